@@ -1,0 +1,76 @@
+/**
+ * Every error a client can meet, one row each: HTTP status, short title, and whether the same
+ * request can succeed later without being changed.
+ */
+export const errorCatalogue = {
+  invalid_json: { status: 400, retryable: false, title: 'The JSON cannot be parsed' },
+  invalid_encoding: { status: 400, retryable: false, title: 'The text is not valid UTF-8' },
+  invalid_multipart: { status: 400, retryable: false, title: 'The multipart body is malformed' },
+  invalid_request: { status: 400, retryable: false, title: 'A field is missing or wrong' },
+  malformed_http: { status: 400, retryable: false, title: 'The request is not valid HTTP' },
+  unauthorized: { status: 401, retryable: false, title: 'No valid API key' },
+  bundle_not_allowed: {
+    status: 403,
+    retryable: false,
+    title: 'The API key is not for this bundle identifier',
+  },
+  not_found: { status: 404, retryable: false, title: 'No such path' },
+  method_not_allowed: { status: 405, retryable: false, title: 'Method not allowed on this path' },
+  request_timeout: { status: 408, retryable: true, title: 'The request took too long to arrive' },
+  body_too_large: { status: 413, retryable: false, title: 'The body is too large' },
+  attachment_too_large: { status: 413, retryable: false, title: 'An attachment is too large' },
+  too_many_attachments: { status: 413, retryable: false, title: 'Too many attachments' },
+  unsupported_media_type: { status: 415, retryable: false, title: 'Unsupported content type' },
+  unsupported_encoding: { status: 415, retryable: false, title: 'Unsupported content encoding' },
+  attachment_not_an_image: {
+    status: 415,
+    retryable: false,
+    title: 'An attachment is not an accepted image',
+  },
+  expectation_failed: { status: 417, retryable: false, title: 'Unsupported Expect header' },
+  rate_limited: { status: 429, retryable: true, title: 'Too many requests with this API key' },
+  headers_too_large: { status: 431, retryable: false, title: 'The header fields are too large' },
+  internal_error: { status: 500, retryable: false, title: 'Unexpected error' },
+  busy: { status: 503, retryable: true, title: 'Too much in flight; not stored' },
+  queue_unavailable: { status: 503, retryable: true, title: 'The queue is away; not stored' },
+  storage_unavailable: {
+    status: 503,
+    retryable: true,
+    title: 'The attachment store is away; not stored',
+  },
+  outcome_unknown: {
+    status: 503,
+    retryable: true,
+    title: 'The record may or may not have been stored',
+  },
+} as const satisfies Record<string, { status: number; retryable: boolean; title: string }>
+
+export type ErrorCode = keyof typeof errorCatalogue
+
+/** What is wrong with one field. `pointer` is a JSON pointer (RFC 6901); never the field's value. */
+export interface FieldError {
+  pointer: string
+  detail: string
+}
+
+/** The only error that crosses a package boundary on its way to a client. */
+export class IntakeError extends Error {
+  readonly code: ErrorCode
+  readonly errors: readonly FieldError[]
+
+  /** `detail` reaches the client: it must not repeat what the client sent. */
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options: { errors?: readonly FieldError[]; cause?: unknown } = {},
+  ) {
+    super(detail, { cause: options.cause })
+    this.name = 'IntakeError'
+    this.code = code
+    this.errors = options.errors ?? []
+  }
+
+  get status(): number {
+    return errorCatalogue[this.code].status
+  }
+}

@@ -1,0 +1,42 @@
+import { crc32 } from 'node:zlib'
+
+/**
+ * What one queue job carries: rows of one kind and one partition, as one gzip member of NDJSON.
+ * Members concatenate to a valid gzip stream, so many frames become one insert without being opened.
+ */
+export interface Frame {
+  rows: number
+  gzip: Buffer
+}
+
+const version = 1
+
+/** The job data of a frame: plain JSON, base64 for the bytes, a CRC-32 of the bytes. */
+interface Envelope {
+  v: typeof version
+  rows: number
+  crc32: number
+  gzip: string
+}
+
+/** The job data is not a frame this version can read. The job must be kept, never dropped. */
+export class FrameError extends Error {
+  override name = 'FrameError'
+}
+
+export function createFrame({ rows, gzip }: Frame): Envelope {
+  return { v: version, rows, crc32: crc32(gzip), gzip: gzip.toString('base64') }
+}
+
+/** @throws {FrameError} when the version is unknown, a field is missing, or the checksum differs. */
+export function openFrame(data: unknown): Frame {
+  if (typeof data !== 'object' || data === null) throw new FrameError('job data is not an object')
+  const envelope = data as Partial<Envelope>
+  if (envelope.v !== version) throw new FrameError('unknown frame version')
+  if (!Number.isSafeInteger(envelope.rows) || typeof envelope.gzip !== 'string') {
+    throw new FrameError('frame has no rows or no bytes')
+  }
+  const gzip = Buffer.from(envelope.gzip, 'base64')
+  if (crc32(gzip) !== envelope.crc32) throw new FrameError('frame checksum differs')
+  return { rows: envelope.rows as number, gzip }
+}

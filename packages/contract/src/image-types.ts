@@ -1,0 +1,12 @@
+/** Image formats that are accepted as attachments: media type to file extension. */
+export const imageTypes: ReadonlyMap<string, string> = new Map([
+  ['image/jpeg', 'jpg'],
+  ['image/png', 'png'],
+  ['image/gif', 'gif'],
+  ['image/webp', 'webp'],
+  ['image/heic', 'heic'],
+  ['image/heif', 'heif'],
+  ['image/avif', 'avif'],
+  ['image/bmp', 'bmp'],
+  ['image/tiff', 'tiff'],
+])

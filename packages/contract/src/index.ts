@@ -1,0 +1,14 @@
+export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
+export { createFrame, openFrame, FrameError, type Frame } from './frame.ts'
+export { limits } from './limits.ts'
+export { queueNames, queuePrefix, kinds, type RecordKind } from './queues.ts'
+export {
+  DeviceInformation,
+  documentedDeviceFields,
+  timestampDeviceFields,
+} from './schemas/device.ts'
+export { FeedbackPayload, FeedbackCreated, AttachmentVerdict } from './schemas/feedback.ts'
+export { LogSubmission, LogCreated } from './schemas/log.ts'
+export { Problem } from './schemas/problem.ts'
+export { imageTypes } from './image-types.ts'
+export { compileSchema, type Validator } from './validate.ts'

@@ -1,0 +1,8 @@
+/** The two kinds of record. Each has its own queue and table, so that feedback never waits for logs. */
+export const kinds = ['logs', 'feedback'] as const
+export type RecordKind = (typeof kinds)[number]
+
+/** Every key of every queue carries this hash tag, so that one Redis Cluster slot holds them all. */
+export const queuePrefix = '{intake}'
+
+export const queueNames: Record<RecordKind, string> = { logs: 'logs', feedback: 'feedback' }

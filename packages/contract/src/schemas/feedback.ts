@@ -1,0 +1,68 @@
+import Type, { type Static } from 'typebox'
+import { limits } from '../limits.ts'
+import { DeviceInformation } from './device.ts'
+import { deviceUuid, identifier, nullable, uuidPattern } from './fields.ts'
+
+/** The JSON document in the `payload` part of `POST /api/feedback`. */
+export const FeedbackPayload = Type.Object(
+  {
+    bundle_identifier: identifier('Bundle identifier of the application.'),
+    device: DeviceInformation,
+    device_uuid: deviceUuid,
+    unique_user_id: identifier('Identifies the user.'),
+    feedback: Type.Object({
+      text: Type.String({
+        minLength: 1,
+        maxLength: limits.feedbackTextLength,
+        description: 'The feedback text.',
+      }),
+      email: Type.Optional(
+        Type.Union(
+          [
+            Type.String({ format: 'email', maxLength: limits.emailLength }),
+            Type.Literal(''),
+            Type.Null(),
+          ],
+          {
+            description: 'Contact e-mail. An empty string counts as absent.',
+          },
+        ),
+      ),
+      id: Type.Optional(
+        nullable<string>('string', {
+          pattern: uuidPattern,
+          description: 'Identifier that the client gave this feedback.',
+        }),
+      ),
+      attachments: Type.Optional(
+        nullable<unknown[]>('array', {
+          items: {},
+          description: 'Not interpreted; the attachments are the file parts.',
+        }),
+      ),
+    }),
+  },
+  { description: 'User feedback.' },
+)
+export type FeedbackPayload = Static<typeof FeedbackPayload>
+
+/** What became of one file part, in the order of the parts. */
+export const AttachmentVerdict = Type.Union([
+  Type.Object({
+    status: Type.Literal('stored'),
+    content_type: Type.String(),
+    bytes: Type.Integer(),
+    sha256: Type.String(),
+  }),
+  Type.Object({ status: Type.Literal('rejected'), code: Type.String(), detail: Type.String() }),
+])
+export type AttachmentVerdict = Static<typeof AttachmentVerdict>
+
+export const FeedbackCreated = Type.Object(
+  {
+    message: Type.Literal('Feedback successfully created'),
+    id: Type.String({ format: 'uuid' }),
+    attachments: Type.Array(AttachmentVerdict),
+  },
+  { description: 'The feedback is stored.' },
+)

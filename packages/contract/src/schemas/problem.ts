@@ -1,0 +1,18 @@
+import Type, { type Static } from 'typebox'
+
+/** Every error answer (RFC 9457, `application/problem+json`). */
+export const Problem = Type.Object(
+  {
+    type: Type.String({ description: '`urn:intake:error:` and the code.' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    code: Type.String({ description: 'One of the codes in docs/errors.md.' }),
+    errors: Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
+      description: 'The wrong fields, as JSON pointers (RFC 6901).',
+    }),
+    request_id: Type.String(),
+  },
+  { description: 'What went wrong.' },
+)
+export type Problem = Static<typeof Problem>

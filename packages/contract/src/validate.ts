@@ -1,0 +1,42 @@
+import type { Static, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { IntakeError, type FieldError } from './errors.ts'
+
+/** Returns the value, unchanged, as what the schema describes. */
+export type Validator<T> = (value: unknown) => T
+
+const errorsMax = 20
+
+/**
+ * Compiles a schema once. The validator throws `invalid_request` with one JSON pointer per wrong
+ * field (at most 20); `root` is put before each pointer.
+ */
+export function compileSchema<S extends TSchema>(schema: S, root = ''): Validator<Static<S>> {
+  const compiled = Compile(schema)
+  return (value) => {
+    if (compiled.Check(value)) return value
+    const errors = new Map<string, FieldError>()
+    for (const error of compiled.Errors(value).flatMap((error) => fieldErrors(error, root))) {
+      if (errors.size < errorsMax && !errors.has(error.pointer)) errors.set(error.pointer, error)
+    }
+    throw new IntakeError('invalid_request', 'The request does not match the schema.', {
+      errors: [...errors.values()],
+    })
+  }
+}
+
+interface SchemaError {
+  keyword: string
+  instancePath: string
+  message: string
+  params: object
+}
+
+function fieldErrors(error: SchemaError, root: string): FieldError[] {
+  const path = root + error.instancePath
+  if ('requiredProperties' in error.params) {
+    const missing = error.params.requiredProperties as string[]
+    return missing.map((name) => ({ pointer: `${path}/${name}`, detail: 'is required' }))
+  }
+  return [{ pointer: path, detail: error.message }]
+}

@@ -1,0 +1,2 @@
+export { createFrameProducer, type FrameProducer } from './producer.ts'
+export { startFrameConsumer, type FrameConsumer } from './consumer.ts'

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Queue } from 'bullmq'
+import {
+  createFrame,
+  IntakeError,
+  queueNames,
+  queuePrefix,
+  type Frame,
+  type RecordKind,
+} from '@intake/contract'
+import { ReplyError, type Redis } from '@intake/redis'
+import { withDeadline } from '@intake/runtime'
+
+export interface FrameProducer {
+  /**
+   * Resolves when Redis has confirmed the frame; with `appendfsync always` it is then on disk.
+   * An attempt without an answer is repeated under the same job id until the deadline.
+   *
+   * @param deadline on the clock of `performance.now()`, in milliseconds
+   * @throws {IntakeError} `queue_unavailable`: certainly not stored; `outcome_unknown`: sent, but
+   * never answered
+   */
+  add(frame: Frame, deadline: number): Promise<void>
+  close(): Promise<void>
+}
+
+const attemptMs = 1_500
+const pauseMs = 100
+
+/** Adds frames of one kind to its queue. The connection stays the caller's. */
+export function createFrameProducer(options: { redis: Redis; kind: RecordKind }): FrameProducer {
+  const { redis, kind } = options
+  let opening: Promise<Queue> | undefined
+
+  return {
+    async add(frame, deadline) {
+      const data = createFrame(frame)
+      const jobOptions = {
+        jobId: randomUUID(),
+        // A frame is only ever completed; an outage must not use its attempts up.
+        attempts: Number.MAX_SAFE_INTEGER,
+        removeOnComplete: true,
+      }
+      let maybeStored = false
+      for (;;) {
+        let sent = false
+        const attempt = async () => {
+          const queue = await openQueue()
+          if (redis.status !== 'ready') throw new Error('not connected to Redis')
+          sent = true
+          await queue.add(kind, data, jobOptions)
+        }
+        const left = deadline - performance.now()
+        try {
+          return await withDeadline(attempt(), Math.min(attemptMs, Math.max(left, 0)), 'enqueue')
+        } catch (cause) {
+          const refused = cause instanceof ReplyError
+          maybeStored ||= sent && !refused
+          if (refused || performance.now() + pauseMs >= deadline) {
+            throw maybeStored
+              ? new IntakeError('outcome_unknown', 'The queue did not answer in time.', { cause })
+              : new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
+          }
+        }
+        await pause(pauseMs)
+      }
+    },
+
+    async close() {
+      const queue = await opening?.catch(() => undefined)
+      await queue?.close()
+    },
+  }
+
+  /** BullMQ never recovers a queue whose first contact with Redis failed: such a one is replaced. */
+  function openQueue(): Promise<Queue> {
+    opening ??= (async () => {
+      const queue = new Queue(queueNames[kind], { connection: redis, prefix: queuePrefix })
+      // The owner of the connection reports its errors; here they would be reported twice.
+      queue.on('error', () => {})
+      try {
+        await queue.waitUntilReady()
+        return queue
+      } catch (error) {
+        opening = undefined
+        throw error
+      }
+    })()
+    return opening
+  }
+}

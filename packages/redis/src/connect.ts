@@ -1,0 +1,47 @@
+import { Redis, ReplyError } from 'ioredis'
+import type { RedisOptions } from 'ioredis'
+
+export { ReplyError, type Redis }
+
+/**
+ * - `producer`: fails at once while Redis is away and never re-sends on its own; the caller owns
+ *   the deadline and decides what to repeat.
+ * - `consumer`: waits for Redis for as long as it takes (what BullMQ requires of a worker).
+ */
+export type RedisRole = 'producer' | 'consumer'
+
+const roles = {
+  producer: {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    commandTimeout: 5_000,
+    socketTimeout: 5_000,
+  },
+  consumer: {
+    maxRetriesPerRequest: null,
+    // Longer than the 5 s of BullMQ's blocking read, or the connection would never settle.
+    socketTimeout: 15_000,
+  },
+} satisfies Record<RedisRole, RedisOptions>
+
+/**
+ * Opens a connection that reconnects until `disconnect()` or `quit()`.
+ *
+ * @param options.url `redis://` or `rediss://`, credentials included
+ * @param options.onError told of every connection error; without it an error would end the process
+ */
+export function connectRedis(options: {
+  url: string
+  role: RedisRole
+  onError: (error: Error) => void
+}): Redis {
+  const redis = new Redis(options.url, {
+    ...roles[options.role],
+    connectTimeout: 5_000,
+    keepAlive: 10_000,
+    retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 2_000),
+  })
+  redis.on('error', options.onError)
+  return redis
+}

@@ -1,0 +1,1 @@
+export { connectRedis, ReplyError, type Redis, type RedisRole } from './connect.ts'

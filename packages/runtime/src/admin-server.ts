@@ -1,0 +1,28 @@
+import type { AddressInfo } from 'node:net'
+import fastify from 'fastify'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import { healthRoutes, type ReadinessCheck } from './health.ts'
+
+/**
+ * Serves `/healthz`, `/readyz` and `/metrics` (Prometheus text) for operators, on a port of its own
+ * so that it is never published with the service.
+ *
+ * @param options.port 0 picks a free one
+ * @returns the port, and `close()`
+ */
+export async function startAdminServer(options: {
+  host: string
+  port: number
+  checks: Record<string, ReadinessCheck>
+  metrics: Registry
+}): Promise<{ port: number; close(): Promise<void> }> {
+  const app = fastify({ requestTimeout: 10_000, forceCloseConnections: true })
+  collectDefaultMetrics({ register: options.metrics })
+  healthRoutes(app, options)
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(options.metrics.contentType).send(await options.metrics.metrics()),
+  )
+  await app.listen({ host: options.host, port: options.port })
+  const { port } = app.server.address() as AddressInfo
+  return { port, close: () => app.close() }
+}

@@ -1,0 +1,6 @@
+export { loadConfig, ConfigError } from './config.ts'
+export { createLogger, type Logger } from './logger.ts'
+export { startAdminServer } from './admin-server.ts'
+export { readiness, healthRoutes, type ReadinessCheck } from './health.ts'
+export { withDeadline, DeadlineError } from './deadline.ts'
+export { runProcess } from './process.ts'
