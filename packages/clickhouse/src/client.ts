@@ -1,0 +1,138 @@
+import { ClickHouseLogLevel, createClient, type ClickHouseSettings } from '@clickhouse/client'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { ClickHouseError, errorForCode } from './errors.ts'
+import { insertSettings, querySettings, statementSettings } from './settings.ts'
+import { rawTables, type RawTable } from './tables.ts'
+
+export interface ClickHouseOptions {
+  /** `http(s)://user:password@host:port`, credentials percent-encoded. */
+  url: string
+  /** Deadline of each request from the call to the last byte of the answer, default 30,000. */
+  requestTimeoutMs?: number
+  /** Sockets, so also requests in flight; more requests wait, their deadline running. Default 10. */
+  connectionsMax?: number
+}
+
+export interface InsertGzip {
+  table: RawTable
+  /** Complete gzip members of NDJSON rows; their concatenation is the request body. */
+  members: readonly Buffer[]
+  /** Number of rows in all members together. */
+  rows: number
+  /** Gives up waiting; the rows may be stored all the same. */
+  signal?: AbortSignal
+}
+
+/** Every method rejects with a `ClickHouseError` only, and within `requestTimeoutMs`. */
+export interface ClickHouse {
+  /**
+   * Stores all rows with one insert. Resolves only after ClickHouse confirmed it and reported
+   * exactly `rows` written rows. After kind `data` nothing was stored; after any other kind the
+   * rows may be stored, in part or whole. The same rows may be inserted again at any time: the
+   * views show a row once.
+   */
+  insertGzip(insert: InsertGzip): Promise<void>
+  /** Runs a statement that returns rows. 64-bit integers come as numbers. */
+  query<Row = Record<string, unknown>>(sql: string, params?: QueryParams): Promise<Row[]>
+  /** Runs a statement that returns nothing. */
+  command(sql: string, params?: QueryParams): Promise<void>
+  /** Resolves when the server answers and accepts the credentials. */
+  ping(): Promise<void>
+  /** Closes the sockets; requests in flight fail. May be called again. */
+  close(): Promise<void>
+}
+
+/** Values for `{name:Type}` placeholders. */
+export type QueryParams = Record<string, unknown>
+
+interface Statement {
+  query: string
+  settings: ClickHouseSettings
+  params?: QueryParams | undefined
+  body?: Readable
+  headers?: Record<string, string>
+  signal?: AbortSignal | undefined
+}
+
+interface Answer {
+  body: string
+  writtenRows: number
+}
+
+export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
+  const { url, requestTimeoutMs = 30_000, connectionsMax = 10 } = options
+  const client = createClient({
+    url,
+    // Only a backstop: it does not cover an answer that stalls. The deadline is in `send`.
+    request_timeout: requestTimeoutMs + 1_000,
+    max_open_connections: connectionsMax,
+    // Servers close an idle socket after 3 s at the earliest; a socket must go before that.
+    keep_alive: { idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
+    log: { level: ClickHouseLogLevel.OFF },
+  })
+
+  const send = async (statement: Statement): Promise<Answer> => {
+    const deadline = AbortSignal.timeout(requestTimeoutMs)
+    const signal = AbortSignal.any([deadline, ...(statement.signal ? [statement.signal] : [])])
+    try {
+      const response = await client.exec({
+        query: statement.query,
+        clickhouse_settings: statement.settings,
+        // The status and the code are read here, from headers: the client would parse the text.
+        ignore_error_response: true,
+        abort_signal: signal,
+        ...(statement.params && { query_params: statement.params }),
+        ...(statement.body && { values: statement.body }),
+        ...(statement.headers && { http_headers: statement.headers }),
+      })
+      const stream = response.stream
+      signal.addEventListener('abort', () => stream.destroy(new Error('aborted')), { once: true })
+      if (signal.aborted) stream.destroy(new Error('aborted'))
+      const body = await text(stream)
+      const code = Number(response.response_headers['x-clickhouse-exception-code'] ?? 0)
+      if (code !== 0) throw errorForCode(code, body)
+      if (response.http_status_code !== 200) {
+        const message = `The answer has status ${response.http_status_code} and no ClickHouse code`
+        throw new ClickHouseError(message, { kind: 'retry', serverText: body })
+      }
+      return { body, writtenRows: Number(response.summary?.written_rows ?? 0) }
+    } catch (cause) {
+      if (cause instanceof ClickHouseError) throw cause
+      const reason = deadline.aborted
+        ? `No answer from ClickHouse within ${requestTimeoutMs} ms`
+        : signal.aborted
+          ? 'The request to ClickHouse was given up'
+          : 'The connection to ClickHouse failed'
+      throw new ClickHouseError(reason, { kind: 'retry', cause })
+    }
+  }
+
+  return {
+    insertGzip: async ({ table, members, rows, signal }) => {
+      const { name, columns } = rawTables[table]
+      const { writtenRows } = await send({
+        query: `INSERT INTO ${name} (${columns.join(', ')}) FORMAT JSONEachRow`,
+        settings: insertSettings,
+        body: Readable.from(members),
+        headers: { 'Content-Encoding': 'gzip' },
+        signal,
+      })
+      if (writtenRows === rows) return
+      const message = `ClickHouse wrote ${writtenRows} of ${rows} rows`
+      throw new ClickHouseError(message, { kind: 'retry' })
+    },
+    query: async <Row>(sql: string, params?: QueryParams) => {
+      const { body } = await send({ query: sql, settings: querySettings, params })
+      const lines = body.split('\n').filter((line) => line !== '')
+      return lines.map((line) => JSON.parse(line) as Row)
+    },
+    command: async (sql, params) => {
+      await send({ query: sql, settings: statementSettings, params })
+    },
+    ping: async () => {
+      await send({ query: 'SELECT 1', settings: querySettings })
+    },
+    close: () => client.close(),
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * What a failure asks of the caller.
+ * - `retry`: the same request may succeed later, or its outcome is unknown. Send it again.
+ * - `hold`: no retry helps until a person or a migration acts. Keep the rows, alarm, try seldom.
+ * - `data`: these rows are refused and always will be. Nothing of the request was stored.
+ */
+export type FailureKind = 'retry' | 'hold' | 'data'
+
+/** ClickHouse exception codes with a known meaning here. Every other code means `retry`. */
+export const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
+  3: ['retry', 'UNEXPECTED_END_OF_FILE'],
+  107: ['retry', 'FILE_DOESNT_EXIST'],
+  159: ['retry', 'TIMEOUT_EXCEEDED'],
+  164: ['retry', 'READONLY'],
+  202: ['retry', 'TOO_MANY_SIMULTANEOUS_QUERIES'],
+  203: ['retry', 'NO_FREE_CONNECTION'],
+  209: ['retry', 'SOCKET_TIMEOUT'],
+  210: ['retry', 'NETWORK_ERROR'],
+  241: ['retry', 'MEMORY_LIMIT_EXCEEDED'],
+  242: ['retry', 'TABLE_IS_READ_ONLY'],
+  252: ['retry', 'TOO_MANY_PARTS'],
+  285: ['retry', 'TOO_FEW_LIVE_REPLICAS'],
+  319: ['retry', 'UNKNOWN_STATUS_OF_INSERT'],
+  425: ['retry', 'SYSTEM_ERROR'],
+  999: ['retry', 'KEEPER_EXCEPTION'],
+
+  // A field of the device tuple that this schema does not have: the gateway is newer than the schema.
+  10: ['hold', 'NOT_FOUND_COLUMN_IN_BLOCK'],
+  16: ['hold', 'NO_SUCH_COLUMN_IN_TABLE'],
+  60: ['hold', 'UNKNOWN_TABLE'],
+  81: ['hold', 'UNKNOWN_DATABASE'],
+  115: ['hold', 'UNKNOWN_SETTING'],
+  192: ['hold', 'UNKNOWN_USER'],
+  193: ['hold', 'WRONG_PASSWORD'],
+  194: ['hold', 'REQUIRED_PASSWORD'],
+  243: ['hold', 'NOT_ENOUGH_SPACE'],
+  497: ['hold', 'ACCESS_DENIED'],
+  516: ['hold', 'AUTHENTICATION_FAILED'],
+
+  6: ['data', 'CANNOT_PARSE_TEXT'],
+  26: ['data', 'CANNOT_PARSE_QUOTED_STRING'],
+  27: ['data', 'CANNOT_PARSE_INPUT_ASSERTION_FAILED'],
+  38: ['data', 'CANNOT_PARSE_DATE'],
+  41: ['data', 'CANNOT_PARSE_DATETIME'],
+  53: ['data', 'TYPE_MISMATCH'],
+  69: ['data', 'ARGUMENT_OUT_OF_BOUND'],
+  70: ['data', 'CANNOT_CONVERT_TYPE'],
+  72: ['data', 'CANNOT_PARSE_NUMBER'],
+  117: ['data', 'INCORRECT_DATA'],
+  131: ['data', 'TOO_LARGE_STRING_SIZE'],
+  349: ['data', 'CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN'],
+  376: ['data', 'CANNOT_PARSE_UUID'],
+}
+
+/**
+ * Every failure of this package that concerns the server or the way to it.
+ * `message` never holds row contents or credentials, so it may be logged.
+ */
+export class ClickHouseError extends Error {
+  override readonly name = 'ClickHouseError'
+  readonly kind: FailureKind
+  /** ClickHouse's exception code; absent when ClickHouse itself did not answer. */
+  readonly code: number | undefined
+  readonly #serverText: string | undefined
+
+  constructor(
+    message: string,
+    options: { kind: FailureKind; code?: number; serverText?: string; cause?: unknown },
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause })
+    this.kind = options.kind
+    this.code = options.code
+    this.#serverText = options.serverText
+  }
+
+  /** ClickHouse's own words. They quote the rows, so they belong beside the rows, never in a log. */
+  get serverText(): string | undefined {
+    return this.#serverText
+  }
+}
+
+/** The error for an exception code that ClickHouse sent; `serverText` is the body beside it. */
+export const errorForCode = (code: number, serverText: string): ClickHouseError => {
+  const [kind, name] = failureCodes[code] ?? ['retry', 'unknown code']
+  return new ClickHouseError(`ClickHouse answered ${code} (${name})`, { kind, code, serverText })
+}

@@ -1,0 +1,7 @@
+export { createClickHouse } from './client.ts'
+export type { ClickHouse, ClickHouseOptions, InsertGzip, QueryParams } from './client.ts'
+export { ClickHouseError } from './errors.ts'
+export type { FailureKind } from './errors.ts'
+export { migrate, MigrationError } from './migrate.ts'
+export type { MigrateOptions, Migration } from './migrate.ts'
+export type { RawTable } from './tables.ts'

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import type { ClickHouse } from './client.ts'
+import { migrations as released } from './migrations/index.ts'
+
+/**
+ * One step of the schema. ClickHouse has no transactions round DDL and two migrators may run at
+ * once, so every statement must be harmless when it ran before (IF NOT EXISTS and the like).
+ */
+export interface Migration {
+  name: string
+  statements: readonly string[]
+}
+
+export interface MigrateOptions {
+  clickhouse: ClickHouse
+  /** Default: the migrations of this release. */
+  migrations?: readonly Migration[]
+}
+
+/** The recorded history and the migrations of this release contradict each other. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError'
+}
+
+const checksumOf = (migration: Migration) =>
+  createHash('sha256').update(JSON.stringify(migration.statements)).digest('hex')
+
+const prepare = [
+  'CREATE DATABASE IF NOT EXISTS intake',
+  `CREATE TABLE IF NOT EXISTS intake.schema_migrations (
+  name String,
+  checksum String,
+  applied_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (name, checksum)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+]
+
+const record = `INSERT INTO intake.schema_migrations (name, checksum)
+SELECT {name:String}, {checksum:String}`
+
+/**
+ * Brings the schema to this release and gives the names of the migrations it applied, in order.
+ * Running it again, at the same time or after a crash half way, is harmless. Rejects with a
+ * `MigrationError`, before changing anything, when a migration differs from its applied form.
+ */
+export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
+  const { clickhouse, migrations = released } = options
+  for (const statement of prepare) await clickhouse.command(statement)
+  const rows = await clickhouse.query<{ name: string; checksum: string }>(
+    'SELECT DISTINCT name, checksum FROM intake.schema_migrations',
+  )
+  const known = new Map(rows.map(({ name, checksum }) => [name, checksum]))
+
+  const changed = migrations.filter(
+    (migration) => known.has(migration.name) && known.get(migration.name) !== checksumOf(migration),
+  )
+  if (changed.length > 0) {
+    const names = changed.map(({ name }) => name).join(', ')
+    throw new MigrationError(
+      `Applied migrations were changed afterwards: ${names}. Restore them and add a new one.`,
+    )
+  }
+
+  const applied: string[] = []
+  for (const migration of migrations) {
+    if (known.has(migration.name)) continue
+    for (const statement of migration.statements) await clickhouse.command(statement)
+    await clickhouse.command(record, { name: migration.name, checksum: checksumOf(migration) })
+    applied.push(migration.name)
+  }
+  return { applied }
+}

@@ -1,0 +1,44 @@
+import type { ClickHouseSettings } from '@clickhouse/client'
+
+/** Sent with every statement: an answer comes only when its outcome is final. */
+const common: ClickHouseSettings = {
+  wait_end_of_query: 1,
+}
+
+/**
+ * How rows are read, so that what a client sent arrives unchanged or is refused, never guessed.
+ * The measurements behind each line: docs/decisions/0002-clickhouse-tables.md.
+ */
+export const insertSettings: ClickHouseSettings = {
+  ...common,
+  // Confirmed means stored, and stored means stored: no server-side batching, no deduplication.
+  async_insert: 0,
+  insert_deduplicate: 0,
+  // One bad row refuses the whole request.
+  input_format_allow_errors_num: '0',
+  input_format_allow_errors_ratio: 0,
+  // A field nobody made a column for is an error, not a silent loss.
+  input_format_skip_unknown_fields: 0,
+  input_format_json_ignore_unknown_keys_in_named_tuple: 0,
+  input_format_json_defaults_for_missing_elements_in_named_tuple: 1,
+  input_format_null_as_default: 0,
+  date_time_input_format: 'best_effort',
+  // Inside JSON columns a string stays a string and a number a number.
+  input_format_try_infer_dates: 0,
+  input_format_try_infer_datetimes: 0,
+  input_format_json_try_infer_numbers_from_strings: 0,
+  input_format_json_read_bools_as_numbers: 0,
+  input_format_json_read_bools_as_strings: 0,
+  input_format_json_read_numbers_as_strings: 0,
+  input_format_json_read_objects_as_strings: 0,
+  input_format_json_read_arrays_as_strings: 0,
+  input_format_json_infer_array_of_dynamic_from_array_of_different_types: 1,
+}
+
+export const statementSettings: ClickHouseSettings = { ...common }
+
+export const querySettings: ClickHouseSettings = {
+  ...common,
+  default_format: 'JSONEachRow',
+  output_format_json_quote_64bit_integers: 0,
+}

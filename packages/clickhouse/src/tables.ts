@@ -1,0 +1,21 @@
+/** The raw tables a worker writes, by the name the pipeline uses, with the columns a row brings. */
+const head = [
+  'id',
+  'received_at',
+  'bundle_identifier',
+  'device_uuid',
+  'unique_user_id',
+  'api_key_id',
+  'device',
+  'device_extra',
+] as const
+
+export const rawTables = {
+  logs: { name: 'intake.logs_raw', columns: [...head, 'event', 'params'] },
+  feedback: {
+    name: 'intake.feedback_raw',
+    columns: [...head, 'feedback_id', 'email', 'text', 'attachments'],
+  },
+} as const
+
+export type RawTable = keyof typeof rawTables
