@@ -1,1 +1,52 @@
-export {}
+import { createClickHouse } from '@intake/clickhouse'
+import { connectRedis } from '@intake/redis'
+import { createMetrics, runProcess, startAdminServer } from '@intake/runtime'
+import { WorkerConfig } from './config.ts'
+import { createWorkerMetrics } from './metrics.ts'
+import { startWorker } from './worker.ts'
+
+await runProcess({
+  name: 'worker',
+  config: WorkerConfig,
+  closeDeadlineMs: 10_000,
+  async start(config, log) {
+    const redis = connectRedis({
+      url: config.REDIS_URL,
+      role: 'consumer',
+      onError: (err) => log.warn({ err }, 'Redis connection failed'),
+    })
+    const clickhouse = createClickHouse({
+      url: config.CLICKHOUSE_URL,
+      requestTimeoutMs: config.INSERT_DEADLINE_MS,
+    })
+    const metrics = createMetrics()
+    const worker = startWorker({
+      redis,
+      store: clickhouse,
+      metrics: createWorkerMetrics(metrics),
+      log,
+    })
+    const admin = await startAdminServer({
+      host: config.HOST,
+      port: config.WORKER_ADMIN_PORT,
+      checks: {
+        redis: () => {
+          if (redis.status !== 'ready') throw new Error('not connected')
+        },
+        clickhouse: () => clickhouse.ping(),
+        ...worker.checks,
+      },
+      metrics,
+    })
+    log.info({ adminPort: admin.port }, 'worker is up')
+
+    return {
+      async close() {
+        await worker.close()
+        redis.disconnect()
+        await clickhouse.close()
+        await admin.close()
+      },
+    }
+  },
+})

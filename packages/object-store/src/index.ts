@@ -1,1 +1,1 @@
-export {}
+export { createObjectStore, type ObjectStore, type StoredObject } from './object-store.ts'

@@ -1,5 +1,12 @@
 import { DelayedError, Worker, type Job } from 'bullmq'
-import { FrameError, openFrame, queueNames, queuePrefix, type Frame, type RecordKind } from '@intake/contract'
+import {
+  FrameError,
+  openFrame,
+  queueNames,
+  queuePrefix,
+  type Frame,
+  type RecordKind,
+} from '@intake/contract'
 import type { Redis } from '@intake/redis'
 
 export interface FrameConsumer {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
-import { collectDefaultMetrics, Registry } from 'prom-client'
 import { healthRoutes, type ReadinessCheck } from './health.ts'
+import type { Registry } from './metrics.ts'
 
 /**
  * Serves `/healthz`, `/readyz` and `/metrics` (Prometheus text) for operators, on a port of its own
@@ -17,7 +17,6 @@ export async function startAdminServer(options: {
   metrics: Registry
 }): Promise<{ port: number; close(): Promise<void> }> {
   const app = fastify({ requestTimeout: 10_000, forceCloseConnections: true })
-  collectDefaultMetrics({ register: options.metrics })
   healthRoutes(app, options)
   app.get('/metrics', async (_request, reply) =>
     reply.type(options.metrics.contentType).send(await options.metrics.metrics()),

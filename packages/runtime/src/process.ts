@@ -1,26 +1,36 @@
 import closeWithGrace from 'close-with-grace'
-import type { Logger } from './logger.ts'
+import type { Static, TObject } from 'typebox'
+import { ConfigError, loadConfig } from './config.ts'
+import { createLogger, type Logger } from './logger.ts'
+
+/** Something that runs until it is closed. */
+export interface Running {
+  close(): Promise<void>
+}
 
 /**
- * Owns the life of a process: starts it, closes it once on SIGTERM, SIGINT or an uncaught error,
- * and ends it with exit code 1 when it cannot start or does not close within `closeDeadlineMs`.
+ * Owns the life of a process: reads its settings from the environment, starts it, and closes it
+ * once on SIGTERM, SIGINT or an uncaught error. Ends with exit code 1 when it cannot start or is
+ * not closed within `closeDeadlineMs`.
  */
-export async function runProcess(options: {
-  log: Logger
+export async function runProcess<S extends TObject>(options: {
+  name: string
+  config: S
   closeDeadlineMs: number
-  start(): Promise<{ close(): Promise<void> }>
+  start(config: Static<S>, log: Logger): Promise<Running>
 }): Promise<void> {
-  const { log } = options
-  let running: { close(): Promise<void> } | undefined
+  const log = createLogger({ name: options.name, level: process.env['LOG_LEVEL'] || 'info' })
+  let running: Running | undefined
   closeWithGrace({ delay: options.closeDeadlineMs, logger: log }, async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught error: closing')
     else log.info({ signal }, 'closing')
     await running?.close()
   })
   try {
-    running = await options.start()
+    running = await options.start(loadConfig(options.config, process.env), log)
   } catch (err) {
-    log.fatal({ err }, 'cannot start')
+    if (err instanceof ConfigError) log.fatal(err.message)
+    else log.fatal({ err }, 'cannot start')
     process.exit(1)
   }
 }

@@ -1,0 +1,86 @@
+import swagger from '@fastify/swagger'
+import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { TSchema } from 'typebox'
+import { compileSchema, type RecordKind } from '@intake/contract'
+import { healthRoutes, type Logger, type ReadinessCheck } from '@intake/runtime'
+import { createByteBudget } from './byte-budget.ts'
+import type { GatewayConfig } from './config.ts'
+import { createGroupCommit } from './group-commit.ts'
+import type { GatewayMetrics } from './metrics.ts'
+import { openapi } from './openapi.ts'
+import { authenticate } from './plugins/authenticate.ts'
+import { refuseContentEncoding } from './plugins/content-encoding.ts'
+import { answerClientError, httpEdge } from './plugins/http-edge.ts'
+import { jsonBody } from './plugins/json-body.ts'
+import { limitRate } from './plugins/limit-rate.ts'
+import { problems } from './plugins/problems.ts'
+import type { GatewayPorts } from './ports.ts'
+import { feedbackRoute } from './routes/feedback.ts'
+import { logRoute } from './routes/log.ts'
+
+/** The public interface, every plugin and route in the order in which a request meets them. */
+export async function buildApp(options: {
+  config: GatewayConfig
+  ports: GatewayPorts
+  checks: Record<string, ReadinessCheck>
+  metrics: GatewayMetrics
+  log: Logger
+}): Promise<FastifyInstance> {
+  const { config, ports, checks, metrics, log } = options
+
+  const app: FastifyInstance = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    requestTimeout: 30_000,
+    http: { headersTimeout: 10_000, requireHostHeader: false },
+    return503OnClosing: false,
+    clientErrorHandler: answerClientError,
+  })
+  app.server.maxConnections = 2_000
+  app.setValidatorCompiler(({ schema }) => validator(schema))
+
+  await app.register(problems, { metrics })
+  await app.register(httpEdge)
+  await app.register(swagger, openapi)
+  healthRoutes(app, { checks })
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+
+  const commit = (kind: RecordKind) =>
+    createGroupCommit({
+      producer: ports.queues[kind],
+      deadlineMs: config.ENQUEUE_DEADLINE_MS,
+      onStored: (rows) => metrics.accepted(kind, rows),
+    })
+  const logs = commit('logs')
+  const feedback = commit('feedback')
+  app.addHook('onClose', () => Promise.all([logs.close(), feedback.close()]))
+
+  await app.register(async (api) => {
+    await api.register(authenticate, ports)
+    await api.register(limitRate, {
+      max: config.RATE_LIMIT_MAX,
+      windowMs: config.RATE_LIMIT_WINDOW_MS,
+    })
+    await api.register(refuseContentEncoding)
+    await api.register(jsonBody)
+    await api.register(logRoute, { logs })
+    await api.register(feedbackRoute, {
+      feedback,
+      store: ports.attachments,
+      budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX),
+    })
+  })
+  return app
+}
+
+/** Fastify's shape of a validator around the compiled schema. */
+function validator(schema: unknown): (value: unknown) => { value?: unknown; error?: Error } {
+  const validate = compileSchema(schema as TSchema)
+  return (value) => {
+    try {
+      return { value: validate(value) }
+    } catch (error) {
+      return { error: error as Error }
+    }
+  }
+}

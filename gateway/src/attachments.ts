@@ -1,0 +1,43 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { IntakeError } from '@intake/contract'
+import type { GatewayPorts } from './ports.ts'
+import type { Identity, StoredAttachment } from './row.ts'
+import type { Image } from './upload.ts'
+
+/**
+ * Stores the images of a record, then runs `commit` with what the row says of them. When either has
+ * certainly failed, the objects are removed as far as possible; when the outcome of `commit` is
+ * unknown they stay, for the row may exist.
+ */
+export async function commitWithImages(options: {
+  store: GatewayPorts['attachments']
+  identity: Identity
+  images: Image[]
+  log: FastifyBaseLogger
+  commit: (attachments: StoredAttachment[]) => Promise<void>
+}): Promise<void> {
+  const { store, identity, images, log, commit } = options
+  const folder = `feedback/${identity.receivedAt.slice(0, 10).replaceAll('-', '/')}/${identity.id}`
+  const objects = images.map((image, index) => ({
+    key: `${folder}/${index + 1}.${image.extension}`,
+    ...image,
+  }))
+  const attachments = objects.map(({ key, contentType, body, sha256 }) => ({
+    key,
+    content_type: contentType,
+    bytes: body.length,
+    sha256,
+  }))
+  const puts = await Promise.allSettled(objects.map((object) => store.put(object)))
+  try {
+    for (const put of puts) if (put.status === 'rejected') throw put.reason
+    await commit(attachments)
+  } catch (error) {
+    if (!(error instanceof IntakeError && error.code === 'outcome_unknown')) {
+      await store.remove(attachments.map(({ key }) => key)).catch((err: unknown) => {
+        log.warn({ err, id: identity.id }, 'attachments of a refused feedback were left behind')
+      })
+    }
+    throw error
+  }
+}

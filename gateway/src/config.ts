@@ -1,0 +1,41 @@
+import Type, { type Static } from 'typebox'
+
+const port = (preset: number, description: string) =>
+  Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
+
+/** Settings of the gateway, by the name of their environment variable. */
+export const GatewayConfig = Type.Object({
+  HOST: Type.String({ default: '127.0.0.1', description: 'Address both ports are bound to.' }),
+  PORT: port(3000, 'Port of the public interface; 0 picks a free one.'),
+  GATEWAY_ADMIN_PORT: port(3001, 'Port of health checks and metrics; 0 picks a free one.'),
+  REDIS_URL: Type.String({ description: 'redis:// or rediss:// URL with credentials.' }),
+  S3_ENDPOINT: Type.String({ description: 'http(s)://ACCESS_KEY:SECRET_KEY@host:port' }),
+  S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
+  S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
+  RATE_LIMIT_MAX: Type.Integer({
+    minimum: 1,
+    default: 600_000,
+    description: 'Requests that one API key may send to one gateway in a window.',
+  }),
+  RATE_LIMIT_WINDOW_MS: Type.Integer({
+    minimum: 1_000,
+    default: 60_000,
+    description: 'Length of the window in milliseconds.',
+  }),
+  BYTES_IN_FLIGHT_MAX: Type.Integer({
+    minimum: 64 * 1024 * 1024,
+    default: 256 * 1024 * 1024,
+    description: 'Bytes of requests that are held in memory at once; beyond it 503 `busy`.',
+  }),
+  ENQUEUE_DEADLINE_MS: Type.Integer({
+    minimum: 100,
+    default: 4_500,
+    description: 'Time from an accepted record to its place in the queue, in milliseconds.',
+  }),
+  STORAGE_DEADLINE_MS: Type.Integer({
+    minimum: 100,
+    default: 10_000,
+    description: 'Time to store one attachment, repeats included, in milliseconds.',
+  }),
+})
+export type GatewayConfig = Static<typeof GatewayConfig>

@@ -1,0 +1,86 @@
+import type { FastifyRequest } from 'fastify'
+import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
+import { parseJson } from './json.ts'
+import { readUpload, type Upload } from './upload.ts'
+
+export interface FeedbackForm {
+  payload: FeedbackPayload
+  /** The file parts named `attachments`, in their order. */
+  uploads: Upload[]
+}
+
+/** The most that a form can hold, with room for the multipart framing. */
+export const formBytesMax =
+  limits.payloadBytes + limits.attachments * limits.attachmentBytes + 64 * 1024
+
+/** Every part, the text part too, arrives as a stream of bytes: nothing is truncated or decoded unseen. */
+export const multipartOptions = {
+  isPartAFile: () => true,
+  throwFileSizeLimit: false,
+  limits: { parts: 32, files: 32, fileSize: formBytesMax, headerPairs: 32 },
+}
+
+/**
+ * Reads a form to its end, its parts in any order. Files are held in memory; a file that is too
+ * large, or one too many, is noted in its `Upload` and read past.
+ *
+ * @throws {IntakeError} when the form is malformed or the payload is missing or wrong
+ */
+export async function readFeedbackForm(
+  request: FastifyRequest,
+  validate: Validator<FeedbackPayload>,
+): Promise<FeedbackForm> {
+  let payloadBytes: Buffer | undefined
+  const uploads: Upload[] = []
+  try {
+    for await (const part of request.parts()) {
+      if (part.type !== 'file') continue
+      const isText = part.filename === undefined
+      if (part.fieldname === 'payload') {
+        if (!isText) throw invalidPart('/payload', 'must be a text part, not a file')
+        if (payloadBytes !== undefined) throw invalidPart('/payload', 'must be sent once')
+        payloadBytes = await readPayload(part.file)
+      } else if (part.fieldname === 'attachments' && !isText) {
+        uploads.push(await readUpload(part.file, uploads.length))
+      } else {
+        const bytes = await skip(part.file)
+        if (part.fieldname === 'attachments' && bytes > 0) {
+          throw invalidPart('/attachments', 'must be file parts')
+        }
+      }
+    }
+  } finally {
+    // The rest of a refused form is read past, so that the client gets to see the answer.
+    request.raw.unpipe()
+    request.raw.resume()
+  }
+  if (payloadBytes === undefined) throw invalidPart('/payload', 'is required')
+  return { payload: validate(parseJson(payloadBytes)), uploads }
+}
+
+async function readPayload(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    if (bytes <= limits.payloadBytes) chunks.push(chunk)
+  }
+  if (bytes > limits.payloadBytes) {
+    throw new IntakeError('body_too_large', 'The payload part is too large.', {
+      errors: [{ pointer: '/payload', detail: `must not exceed ${limits.payloadBytes} bytes` }],
+    })
+  }
+  return Buffer.concat(chunks)
+}
+
+async function skip(stream: AsyncIterable<Buffer>): Promise<number> {
+  let bytes = 0
+  for await (const chunk of stream) bytes += chunk.length
+  return bytes
+}
+
+function invalidPart(pointer: string, detail: string): IntakeError {
+  return new IntakeError('invalid_request', 'The form does not match the documentation.', {
+    errors: [{ pointer, detail }],
+  })
+}

@@ -1,0 +1,110 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { IntakeError } from '@intake/contract'
+import type { FrameProducer } from '@intake/queue'
+import type { Row } from './row.ts'
+
+const compress = promisify(gzip)
+
+export interface GroupCommit {
+  /**
+   * Resolves when the row is on stable storage.
+   *
+   * @throws {IntakeError} `queue_unavailable` (certainly not stored) or `outcome_unknown`
+   */
+  append(row: Row): Promise<void>
+  /** Resolves when every row that was appended has settled. */
+  close(): Promise<void>
+}
+
+interface Waiting {
+  row: Row
+  deadline: number
+  resolve: () => void
+  reject: (error: IntakeError) => void
+}
+
+const framesInFlightMax = 4
+const frameRowsMax = 1_000
+const frameCharactersMax = 1024 * 1024
+
+/**
+ * Stores rows in frames. Rows gather while frames are in flight and the next frame takes all of
+ * them, so the frames grow with the load and a lone row waits for nothing. A frame holds rows of
+ * one partition only.
+ *
+ * @param options.deadlineMs from `append` to its settling
+ * @param options.onStored told the number of rows of each stored frame
+ */
+export function createGroupCommit(options: {
+  producer: Pick<FrameProducer, 'add'>
+  deadlineMs: number
+  onStored: (rows: number) => void
+}): GroupCommit {
+  const { producer, deadlineMs } = options
+  let waiting: Waiting[] = []
+  let scheduled = false
+  const inFlight = new Set<Promise<void>>()
+
+  function schedule(): void {
+    if (scheduled || waiting.length === 0 || inFlight.size >= framesInFlightMax) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      const flight = flush(takeFrame()).finally(() => {
+        inFlight.delete(flight)
+        schedule()
+      })
+      inFlight.add(flight)
+      schedule()
+    })
+  }
+
+  /** The oldest rows, as many as fit into one frame. There is always one. */
+  function takeFrame(): Waiting[] {
+    const partition = waiting[0]?.row.partition
+    let end = 0
+    let characters = 0
+    for (const { row } of waiting) {
+      characters += row.json.length + 1
+      if (row.partition !== partition || end === frameRowsMax) break
+      if (characters > frameCharactersMax && end > 0) break
+      end++
+    }
+    const taken = waiting.slice(0, end)
+    waiting = waiting.slice(end)
+    return taken
+  }
+
+  async function flush(frame: Waiting[]): Promise<void> {
+    try {
+      const ndjson = frame.map(({ row }) => row.json + '\n').join('')
+      const bytes = await compress(ndjson, { level: 1 })
+      const deadline = Math.min(...frame.map((one) => one.deadline))
+      await producer.add({ rows: frame.length, gzip: bytes }, deadline)
+      for (const { resolve } of frame) resolve()
+      options.onStored(frame.length)
+    } catch (cause) {
+      const error =
+        cause instanceof IntakeError
+          ? cause
+          : new IntakeError('internal_error', 'The record could not be framed.', { cause })
+      for (const { reject } of frame) reject(error)
+    }
+  }
+
+  return {
+    append: (row) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ row, deadline: performance.now() + deadlineMs, resolve, reject })
+        schedule()
+      }),
+
+    async close() {
+      while (waiting.length > 0 || inFlight.size > 0) {
+        await Promise.race(inFlight)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    },
+  }
+}

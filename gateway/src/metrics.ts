@@ -1,0 +1,35 @@
+import type { ErrorCode, RecordKind } from '@intake/contract'
+import { Counter, type Registry } from '@intake/runtime'
+
+export interface GatewayMetrics {
+  accepted(kind: RecordKind, rows: number): void
+  refused(code: ErrorCode): void
+}
+
+export function createGatewayMetrics(registry: Registry): GatewayMetrics {
+  const accepted = new Counter({
+    name: 'intake_records_accepted_total',
+    help: 'Records on stable storage.',
+    labelNames: ['kind'],
+    registers: [registry],
+  })
+  const frames = new Counter({
+    name: 'intake_frames_enqueued_total',
+    help: 'Frames that carried the accepted records.',
+    labelNames: ['kind'],
+    registers: [registry],
+  })
+  const refused = new Counter({
+    name: 'intake_requests_refused_total',
+    help: 'Error answers, by code.',
+    labelNames: ['code'],
+    registers: [registry],
+  })
+  return {
+    accepted(kind, rows) {
+      accepted.inc({ kind }, rows)
+      frames.inc({ kind })
+    },
+    refused: (code) => refused.inc({ code }),
+  }
+}

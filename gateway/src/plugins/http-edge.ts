@@ -1,0 +1,67 @@
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import fp from 'fastify-plugin'
+import type { FastifyInstance } from 'fastify'
+import { IntakeError } from '@intake/contract'
+import { problem } from './problems.ts'
+
+const waitsForContinue = new WeakSet<IncomingMessage>()
+
+/**
+ * Requests that never reach a route: `Expect: 100-continue` is answered only after authentication,
+ * so that a refused upload is not sent at all; any other expectation gets 417.
+ */
+export const httpEdge = fp(
+  async (app: FastifyInstance) => {
+    app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      waitsForContinue.add(request)
+      app.routing(request, response)
+    })
+    app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      const error = new IntakeError('expectation_failed', 'Only 100-continue is supported.')
+      writeProblem(request.socket, error)
+      response.destroy()
+    })
+    app.addHook('preParsing', (request, reply, _payload, done) => {
+      if (waitsForContinue.delete(request.raw)) reply.raw.writeContinue()
+      done()
+    })
+    app.addHook('onSend', (request, reply, _payload, done) => {
+      // The client has been told nothing yet and may or may not send the body.
+      if (waitsForContinue.has(request.raw)) reply.header('connection', 'close')
+      done()
+    })
+  },
+  { name: 'http-edge' },
+)
+
+/** Answers what the HTTP parser refused: too slow, too large a header, or not HTTP at all. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  writeProblem(socket, clientError(error.code))
+}
+
+function clientError(code: string | undefined): IntakeError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new IntakeError('request_timeout', 'The request did not arrive in time.')
+    case 'HPE_HEADER_OVERFLOW':
+      return new IntakeError('headers_too_large', 'Send fewer or shorter header fields.')
+    default:
+      return new IntakeError('malformed_http', 'The request cannot be parsed.')
+  }
+}
+
+function writeProblem(socket: Socket, error: IntakeError): void {
+  const body = JSON.stringify(problem(error, ''))
+  socket.end(
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
+      'Content-Type: application/problem+json; charset=utf-8\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  )
+}

@@ -1,0 +1,30 @@
+import rateLimit from '@fastify/rate-limit'
+import fp from 'fastify-plugin'
+import type { FastifyInstance } from 'fastify'
+import { IntakeError } from '@intake/contract'
+
+const noHeaders = {
+  'x-ratelimit-limit': false,
+  'x-ratelimit-remaining': false,
+  'x-ratelimit-reset': false,
+}
+
+/**
+ * Counts the requests of each API key in the memory of this process: no I/O, nothing that can fail
+ * a request. The limit therefore applies per gateway. Runs after authentication.
+ */
+export const limitRate = fp(
+  async (app: FastifyInstance, options: { max: number; windowMs: number }) => {
+    await app.register(rateLimit, {
+      max: options.max,
+      timeWindow: options.windowMs,
+      cache: 10_000,
+      keyGenerator: (request) => request.apiKey.id,
+      addHeaders: { ...noHeaders, 'retry-after': true },
+      addHeadersOnExceeding: noHeaders,
+      errorResponseBuilder: () =>
+        new IntakeError('rate_limited', 'Wait as long as Retry-After says.'),
+    })
+  },
+  { name: 'limit-rate' },
+)

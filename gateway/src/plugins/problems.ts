@@ -1,0 +1,89 @@
+import fp from 'fastify-plugin'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorCatalogue, IntakeError, type ErrorCode, type Problem } from '@intake/contract'
+import type { GatewayMetrics } from '../metrics.ts'
+
+/** What the framework and its plugins throw, by their code. Anything else is a fault of ours. */
+const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
+  FST_ERR_BAD_URL: { code: 'malformed_http', detail: 'The URL is malformed.' },
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large', detail: 'Send a smaller body.' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'malformed_http',
+    detail: 'The body does not have the length that Content-Length says.',
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'unsupported_media_type',
+    detail: 'See the documentation for the content type of this operation.',
+  },
+  FST_PARTS_LIMIT: { code: 'invalid_multipart', detail: 'There are too many parts.' },
+  FST_FILES_LIMIT: { code: 'invalid_multipart', detail: 'There are too many parts.' },
+  FST_PROTO_VIOLATION: { code: 'invalid_multipart', detail: 'A part has a reserved name.' },
+  FST_ERR_MULTIPART_PREMATURE_CLOSE: {
+    code: 'invalid_multipart',
+    detail: 'The body ended before its last part.',
+  },
+}
+
+/** The one place that turns errors into answers. */
+export const problems = fp(
+  async (app: FastifyInstance, options: { metrics: GatewayMetrics }) => {
+    const answer = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
+      options.metrics.refused(error.code)
+      return sendProblem(error, request, reply)
+    }
+    app.setErrorHandler((error, request, reply) => answer(asIntakeError(error), request, reply))
+    app.setNotFoundHandler((request, reply) => answer(noRoute(app, request, reply), request, reply))
+  },
+  { name: 'problems' },
+)
+
+/** The body of an error answer. */
+export function problem(error: IntakeError, requestId: string): Problem {
+  const { status, title } = errorCatalogue[error.code]
+  return {
+    type: `urn:intake:error:${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    errors: [...error.errors],
+    request_id: requestId,
+  }
+}
+
+function sendProblem(
+  error: IntakeError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const { retryable, status } = errorCatalogue[error.code]
+  if (error.code === 'internal_error') request.log.error({ err: error }, 'unexpected error')
+  else if (status >= 500) request.log.warn({ err: error }, 'request refused')
+  else request.log.debug({ code: error.code }, 'request refused')
+  if (status === 401) reply.header('www-authenticate', 'ApiKey')
+  if (retryable && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
+  return reply
+    .code(status)
+    .type('application/problem+json; charset=utf-8')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(problem(error, request.id))
+}
+
+function asIntakeError(error: unknown): IntakeError {
+  if (error instanceof IntakeError) return error
+  const code = (error as { code?: unknown }).code
+  const known = typeof code === 'string' ? frameworkCodes[code] : undefined
+  return known === undefined
+    ? new IntakeError('internal_error', 'The error has been logged.', { cause: error })
+    : new IntakeError(known.code, known.detail, { cause: error })
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+function noRoute(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): IntakeError {
+  const path = request.url.split('?', 1)[0] ?? ''
+  const allowed = methods.filter((method) => app.hasRoute({ method, url: path }))
+  if (allowed.length === 0) return new IntakeError('not_found', 'There is nothing at this path.')
+  reply.header('allow', allowed.join(', '))
+  return new IntakeError('method_not_allowed', 'The Allow header lists the methods of this path.')
+}

@@ -1,0 +1,93 @@
+import multipart from '@fastify/multipart'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import {
+  compileSchema,
+  FeedbackCreated,
+  FeedbackPayload,
+  IntakeError,
+  type AttachmentVerdict,
+} from '@intake/contract'
+import { commitWithImages } from '../attachments.ts'
+import type { ByteBudget } from '../byte-budget.ts'
+import { formBytesMax, multipartOptions, readFeedbackForm } from '../feedback-form.ts'
+import type { GroupCommit } from '../group-commit.ts'
+import { authorizeBundle } from '../plugins/authenticate.ts'
+import type { GatewayPorts } from '../ports.ts'
+import { createIdentity, feedbackRow } from '../row.ts'
+import type { Upload } from '../upload.ts'
+import { errorResponses } from './error-responses.ts'
+
+const validatePayload = compileSchema(FeedbackPayload, '/payload')
+
+/** `POST /api/feedback`: a feedback text with up to four images. */
+export async function feedbackRoute(
+  app: FastifyInstance,
+  options: { feedback: GroupCommit; store: GatewayPorts['attachments']; budget: ByteBudget },
+): Promise<void> {
+  const { feedback, store, budget } = options
+  await app.register(multipart, multipartOptions)
+
+  app.post(
+    '/api/feedback',
+    {
+      schema: {
+        operationId: 'createFeedback',
+        summary: 'Submit user feedback',
+        security: [{ apiKey: [] }],
+        response: { 201: FeedbackCreated, ...errorResponses },
+      },
+    },
+    (request, reply) =>
+      budget.hold(formBytes(request), async () => {
+        const { payload, uploads } = await readFeedbackForm(request, validatePayload)
+        authorizeBundle(request.apiKey, payload.bundle_identifier)
+        if (!isLenient(request)) refuseAny(uploads)
+        const identity = createIdentity()
+        await commitWithImages({
+          store,
+          identity,
+          images: uploads.flatMap((upload) => ('image' in upload ? [upload.image] : [])),
+          log: request.log,
+          commit: (attachments) =>
+            feedback.append(feedbackRow(identity, request.apiKey.id, payload, attachments)),
+        })
+        reply.code(201)
+        return {
+          message: 'Feedback successfully created',
+          id: identity.id,
+          attachments: uploads.map(verdict),
+        }
+      }),
+  )
+}
+
+/**
+ * How much memory the form can take: its declared length, or the most there can be.
+ *
+ * @throws {IntakeError} `body_too_large`
+ */
+function formBytes(request: FastifyRequest): number {
+  const declared = request.headers['content-length']
+  if (declared === undefined) return formBytesMax
+  if (Number(declared) <= formBytesMax) return Number(declared)
+  throw new IntakeError('body_too_large', `The form must not exceed ${formBytesMax} bytes.`)
+}
+
+/** `Prefer: handling=lenient` (RFC 7240): keep the feedback, leave out what cannot be kept of it. */
+function isLenient(request: FastifyRequest): boolean {
+  const prefer = request.headers['prefer']
+  return /(^|[,;\s])handling\s*=\s*"?lenient"?\s*([,;]|$)/i.test(String(prefer ?? ''))
+}
+
+function refuseAny(uploads: Upload[]): void {
+  for (const upload of uploads) if ('refusal' in upload) throw upload.refusal
+}
+
+function verdict(upload: Upload): AttachmentVerdict {
+  if ('refusal' in upload) {
+    const { code, errors } = upload.refusal
+    return { status: 'rejected', code, detail: errors[0]?.detail ?? '' }
+  }
+  const { contentType, body, sha256 } = upload.image
+  return { status: 'stored', content_type: contentType, bytes: body.length, sha256 }
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { fileTypeFromBuffer } from 'file-type'
+import { imageTypes, IntakeError, limits } from '@intake/contract'
+
+/** An image that may be stored. */
+export interface Image {
+  body: Buffer
+  /** Decided by the bytes, never by the name or the declared type. */
+  contentType: string
+  extension: string
+  /** In hexadecimal. */
+  sha256: string
+}
+
+/** What became of one file part: an image, or the reason why it cannot be kept. */
+export type Upload = { image: Image } | { refusal: IntakeError }
+
+/** Reads one file part to its end. `index` is its place among the attachments, from 0. */
+export async function readUpload(stream: AsyncIterable<Buffer>, index: number): Promise<Upload> {
+  const overCount = index >= limits.attachments
+  const chunks: Buffer[] = []
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    if (overCount || bytes > limits.attachmentBytes) continue
+    chunks.push(chunk)
+    hash.update(chunk)
+  }
+  if (overCount) {
+    return refuse('too_many_attachments', index, `at most ${limits.attachments} are allowed`)
+  }
+  if (bytes > limits.attachmentBytes) {
+    return refuse('attachment_too_large', index, `must not exceed ${limits.attachmentBytes} bytes`)
+  }
+  const body = Buffer.concat(chunks)
+  const type = await fileTypeFromBuffer(body)
+  const extension = type === undefined ? undefined : imageTypes.get(type.mime)
+  if (type === undefined || extension === undefined) {
+    const formats = [...new Set(imageTypes.values())].join(', ')
+    return refuse('attachment_not_an_image', index, `must be an image: ${formats}`)
+  }
+  return { image: { body, contentType: type.mime, extension, sha256: hash.digest('hex') } }
+}
+
+function refuse(
+  code: 'too_many_attachments' | 'attachment_too_large' | 'attachment_not_an_image',
+  index: number,
+  detail: string,
+): Upload {
+  const errors = [{ pointer: `/attachments/${index}`, detail }]
+  return { refusal: new IntakeError(code, 'An attachment cannot be accepted.', { errors }) }
+}

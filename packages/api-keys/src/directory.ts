@@ -1,0 +1,46 @@
+import { hashSecret, type ApiKey, type ApiKeyStore } from './store.ts'
+
+export interface ApiKeyDirectory {
+  /** Whether the keys have been read at least once; until then nobody can be told apart. */
+  isLoaded(): boolean
+  /** The key with this secret, unless it is unknown, revoked or expired. No I/O. */
+  find(secret: string): ApiKey | undefined
+  close(): void
+}
+
+/**
+ * Keeps all keys in memory and reads them again every `intervalMs`. While the store is away the
+ * last known keys stay in force.
+ */
+export function watchApiKeys(options: {
+  store: ApiKeyStore
+  intervalMs: number
+  onError(error: unknown): void
+}): ApiKeyDirectory {
+  let keys: Map<string, ApiKey> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  const refresh = async (): Promise<void> => {
+    try {
+      keys = await options.store.load()
+    } catch (error) {
+      options.onError(error)
+    }
+    if (!closed) timer = setTimeout(() => void refresh(), options.intervalMs)
+  }
+  void refresh()
+
+  return {
+    isLoaded: () => keys !== undefined,
+    find(secret) {
+      const key = keys?.get(hashSecret(secret))
+      if (key?.expiresAt != null && Date.parse(key.expiresAt) <= Date.now()) return undefined
+      return key
+    },
+    close() {
+      closed = true
+      clearTimeout(timer)
+    },
+  }
+}

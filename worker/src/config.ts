@@ -1,0 +1,20 @@
+import Type, { type Static } from 'typebox'
+
+/** Settings of the worker, by the name of their environment variable. */
+export const WorkerConfig = Type.Object({
+  HOST: Type.String({ default: '127.0.0.1', description: 'Address the admin port is bound to.' }),
+  WORKER_ADMIN_PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    default: 3002,
+    description: 'Port of health checks and metrics; 0 picks a free one.',
+  }),
+  REDIS_URL: Type.String({ description: 'redis:// or rediss:// URL with credentials.' }),
+  CLICKHOUSE_URL: Type.String({ description: 'http(s)://user:password@host:port' }),
+  INSERT_DEADLINE_MS: Type.Integer({
+    minimum: 1_000,
+    default: 60_000,
+    description: 'Time for one insert, in milliseconds; then it counts as failed and is repeated.',
+  }),
+})
+export type WorkerConfig = Static<typeof WorkerConfig>
