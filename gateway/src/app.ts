@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import swagger from '@fastify/swagger'
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { compileSchema, type RecordKind } from '@intake/contract'
 import { healthRoutes, type Logger, type ReadinessCheck } from '@intake/runtime'
@@ -11,9 +12,8 @@ import { openapi } from './openapi.ts'
 import { authenticate } from './plugins/authenticate.ts'
 import { refuseContentEncoding } from './plugins/content-encoding.ts'
 import { answerClientError, httpEdge } from './plugins/http-edge.ts'
-import { jsonBody } from './plugins/json-body.ts'
 import { limitRate } from './plugins/limit-rate.ts'
-import { problems } from './plugins/problems.ts'
+import { answerFrameworkError, problems } from './plugins/problems.ts'
 import type { GatewayPorts } from './ports.ts'
 import { feedbackRoute } from './routes/feedback.ts'
 import { logRoute } from './routes/log.ts'
@@ -28,13 +28,19 @@ export async function buildApp(options: {
 }): Promise<FastifyInstance> {
   const { config, ports, checks, metrics, log } = options
 
+  const loggerInstance: FastifyBaseLogger = log
   const app: FastifyInstance = fastify({
-    loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    loggerInstance,
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'requestId',
+    }),
+    genReqId: () => randomUUID(),
     requestTimeout: 30_000,
     http: { headersTimeout: 10_000, requireHostHeader: false },
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
+    frameworkErrors: answerFrameworkError,
   })
   app.server.maxConnections = 2_000
   app.setValidatorCompiler(({ schema }) => validator(schema))
@@ -43,7 +49,7 @@ export async function buildApp(options: {
   await app.register(httpEdge)
   await app.register(swagger, openapi)
   healthRoutes(app, { checks })
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+  app.get('/openapi.json', async () => app.swagger())
 
   const commit = (kind: RecordKind) =>
     createGroupCommit({
@@ -56,13 +62,13 @@ export async function buildApp(options: {
   app.addHook('onClose', () => Promise.all([logs.close(), feedback.close()]))
 
   await app.register(async (api) => {
+    api.removeAllContentTypeParsers()
     await api.register(authenticate, ports)
     await api.register(limitRate, {
       max: config.RATE_LIMIT_MAX,
       windowMs: config.RATE_LIMIT_WINDOW_MS,
     })
     await api.register(refuseContentEncoding)
-    await api.register(jsonBody)
     await api.register(logRoute, { logs })
     await api.register(feedbackRoute, {
       feedback,

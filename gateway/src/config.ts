@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import { Type, type Static } from 'typebox'
 
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })

@@ -49,6 +49,9 @@ export async function readFeedbackForm(
         }
       }
     }
+  } catch (cause) {
+    if (cause instanceof IntakeError) throw cause
+    throw new IntakeError('invalid_multipart', 'The form cannot be parsed.', { cause })
   } finally {
     // The rest of a refused form is read past, so that the client gets to see the answer.
     request.raw.unpipe()

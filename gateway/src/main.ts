@@ -20,7 +20,8 @@ await runProcess({
     const apiKeys = watchApiKeys({
       store: createApiKeyStore({ redis }),
       intervalMs: 2_000,
-      onError: (err) => log.warn({ err }, 'the API keys could not be read'),
+      // While Redis is away its connection reports that; the known keys stay in force.
+      onError: (err) => redis.status === 'ready' && log.warn({ err }, 'API keys could not be read'),
     })
     const attachments = createObjectStore({
       endpoint: config.S3_ENDPOINT,

@@ -2,6 +2,7 @@ import type { SwaggerOptions } from '@fastify/swagger'
 
 /** The head of the OpenAPI document; its operations come from the schemas of the routes. */
 export const openapi: SwaggerOptions = {
+  hideUntagged: true,
   openapi: {
     openapi: '3.1.0',
     info: {

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import { Type, type Static } from 'typebox'
 
 /** Settings of the worker, by the name of their environment variable. */
 export const WorkerConfig = Type.Object({

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import fp from 'fastify-plugin'
@@ -56,7 +57,7 @@ function clientError(code: string | undefined): IntakeError {
 }
 
 function writeProblem(socket: Socket, error: IntakeError): void {
-  const body = JSON.stringify(problem(error, ''))
+  const body = JSON.stringify(problem(error, randomUUID()))
   socket.end(
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
       'Content-Type: application/problem+json; charset=utf-8\r\n' +

@@ -3,10 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError, limits } from '@intake/contract'
 import { parseJson } from '../json.ts'
 
-/** Accepts `application/json` in UTF-8, without content encoding, and no other body. */
+/** Accepts `application/json` in UTF-8. */
 export const jsonBody = fp(
   async (app: FastifyInstance) => {
-    app.removeAllContentTypeParsers()
     app.addContentTypeParser(
       'application/json',
       { parseAs: 'buffer', bodyLimit: limits.logBodyBytes },

@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorCatalogue, IntakeError, type ErrorCode, type Problem } from '@intake/contract'
 import type { GatewayMetrics } from '../metrics.ts'
 
@@ -15,13 +15,6 @@ const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
     code: 'unsupported_media_type',
     detail: 'See the documentation for the content type of this operation.',
   },
-  FST_PARTS_LIMIT: { code: 'invalid_multipart', detail: 'There are too many parts.' },
-  FST_FILES_LIMIT: { code: 'invalid_multipart', detail: 'There are too many parts.' },
-  FST_PROTO_VIOLATION: { code: 'invalid_multipart', detail: 'A part has a reserved name.' },
-  FST_ERR_MULTIPART_PREMATURE_CLOSE: {
-    code: 'invalid_multipart',
-    detail: 'The body ended before its last part.',
-  },
 }
 
 /** The one place that turns errors into answers. */
@@ -36,6 +29,15 @@ export const problems = fp(
   },
   { name: 'problems' },
 )
+
+/** Answers a request whose URL the router cannot read. */
+export function answerFrameworkError(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  void sendProblem(asIntakeError(error), request, reply)
+}
 
 /** The body of an error answer. */
 export function problem(error: IntakeError, requestId: string): Problem {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   compileSchema,
   FeedbackCreated,
+  FeedbackForm,
   FeedbackPayload,
   IntakeError,
   type AttachmentVerdict,
@@ -30,10 +31,15 @@ export async function feedbackRoute(
   app.post(
     '/api/feedback',
     {
+      // The form is a stream here: its parts are checked as they arrive.
+      validatorCompiler: () => () => true,
       schema: {
         operationId: 'createFeedback',
         summary: 'Submit user feedback',
+        tags: ['intake'],
         security: [{ apiKey: [] }],
+        consumes: ['multipart/form-data'],
+        body: FeedbackForm,
         response: { 201: FeedbackCreated, ...errorResponses },
       },
     },

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { LogCreated, LogSubmission } from '@intake/contract'
 import type { GroupCommit } from '../group-commit.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
+import { jsonBody } from '../plugins/json-body.ts'
 import { createIdentity, logRow } from '../row.ts'
 import { errorResponses } from './error-responses.ts'
 
@@ -10,12 +11,15 @@ export async function logRoute(
   app: FastifyInstance,
   options: { logs: GroupCommit },
 ): Promise<void> {
+  await app.register(jsonBody)
+
   app.post<{ Body: LogSubmission }>(
     '/api/log',
     {
       schema: {
         operationId: 'createLog',
         summary: 'Submit an application log event',
+        tags: ['intake'],
         security: [{ apiKey: [] }],
         body: LogSubmission,
         response: { 201: LogCreated, ...errorResponses },

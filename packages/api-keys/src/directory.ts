@@ -8,6 +8,8 @@ export interface ApiKeyDirectory {
   close(): void
 }
 
+const firstLoadRetryMs = 100
+
 /**
  * Keeps all keys in memory and reads them again every `intervalMs`. While the store is away the
  * last known keys stay in force.
@@ -15,7 +17,7 @@ export interface ApiKeyDirectory {
 export function watchApiKeys(options: {
   store: ApiKeyStore
   intervalMs: number
-  onError(error: unknown): void
+  onError: (error: unknown) => void
 }): ApiKeyDirectory {
   let keys: Map<string, ApiKey> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -27,7 +29,8 @@ export function watchApiKeys(options: {
     } catch (error) {
       options.onError(error)
     }
-    if (!closed) timer = setTimeout(() => void refresh(), options.intervalMs)
+    const pauseMs = keys === undefined ? firstLoadRetryMs : options.intervalMs
+    if (!closed) timer = setTimeout(() => void refresh(), pauseMs)
   }
   void refresh()
 

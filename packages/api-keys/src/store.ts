@@ -44,7 +44,9 @@ export function hashSecret(secret: string): string {
 export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
   async function load(): Promise<Map<string, ApiKey>> {
     const stored = await redis.hgetall(redisKey)
-    return new Map(Object.entries(stored).map(([hash, json]) => [hash, JSON.parse(json) as ApiKey]))
+    return new Map(
+      Object.entries(stored).map(([secretHash, json]) => [secretHash, JSON.parse(json) as ApiKey]),
+    )
   }
 
   return {
@@ -52,7 +54,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
       if (secret.length < secretLengthMin) {
         throw new Error(`an API key needs at least ${secretLengthMin} characters`)
       }
-      const hash = hashSecret(secret)
+      const secretHash = hashSecret(secret)
       const key: ApiKey = {
         id: `key_${randomBytes(6).toString('hex')}`,
         name,
@@ -60,20 +62,21 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
         createdAt: new Date().toISOString(),
         expiresAt: expiresAt?.toISOString() ?? null,
       }
-      if ((await redis.hsetnx(redisKey, hash, JSON.stringify(key))) === 1) return { key, secret }
-      const existing = (await load()).get(hash)
+      if ((await redis.hsetnx(redisKey, secretHash, JSON.stringify(key))) === 1)
+        return { key, secret }
+      const existing = (await load()).get(secretHash)
       if (existing === undefined) throw new Error('the key was revoked while it was being created')
       return { key: existing, secret }
     },
 
     async list() {
       const keys = [...(await load()).values()]
-      return keys.sort((a, b) => a.createdAt.localeCompare(b.createdAt))
+      return keys.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
     },
 
     async revoke(id) {
-      for (const [hash, key] of await load()) {
-        if (key.id === id) return (await redis.hdel(redisKey, hash)) === 1
+      for (const [secretHash, key] of await load()) {
+        if (key.id === id) return (await redis.hdel(redisKey, secretHash)) === 1
       }
       return false
     },

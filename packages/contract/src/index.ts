@@ -7,7 +7,12 @@ export {
   documentedDeviceFields,
   timestampDeviceFields,
 } from './schemas/device.ts'
-export { FeedbackPayload, FeedbackCreated, AttachmentVerdict } from './schemas/feedback.ts'
+export {
+  FeedbackPayload,
+  FeedbackForm,
+  FeedbackCreated,
+  AttachmentVerdict,
+} from './schemas/feedback.ts'
 export { LogSubmission, LogCreated } from './schemas/log.ts'
 export { Problem } from './schemas/problem.ts'
 export { imageTypes } from './image-types.ts'

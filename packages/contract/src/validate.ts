@@ -16,7 +16,7 @@ export function compileSchema<S extends TSchema>(schema: S, root = ''): Validato
   return (value) => {
     if (compiled.Check(value)) return value
     const errors = new Map<string, FieldError>()
-    for (const error of compiled.Errors(value).flatMap((error) => fieldErrors(error, root))) {
+    for (const error of compiled.Errors(value).flatMap((found) => fieldErrors(found, root))) {
       if (errors.size < errorsMax && !errors.has(error.pointer)) errors.set(error.pointer, error)
     }
     throw new IntakeError('invalid_request', 'The request does not match the schema.', {

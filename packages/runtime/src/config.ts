@@ -23,7 +23,7 @@ export function loadConfig<S extends TObject>(
   if (Value.Check(schema, config)) return config
   const problems = [...Value.Errors(schema, config)].map((error) =>
     'requiredProperties' in error.params
-      ? `${(error.params.requiredProperties as string[]).join(', ')} must be set`
+      ? `${error.params.requiredProperties.join(', ')} must be set`
       : `${error.instancePath.slice(1)} ${error.message}`,
   )
   throw new ConfigError(`configuration: ${problems.join('; ')}`)

@@ -31,8 +31,8 @@ export function healthRoutes(
   app: FastifyInstance,
   options: { checks: Record<string, ReadinessCheck> },
 ): void {
-  app.get('/healthz', { config: { public: true } }, async () => ({ status: 'ok' }))
-  app.get('/readyz', { config: { public: true } }, async (_request, reply) => {
+  app.get('/healthz', async () => ({ status: 'ok' }))
+  app.get('/readyz', async (_request, reply) => {
     const failed = await readiness(options.checks)
     if (Object.keys(failed).length === 0) return { status: 'ready' }
     return reply.code(503).send({ status: 'not ready', failed })

@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from 'typebox'
 import { limits } from '../limits.ts'
 import { nullable } from './fields.ts'
 

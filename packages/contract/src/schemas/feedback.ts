@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { limits } from '../limits.ts'
 import { DeviceInformation } from './device.ts'
 import { deviceUuid, identifier, nullable, uuidPattern } from './fields.ts'
@@ -45,6 +45,24 @@ export const FeedbackPayload = Type.Object(
   { description: 'User feedback.' },
 )
 export type FeedbackPayload = Static<typeof FeedbackPayload>
+
+/** The parts of `POST /api/feedback`, in any order. */
+export const FeedbackForm = Type.Object(
+  {
+    payload: Type.String({
+      contentMediaType: 'application/json',
+      contentSchema: FeedbackPayload,
+      description: 'The feedback as JSON, in a text part (no file name).',
+    }),
+    attachments: Type.Optional(
+      Type.Array(Type.String({ contentMediaType: 'image/*' }), {
+        maxItems: limits.attachments,
+        description: 'Images, each in a file part of its own.',
+      }),
+    ),
+  },
+  { description: 'User feedback with images.' },
+)
 
 /** What became of one file part, in the order of the parts. */
 export const AttachmentVerdict = Type.Union([

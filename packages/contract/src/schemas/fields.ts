@@ -1,4 +1,4 @@
-import Type, { type TUnsafe } from 'typebox'
+import { Type, type TUnsafe } from 'typebox'
 import { limits } from '../limits.ts'
 
 /** A required identifier: 1 to 255 characters. */

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { DeviceInformation } from './device.ts'
 import { deviceUuid, identifier, nullable } from './fields.ts'
 

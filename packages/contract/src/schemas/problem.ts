@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import { Type, type Static } from 'typebox'
 
 /** Every error answer (RFC 9457, `application/problem+json`). */
 export const Problem = Type.Object(

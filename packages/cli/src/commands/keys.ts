@@ -1,0 +1,91 @@
+import { createApiKeyStore, type ApiKeyStore } from '@intake/api-keys'
+import { connectRedis } from '@intake/redis'
+import { withDeadline } from '@intake/runtime'
+import type { Command } from 'commander'
+import { findEndpoint, UsageError } from '../endpoints.ts'
+
+const deadlineMs = 10_000
+
+interface CreateOptions {
+  name: string
+  bundle?: string[]
+  expires?: string
+  fromEnv?: string
+}
+
+/** `intake keys create|list|revoke`: who may send. Running gateways follow within seconds. */
+export function addKeysCommand(program: Command): void {
+  const keys = program.command('keys').description('API keys of client applications')
+
+  keys
+    .command('create')
+    .description('create a key and show it once')
+    .requiredOption('--name <name>', 'what the key is for')
+    .option('--bundle <identifier...>', 'bundle identifiers it may write for (default: all)')
+    .option('--expires <date>', 'ISO 8601 date or time after which it is refused')
+    .option('--from-env <variable>', 'take the key from this environment variable')
+    .action(async (options: CreateOptions) => {
+      const secret = options.fromEnv === undefined ? undefined : readSecret(options.fromEnv)
+      const created = await withStore((store) =>
+        store.create({
+          name: options.name,
+          ...(options.bundle && { bundleIdentifiers: options.bundle }),
+          ...(options.expires && { expiresAt: parseFuture(options.expires) }),
+          ...(secret && { secret }),
+        }),
+      )
+      console.log(created.secret)
+      console.error(`Created ${created.key.id}. The key above is not shown again.`)
+    })
+
+  keys
+    .command('list')
+    .description('list the keys, without their secrets')
+    .action(async () => {
+      const list = await withStore((store) => store.list())
+      for (const { id, name, bundleIdentifiers, createdAt, expiresAt } of list) {
+        const bundles = bundleIdentifiers.join(',') || 'all bundles'
+        console.log(
+          [id, name, bundles, `created ${createdAt}`, `expires ${expiresAt ?? 'never'}`].join('\t'),
+        )
+      }
+    })
+
+  keys
+    .command('revoke <id>')
+    .description('revoke the key with this id')
+    .action(async (id: string) => {
+      if (!(await withStore((store) => store.revoke(id))))
+        throw new UsageError(`There is no key ${id}.`)
+      console.log(`Revoked ${id}.`)
+    })
+}
+
+async function withStore<T>(work: (store: ApiKeyStore) => Promise<T>): Promise<T> {
+  const failures: Error[] = []
+  const redis = connectRedis({
+    url: await findEndpoint('REDIS_URL'),
+    role: 'consumer',
+    onError: (error) => failures.push(error),
+  })
+  try {
+    return await withDeadline(work(createApiKeyStore({ redis })), deadlineMs, 'Redis')
+  } catch (error) {
+    throw failures.at(-1) ?? error
+  } finally {
+    redis.disconnect()
+  }
+}
+
+function readSecret(variable: string): string {
+  const secret = process.env[variable]
+  if (!secret) throw new UsageError(`${variable} is not set.`)
+  return secret
+}
+
+function parseFuture(text: string): Date {
+  const date = new Date(text)
+  if (Number.isNaN(date.getTime())) throw new UsageError('--expires must be an ISO 8601 date.')
+  if (date.getTime() <= Date.now()) throw new UsageError('--expires must be in the future.')
+  return date
+}

@@ -1,0 +1,16 @@
+import { Command } from 'commander'
+import { addEnvCommand } from './commands/env.ts'
+import { addKeysCommand } from './commands/keys.ts'
+import { addMigrateCommand } from './commands/migrate.ts'
+
+const program = new Command('intake').description('Operates an Intake deployment')
+addKeysCommand(program)
+addMigrateCommand(program)
+addEnvCommand(program)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
