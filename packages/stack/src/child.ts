@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+
+import { openLogFile } from './log-file.ts'
+import { StartError } from './start-error.ts'
+
+export interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export interface ChildOptions {
+  /** What the person knows it as, the subject of every sentence about it. */
+  name: string
+  command: string
+  args?: readonly string[]
+  env?: NodeJS.ProcessEnv
+  cwd?: string
+  /** Receives everything the process prints. */
+  logFile: string
+  /** How long the process may take after SIGTERM before it is killed. */
+  graceMs?: number
+}
+
+export interface Child {
+  name: string
+  /** The process itself: a signal sent to it reaches the service. */
+  pid: number
+  logFile: string
+  /** Resolves once the process, and what watched over it, has ended. Never rejects. */
+  exited: Promise<Exit>
+  /** False from the moment the process is known to have ended. */
+  running(): boolean
+  logTail(): string
+  /** SIGTERM, after the grace time SIGKILL. Resolves when nothing is left. Repeatable. */
+  stop(): Promise<void>
+  /** SIGKILL now. */
+  kill(): void
+}
+
+/**
+ * Turns into the service by `exec`, so that the pid is the service's own, and leaves a watcher
+ * behind that waits on descriptor 3. A line on it means that the service has ended. End of file
+ * means that whoever started it is gone, even by SIGKILL, and then the watcher ends the service.
+ */
+const leashScript = `
+(
+  read -r _ <&3 && exit
+  kill -TERM $$ 2>/dev/null || exit
+  for _ in 1 2 3 4 5 6 7 8; do
+    sleep 1
+    kill -0 $$ 2>/dev/null || exit
+  done
+  kill -KILL $$ 2>/dev/null
+) </dev/null >/dev/null 2>&1 &
+exec "$@" 3<&-
+`
+
+/**
+ * Starts a process that cannot outlive this one. It runs in a session of its own, so that Ctrl-C in
+ * the terminal does not reach it and its end is decided here alone.
+ */
+export function startChild(options: ChildOptions): Child {
+  const { name, command, args = [], env = process.env, cwd, graceMs = 5000 } = options
+  const log = openLogFile(options.logFile)
+  const child = spawn('sh', ['-c', leashScript, 'sh', command, ...args], {
+    env,
+    cwd,
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd, 'pipe'],
+  })
+  log.close()
+  const { pid } = child
+  if (pid === undefined) {
+    child.once('error', () => undefined) // the same failure, reported a tick later
+    throw new StartError(`${name} could not be started: this system has no usable \`sh\`.`)
+  }
+
+  const leash = child.stdio[3] as Socket
+  leash.on('error', () => undefined) // the watcher was killed: nothing is left to tell it
+  leash.resume()
+  const leashClosed = once(leash, 'close')
+
+  let running = true
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => {
+      running = false
+      leash.end('done\n')
+      void leashClosed.then(() => resolve({ code, signal }))
+    })
+  })
+
+  let stopping: Promise<void> | undefined
+  async function stop() {
+    child.kill('SIGTERM')
+    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
+    await exited
+    clearTimeout(timer)
+  }
+
+  return {
+    name,
+    pid,
+    logFile: log.path,
+    exited,
+    running: () => running,
+    logTail: log.tail,
+    stop: () => (stopping ??= stop()),
+    kill: () => void child.kill('SIGKILL'),
+  }
+}
+
+/** `exit code 1`, `signal SIGKILL`. */
+export function describeExit({ code, signal }: Exit) {
+  return signal === null ? `exit code ${code}` : `signal ${signal}`
+}

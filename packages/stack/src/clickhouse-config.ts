@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * The engine opens its first session as `default` without a password, from loopback, and nothing can
+ * change that. So `default` may do no more than start the server, and no HTTP request reaches it:
+ * one that does not name another user is answered before it gets to the engine.
+ */
+export function serverConfig(options: { usersFile: string; memoryBytesMax: number }) {
+  const query =
+    '<handler><type>dynamic_query_handler</type><query_param_name>query</query_param_name></handler>'
+  const basic = ['intake:', 'analyst:'].map(base64Start).join('|')
+  return `<clickhouse>
+  <users_config>${escape(options.usersFile)}</users_config>
+  <timezone>UTC</timezone>
+  <max_server_memory_usage>${options.memoryBytesMax}</max_server_memory_usage>
+  <mark_cache_size>${64 * 1024 ** 2}</mark_cache_size>
+  <query_log>
+    <database>system</database>
+    <table>query_log</table>
+    <ttl>event_date + INTERVAL 3 DAY DELETE</ttl>
+    <flush_interval_milliseconds>1000</flush_interval_milliseconds>
+  </query_log>
+  <http_handlers>
+    <rule>
+      <url>/ping</url>
+      <handler><type>ping</type></handler>
+    </rule>
+    <rule>
+      <headers><Authorization>regex:Basic (${basic}).*</Authorization></headers>
+      ${query}
+    </rule>
+    <rule>
+      <headers><X-ClickHouse-User>regex:(intake|analyst)</X-ClickHouse-User></headers>
+      ${query}
+    </rule>
+    <rule>
+      <handler>
+        <type>static</type>
+        <status>401</status>
+        <response_content>Name a user: intake or analyst.</response_content>
+      </handler>
+    </rule>
+  </http_handlers>
+</clickhouse>
+`
+}
+
+export function usersConfig(options: { password: string; analystPassword: string }) {
+  return `<clickhouse>
+  <profiles>
+    <default><async_insert>0</async_insert></default>
+    <analyst>
+      <readonly>2</readonly>
+      <final>1</final>
+      <max_execution_time>30</max_execution_time>
+      <max_memory_usage>${1024 ** 3}</max_memory_usage>
+      <max_result_rows>1000000</max_result_rows>
+      <result_overflow_mode>throw</result_overflow_mode>
+      <constraints>
+        <max_execution_time><min>1</min><max>120</max></max_execution_time>
+        <max_memory_usage><min>1</min><max>${1024 ** 3}</max></max_memory_usage>
+      </constraints>
+    </analyst>
+  </profiles>
+  <users>
+    <default>
+      <no_password/>
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>default</profile>
+      <quota>default</quota>
+      <grants>
+        <query>GRANT SYSTEM LISTEN ON *.*</query>
+        <query>GRANT SELECT ON system.numbers</query>
+      </grants>
+    </default>
+    <intake>
+      ${passwordHash(options.password)}
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>default</profile>
+      <quota>default</quota>
+      <access_management>1</access_management>
+    </intake>
+    <analyst>
+      ${passwordHash(options.analystPassword)}
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>analyst</profile>
+      <quota>default</quota>
+      <grants><query>GRANT SELECT ON intake.*</query></grants>
+    </analyst>
+  </users>
+  <quotas><default/></quotas>
+</clickhouse>
+`
+}
+
+function passwordHash(password: string) {
+  const hex = createHash('sha256').update(password).digest('hex')
+  return `<password_sha256_hex>${hex}</password_sha256_hex>`
+}
+
+/** The part of the base64 text that every text with this start shares. */
+function base64Start(start: string) {
+  const wholeCharacters = Math.floor((start.length * 8) / 6)
+  return Buffer.from(start).toString('base64').slice(0, wholeCharacters)
+}
+
+function escape(text: string) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

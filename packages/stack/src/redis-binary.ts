@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import { StartError } from './start-error.ts'
+
+const run = promisify(execFile)
+const aptDeadlineMs = 120_000
+const defaultCacheDir = fileURLToPath(
+  new URL('../../../node_modules/.cache/intake/redis', import.meta.url),
+)
+
+export interface RedisBinary {
+  path: string
+  /** What it needs in its environment beyond the usual. */
+  env: NodeJS.ProcessEnv
+}
+
+export interface FindRedisOptions {
+  say?: ((sentence: string) => void) | undefined
+  env?: NodeJS.ProcessEnv
+  cacheDir?: string
+}
+
+/**
+ * A server that speaks Redis's protocol: the installed one, else one taken from the packages of the
+ * system's distribution and unpacked below `node_modules`. Unpacking needs no rights, changes
+ * nothing on the system and starts no system service, which installing the package would do.
+ */
+export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBinary> {
+  const { say = () => undefined, env = process.env, cacheDir = defaultCacheDir } = options
+  for (const name of ['valkey-server', 'redis-server']) {
+    const path = await firstThatRuns(onPath(name, env))
+    if (path !== undefined) return { path, env: {} }
+  }
+  const cached = await unpackedBinary(cacheDir)
+  if (cached !== undefined) return cached
+  if (onPath('apt-get', env).length === 0 || onPath('dpkg-deb', env).length === 0) {
+    throw missing('this system has no apt-get to get it with')
+  }
+
+  say('Redis is not installed: downloading redis-server with apt-get (about 2 MB, once) ...')
+  try {
+    await unpackDebs(cacheDir)
+  } catch (error) {
+    throw missing(`apt-get could not get it: ${lastLine(error)}`)
+  }
+  const unpacked = await unpackedBinary(cacheDir)
+  if (unpacked === undefined) throw missing('the downloaded one does not run here')
+  return unpacked
+}
+
+function missing(why: string) {
+  const command =
+    process.platform === 'darwin' ? 'brew install redis' : 'sudo apt-get install redis-server'
+  return new StartError(
+    `Redis is missing and ${why}. Install it (for example: ${command}), or set REDIS_URL to one that runs already.`,
+  )
+}
+
+function onPath(name: string, env: NodeJS.ProcessEnv) {
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
+  return folders.map((folder) => join(folder, name)).filter((path) => existsSync(path))
+}
+
+async function firstThatRuns(paths: string[], env: NodeJS.ProcessEnv = {}) {
+  for (const path of paths) {
+    const works = await run(path, ['--version'], { env: { ...process.env, ...env } }).then(
+      () => true,
+      () => false, // not for this machine, or a library is missing: the next source has its turn
+    )
+    if (works) return path
+  }
+  return undefined
+}
+
+async function unpackedBinary(cacheDir: string): Promise<RedisBinary | undefined> {
+  const libraries = [join(cacheDir, 'usr/lib'), join(cacheDir, 'lib')].flatMap(subfolders)
+  const env = { LD_LIBRARY_PATH: libraries.join(delimiter) }
+  const path = await firstThatRuns([join(cacheDir, 'usr/bin/redis-server')], env)
+  return path === undefined ? undefined : { path, env }
+}
+
+function subfolders(folder: string) {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).map((name) => join(folder, name))
+}
+
+/** Lists of packages may be absent (fresh image) or point to versions that are gone: then once more. */
+async function unpackDebs(cacheDir: string) {
+  await mkdir(dirname(cacheDir), { recursive: true })
+  const work = await mkdtemp(`${cacheDir}-`)
+  try {
+    try {
+      await download(work)
+    } catch {
+      await run('apt-get', ['update'], { timeout: aptDeadlineMs })
+      await download(work)
+    }
+    const debs = (await readdir(work)).filter((name) => name.endsWith('.deb'))
+    for (const deb of debs) await run('dpkg-deb', ['-x', join(work, deb), join(work, 'root')])
+    await putInPlace(join(work, 'root'), cacheDir)
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+/** redis-server and whatever it needs that is not installed. */
+async function download(folder: string) {
+  const args = ['-s', '--no-install-recommends', 'install', 'redis-server']
+  const { stdout } = await run('apt-get', args, { timeout: aptDeadlineMs })
+  const names = [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name as string)
+  await run('apt-get', ['download', ...names], { cwd: folder, timeout: aptDeadlineMs })
+}
+
+/** Another process may have done the same meanwhile; what works is left alone. */
+async function putInPlace(folder: string, cacheDir: string) {
+  if ((await unpackedBinary(cacheDir)) !== undefined) return
+  await rm(cacheDir, { recursive: true, force: true })
+  await rename(folder, cacheDir)
+}
+
+function lastLine(error: unknown) {
+  const text = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)
+  return text.trim().split('\n').at(-1) ?? ''
+}

@@ -1,0 +1,63 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+import { startChild } from './child.ts'
+import { claimPort } from './ports.ts'
+import { findRedis } from './redis-binary.ts'
+import { pingRedis } from './redis-ping.ts'
+import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
+import { untilReady } from './until-ready.ts'
+
+export interface RedisOptions extends ServiceOptions {
+  /** Default: a new random one. */
+  password?: string
+  /** In Redis's own notation. Writes beyond it are refused, nothing is evicted. */
+  maxmemory?: string
+  /** Told in one sentence before Redis is downloaded. */
+  say?: (sentence: string) => void
+}
+
+/**
+ * A Redis on loopback that confirms a write only after it is on stable storage, and keeps its data
+ * over restarts and SIGKILL. Resolves when it answers PING; loading a large data set counts as not
+ * ready yet.
+ */
+export async function startRedis(options: RedisOptions): Promise<Service> {
+  const { password = randomSecret(), maxmemory = '512mb', readyMs = 60_000, say } = options
+  const dataDir = resolve(options.dataDir)
+  const [binary, port] = await Promise.all([findRedis({ say }), claimPort('Redis', options.port)])
+
+  const configFile = join(dataDir, 'redis.conf')
+  mkdirSync(join(dataDir, 'data'), { recursive: true })
+  writeFileSync(configFile, redisConfig({ dataDir, port, password, maxmemory }), { mode: 0o600 })
+
+  const child = startChild({
+    name: 'Redis',
+    command: binary.path,
+    args: [configFile],
+    env: { ...process.env, ...binary.env },
+    logFile: options.logFile ?? join(dataDir, 'redis.log'),
+  })
+  await untilReady({ child, deadlineMs: readyMs, probe: () => pingRedis({ port, password }) })
+  return toService(child, { url: `redis://:${password}@127.0.0.1:${port}`, port })
+}
+
+/** The password is in the file and not among the arguments, which every user of a machine can read. */
+function redisConfig(options: {
+  dataDir: string
+  port: number
+  password: string
+  maxmemory: string
+}) {
+  return `bind 127.0.0.1
+port ${options.port}
+requirepass ${options.password}
+dir ${JSON.stringify(join(options.dataDir, 'data'))}
+appendonly yes
+appendfsync always
+save ""
+maxmemory ${options.maxmemory}
+maxmemory-policy noeviction
+daemonize no
+`
+}

@@ -1,0 +1,55 @@
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { startChild } from './child.ts'
+import { claimPort } from './ports.ts'
+import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
+import { untilReady } from './until-ready.ts'
+
+const host = fileURLToPath(new URL('../hosts/s3.mjs', import.meta.url))
+
+export interface S3Options extends ServiceOptions {
+  accessKey?: string
+  /** Default: a new random one. */
+  secretKey?: string
+}
+
+/**
+ * An S3 server on loopback that keeps its objects in a folder, over restarts and SIGKILL (but it
+ * does not wait for the disk, so not over a power loss). Every request must be signed. Resolves when
+ * it answers.
+ */
+export async function startS3(options: S3Options): Promise<Service> {
+  const { accessKey = 'intake', secretKey = randomSecret(), readyMs = 30_000 } = options
+  const dataDir = resolve(options.dataDir)
+  const port = await claimPort('S3', options.port)
+  const directory = join(dataDir, 'buckets')
+  mkdirSync(directory, { recursive: true })
+
+  const child = startChild({
+    name: 'S3',
+    command: process.execPath,
+    args: [host],
+    env: {
+      ...process.env,
+      S3_DIRECTORY: directory,
+      S3_PORT: String(port),
+      S3_ACCESS_KEY: accessKey,
+      S3_SECRET_KEY: secretKey,
+    },
+    logFile: options.logFile ?? join(dataDir, 's3.log'),
+  })
+  await untilReady({ child, deadlineMs: readyMs, probe: () => refusesAnonymous(port) })
+  return toService(child, { url: `http://${accessKey}:${secretKey}@127.0.0.1:${port}`, port })
+}
+
+async function refusesAnonymous(port: number) {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1000) })
+    await response.arrayBuffer()
+    return response.status === 403 && response.headers.get('server') === 'intake-s3'
+  } catch {
+    return false // not listening yet
+  }
+}

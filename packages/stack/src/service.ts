@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+
+import type { Child, Exit } from './child.ts'
+
+/** One running service of the stack. */
+export interface Service {
+  name: string
+  /** Where it listens, with the credentials. */
+  url: string
+  port: number
+  pid: number
+  /** Resolves once the process has ended, however that came. Never rejects. */
+  exited: Promise<Exit>
+  /** Ends the process and resolves when it is gone. Repeatable. */
+  stop(): Promise<void>
+  /** SIGKILL now. */
+  kill(): void
+}
+
+/** What every launcher takes. */
+export interface ServiceOptions {
+  /** Created when absent; everything the service keeps is in it. */
+  dataDir: string
+  /** 0 picks a free one. */
+  port: number
+  /** Default: a file in `dataDir`. */
+  logFile?: string
+  /** How long the service may take to become ready. */
+  readyMs?: number
+}
+
+/** Letters and digits only, so that it needs no quoting in a URL, a file or a shell. */
+export function randomSecret(): string {
+  return randomBytes(24).toString('hex')
+}
+
+export function toService(child: Child, { url, port }: { url: string; port: number }): Service {
+  const { name, pid, exited, stop, kill } = child
+  return { name, url, port, pid, exited, stop, kill }
+}

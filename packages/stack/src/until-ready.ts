@@ -1,0 +1,43 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+import { type Child, describeExit } from './child.ts'
+import { StartError } from './start-error.ts'
+
+const firstPauseMs = 20
+const longestPauseMs = 200
+
+export interface UntilReadyOptions {
+  child: Child
+  /** Asks the service itself; true when it answers as it should. Must end within about a second. */
+  probe: () => Promise<boolean>
+  deadlineMs: number
+}
+
+/**
+ * Resolves when the probe succeeds while the child is running. Otherwise it leaves no child behind
+ * and rejects with a {@link StartError} that shows the end of the child's log.
+ */
+export async function untilReady({ child, probe, deadlineMs }: UntilReadyOptions) {
+  const deadline = performance.now() + deadlineMs
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    const ready = await probe()
+    if (!child.running()) {
+      const how = describeExit(await child.exited)
+      throw new StartError(`${child.name} ended before it was ready (${how}). ${logHint(child)}`)
+    }
+    if (ready) return
+    if (performance.now() > deadline) {
+      await child.stop()
+      const seconds = Math.round(deadlineMs / 1000)
+      throw new StartError(`${child.name} was not ready within ${seconds} s. ${logHint(child)}`)
+    }
+    await Promise.race([child.exited, delay(pauseMs)])
+  }
+}
+
+function logHint(child: Child) {
+  const tail = child.logTail()
+  return tail === ''
+    ? `Its log is empty: ${child.logFile}`
+    : `Its log ${child.logFile} ends with: ${tail}`
+}
