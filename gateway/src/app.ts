@@ -45,6 +45,10 @@ export async function buildApp(options: {
   app.server.maxConnections = 2_000
   app.setValidatorCompiler(({ schema }) => validator(schema))
 
+  // Bodies are read where an operation asks for one, and nowhere else.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+
   await app.register(problems, { metrics })
   await app.register(httpEdge)
   await app.register(swagger, openapi)

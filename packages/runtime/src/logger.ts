@@ -1,12 +1,16 @@
-import { pino, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
-/** JSON lines on standard output. Levels by consequence: error means data is at risk or a person must act. */
-export function createLogger(options: { name: string; level: string }): Logger {
-  return pino({
-    name: options.name,
-    level: options.level,
-    timestamp: pino.stdTimeFunctions.isoTime,
-  })
+/**
+ * JSON lines on standard output, or where `destination` says. Levels by consequence: error means
+ * that data is at risk or that a person must act.
+ */
+export function createLogger(options: {
+  name: string
+  level: string
+  destination?: DestinationStream
+}): Logger {
+  const { name, level, destination } = options
+  return pino({ name, level, timestamp: pino.stdTimeFunctions.isoTime }, destination)
 }

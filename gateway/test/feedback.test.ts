@@ -1,0 +1,268 @@
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { IntakeError } from '@intake/contract'
+import { feedbackPayload, images, secret, startGateway, type TestGateway } from './support.ts'
+
+type Part = [name: string, value: string | Buffer, fileName?: string | undefined, type?: string]
+
+interface Answer {
+  message: string
+  id: string
+  code: string
+  errors: { pointer: string }[]
+  attachments: object[]
+}
+
+async function send(
+  { app }: TestGateway,
+  parts: Part[],
+  extraHeaders: Record<string, string> = {},
+): Promise<{ status: number; body: Answer }> {
+  const boundary = 'intake-test-boundary'
+  const chunks = parts.flatMap(([name, value, fileName, type]) => [
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"`,
+    fileName === undefined ? '' : `; filename="${fileName}"`,
+    type === undefined ? '' : `\r\ncontent-type: ${type}`,
+    '\r\n\r\n',
+    value,
+    '\r\n',
+  ])
+  const response = await app.inject({
+    method: 'POST',
+    url: '/api/feedback',
+    headers: {
+      'x-api-key': secret,
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      ...extraHeaders,
+    },
+    payload: Buffer.concat([...chunks, `--${boundary}--\r\n`].map((chunk) => Buffer.from(chunk))),
+  })
+  return { status: response.statusCode, body: response.json() }
+}
+
+const payload = (feedback: object = {}, rest: object = {}): Part => [
+  'payload',
+  JSON.stringify(feedbackPayload(feedback, rest)),
+]
+const file = (bytes: Buffer | string, name = 'a.png'): Part => [
+  'attachments',
+  bytes,
+  name,
+  'image/png',
+]
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+t.test('201: images are stored under the id, and the row says what they are', async (t) => {
+  const gateway = await startGateway(t)
+  const { status, body } = await send(gateway, [
+    file(images.png, 'misleading.gif'),
+    payload({ email: 'user@example.com', id: '6F9619FF-8B86-4D01-B42D-00C04FC964FF' }),
+    file(images.gif),
+  ])
+  t.equal(status, 201)
+  t.equal(body.message, 'Feedback successfully created')
+  const [row] = gateway.rows('feedback')
+  const day = String(row?.['received_at']).slice(0, 10).replaceAll('-', '/')
+  const folder = `feedback/${day}/${body.id}`
+  t.match(row, {
+    id: body.id,
+    feedback_id: '6F9619FF-8B86-4D01-B42D-00C04FC964FF',
+    email: 'user@example.com',
+    text: 'It broke.',
+    attachments: [
+      {
+        key: `${folder}/1.png`,
+        content_type: 'image/png',
+        bytes: images.png.length,
+        sha256: sha256(images.png),
+      },
+      { key: `${folder}/2.gif`, content_type: 'image/gif', sha256: sha256(images.gif) },
+    ],
+  })
+  t.same(gateway.objects.get(`${folder}/1.png`)?.body, images.png)
+  t.match(gateway.objects.get(`${folder}/2.gif`), {
+    contentType: 'image/gif',
+    sha256: sha256(images.gif),
+  })
+  t.match(body.attachments, [{ status: 'stored' }, { status: 'stored' }])
+})
+
+t.test(
+  '201: an absent, null or empty e-mail is no e-mail; unknown parts are ignored',
+  async (t) => {
+    const gateway = await startGateway(t)
+    for (const email of [undefined, null, '']) {
+      const { status } = await send(gateway, [
+        payload({ email }),
+        ['other', 'x'],
+        ['more', 'x', 'f'],
+      ])
+      t.equal(status, 201)
+    }
+    t.strictSame(
+      gateway.rows('feedback').map((row) => row['email']),
+      [null, null, null],
+    )
+  },
+)
+
+t.test('201: an empty file input of a browser form is no attachment', async (t) => {
+  const gateway = await startGateway(t)
+  const { body } = await send(gateway, [payload(), ['attachments', '']])
+  t.same(body.attachments, [])
+})
+
+t.test('400 for a payload that is missing, a file, sent twice, or wrong inside', async (t) => {
+  const gateway = await startGateway(t)
+  const cases: [Part[], string, string][] = [
+    [[file(images.png)], 'invalid_request', '/payload'],
+    [[['payload', '{}', 'payload.json', 'application/json']], 'invalid_request', '/payload'],
+    [[payload(), payload()], 'invalid_request', '/payload'],
+    [[payload({ text: '' })], 'invalid_request', '/payload/feedback/text'],
+    [[payload({ text: 'x'.repeat(20_001) })], 'invalid_request', '/payload/feedback/text'],
+    [[payload({ email: 'nobody' })], 'invalid_request', '/payload/feedback/email'],
+    [[payload({ id: '1' })], 'invalid_request', '/payload/feedback/id'],
+    [[payload({}, { device_uuid: 'x' })], 'invalid_request', '/payload/device_uuid'],
+    [[payload(), ['attachments', 'text, not a file']], 'invalid_request', '/attachments'],
+  ]
+  for (const [parts, code, pointer] of cases) {
+    const { status, body } = await send(gateway, [...parts, file(images.png)])
+    t.equal(status, 400, pointer)
+    t.equal(body.code, code)
+    t.equal(body.errors[0]?.pointer, pointer)
+  }
+  t.equal(gateway.frames.feedback.length, 0)
+  t.equal(gateway.objects.size, 0)
+})
+
+t.test('400 for a payload that is not JSON or not UTF-8', async (t) => {
+  const gateway = await startGateway(t)
+  t.match(await send(gateway, [['payload', '{']]), { status: 400, body: { code: 'invalid_json' } })
+  const latin1 = Buffer.from(JSON.stringify(feedbackPayload({ text: 'é' })), 'latin1')
+  t.match(await send(gateway, [['payload', latin1, undefined, 'text/plain; charset=utf-8']]), {
+    status: 400,
+    body: { code: 'invalid_encoding' },
+  })
+})
+
+t.test('400 for a malformed form', async (t) => {
+  const { app } = await startGateway(t)
+  const cases: [string, string][] = [
+    ['multipart/form-data', 'abc'],
+    ['multipart/form-data; boundary=x', 'abc'],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="payload"\r\n\r\n{}',
+    ],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="__proto__"\r\n\r\n{}\r\n--x--',
+    ],
+  ]
+  for (const [type, body] of cases) {
+    const response = await app.inject({
+      method: 'POST',
+      url: '/api/feedback',
+      headers: { 'x-api-key': secret, 'content-type': type },
+      payload: body,
+    })
+    t.match(response.json(), { status: 400, code: 'invalid_multipart' }, body)
+  }
+})
+
+t.test(
+  '413 for a fifth attachment, one over 10 MiB, a payload over 1 MiB, a form over all',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const five = Array.from({ length: 5 }, () => file(images.png))
+    t.match(await send(gateway, [payload(), ...five]), {
+      status: 413,
+      body: { code: 'too_many_attachments', errors: [{ pointer: '/attachments/4' }] },
+    })
+    const large = Buffer.concat([images.png, Buffer.alloc(10 * 1024 * 1024)])
+    t.match(await send(gateway, [payload(), file(large)]), {
+      status: 413,
+      body: { code: 'attachment_too_large', errors: [{ pointer: '/attachments/0' }] },
+    })
+    t.match(await send(gateway, [['payload', 'x'.repeat(1024 * 1024 + 1)]]), {
+      status: 413,
+      body: { code: 'body_too_large', errors: [{ pointer: '/payload' }] },
+    })
+    t.match(await send(gateway, [payload()], { 'content-length': '99999999' }), {
+      status: 413,
+      body: { code: 'body_too_large' },
+    })
+    t.equal(gateway.frames.feedback.length, 0)
+    t.equal(gateway.objects.size, 0)
+  },
+)
+
+t.test('415 for a file that is not an image by its bytes', async (t) => {
+  const gateway = await startGateway(t)
+  for (const bytes of [
+    'plain text',
+    '',
+    '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    '%PDF-1.7\n',
+  ]) {
+    t.match(await send(gateway, [payload(), file(images.png), file(bytes)]), {
+      status: 415,
+      body: { code: 'attachment_not_an_image', errors: [{ pointer: '/attachments/1' }] },
+    })
+  }
+  t.equal(gateway.frames.feedback.length, 0)
+  t.equal(gateway.objects.size, 0)
+})
+
+t.test(
+  '201 with Prefer: handling=lenient: what cannot be kept is left out, with the reason',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const parts = [payload(), file('text'), ...Array.from({ length: 4 }, () => file(images.png))]
+    const { status, body } = await send(gateway, parts, { prefer: 'handling=lenient' })
+    t.equal(status, 201)
+    t.match(body.attachments, [
+      { status: 'rejected', code: 'attachment_not_an_image' },
+      { status: 'stored', content_type: 'image/png' },
+      { status: 'stored' },
+      { status: 'stored' },
+      { status: 'rejected', code: 'too_many_attachments' },
+    ])
+    t.equal(gateway.objects.size, 3)
+    t.match(gateway.rows('feedback')[0], { attachments: [{}, {}, {}] })
+  },
+)
+
+t.test('503 when the attachment store or the queue fails; no object is left', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.fail.put = new IntakeError('storage_unavailable', 'away')
+  t.match(await send(gateway, [payload(), file(images.png)]), {
+    status: 503,
+    body: { code: 'storage_unavailable' },
+  })
+  gateway.fail.put = undefined
+  gateway.fail.enqueue = new IntakeError('queue_unavailable', 'away')
+  t.match(await send(gateway, [payload(), file(images.png)]), {
+    status: 503,
+    body: { code: 'queue_unavailable' },
+  })
+  t.equal(gateway.objects.size, 0)
+})
+
+t.test('503 outcome_unknown: the objects stay, for the row may exist', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.fail.enqueue = new IntakeError('outcome_unknown', 'no answer')
+  t.equal((await send(gateway, [payload(), file(images.png)])).status, 503)
+  t.equal(gateway.objects.size, 1)
+})
+
+t.test('503 busy when the bytes in flight are used up', async (t) => {
+  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(64 * 1024 * 1024) } })
+  const large = { 'content-length': '40000000' }
+  const answers = await Promise.all([
+    send(gateway, [payload(), file(images.png)], large),
+    send(gateway, [payload(), file(images.png)], large),
+  ])
+  t.same(new Set(answers.map(({ status }) => status)), new Set([201, 503]))
+  t.equal((await send(gateway, [payload()], large)).status, 201)
+})

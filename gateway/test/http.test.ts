@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { headers, secret, startGateway } from './support.ts'
+
+/** Sends raw bytes and reads until the server closes the connection. */
+async function exchange(t: Test, request: string): Promise<string> {
+  const { app } = await startGateway(t)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(request)
+  return text(socket)
+}
+
+t.test('404 and 405 are problems; 405 names the methods', async (t) => {
+  const { app } = await startGateway(t)
+  const missing = await app.inject({ method: 'POST', url: '/api/nothing', headers })
+  t.match(missing.json(), { status: 404, code: 'not_found', request_id: String })
+  const wrong = await app.inject({ method: 'GET', url: '/api/log?x=1' })
+  t.match(wrong.json(), { status: 405, code: 'method_not_allowed' })
+  t.equal(wrong.headers['allow'], 'POST')
+})
+
+t.test('400 for a URL that cannot be decoded', async (t) => {
+  const { app } = await startGateway(t)
+  const response = await app.inject({ method: 'GET', url: '/%zz' })
+  t.match(response.json(), { status: 400, code: 'malformed_http' })
+})
+
+t.test('400 for what is not HTTP, 431 for too large a header, 417 for an odd Expect', async (t) => {
+  t.match(await exchange(t, 'GET / NOPE\r\n\r\n'), /^HTTP\/1\.1 400 [^]*"malformed_http"/)
+  const large = `GET / HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(20_000)}\r\n\r\n`
+  t.match(await exchange(t, large), /^HTTP\/1\.1 431 [^]*"headers_too_large"/)
+  const odd = 'POST /api/log HTTP/1.1\r\nhost: x\r\nexpect: 200-maybe\r\n\r\n'
+  t.match(await exchange(t, odd), /^HTTP\/1\.1 417 [^]*"expectation_failed"/)
+})
+
+t.test('a refused upload that waits for 100 Continue is never asked for', async (t) => {
+  const head = (key: string) =>
+    'POST /api/log HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n' +
+    `content-length: 2\r\nexpect: 100-continue\r\nconnection: close\r\nx-api-key: ${key}\r\n\r\n`
+  const refused = await exchange(t, head('wrong'))
+  t.match(refused, /^HTTP\/1\.1 401 /)
+  const accepted = await exchange(t, `${head(secret)}{}`)
+  t.match(accepted, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
+})
+
+t.test('liveness and readiness need no key', async (t) => {
+  const { app } = await startGateway(t)
+  t.equal((await app.inject('/healthz')).statusCode, 200)
+  t.equal((await app.inject('/readyz')).statusCode, 200)
+})
+
+t.test('the OpenAPI document is made from the schemas', async (t) => {
+  const { app } = await startGateway(t)
+  const document = (await app.inject('/openapi.json')).json()
+  t.match(document, {
+    openapi: '3.1.0',
+    paths: {
+      '/api/log': { post: { requestBody: { content: { 'application/json': {} } } } },
+      '/api/feedback': { post: { requestBody: { content: { 'multipart/form-data': {} } } } },
+    },
+  })
+  t.same(Object.keys(document.paths), ['/api/log', '/api/feedback'])
+})

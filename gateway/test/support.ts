@@ -1,0 +1,128 @@
+import { gunzipSync } from 'node:zlib'
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import type { ApiKey } from '@intake/api-keys'
+import type { Frame, IntakeError, RecordKind } from '@intake/contract'
+import type { StoredObject } from '@intake/object-store'
+import { createLogger, createMetrics, loadConfig } from '@intake/runtime'
+import { buildApp } from '../src/app.ts'
+import { GatewayConfig } from '../src/config.ts'
+import { createGatewayMetrics } from '../src/metrics.ts'
+
+export const secret = 'a-secret-of-some-length'
+
+/** The gateway on in-memory ports, and what reached them. */
+export interface TestGateway {
+  app: FastifyInstance
+  frames: Record<RecordKind, Frame[]>
+  objects: Map<string, StoredObject>
+  log: string[]
+  /** Every row in every frame of a kind, parsed. */
+  rows(kind: RecordKind): Record<string, unknown>[]
+  /** What the next calls of a port do instead of succeeding. */
+  fail: { enqueue?: IntakeError | undefined; put?: IntakeError | undefined }
+}
+
+export async function startGateway(
+  t: Test,
+  options: {
+    env?: Record<string, string>
+    key?: Partial<ApiKey>
+    keysLoaded?: boolean
+  } = {},
+): Promise<TestGateway> {
+  const key: ApiKey = {
+    id: 'key_1',
+    name: 'test',
+    bundleIdentifiers: [],
+    createdAt: '2026-01-01T00:00:00.000Z',
+    expiresAt: null,
+    ...options.key,
+  }
+  const frames: TestGateway['frames'] = { logs: [], feedback: [] }
+  const objects = new Map<string, StoredObject>()
+  const fail: TestGateway['fail'] = {}
+  const log: string[] = []
+  const queue = (kind: RecordKind) => ({
+    async add(frame: Frame) {
+      if (fail.enqueue) throw fail.enqueue
+      frames[kind].push(frame)
+    },
+  })
+  const app = await buildApp({
+    config: loadConfig(GatewayConfig, {
+      REDIS_URL: 'redis://unused',
+      S3_ENDPOINT: 'http://unused',
+      ...options.env,
+    }),
+    ports: {
+      apiKeys: {
+        isLoaded: () => options.keysLoaded ?? true,
+        find: (sent) => (sent === secret ? key : undefined),
+      },
+      attachments: {
+        async put(object) {
+          if (fail.put) throw fail.put
+          objects.set(object.key, object)
+        },
+        async remove(keys) {
+          for (const one of keys) objects.delete(one)
+        },
+      },
+      queues: { logs: queue('logs'), feedback: queue('feedback') },
+    },
+    checks: {},
+    metrics: createGatewayMetrics(createMetrics()),
+    log: createLogger({
+      name: 'gateway',
+      level: 'debug',
+      destination: { write: (line) => void log.push(line) },
+    }),
+  })
+  t.teardown(() => app.close())
+  return {
+    app,
+    frames,
+    objects,
+    log,
+    fail,
+    rows: (kind) =>
+      frames[kind].flatMap(({ gzip }) =>
+        gunzipSync(gzip)
+          .toString()
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line) as Record<string, unknown>),
+      ),
+  }
+}
+
+export const deviceUuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
+
+export function logBody(log: object = {}, rest: object = {}): Record<string, unknown> {
+  return {
+    bundle_identifier: 'com.example.app',
+    device: { os: 'Android' },
+    device_uuid: deviceUuid,
+    unique_user_id: 'user-1',
+    log: { event: 'screen_view', ...log },
+    ...rest,
+  }
+}
+
+export function feedbackPayload(feedback: object = {}, rest: object = {}): Record<string, unknown> {
+  const { log: _, ...head } = logBody()
+  return { ...head, feedback: { text: 'It broke.', ...feedback }, ...rest }
+}
+
+export const headers = { 'x-api-key': secret, 'content-type': 'application/json' }
+
+/** A real 1 × 1 image in each format. */
+export const images = {
+  png: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+  gif: Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64'),
+  webp: Buffer.from('UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==', 'base64'),
+}

@@ -1,0 +1,72 @@
+import t from 'tap'
+import { connectRedis } from '@intake/redis'
+import { startRedis } from '@intake/stack'
+import { createApiKeyStore, watchApiKeys } from '../src/index.ts'
+
+const server = await startRedis({ dataDir: t.testdir(), port: 0 })
+const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+const store = createApiKeyStore({ redis })
+t.teardown(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+t.test('a key is shown at creation and stored only as a hash', async (t) => {
+  const { key, secret } = await store.create({ name: 'app', bundleIdentifiers: ['com.example'] })
+  t.match(secret, /^ik_[\w-]{43}$/)
+  t.match(await store.list(), [{ id: key.id, name: 'app', bundleIdentifiers: ['com.example'] }])
+  for (const name of await redis.keys('*')) {
+    t.notMatch(JSON.stringify(await redis.hgetall(name)), secret)
+  }
+})
+
+t.test('a chosen secret makes one key, however often it is created', async (t) => {
+  const first = await store.create({ name: 'first', secret: 'chosen-by-somebody' })
+  const second = await store.create({ name: 'second', secret: 'chosen-by-somebody' })
+  t.same(second, first)
+  await t.rejects(store.create({ name: 'short', secret: 'short' }), /at least 16 characters/)
+})
+
+t.test('a directory follows creation, expiry and revocation', async (t) => {
+  const directory = watchApiKeys({
+    store,
+    intervalMs: 10,
+    onError: (error) => t.fail(String(error)),
+  })
+  t.teardown(() => directory.close())
+  const { key, secret } = await store.create({ name: 'new' })
+  await until(() => directory.find(secret)?.id === key.id)
+  t.equal(directory.find(`${secret}x`), undefined)
+
+  const expiring = await store.create({ name: 'old', expiresAt: new Date(Date.now() + 50) })
+  await until(() => directory.find(expiring.secret) !== undefined)
+  await until(() => directory.find(expiring.secret) === undefined)
+
+  t.equal(await store.revoke(key.id), true)
+  t.equal(await store.revoke(key.id), false)
+  await until(() => directory.find(secret) === undefined)
+})
+
+t.test('a directory keeps the last known keys while the store is away', async (t) => {
+  let away = false
+  let failures = 0
+  const directory = watchApiKeys({
+    store: {
+      ...store,
+      load: () => (away ? Promise.reject(new Error('away')) : store.load()),
+    },
+    intervalMs: 5,
+    onError: () => failures++,
+  })
+  t.teardown(() => directory.close())
+  t.equal(directory.isLoaded(), false)
+  const { secret } = await store.create({ name: 'kept' })
+  await until(() => directory.find(secret) !== undefined)
+  away = true
+  await until(() => failures > 1)
+  t.ok(directory.find(secret))
+})
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve))
+}

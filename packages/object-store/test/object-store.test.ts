@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { Client } from 'minio'
+import { buffer } from 'node:stream/consumers'
+import t from 'tap'
+import { startS3 } from '@intake/stack'
+import { createObjectStore } from '../src/index.ts'
+
+const server = await startS3({
+  dataDir: t.testdir(),
+  port: 0,
+  accessKey: 'access',
+  secretKey: 'the-secret-key',
+})
+t.teardown(() => server.stop())
+
+const options = {
+  endpoint: server.url,
+  bucket: 'attachments',
+  region: 'us-east-1',
+  deadlineMs: 5_000,
+}
+const store = createObjectStore(options)
+t.teardown(() => store.close())
+
+const body = Buffer.from('the bytes of an image')
+const sha256 = createHash('sha256').update(body).digest('hex')
+const object = { key: 'feedback/2026/11/21/an-id/1.png', body, contentType: 'image/png', sha256 }
+
+t.before(async () => {
+  await store.ensureBucket()
+  await store.ensureBucket()
+})
+
+t.test(
+  'an object is stored byte for byte, with its type and its hash, and can be removed',
+  async (t) => {
+    await store.put(object)
+    const { hostname, port } = new URL(server.url)
+    const reader = new Client({
+      endPoint: hostname,
+      port: Number(port),
+      useSSL: false,
+      accessKey: 'access',
+      secretKey: 'the-secret-key',
+      region: 'us-east-1',
+    })
+    t.same(await buffer(await reader.getObject('attachments', object.key)), body)
+    t.match(await reader.statObject('attachments', object.key), {
+      metaData: { 'content-type': 'image/png', sha256 },
+    })
+    await store.remove([object.key])
+    await t.rejects(reader.statObject('attachments', object.key), { code: 'NotFound' })
+  },
+)
+
+t.test('wrong credentials are storage_unavailable at once', async (t) => {
+  const stranger = createObjectStore({
+    ...options,
+    endpoint: server.url.replace('the-secret-key', 'wrong-secret-key'),
+  })
+  t.teardown(() => stranger.close())
+  const started = performance.now()
+  await t.rejects(stranger.put(object), { code: 'storage_unavailable' })
+  t.ok(performance.now() - started < 2_000)
+})
+
+t.test(
+  'a store that is away or never answers is storage_unavailable at the deadline',
+  async (t) => {
+    const silent = createServer(() => {})
+    silent.listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    t.teardown(() => silent.close())
+    for (const port of [1, (silent.address() as AddressInfo).port]) {
+      const endpoint = `http://a:b@127.0.0.1:${port}`
+      const away = createObjectStore({ ...options, endpoint, deadlineMs: 500 })
+      const started = performance.now()
+      await t.rejects(away.put(object), { code: 'storage_unavailable' })
+      t.ok(performance.now() - started < 1_500)
+      away.close()
+    }
+  },
+)
+
+t.test('a cut connection after the last byte is repeated under the same key', async (t) => {
+  const { hostname, port } = new URL(server.url)
+  const { connect } = await import('node:net')
+  let connections = 0
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(port), hostname)
+    client.pipe(upstream)
+    client.on('error', () => upstream.destroy())
+    upstream.on('error', () => client.destroy())
+    // The first answer is dropped together with the connection.
+    if (connections++ === 0) upstream.once('data', () => client.destroy())
+    else upstream.pipe(client)
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.teardown(() => proxy.close())
+  const cut = createObjectStore({
+    ...options,
+    endpoint: server.url.replace(port, String((proxy.address() as AddressInfo).port)),
+  })
+  t.teardown(() => cut.close())
+  await cut.put(object)
+  t.equal(connections, 2)
+})

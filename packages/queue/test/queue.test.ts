@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { kill } from 'node:process'
+import { gzipSync } from 'node:zlib'
+import { Queue } from 'bullmq'
+import t, { type Test } from 'tap'
+import { queueNames, queuePrefix, type Frame } from '@intake/contract'
+import { connectRedis, type Redis } from '@intake/redis'
+import { startRedis } from '@intake/stack'
+import { createFrameProducer, startFrameConsumer } from '../src/index.ts'
+
+const redisServer = await startRedis({ dataDir: t.testdir(), port: 0 })
+t.teardown(() => redisServer.stop())
+
+const frame = (text: string): Frame => ({ rows: 1, gzip: gzipSync(text) })
+const soon = (ms = 5_000) => performance.now() + ms
+
+function connect(t: Test, role: 'producer' | 'consumer'): Redis {
+  const redis = connectRedis({ url: redisServer.url, role, onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  return redis
+}
+
+function produce(t: Test) {
+  const redis = connect(t, 'producer')
+  const producer = createFrameProducer({ redis, kind: 'logs' })
+  t.teardown(() => producer.close())
+  return { redis, producer }
+}
+
+/** Takes frames until the test ends; `taken` are the frames, as they arrive. */
+function consume(t: Test, process: (frame: Frame) => Promise<void> = async () => {}) {
+  const errors: Error[] = []
+  const consumer = startFrameConsumer({
+    redis: connect(t, 'consumer'),
+    kind: 'logs',
+    concurrency: 4,
+    process,
+    onError: (error) => errors.push(error),
+  })
+  t.teardown(() => consumer.close())
+  return { consumer, errors }
+}
+
+t.test('a frame that was added is handed out as it was, and is then gone', async (t) => {
+  const { producer, redis } = produce(t)
+  await producer.add(frame('one'), soon())
+  const taken = await new Promise<Frame>((resolve) => {
+    consume(t, async (one) => resolve(one))
+  })
+  t.same(taken, frame('one'))
+  await untilEmpty(redis)
+})
+
+t.test('a frame whose processing fails is handed out again', async (t) => {
+  const { producer, redis } = produce(t)
+  await producer.add(frame('again'), soon())
+  let attempts = 0
+  await new Promise<void>((resolve) => {
+    consume(t, async () => {
+      attempts++
+      if (attempts < 3) throw new Error('not yet')
+      resolve()
+    })
+  })
+  t.equal(attempts, 3)
+  await untilEmpty(redis)
+})
+
+t.test('a job that is no frame is kept, reported, and holds nothing up', async (t) => {
+  const { producer, redis } = produce(t)
+  const queue = new Queue(queueNames.logs, { connection: redis, prefix: queuePrefix })
+  await queue.waitUntilReady()
+  await queue.add('logs', { v: 99 }, { jobId: 'from-the-future' })
+  await producer.add(frame('good'), soon())
+  const reported = await new Promise<Error[]>((resolve) => {
+    const { errors } = consume(t, async () => resolve(errors))
+  })
+  t.match(reported, [{ name: 'FrameError' }])
+  await untilEmpty(redis)
+  t.equal(await (await queue.getJob('from-the-future'))?.getState(), 'delayed')
+  await queue.remove('from-the-future')
+})
+
+t.test('queue_unavailable within the deadline while Redis was never reached', async (t) => {
+  const redis = connectRedis({ url: 'redis://127.0.0.1:1', role: 'producer', onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  const producer = createFrameProducer({ redis, kind: 'logs' })
+  const started = performance.now()
+  await t.rejects(producer.add(frame('x'), soon(300)), { code: 'queue_unavailable' })
+  t.ok(performance.now() - started < 1_000)
+})
+
+t.test(
+  'outcome_unknown within the deadline while Redis is frozen; the frame arrives once',
+  async (t) => {
+    const { producer, redis } = produce(t)
+    await once(redis, 'ready')
+    await producer.add(frame('warm-up'), soon())
+    kill(redisServer.pid, 'SIGSTOP')
+    try {
+      await t.rejects(producer.add(frame('maybe'), soon(500)), { code: 'outcome_unknown' })
+    } finally {
+      kill(redisServer.pid, 'SIGCONT')
+    }
+    const { producer: next } = produce(t)
+    await next.add(frame('last'), soon())
+    const taken: string[] = []
+    await new Promise<void>((resolve) => {
+      consume(t, async (one) => {
+        taken.push(one.gzip.toString('base64'))
+        if (one.gzip.equals(frame('last').gzip)) resolve()
+      })
+    })
+    t.ok(taken.filter((one) => one === frame('maybe').gzip.toString('base64')).length <= 1)
+  },
+)
+
+/** Waits until no job waits or is in hand. */
+async function untilEmpty(redis: Redis): Promise<void> {
+  const keys = ['wait', 'active'].map((list) => `${queuePrefix}:${queueNames.logs}:${list}`)
+  while ((await redis.exists(...keys)) > 0) await new Promise((resolve) => setImmediate(resolve))
+}
