@@ -1,0 +1,67 @@
+// Writes the pages that repeat what the code says: docs/errors.md and docs/configuration.md.
+// With --check it writes nothing and ends with 1 when a page differs from the code.
+import { readFile, writeFile } from 'node:fs/promises'
+import { format } from 'prettier'
+import { GatewayConfig } from '../gateway/dist/config.js'
+import { errorCatalogue } from '../packages/contract/dist/index.js'
+import { WorkerConfig } from '../worker/dist/config.js'
+
+const generated = '<!-- Made by `npm run docs` from the code. Do not edit. -->\n\n'
+
+function errorsPage() {
+  const rows = Object.entries(errorCatalogue).map(
+    ([code, { status, retryable, title }]) =>
+      `| ${status} | \`${code}\` | ${title} | ${retryable ? 'yes, after `Retry-After`' : 'no'} |`,
+  )
+  return `# Errors
+
+${generated}Every error answer is \`application/problem+json\` (RFC 9457) with \`type\`
+(\`urn:intake:error:\` and the code), \`title\`, \`status\`, \`detail\`, \`code\`, \`errors\` (JSON pointers to
+the wrong fields) and \`request_id\`. What was submitted is never repeated in it.
+
+Retry on network errors and on the codes below that say so. 503 means that nothing was stored,
+except with \`outcome_unknown\`. Every other 4xx will not get better by sending it again.
+
+| Status | Code | Title | Retry? |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+`
+}
+
+function settingsTable(schema) {
+  const rows = Object.entries(schema.properties).map(
+    ([name, { description, default: preset }]) =>
+      `| \`${name}\` | ${preset === undefined ? 'required' : `\`${preset}\``} | ${description} |`,
+  )
+  return `| Variable | Default | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
+}
+
+function configurationPage() {
+  return `# Configuration
+
+${generated}Each process reads its settings from the environment, reports all that is wrong with
+them at once and ends with exit code 1. \`LOG_LEVEL\` (trace, debug, info, warn or error; default
+\`info\`) applies to all of them.
+
+## Gateway
+
+${settingsTable(GatewayConfig)}
+
+## Worker
+
+${settingsTable(WorkerConfig)}
+`
+}
+
+const pages = { 'docs/errors.md': errorsPage(), 'docs/configuration.md': configurationPage() }
+const check = process.argv.includes('--check')
+for (const [path, text] of Object.entries(pages)) {
+  const url = new URL(`../${path}`, import.meta.url)
+  const page = await format(text, { parser: 'markdown', printWidth: 100 })
+  if (!check) {
+    await writeFile(url, page)
+  } else if ((await readFile(url, 'utf8').catch(() => '')) !== page) {
+    console.error(`${path} differs from the code: run npm run docs`)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,216 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { Client } from 'minio'
+import t from 'tap'
+import { startStack, until, type RunningStack } from './support/running-stack.ts'
+
+const run = promisify(execFile)
+const dataDir = t.testdir()
+const imagesDir = new URL('images/', import.meta.url)
+const imageNames = ['photo.jpg', 'screenshot.png', 'steps.gif', 'crash.webp']
+
+const device = {
+  os: 'Android',
+  device_brand: 'google',
+  device_model: 'Pixel 8',
+  android_version: '15',
+  battery_level: 81.25,
+  battery_state: 'charging',
+  build_board: 'shiba',
+  build_bootloader: 'ripcurrent-15.1-12292122',
+  build_fingerprint: 'google/shiba/shiba:15/AP4A.250105.002/12701944:user/release-keys',
+  build_hardware: 'shiba',
+  build_host: 'r-0123456789abcdef-abcd',
+  build_security_patch: '2025-01-05',
+  build_tags: 'release-keys',
+  build_time: '2024-11-27T03:12:45.000Z',
+  build_type: 'user',
+  build_user: 'android-build',
+  build_version_codename: 'REL',
+  build_version_incremental: '12701944',
+  bundle_name: 'Exämple “App” 😀',
+  device: 'shiba',
+  first_install_time: '2025-03-01T08:00:00.123Z',
+  is_emulator: false,
+  last_update_time: '2026-10-31T23:59:59.999Z',
+  manufacturer: 'Google',
+  product: 'shiba',
+  sdk_version: 35,
+  supported_abis: ['arm64-v8a', 'armeabi-v7a'],
+  version_code: 20_260_101_123,
+  version_name: '3.14.1-β',
+}
+const head = {
+  bundle_identifier: 'com.example.app',
+  device_uuid: 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10',
+  unique_user_id: "user 'quoted' \"twice\" \\ back\nnewline\ttab",
+}
+const params = {
+  screen: 'home',
+  date_like: '2024-01-01',
+  number_like: '007',
+  integer: 9_007_199_254_740_991,
+  decimal: 0.1,
+  negative: -273.15,
+  yes: true,
+  no: false,
+  list: [1, 2, 3],
+  nested: { deeper: { text: 'línea 1\nline 2\u0000😀"\'\\' } },
+}
+
+async function post(stack: RunningStack, path: string, body: string | FormData): Promise<Response> {
+  return fetch(`${stack.endpoints.gateway}${path}`, {
+    method: 'POST',
+    headers: {
+      'x-api-key': stack.endpoints.apiKey,
+      ...(typeof body === 'string' && { 'content-type': 'application/json' }),
+    },
+    body,
+  })
+}
+
+/** The row with this id as soon as it is there; fails when there are two. */
+async function row(stack: RunningStack, view: string, id: string): Promise<Record<string, any>> {
+  let rows: Record<string, unknown>[] = []
+  await until(async () => {
+    rows = await stack.clickhouse.query(`SELECT * FROM intake.${view} WHERE id = {id:UUID}`, { id })
+    return rows.length > 0
+  })
+  if (rows.length > 1) throw new Error(`${rows.length} rows with the id ${id}`)
+  return rows[0]!
+}
+
+t.test('a stack, started twice on the same data', async (t) => {
+  const stack = await startStack(t, { dataDir })
+
+  t.test('every printed curl line works as it stands', async (t) => {
+    const curls = stack.lines.filter((line) => line.trimStart().startsWith('curl '))
+    t.equal(curls.length, 3)
+    for (const curl of curls) {
+      const { stdout } = await run('sh', ['-c', `${curl} -s --fail-with-body`])
+      if (curl.includes('/api/log')) t.match(stdout, '"Log successfully created"')
+      if (curl.includes('/api/feedback')) t.match(stdout, '"Feedback successfully created"')
+    }
+  })
+
+  t.test('a log event is one row within 2 s, every field as it was sent', async (t) => {
+    const body = { ...head, device: { ...device, thermal: { level: 2 } }, log: { event: 'ev', params } }
+    const response = await post(stack, '/api/log', JSON.stringify(body))
+    t.equal(response.status, 201)
+    const { id } = (await response.json()) as { id: string }
+    const answered = performance.now()
+    const stored = await row(stack, 'logs', id)
+    t.ok(performance.now() - answered < 2_000, 'visible within 2 s')
+    t.match(stored, { ...head, id, event: 'ev', device_extra: { thermal: { level: 2 } } })
+    t.same(stored['params'], params)
+    const { build_time, first_install_time, last_update_time, ...plain } = device
+    t.match(stored['device'], plain)
+    const plainTime = (iso: string) => iso.replace('T', ' ').replace('Z', '')
+    t.match(stored['device'], {
+      build_time: plainTime(build_time),
+      first_install_time: plainTime(first_install_time),
+      last_update_time: plainTime(last_update_time),
+    })
+    t.equal(Object.keys(stored['device']).length, 29)
+  })
+
+  t.test('absent device fields are NULL, not 0 or false', async (t) => {
+    const response = await post(
+      stack,
+      '/api/log',
+      JSON.stringify({ ...head, device: {}, log: { event: 'bare' } }),
+    )
+    const { id } = (await response.json()) as { id: string }
+    const stored = await row(stack, 'logs', id)
+    t.same(stored['params'], {})
+    for (const [name, value] of Object.entries(stored['device'])) {
+      t.same(value, name === 'supported_abis' ? [] : null, name)
+    }
+  })
+
+  t.test('params as large as the body allows arrive whole', async (t) => {
+    const text = 'ß'.repeat(500_000)
+    const body = JSON.stringify({ ...head, device: {}, log: { event: 'large', params: { text } } })
+    const response = await post(stack, '/api/log', body)
+    t.equal(response.status, 201)
+    const { id } = (await response.json()) as { id: string }
+    t.equal((await row(stack, 'logs', id))['params'].text, text)
+  })
+
+  t.test('four images arrive byte for byte, with the sha256 that the row says', async (t) => {
+    const files = await Promise.all(imageNames.map((name) => readFile(new URL(name, imagesDir))))
+    const form = new FormData()
+    for (const [index, file] of files.entries()) {
+      form.append('attachments', new Blob([file]), imageNames[index])
+    }
+    const feedback = { email: 'user@example.com', id: randomUUID(), text: 'It “broke” 😀\nagain' }
+    form.append('payload', JSON.stringify({ ...head, device, feedback }))
+    const response = await post(stack, '/api/feedback', form)
+    t.equal(response.status, 201)
+    const { id } = (await response.json()) as { id: string }
+    const stored = await row(stack, 'feedback', id)
+    t.match(stored, { ...head, feedback_id: feedback.id, email: feedback.email, text: feedback.text })
+
+    const { hostname, port, username, password } = new URL(stack.endpoints.s3)
+    const s3 = new Client({
+      endPoint: hostname,
+      port: Number(port),
+      useSSL: false,
+      accessKey: username,
+      secretKey: password,
+      region: 'us-east-1',
+    })
+    t.equal(stored['attachments'].length, 4)
+    for (const [index, { key, bytes, sha256, content_type }] of stored['attachments'].entries()) {
+      const object = await buffer(await s3.getObject('intake', key))
+      t.ok(object.equals(files[index]!), imageNames[index])
+      t.equal(bytes, object.length)
+      t.equal(sha256, createHash('sha256').update(object).digest('hex'))
+      const { metaData } = await s3.statObject('intake', key)
+      t.match(metaData, { 'content-type': content_type, sha256 })
+    }
+  })
+
+  t.test('what is refused leaves no row and no object', async (t) => {
+    const before = await stack.clickhouse.query('SELECT count() AS rows FROM intake.feedback')
+    const form = new FormData()
+    form.append('payload', JSON.stringify({ ...head, device, feedback: { text: 'x' } }))
+    form.append('attachments', new Blob([await readFile(new URL('photo.jpg', imagesDir))]), 'a.jpg')
+    form.append('attachments', new Blob(['no image']), 'b.png')
+    t.equal((await post(stack, '/api/feedback', form)).status, 415)
+    const unknown = await fetch(`${stack.endpoints.gateway}/api/log`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'unknown', 'content-type': 'application/json' },
+      body: '{}',
+    })
+    t.equal(unknown.status, 401)
+    // Behind a marker that was sent later, everything sent earlier is visible.
+    const marker = new FormData()
+    marker.append('payload', JSON.stringify({ ...head, device: {}, feedback: { text: 'marker' } }))
+    const { id } = (await (await post(stack, '/api/feedback', marker)).json()) as { id: string }
+    await row(stack, 'feedback', id)
+    const after = await stack.clickhouse.query('SELECT count() AS rows FROM intake.feedback')
+    t.equal(Number(after[0]?.['rows']), Number(before[0]?.['rows']) + 1)
+  })
+
+  t.test('Ctrl-C ends it within 10 s; a second start has the data and takes more', async (t) => {
+    const before = await stack.clickhouse.query('SELECT id FROM intake.logs ORDER BY id')
+    t.ok(before.length > 0)
+    const stopping = performance.now()
+    t.equal(await stack.stop(), 0)
+    t.ok(performance.now() - stopping < 10_000)
+
+    const again = await startStack(t, { dataDir })
+    t.equal(again.endpoints.apiKey, stack.endpoints.apiKey)
+    t.same(await again.clickhouse.query('SELECT id FROM intake.logs ORDER BY id'), before)
+    const body = JSON.stringify({ ...head, device: {}, log: { event: 'second' } })
+    const response = await post(again, '/api/log', body)
+    t.equal(response.status, 201)
+    t.match(await row(again, 'logs', ((await response.json()) as { id: string }).id), {
+      event: 'second',
+    })
+  })
+})

@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { randomUUID } from 'node:crypto'
+import { Pool } from 'undici'
+import t, { type Test } from 'tap'
+import { startStack, until, type RunningStack } from './support/running-stack.ts'
+
+const device_uuid = randomUUID()
+
+/** Sends `count` distinct events over 64 connections; resolves to the ids that were acknowledged. */
+async function load(stack: RunningStack, event: string, count: number): Promise<string[]> {
+  const pool = new Pool(stack.endpoints.gateway, { connections: 64 })
+  const acknowledged: string[] = []
+  let next = 0
+  const client = async () => {
+    while (next < count) {
+      const index = next++
+      const { statusCode, body } = await pool.request({
+        path: '/api/log',
+        method: 'POST',
+        headers: { 'x-api-key': stack.endpoints.apiKey, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          bundle_identifier: 'com.example.load',
+          device: { os: 'Android', device_model: 'Pixel 8', battery_level: index % 100 },
+          device_uuid,
+          unique_user_id: `user-${index % 997}`,
+          log: { event, params: { index, screen: `screen-${index % 13}` } },
+        }),
+      })
+      const answer = (await body.json()) as { id: string }
+      if (statusCode === 201) acknowledged.push(answer.id)
+    }
+  }
+  await Promise.all(Array.from({ length: 64 }, client))
+  await pool.close()
+  return acknowledged
+}
+
+async function numbers(stack: RunningStack, sql: string): Promise<Record<string, number>> {
+  const [first] = await stack.clickhouse.query<Record<string, number>>(sql)
+  return first ?? {}
+}
+
+async function insertsOf(adminUrl: string): Promise<number> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text()
+  return Number(/^intake_inserts_total\{kind="logs"\} (\d+)/m.exec(text)?.[1] ?? 0)
+}
+
+/** Starts a worker by hand, as an operator would; resolves to its admin URL. */
+async function startWorker(t: Test, stack: RunningStack): Promise<{ url: string; stop(): Promise<void> }> {
+  const worker = spawn(process.execPath, ['worker/dist/main.js'], {
+    cwd: new URL('..', import.meta.url).pathname,
+    env: {
+      ...process.env,
+      REDIS_URL: stack.endpoints.redis,
+      CLICKHOUSE_URL: stack.endpoints.clickhouse,
+      WORKER_ADMIN_PORT: '0',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(worker, 'exit')
+  const stop = async () => {
+    worker.kill('SIGTERM')
+    await exited
+  }
+  t.teardown(stop)
+  const adminPort = await new Promise<number>((resolve) => {
+    createInterface(worker.stdout).on('line', (line) => {
+      const entry = JSON.parse(line) as { adminPort?: number }
+      if (entry.adminPort !== undefined) resolve(entry.adminPort)
+    })
+  })
+  return { url: `http://127.0.0.1:${adminPort}`, stop }
+}
+
+t.test('20,000 events over 64 connections are 20,000 rows in a handful of inserts', async (t) => {
+  const stack = await startStack(t, { dataDir: t.testdir() })
+  const acknowledged = await load(stack, 'burst', 20_000)
+  t.equal(acknowledged.length, 20_000)
+  t.equal(new Set(acknowledged).size, 20_000)
+
+  const count = `SELECT count() AS rows, uniqExact(id) AS ids, sum(params.index::UInt64) AS total
+                 FROM intake.logs WHERE event = 'burst'`
+  await until(async () => (await numbers(stack, count))['ids'] === 20_000)
+  t.match(await numbers(stack, count), { rows: 20_000, ids: 20_000, total: (20_000 * 19_999) / 2 })
+  const raw = await numbers(stack, `SELECT count() AS rows FROM intake.logs_raw WHERE event = 'burst'`)
+  t.equal(raw['rows'], 20_000)
+
+  const inserts = await insertsOf(stack.endpoints.workerAdmin)
+  const parts = await numbers(
+    stack,
+    `SELECT count() AS parts FROM system.parts
+     WHERE database = 'intake' AND table = 'logs_raw' AND active`,
+  )
+  t.comment(`20,000 events in ${inserts} inserts, ${parts['parts']} active parts`)
+  t.ok(inserts <= 40, `${inserts} inserts`)
+  t.ok((parts['parts'] ?? 0) <= 40)
+
+  t.test('two more workers share the load', async (t) => {
+    const more = [await startWorker(t, stack), await startWorker(t, stack)]
+    await load(stack, 'shared', 20_000)
+    await until(async () => {
+      const { ids } = await numbers(
+        stack,
+        `SELECT uniqExact(id) AS ids FROM intake.logs WHERE event = 'shared'`,
+      )
+      return ids === 20_000
+    })
+    for (const { url } of more) t.ok((await insertsOf(url)) > 0, 'inserted its share')
+    await Promise.all(more.map(({ stop }) => stop()))
+  })
+})
+
+t.test('without a worker nothing is lost; the backlog drains when one returns', async (t) => {
+  const stack = await startStack(t, { dataDir: t.testdir(), env: { WORKERS: '0' } })
+  const acknowledged = await load(stack, 'backlog', 2_000)
+  t.equal(acknowledged.length, 2_000)
+  t.equal((await numbers(stack, 'SELECT count() AS rows FROM intake.logs_raw'))['rows'], 0)
+  await startWorker(t, stack)
+  await until(async () => {
+    const { rows } = await numbers(stack, `SELECT count() AS rows FROM intake.logs`)
+    return rows === 2_000
+  })
+  t.equal((await numbers(stack, 'SELECT count() AS rows FROM intake.logs_raw'))['rows'], 2_000)
+})

@@ -1,0 +1,103 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Test } from 'tap'
+import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
+
+/** What `endpoints.json` holds while the stack runs. */
+export interface Endpoints {
+  gateway: string
+  gatewayAdmin: string
+  workerAdmin: string
+  redis: string
+  clickhouse: string
+  s3: string
+  apiKey: string
+  pids: { redis: number; clickhouse: number; s3: number; gateway: number; workers: number[] }
+}
+
+export interface RunningStack {
+  process: ChildProcess
+  /** Every line that has been printed. */
+  lines: string[]
+  endpoints: Endpoints
+  clickhouse: ClickHouse
+  /** Reads `endpoints.json` again: a part that was started again has another pid. */
+  readEndpoints(): Promise<Endpoints>
+  /** Sends SIGINT and resolves to the exit code. */
+  stop(): Promise<number | null>
+}
+
+const script = new URL('../../scripts/start.mjs', import.meta.url).pathname
+const readyLine = 'Intake is ready'
+const portNames = [
+  'PORT',
+  'GATEWAY_ADMIN_PORT',
+  'WORKER_ADMIN_PORT',
+  'REDIS_PORT',
+  'CLICKHOUSE_PORT',
+  'S3_PORT',
+]
+
+/** Runs what `npm start` runs, on free ports, until the test ends; resolves when it is ready. */
+export async function startStack(
+  t: Test,
+  options: { dataDir: string; env?: Record<string, string> },
+): Promise<RunningStack> {
+  const ports = await freePorts(portNames.length)
+  const stack = spawn(process.execPath, [script], {
+    env: {
+      ...process.env,
+      INTAKE_DATA_DIR: options.dataDir,
+      ...Object.fromEntries(portNames.map((name, index) => [name, String(ports[index])])),
+      ...options.env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(stack, 'exit') as Promise<[number | null]>
+  const stop = async () => {
+    stack.kill('SIGINT')
+    const [code] = await exited
+    return code
+  }
+  t.teardown(stop)
+
+  const lines: string[] = []
+  const ready = new Promise<void>((resolve) => {
+    for (const stream of [stack.stdout, stack.stderr]) {
+      createInterface(stream).on('line', (line) => {
+        lines.push(line)
+        if (line.includes(readyLine)) resolve()
+      })
+    }
+  })
+  await Promise.race([
+    ready,
+    exited.then(([code]) => {
+      throw new Error(`the stack ended with ${code} before it was ready:\n${lines.join('\n')}`)
+    }),
+  ])
+
+  const readEndpoints = async () =>
+    JSON.parse(await readFile(join(options.dataDir, 'endpoints.json'), 'utf8')) as Endpoints
+  const endpoints = await readEndpoints()
+  const clickhouse = createClickHouse({ url: endpoints.clickhouse })
+  t.teardown(() => clickhouse.close())
+  return { process: stack, lines, endpoints, clickhouse, readEndpoints, stop }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))))
+  return ports
+}
+
+/** Asks again until the answer is `true`; the timeout of the test ends it otherwise. */
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
+}
