@@ -38,6 +38,7 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
   516: ['hold', 'AUTHENTICATION_FAILED'],
 
   6: ['data', 'CANNOT_PARSE_TEXT'],
+  25: ['data', 'CANNOT_PARSE_ESCAPE_SEQUENCE'],
   26: ['data', 'CANNOT_PARSE_QUOTED_STRING'],
   27: ['data', 'CANNOT_PARSE_INPUT_ASSERTION_FAILED'],
   38: ['data', 'CANNOT_PARSE_DATE'],
@@ -47,9 +48,14 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
   70: ['data', 'CANNOT_CONVERT_TYPE'],
   72: ['data', 'CANNOT_PARSE_NUMBER'],
   117: ['data', 'INCORRECT_DATA'],
+  130: ['data', 'CANNOT_READ_ARRAY_FROM_TEXT'],
   131: ['data', 'TOO_LARGE_STRING_SIZE'],
   349: ['data', 'CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN'],
+  // The gzip stream is cut or damaged.
+  354: ['data', 'ZLIB_INFLATE_FAILED'],
   376: ['data', 'CANNOT_PARSE_UUID'],
+  467: ['data', 'CANNOT_PARSE_BOOL'],
+  469: ['data', 'VIOLATED_CONSTRAINT'],
 }
 
 /**

@@ -32,6 +32,10 @@ export const insertSettings: ClickHouseSettings = {
   input_format_json_read_numbers_as_strings: 0,
   input_format_json_read_objects_as_strings: 0,
   input_format_json_read_arrays_as_strings: 0,
+  // A dot in a key is not a level: {"a.b": 1} and {"a": {"b": 1}} stay different.
+  json_type_escape_dots_in_keys: 1,
+  // What still collides ({"a%2Eb": 1, "a.b": 2}) keeps one value instead of refusing the insert.
+  type_json_skip_duplicated_paths: 1,
   input_format_json_infer_array_of_dynamic_from_array_of_different_types: 1,
 }
 
@@ -41,4 +45,5 @@ export const querySettings: ClickHouseSettings = {
   ...common,
   default_format: 'JSONEachRow',
   output_format_json_quote_64bit_integers: 0,
+  json_type_escape_dots_in_keys: 1,
 }

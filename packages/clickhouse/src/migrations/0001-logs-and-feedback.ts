@@ -41,12 +41,17 @@ const head = `
   unique_user_id String,
   api_key_id LowCardinality(String),
   device ${device},
-  device_extra JSON(max_dynamic_paths = 128)`
+  device_extra JSON(max_dynamic_paths = 0)`
 
-/** A row is identified by what never changes; the highest `ver` wins, a tombstone hides the row. */
+/**
+ * A row is identified by what never changes; the highest `ver` wins, a tombstone hides the row.
+ * A row without identity is refused: all such rows would be one row.
+ */
 const table = `
   ver UInt8 DEFAULT 1,
-  is_deleted UInt8 DEFAULT 0
+  is_deleted UInt8 DEFAULT 0,
+  CONSTRAINT has_identity CHECK id != toUUID('00000000-0000-0000-0000-000000000000')
+    AND received_at > toDateTime64('2020-01-01 00:00:00', 3, 'UTC')
 )
 ENGINE = ReplacingMergeTree(ver, is_deleted)
 PARTITION BY toYYYYMM(received_at)
@@ -56,25 +61,27 @@ SETTINGS
   non_replicated_deduplication_window = 0,
   replicated_deduplication_window = 0,
   fsync_after_insert = 1,
-  fsync_part_directory = 1`
+  fsync_part_directory = 1,
+  object_shared_data_serialization_version = 'map_with_buckets',
+  object_shared_data_buckets_for_wide_part = 8`
 
 export const logsAndFeedback: Migration = {
   name: '0001-logs-and-feedback',
   statements: [
     `CREATE TABLE IF NOT EXISTS intake.logs_raw (${head},
   event LowCardinality(String),
-  params JSON(max_dynamic_paths = 128),${table}`,
+  params JSON(max_dynamic_paths = 16),${table}`,
     `CREATE TABLE IF NOT EXISTS intake.feedback_raw (${head},
   feedback_id Nullable(UUID),
   email Nullable(String),
   text String,
   attachments Array(Tuple(key String, content_type String, bytes UInt64, sha256 String)),${table}`,
-    `CREATE VIEW IF NOT EXISTS intake.logs SQL SECURITY INVOKER AS
+    `CREATE VIEW IF NOT EXISTS intake.logs DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
   id, received_at, bundle_identifier, device_uuid, unique_user_id, api_key_id,
   device, device_extra, event, params
 FROM intake.logs_raw FINAL`,
-    `CREATE VIEW IF NOT EXISTS intake.feedback SQL SECURITY INVOKER AS
+    `CREATE VIEW IF NOT EXISTS intake.feedback DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
   id, received_at, bundle_identifier, device_uuid, unique_user_id, api_key_id,
   device, device_extra, feedback_id, email, text, attachments

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import type { Test } from 'tap'
+import { startClickHouse } from '@intake/stack'
+import { ClickHouseError, createClickHouse, migrate, type ClickHouseOptions } from '../src/index.ts'
+
+/** A migrated server of its own for one test file, gone when the file ends. */
+export const startServer = async (t: Test) => {
+  const server = await startClickHouse({ dataDir: t.testdir(), port: 0 })
+  t.teardown(() => server.stop())
+  const connect = (t: Test, options: Partial<ClickHouseOptions> = {}) => {
+    const clickhouse = createClickHouse({ url: server.url, ...options })
+    t.teardown(() => clickhouse.close())
+    return clickhouse
+  }
+  await migrate({ clickhouse: connect(t) })
+  return { server, connect }
+}
+
+const head = () => ({
+  id: randomUUID() as string,
+  received_at: '2026-11-21T03:00:00.123Z',
+  bundle_identifier: 'com.example.app',
+  device_uuid: randomUUID() as string,
+  unique_user_id: 'user-1',
+  api_key_id: 'key-1',
+  device: {},
+  device_extra: {},
+})
+
+export const logRow = (fields: object = {}) => ({
+  ...head(),
+  event: 'opened',
+  params: {},
+  ...fields,
+})
+
+export const feedbackRow = (fields: object = {}) => ({
+  ...head(),
+  text: 'Good',
+  attachments: [],
+  ...fields,
+})
+
+/** Rows as one gzip member, the way frames carry them. */
+export const member = (rows: readonly object[]) =>
+  gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { level: 1 })
+
+/** The error a request ends with. */
+export const failureOf = async (request: Promise<unknown>): Promise<ClickHouseError> => {
+  const error: unknown = await request.then(
+    () => new Error('it succeeded'),
+    (reason: unknown) => reason,
+  )
+  if (error instanceof ClickHouseError) return error
+  throw error
+}

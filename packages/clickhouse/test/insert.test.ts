@@ -1,0 +1,227 @@
+import { createServer, type RequestListener } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { kill } from 'node:process'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { createClickHouse } from '../src/index.ts'
+import { failureOf, feedbackRow, logRow, member, startServer } from './fixture.ts'
+
+const { server, connect } = await startServer(t)
+const clickhouse = connect(t)
+
+const countOf = async (table: string, ids: readonly string[]) => {
+  const [row] = await clickhouse.query<{ n: number }>(
+    `SELECT count() AS n FROM intake.${table} WHERE id IN ({ids:Array(UUID)})`,
+    { ids },
+  )
+  return row?.n
+}
+
+const listen = async (t: Test, listener: RequestListener) => {
+  const fake = createServer(listener).listen(0, '127.0.0.1')
+  t.teardown(() => fake.close())
+  await once(fake, 'listening')
+  const { port } = fake.address() as AddressInfo
+  const client = createClickHouse({ url: `http://127.0.0.1:${port}` })
+  t.teardown(() => client.close())
+  return client
+}
+
+t.test('concatenated gzip members are one insert', async (t) => {
+  const rows = [logRow(), logRow(), logRow()]
+  await clickhouse.insertGzip({
+    table: 'logs',
+    members: [member(rows.slice(0, 1)), member(rows.slice(1))],
+    rows: 3,
+  })
+  const ids = rows.map(({ id }) => id)
+  t.equal(await countOf('logs', ids), 3)
+  const parts = await clickhouse.query(
+    'SELECT uniqExact(_part) AS n FROM intake.logs_raw WHERE id IN ({ids:Array(UUID)})',
+    { ids },
+  )
+  t.match(parts, [{ n: 1 }])
+})
+
+t.test('a redelivered row is in the raw table twice and in the view once', async (t) => {
+  await clickhouse.command('SYSTEM STOP MERGES intake.feedback_raw')
+  const row = feedbackRow()
+  for (const _ of [1, 2]) {
+    await clickhouse.insertGzip({ table: 'feedback', members: [member([row])], rows: 1 })
+  }
+  t.equal(await countOf('feedback_raw', [row.id]), 2)
+  t.equal(await countOf('feedback', [row.id]), 1)
+  await clickhouse.command('SYSTEM START MERGES intake.feedback_raw')
+  await clickhouse.command('OPTIMIZE TABLE intake.feedback_raw FINAL')
+  t.equal(await countOf('feedback_raw', [row.id]), 1)
+})
+
+t.test('a tombstone hides its row, also when the row is delivered again', async (t) => {
+  const row = logRow()
+  const insert = (row: object) =>
+    clickhouse.insertGzip({ table: 'logs', members: [member([row])], rows: 1 })
+  await insert(row)
+  await clickhouse.command(
+    `INSERT INTO intake.logs_raw (id, received_at, bundle_identifier, ver, is_deleted)
+     SELECT id, received_at, bundle_identifier, 255, 1 FROM intake.logs WHERE id = {id:UUID}`,
+    { id: row.id },
+  )
+  t.equal(await countOf('logs', [row.id]), 0)
+  await insert(row)
+  t.equal(await countOf('logs', [row.id]), 0)
+})
+
+t.test('retry: another number of rows was written than the caller counted', async (t) => {
+  for (const rows of [1, 3]) {
+    const insert = { table: 'logs', members: [member([logRow(), logRow()])], rows } as const
+    const error = await failureOf(clickhouse.insertGzip(insert))
+    t.match(error, { kind: 'retry', code: undefined })
+  }
+})
+
+t.test('data: one bad row refuses all rows', async (t) => {
+  const good = logRow({ params: { pad: 'x'.repeat(1000) } })
+  const rows = Array.from({ length: 20_000 }, () => good)
+  const bads = [
+    { ...logRow(), id: 'no uuid' },
+    { ...logRow(), id: undefined },
+    { ...logRow(), unheard_of: 1 },
+    { ...logRow(), event: null },
+    { ...logRow(), event: '\ud83d' },
+    { ...logRow(), params: { n: 2 ** 64 } },
+    { ...logRow(), device: { is_emulator: 'yes' } },
+    { ...logRow(), device: { supported_abis: 'x86' } },
+    { ...logRow(), device: { build_time: '2026-02-30T00:00:00.000Z' } },
+  ]
+  const first = member(rows)
+  for (const bad of bads) {
+    const insert = { table: 'logs', members: [first, member([bad])], rows: 20_001 } as const
+    const error = await failureOf(clickhouse.insertGzip(insert))
+    t.equal(error.kind, 'data', JSON.stringify(bad))
+  }
+  t.equal(await countOf('logs', [good.id]), 0)
+})
+
+t.test('data: cut or damaged gzip', async (t) => {
+  const whole = member([logRow()])
+  const damaged = Buffer.from(whole)
+  damaged.writeUInt8(damaged.readUInt8(40) ^ 0xff, 40)
+  for (const members of [[whole.subarray(0, -9)], [damaged], [whole, Buffer.from('more')]]) {
+    const error = await failureOf(clickhouse.insertGzip({ table: 'logs', members, rows: 1 }))
+    t.match(error, { kind: 'data', code: 354 })
+  }
+})
+
+t.test('hold: the schema does not have what the rows need', async (t) => {
+  const insert = (row: object) =>
+    failureOf(clickhouse.insertGzip({ table: 'logs', members: [member([row])], rows: 1 }))
+  t.match(await insert(logRow({ device: { newer: 1 } })), { kind: 'hold', code: 10 })
+
+  await clickhouse.command('ALTER TABLE intake.logs_raw RENAME COLUMN event TO elsewhere')
+  t.match(await insert(logRow()), { kind: 'hold', code: 16 })
+  await clickhouse.command('ALTER TABLE intake.logs_raw RENAME COLUMN elsewhere TO event')
+
+  await clickhouse.command('RENAME TABLE intake.logs_raw TO intake.elsewhere')
+  t.match(await insert(logRow()), { kind: 'hold', code: 60 })
+  await clickhouse.command('RENAME TABLE intake.elsewhere TO intake.logs_raw')
+})
+
+t.test('hold: wrong credentials', async (t) => {
+  const url = new URL(server.url)
+  url.password = 'wrong'
+  const stranger = connect(t, { url: url.href })
+  t.match(await failureOf(stranger.ping()), { kind: 'hold', code: 516 })
+})
+
+t.test('retry: too many parts', async (t) => {
+  await clickhouse.command('SYSTEM STOP MERGES intake.feedback_raw')
+  await clickhouse.command('ALTER TABLE intake.feedback_raw MODIFY SETTING parts_to_throw_insert=1')
+  const insert = () => {
+    const members = [member([feedbackRow()])]
+    return clickhouse.insertGzip({ table: 'feedback', members, rows: 1 })
+  }
+  await insert().catch(() => {})
+  t.match(await failureOf(insert()), { kind: 'retry', code: 252 })
+  await clickhouse.command('ALTER TABLE intake.feedback_raw RESET SETTING parts_to_throw_insert')
+  await clickhouse.command('SYSTEM START MERGES intake.feedback_raw')
+})
+
+t.test('an error says nothing about the rows, except where it is asked', async (t) => {
+  const members = [member([logRow({ id: 'secret-of-the-user' })])]
+  const error = await failureOf(clickhouse.insertGzip({ table: 'logs', members, rows: 1 }))
+  t.equal(error.message, 'ClickHouse answered 376 (CANNOT_PARSE_UUID)')
+  t.notMatch(JSON.stringify(error) + String(error.stack), 'secret-of-the-user')
+  t.match(error.serverText, /^Code: 376/)
+})
+
+t.test('retry: no answer within the deadline; the rows come once all the same', async (t) => {
+  const hurried = connect(t, { requestTimeoutMs: 300 })
+  await hurried.ping()
+  const row = logRow()
+  const insert = { table: 'logs', members: [member([row])], rows: 1 } as const
+  kill(server.pid, 'SIGSTOP')
+  const from = performance.now()
+  const error = await failureOf(hurried.insertGzip(insert)).finally(() => {
+    kill(server.pid, 'SIGCONT')
+  })
+  t.match(error, { kind: 'retry', message: 'No answer from ClickHouse within 300 ms' })
+  t.ok(performance.now() - from < 2_000)
+  await clickhouse.insertGzip(insert)
+  t.equal(await countOf('logs', [row.id]), 1)
+})
+
+t.test('retry: the caller gives up', async (t) => {
+  kill(server.pid, 'SIGSTOP')
+  const stop = new AbortController()
+  const insert = { table: 'logs', members: [member([logRow()])], rows: 1 } as const
+  const failure = failureOf(clickhouse.insertGzip({ ...insert, signal: stop.signal }))
+  stop.abort()
+  t.match(await failure, { kind: 'retry', message: 'The request to ClickHouse was given up' })
+  kill(server.pid, 'SIGCONT')
+})
+
+t.test('retry: no server', async (t) => {
+  const nobody = createClickHouse({ url: 'http://intake:x@127.0.0.1:1' })
+  const members = [member([logRow()])]
+  t.match(await failureOf(nobody.insertGzip({ table: 'logs', members, rows: 1 })), {
+    kind: 'retry',
+    code: undefined,
+  })
+  await nobody.close()
+})
+
+t.test('retry: an answer that is not a confirmation', async (t) => {
+  const summary = (rows: number) => ({ 'x-clickhouse-summary': `{"written_rows":"${rows}"}` })
+  const answers: [string, object, RequestListener][] = [
+    [
+      '200 with an exception code',
+      { code: 241 },
+      (_, res) => res.writeHead(200, { ...summary(1), 'x-clickhouse-exception-code': 241 }).end(),
+    ],
+    ['200 with too few rows', {}, (_, res) => res.writeHead(200, summary(0)).end()],
+    ['200 without a summary', {}, (_, res) => res.end()],
+    [
+      'an unknown code',
+      { code: 9999 },
+      (_, res) =>
+        res.writeHead(500, { 'x-clickhouse-exception-code': 9999 }).end('Code: 27. DB::Exception'),
+    ],
+    ['502 of a proxy', {}, (_, res) => res.writeHead(502).end('Code: 27. DB::Exception: x (Y)')],
+    ['a reset', {}, (req) => req.socket.resetAndDestroy()],
+    [
+      'a cut answer',
+      {},
+      (_, res) =>
+        res.writeHead(200, { ...summary(1), 'content-length': 9 }).write('1', () => res.destroy()),
+    ],
+  ]
+  for (const [name, expected, answer] of answers) {
+    const client = await listen(t, (req, res) => {
+      req.resume().on('end', () => answer(req, res))
+    })
+    const members = [gzipSync('{}\n')]
+    const error = await failureOf(client.insertGzip({ table: 'logs', members, rows: 1 }))
+    t.match(error, { kind: 'retry', ...expected }, name)
+  }
+})
