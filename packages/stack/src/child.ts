@@ -19,8 +19,6 @@ export interface ChildOptions {
   cwd?: string
   /** Receives everything the process prints. */
   logFile: string
-  /** How long the process may take after SIGTERM before it is killed. */
-  graceMs?: number
 }
 
 export interface Child {
@@ -33,8 +31,8 @@ export interface Child {
   /** False from the moment the process is known to have ended. */
   running(): boolean
   logTail(): string
-  /** SIGTERM, after the grace time SIGKILL. Resolves when nothing is left. Repeatable. */
-  stop(): Promise<void>
+  /** SIGTERM, after `graceMs` SIGKILL. Resolves when nothing is left. Repeatable. */
+  stop(graceMs?: number): Promise<void>
   /** SIGKILL now. */
   kill(): void
 }
@@ -43,6 +41,7 @@ export interface Child {
  * Turns into the service by `exec`, so that the pid is the service's own, and leaves a watcher
  * behind that waits on descriptor 3. A line on it means that the service has ended. End of file
  * means that whoever started it is gone, even by SIGKILL, and then the watcher ends the service.
+ * (State Z: it has ended but nobody has collected it, as in a container without an init.)
  */
 const leashScript = `
 (
@@ -51,6 +50,7 @@ const leashScript = `
   for _ in 1 2 3 4 5 6 7 8; do
     sleep 1
     kill -0 $$ 2>/dev/null || exit
+    case $(cat /proc/$$/stat 2>/dev/null) in *") Z "*) exit ;; esac
   done
   kill -KILL $$ 2>/dev/null
 ) </dev/null >/dev/null 2>&1 &
@@ -62,7 +62,7 @@ exec "$@" 3<&-
  * the terminal does not reach it and its end is decided here alone.
  */
 export function startChild(options: ChildOptions): Child {
-  const { name, command, args = [], env = process.env, cwd, graceMs = 5000 } = options
+  const { name, command, args = [], env = process.env, cwd } = options
   const log = openLogFile(options.logFile)
   const child = spawn('sh', ['-c', leashScript, 'sh', command, ...args], {
     env,
@@ -92,7 +92,7 @@ export function startChild(options: ChildOptions): Child {
   })
 
   let stopping: Promise<void> | undefined
-  async function stop() {
+  async function stop(graceMs = 5000) {
     child.kill('SIGTERM')
     const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
     await exited
@@ -106,7 +106,7 @@ export function startChild(options: ChildOptions): Child {
     exited,
     running: () => running,
     logTail: log.tail,
-    stop: () => (stopping ??= stop()),
+    stop: (graceMs) => (stopping ??= stop(graceMs)),
     kill: () => void child.kill('SIGKILL'),
   }
 }

@@ -45,7 +45,13 @@ export function serverConfig(options: { usersFile: string; memoryBytesMax: numbe
 `
 }
 
+/** What analysts may read. Not the raw tables: those show deleted rows and repetitions. */
+const analystViews = ['logs', 'feedback', 'devices', 'dead_letters']
+
 export function usersConfig(options: { password: string; analystPassword: string }) {
+  const analystGrants = analystViews
+    .map((view) => `<query>GRANT SELECT ON intake.${view}</query>`)
+    .join('')
   return `<clickhouse>
   <profiles>
     <default><async_insert>0</async_insert></default>
@@ -85,7 +91,7 @@ export function usersConfig(options: { password: string; analystPassword: string
       <networks><ip>127.0.0.1</ip></networks>
       <profile>analyst</profile>
       <quota>default</quota>
-      <grants><query>GRANT SELECT ON intake.*</query></grants>
+      <grants>${analystGrants}</grants>
     </analyst>
   </users>
   <quotas><default/></quotas>

@@ -34,7 +34,7 @@ export interface ClickHouse extends Service {
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
-  const { memoryBytesMax = 2 * 1024 ** 3, readyMs = 60_000 } = options
+  const { memoryBytesMax = 2 * 1024 ** 3, readyMs = 60_000, signal } = options
   const dataDir = resolve(options.dataDir)
   const port = await claimPort('ClickHouse', options.port)
 
@@ -44,6 +44,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   writeFileSync(configFile, serverConfig({ usersFile, memoryBytesMax }), { mode: 0o600 })
   writeFileSync(usersFile, usersConfig({ password, analystPassword }), { mode: 0o600 })
 
+  signal?.throwIfAborted()
   const child = startChild({
     name: 'ClickHouse',
     command: process.execPath,
@@ -51,7 +52,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     cwd: dataDir,
     logFile: options.logFile ?? join(dataDir, 'clickhouse.log'),
   })
-  await untilReady({ child, deadlineMs: readyMs, probe: () => answers({ port, password }) })
+  await untilReady({ child, signal, deadlineMs: readyMs, probe: () => answers({ port, password }) })
 
   const urlOf = (user: string, secret: string) => `http://${user}:${secret}@127.0.0.1:${port}`
   return {

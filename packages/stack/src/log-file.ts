@@ -19,7 +19,7 @@ export function openLogFile(path: string) {
     path,
     fd,
     close: () => closeSync(fd),
-    /** The last lines written since this call opened the file, joined with ` | `. */
+    /** The line that best tells what went wrong since this call opened the file; may be empty. */
     tail: () => readTail(path, startBytes),
   }
 }
@@ -36,13 +36,25 @@ function readTail(path: string, startBytes: number) {
     const from = Math.max(startBytes, size - tailBytesMax)
     const buffer = Buffer.alloc(Math.max(0, size - from))
     readSync(fd, buffer, 0, buffer.length, from)
-    const lines = buffer.toString().split('\n')
-    return lines
-      .map((line) => line.trim())
-      .filter((line) => line !== '')
-      .slice(-3)
-      .join(' | ')
+    return lastWords(buffer.toString())
   } finally {
     closeSync(fd)
+  }
+}
+
+/** A line that speaks of an error says more than what a crashing program prints after it. */
+function lastWords(text: string) {
+  const lines = text.split('\n').map(plain)
+  const telling = lines.filter((line) => line !== '' && !line.startsWith('at '))
+  return telling.findLast((line) => /error|exception|fatal/i.test(line)) ?? telling.at(-1) ?? ''
+}
+
+/** The message of a line of JSON, any other line as it is. */
+function plain(line: string) {
+  try {
+    const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } }
+    return err === undefined ? msg : `${msg} (error: ${err.message})`
+  } catch {
+    return line.trim()
   }
 }

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, type ExecFileOptions } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
@@ -23,6 +23,7 @@ export interface FindRedisOptions {
   say?: ((sentence: string) => void) | undefined
   env?: NodeJS.ProcessEnv
   cacheDir?: string
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -31,7 +32,7 @@ export interface FindRedisOptions {
  * nothing on the system and starts no system service, which installing the package would do.
  */
 export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBinary> {
-  const { say = () => undefined, env = process.env, cacheDir = defaultCacheDir } = options
+  const { say = () => undefined, env = process.env, cacheDir = defaultCacheDir, signal } = options
   for (const name of ['valkey-server', 'redis-server']) {
     const path = await firstThatRuns(onPath(name, env))
     if (path !== undefined) return { path, env: {} }
@@ -44,8 +45,9 @@ export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBi
 
   say('Redis is not installed: downloading redis-server with apt-get (about 2 MB, once) ...')
   try {
-    await unpackDebs(cacheDir)
+    await unpackDebs(cacheDir, signal)
   } catch (error) {
+    signal?.throwIfAborted()
     throw missing(`apt-get could not get it: ${lastLine(error)}`)
   }
   const unpacked = await unpackedBinary(cacheDir)
@@ -90,18 +92,19 @@ function subfolders(folder: string) {
 }
 
 /** Lists of packages may be absent (fresh image) or point to versions that are gone: then once more. */
-async function unpackDebs(cacheDir: string) {
+async function unpackDebs(cacheDir: string, signal: AbortSignal | undefined) {
   await mkdir(dirname(cacheDir), { recursive: true })
   const work = await mkdtemp(`${cacheDir}-`)
+  const options = { cwd: work, timeout: aptDeadlineMs, signal }
   try {
     try {
-      await download(work)
+      await download(options)
     } catch {
-      await run('apt-get', ['update'], { timeout: aptDeadlineMs })
-      await download(work)
+      await run('apt-get', ['update'], options)
+      await download(options)
     }
     const debs = (await readdir(work)).filter((name) => name.endsWith('.deb'))
-    for (const deb of debs) await run('dpkg-deb', ['-x', join(work, deb), join(work, 'root')])
+    for (const deb of debs) await run('dpkg-deb', ['-x', deb, 'root'], options)
     await putInPlace(join(work, 'root'), cacheDir)
   } finally {
     await rm(work, { recursive: true, force: true })
@@ -109,11 +112,11 @@ async function unpackDebs(cacheDir: string) {
 }
 
 /** redis-server and whatever it needs that is not installed. */
-async function download(folder: string) {
+async function download(options: ExecFileOptions) {
   const args = ['-s', '--no-install-recommends', 'install', 'redis-server']
-  const { stdout } = await run('apt-get', args, { timeout: aptDeadlineMs })
-  const names = [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name as string)
-  await run('apt-get', ['download', ...names], { cwd: folder, timeout: aptDeadlineMs })
+  const { stdout } = await run('apt-get', args, options)
+  const names = [...String(stdout).matchAll(/^Inst (\S+)/gm)].map(([, name]) => name as string)
+  await run('apt-get', ['download', ...names], options)
 }
 
 /** Another process may have done the same meanwhile; what works is left alone. */

@@ -23,14 +23,18 @@ export interface RedisOptions extends ServiceOptions {
  * ready yet.
  */
 export async function startRedis(options: RedisOptions): Promise<Service> {
-  const { password = randomSecret(), maxmemory = '512mb', readyMs = 60_000, say } = options
+  const { password = randomSecret(), maxmemory = '512mb', readyMs = 60_000, say, signal } = options
   const dataDir = resolve(options.dataDir)
-  const [binary, port] = await Promise.all([findRedis({ say }), claimPort('Redis', options.port)])
+  const [binary, port] = await Promise.all([
+    findRedis({ say, signal }),
+    claimPort('Redis', options.port),
+  ])
 
   const configFile = join(dataDir, 'redis.conf')
   mkdirSync(join(dataDir, 'data'), { recursive: true })
   writeFileSync(configFile, redisConfig({ dataDir, port, password, maxmemory }), { mode: 0o600 })
 
+  signal?.throwIfAborted()
   const child = startChild({
     name: 'Redis',
     command: binary.path,
@@ -38,7 +42,12 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     env: { ...process.env, ...binary.env },
     logFile: options.logFile ?? join(dataDir, 'redis.log'),
   })
-  await untilReady({ child, deadlineMs: readyMs, probe: () => pingRedis({ port, password }) })
+  await untilReady({
+    child,
+    signal,
+    deadlineMs: readyMs,
+    probe: () => pingRedis({ port, password }),
+  })
   return toService(child, { url: `redis://:${password}@127.0.0.1:${port}`, port })
 }
 

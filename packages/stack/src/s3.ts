@@ -21,12 +21,13 @@ export interface S3Options extends ServiceOptions {
  * it answers.
  */
 export async function startS3(options: S3Options): Promise<Service> {
-  const { accessKey = 'intake', secretKey = randomSecret(), readyMs = 30_000 } = options
+  const { accessKey = 'intake', secretKey = randomSecret(), readyMs = 30_000, signal } = options
   const dataDir = resolve(options.dataDir)
   const port = await claimPort('S3', options.port)
   const directory = join(dataDir, 'buckets')
   mkdirSync(directory, { recursive: true })
 
+  signal?.throwIfAborted()
   const child = startChild({
     name: 'S3',
     command: process.execPath,
@@ -40,7 +41,7 @@ export async function startS3(options: S3Options): Promise<Service> {
     },
     logFile: options.logFile ?? join(dataDir, 's3.log'),
   })
-  await untilReady({ child, deadlineMs: readyMs, probe: () => refusesAnonymous(port) })
+  await untilReady({ child, signal, deadlineMs: readyMs, probe: () => refusesAnonymous(port) })
   return toService(child, { url: `http://${accessKey}:${secretKey}@127.0.0.1:${port}`, port })
 }
 

@@ -1,20 +1,12 @@
 import { randomBytes } from 'node:crypto'
 
-import type { Child, Exit } from './child.ts'
+import type { Child } from './child.ts'
 
 /** One running service of the stack. */
-export interface Service {
-  name: string
+export interface Service extends Pick<Child, 'name' | 'pid' | 'exited' | 'stop' | 'kill'> {
   /** Where it listens, with the credentials. */
   url: string
   port: number
-  pid: number
-  /** Resolves once the process has ended, however that came. Never rejects. */
-  exited: Promise<Exit>
-  /** Ends the process and resolves when it is gone. Repeatable. */
-  stop(): Promise<void>
-  /** SIGKILL now. */
-  kill(): void
 }
 
 /** What every launcher takes. */
@@ -27,6 +19,8 @@ export interface ServiceOptions {
   logFile?: string
   /** How long the service may take to become ready. */
   readyMs?: number
+  /** Gives up starting: nothing is left behind and the launcher rejects. Without effect afterwards. */
+  signal?: AbortSignal | undefined
 }
 
 /** Letters and digits only, so that it needs no quoting in a URL, a file or a shell. */

@@ -11,19 +11,25 @@ export interface UntilReadyOptions {
   /** Asks the service itself; true when it answers as it should. Must end within about a second. */
   probe: () => Promise<boolean>
   deadlineMs: number
+  signal?: AbortSignal | undefined
 }
 
 /**
  * Resolves when the probe succeeds while the child is running. Otherwise it leaves no child behind
- * and rejects with a {@link StartError} that shows the end of the child's log.
+ * and rejects: with a {@link StartError} that shows the end of the child's log, or when aborted with
+ * the signal's reason.
  */
-export async function untilReady({ child, probe, deadlineMs }: UntilReadyOptions) {
+export async function untilReady({ child, probe, deadlineMs, signal }: UntilReadyOptions) {
   const deadline = performance.now() + deadlineMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     const ready = await probe()
     if (!child.running()) {
       const how = describeExit(await child.exited)
       throw new StartError(`${child.name} ended before it was ready (${how}). ${logHint(child)}`)
+    }
+    if (signal?.aborted) {
+      await child.stop()
+      signal.throwIfAborted()
     }
     if (ready) return
     if (performance.now() > deadline) {

@@ -1,0 +1,47 @@
+import { type Child, startChild } from './child.ts'
+import { untilReady } from './until-ready.ts'
+
+export interface AppProcessOptions {
+  name: string
+  /** The built entry of the app. */
+  script: string
+  env: NodeJS.ProcessEnv
+  adminPort: number
+  /**
+   * `/readyz` waits until the app and all it depends on can work. `/healthz` waits only for the app,
+   * which is right when it is started again: an outage elsewhere is no reason to end it.
+   */
+  until: '/readyz' | '/healthz'
+  logFile: string
+  signal: AbortSignal
+}
+
+const readyMs = 60_000
+
+/** Starts the gateway or a worker and resolves when its admin port answers 200. */
+export async function startAppProcess(options: AppProcessOptions): Promise<Child> {
+  const { name, script, env, adminPort, until, logFile, signal } = options
+  const child = startChild({
+    name,
+    command: process.execPath,
+    args: ['--enable-source-maps', script],
+    env,
+    logFile,
+  })
+  const probe = () => answersOk(`http://127.0.0.1:${adminPort}${until}`)
+  await untilReady({ child, probe, deadlineMs: readyMs, signal })
+  return child
+}
+
+async function answersOk(url: string) {
+  try {
+    const response = await fetch(url, {
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(2000),
+    })
+    await response.arrayBuffer()
+    return response.ok
+  } catch {
+    return false // not listening yet
+  }
+}

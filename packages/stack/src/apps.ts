@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { startAppProcess } from './app-process.ts'
+import type { StackPorts } from './claim-ports.ts'
+import { createPart, type Part } from './part.ts'
+import type { Services } from './services.ts'
+import type { StackConfig } from './settings.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const host = '127.0.0.1'
+
+export interface Apps {
+  gateway: Part
+  workers: Part[]
+}
+
+export interface AppsOptions {
+  dataDir: string
+  settings: StackConfig
+  ports: StackPorts
+  services: Services
+  /** Passed on to the apps beneath what the stack sets. */
+  env: NodeJS.ProcessEnv
+  say: (line: string) => void
+  onChange: () => void
+}
+
+/** The gateway and the workers as parts, not started yet. */
+export function createApps(options: AppsOptions): Apps {
+  const { dataDir, settings, ports, services, say, onChange } = options
+  const shared = { ...options.env, HOST: host, REDIS_URL: services.redis.url }
+
+  function app(name: string, folder: string, adminPort: number, env: NodeJS.ProcessEnv): Part {
+    const script = join(root, folder, 'dist', 'main.js')
+    const logFile = join(dataDir, 'logs', `${name}.log`)
+    return createPart({
+      name,
+      say,
+      onChange,
+      launch: ({ signal, again }) =>
+        startAppProcess({
+          name,
+          script,
+          env: { ...shared, ...env },
+          adminPort,
+          until: again ? '/healthz' : '/readyz',
+          logFile,
+          signal,
+        }),
+    })
+  }
+
+  const gateway = app('gateway', 'gateway', ports.gatewayAdmin, {
+    PORT: String(ports.gateway),
+    GATEWAY_ADMIN_PORT: String(ports.gatewayAdmin),
+    S3_ENDPOINT: services.s3.url,
+    S3_BUCKET: settings.S3_BUCKET,
+    S3_REGION: settings.S3_REGION,
+  })
+  const workers = ports.workerAdmin.map((port, index) =>
+    app(index === 0 ? 'worker' : `worker-${index + 1}`, 'worker', port, {
+      WORKER_ADMIN_PORT: String(port),
+      CLICKHOUSE_URL: services.clickhouse.url,
+    }),
+  )
+  return { gateway, workers }
+}

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+import { pickPort, portProblem } from './ports.ts'
+import type { StackConfig } from './settings.ts'
+import { StartError } from './start-error.ts'
+
+export interface StackPorts {
+  gateway: number
+  gatewayAdmin: number
+  /** One per worker. */
+  workerAdmin: number[]
+  /** Undefined where a URL replaces the embedded service. */
+  redis: number | undefined
+  clickhouse: number | undefined
+  s3: number | undefined
+}
+
+export interface ClaimPortsOptions {
+  settings: StackConfig
+  /** How long to wait for taken ports: what a killed run has left needs a moment to end. */
+  waitMs: number
+  signal: AbortSignal
+}
+
+const pauseMs = 200
+const highestPort = 65_535
+
+/** Decides every port of the stack. Rejects with one sentence when one is not to be had. */
+export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts> {
+  const { settings, signal } = options
+  const waitUntil = performance.now() + options.waitMs
+  const claimed = new Map<number, string>()
+
+  async function claim(setting: keyof StackConfig & `${string}PORT`, what: string) {
+    const wanted = settings[setting]
+    if (wanted === 0) return claimFree(setting)
+    const other = claimed.get(wanted)
+    if (other !== undefined) {
+      throw new StartError(`${other} and ${setting} are both ${wanted}: change one of them.`)
+    }
+    let problem = await portProblem(wanted)
+    while (problem !== undefined && performance.now() < waitUntil) {
+      await delay(pauseMs, undefined, { signal })
+      problem = await portProblem(wanted)
+    }
+    if (problem !== undefined) {
+      const hint = `set ${setting} to a free port`
+      throw new StartError(`Port ${wanted} for ${what} cannot be used, ${problem}: ${hint}.`)
+    }
+    claimed.set(wanted, setting)
+    return wanted
+  }
+
+  async function claimFree(setting: string): Promise<number> {
+    const port = await pickPort()
+    if (claimed.has(port)) return claimFree(setting)
+    claimed.set(port, setting)
+    return port
+  }
+
+  async function claimNext(after: number): Promise<number> {
+    for (let port = after + 1; port <= highestPort; port++) {
+      if (claimed.has(port) || (await portProblem(port)) !== undefined) continue
+      claimed.set(port, 'WORKER_ADMIN_PORT')
+      return port
+    }
+    return claimFree('WORKER_ADMIN_PORT')
+  }
+
+  const gateway = await claim('PORT', 'the gateway')
+  const gatewayAdmin = await claim('GATEWAY_ADMIN_PORT', 'the health checks of the gateway')
+  const redis = settings.REDIS_URL ? undefined : await claim('REDIS_PORT', 'Redis')
+  const clickhouse = settings.CLICKHOUSE_URL
+    ? undefined
+    : await claim('CLICKHOUSE_PORT', 'ClickHouse')
+  const s3 = settings.S3_ENDPOINT ? undefined : await claim('S3_PORT', 'S3')
+  const first = await claim('WORKER_ADMIN_PORT', 'the health checks of the worker')
+  const workerAdmin = [first]
+  while (workerAdmin.length < settings.WORKERS) {
+    workerAdmin.push(await claimNext(workerAdmin.at(-1) ?? first))
+  }
+  return { gateway, gatewayAdmin, workerAdmin, redis, clickhouse, s3 }
+}

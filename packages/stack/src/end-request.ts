@@ -1,0 +1,34 @@
+const parentPollMs = 500
+const oneRequestMs = 1000
+
+export interface EndRequestHandlers {
+  first(reason: string): void
+  second(): void
+}
+
+/**
+ * Calls `first` on SIGINT, SIGTERM, or when the process that started this one is gone, and `second`
+ * on a signal after that. Ctrl-C under npm arrives twice, from the terminal and passed on by npm, so
+ * signals within a second count as one request.
+ */
+export function onEndRequest({ first, second }: EndRequestHandlers) {
+  let requestedAt: number | undefined
+  function request(reason: string) {
+    const now = performance.now()
+    if (requestedAt === undefined) {
+      requestedAt = now
+      clearInterval(poll)
+      first(reason)
+    } else if (now - requestedAt > oneRequestMs) {
+      second()
+    }
+  }
+
+  const parent = process.ppid
+  const poll = setInterval(() => {
+    if (process.ppid !== parent) request('The process that started Intake is gone')
+  }, parentPollMs)
+  poll.unref()
+  process.on('SIGINT', () => request('SIGINT'))
+  process.on('SIGTERM', () => request('SIGTERM'))
+}

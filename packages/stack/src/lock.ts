@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { realpathSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { StartError } from './start-error.ts'
+
+export interface Lock {
+  release(): Promise<void>
+}
+
+/**
+ * Makes this process the only one that runs on the data directory, until it releases the lock or
+ * ends in any way. The lock is a listening Unix socket: the system closes it with the process, so a
+ * file that refuses connections is left over from one that was killed.
+ *
+ * @throws {StartError} another process holds it
+ */
+export async function lockDataDir(dataDir: string): Promise<Lock> {
+  const path = socketPath(dataDir)
+  const lock = (await tryListen(path)) ?? (await replaceStale(path))
+  if (lock === undefined) {
+    throw new StartError(
+      `Intake is already running on ${dataDir}: stop it first, or set INTAKE_DATA_DIR to another folder.`,
+    )
+  }
+  return lock
+}
+
+/** Not inside the data directory, because the system limits such a path to about 100 bytes. */
+function socketPath(dataDir: string) {
+  const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex')
+  return join(tmpdir(), `intake-${hash.slice(0, 16)}.lock`)
+}
+
+async function replaceStale(path: string) {
+  if (await isHeld(path)) return undefined
+  rmSync(path, { force: true })
+  return tryListen(path)
+}
+
+function tryListen(path: string): Promise<Lock | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy())
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
+    )
+    server.listen(path, () =>
+      resolve({
+        async release() {
+          if (!server.listening) return
+          server.close()
+          await once(server, 'close')
+        },
+      }),
+    )
+  })
+}
+
+function isHeld(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    const settle = (held: boolean) => {
+      socket.destroy()
+      resolve(held)
+    }
+    socket.once('connect', () => settle(true))
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      settle(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'),
+    )
+  })
+}

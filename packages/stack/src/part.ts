@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+import { type Child, describeExit } from './child.ts'
+
+export type Running = Pick<Child, 'pid' | 'exited' | 'stop' | 'kill'>
+
+export interface Launch {
+  /** Aborted when the part is stopped: the launch then leaves nothing behind and rejects. */
+  signal: AbortSignal
+  /** True when the part had been ready before. */
+  again: boolean
+}
+
+export interface PartOptions<R extends Running> {
+  name: string
+  launch(launch: Launch): Promise<R>
+  /** Tells a person, one line each. */
+  say(line: string): void
+  /** Called after the part has died, and after it was started again. */
+  onChange(): void
+  /** Pause before the n-th attempt in a row to start it again, counted from 0. */
+  backoffMs?: (attempt: number) => number
+}
+
+/** A process that is kept running from `start` to `stop`. */
+export interface Part<R extends Running = Running> {
+  name: string
+  /** Resolves when the part is ready for the first time; rejects when that failed. */
+  start(): Promise<R>
+  /** Null while there is no such process. */
+  pid(): number | null
+  /** Resolves when no process is left and none will be started. Works at any moment, repeatable. */
+  stop(graceMs?: number): Promise<void>
+  /** SIGKILL now. */
+  kill(): void
+}
+
+/** After this time in one piece a part counts as healthy, and its next death as the first. */
+const healthyMs = 30_000
+
+export function createPart<R extends Running>(options: PartOptions<R>): Part<R> {
+  const { name, launch, say, onChange, backoffMs = defaultBackoffMs } = options
+  const ending = new AbortController()
+  const { signal } = ending
+  let current: R | undefined
+  let starting: Promise<R> | undefined
+  let keeping: Promise<void> | undefined
+
+  async function launchOnce(again: boolean): Promise<R> {
+    const running = await launch({ signal, again })
+    if (signal.aborted) await running.stop()
+    signal.throwIfAborted()
+    current = running
+    return running
+  }
+
+  async function start() {
+    const running = await launchOnce(false)
+    keeping = keep(running)
+    return running
+  }
+
+  async function keep(first: R) {
+    let attempt = 0
+    for (let running: R | undefined = first; running !== undefined;) {
+      const since = performance.now()
+      const exit = await running.exited
+      current = undefined
+      if (signal.aborted) return
+      if (performance.now() - since > healthyMs) attempt = 0
+      say(`${name} died (${describeExit(exit)}): starting it again.`)
+      onChange()
+      running = undefined
+      while (running === undefined && !signal.aborted) {
+        running = await retry(attempt++)
+      }
+      if (running !== undefined) onChange()
+    }
+  }
+
+  async function retry(attempt: number): Promise<R | undefined> {
+    try {
+      await delay(backoffMs(attempt), undefined, { signal })
+      return await launchOnce(true)
+    } catch (error) {
+      if (!signal.aborted) say(`${name} could not be started again: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+
+  return {
+    name,
+    start: () => (starting ??= start()),
+    pid: () => current?.pid ?? null,
+    async stop(graceMs) {
+      ending.abort()
+      await starting?.catch(() => undefined) // its failure belongs to the caller of start
+      await current?.stop(graceMs)
+      await keeping
+    },
+    kill: () => current?.kill(),
+  }
+}
+
+/** At once, then half a second, doubling up to ten seconds. */
+function defaultBackoffMs(attempt: number) {
+  return attempt === 0 ? 0 : Math.min(250 * 2 ** attempt, 10_000)
+}
+
+function messageOf(error: unknown) {
+  return error instanceof Error ? error.message : String(error)
+}

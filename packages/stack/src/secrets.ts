@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { randomSecret } from './service.ts'
+import { StartError } from './start-error.ts'
+
+/** What protects the embedded services, and the first API key. */
+export interface Secrets {
+  redisPassword: string
+  clickhousePassword: string
+  analystPassword: string
+  s3AccessKey: string
+  s3SecretKey: string
+  apiKey: string
+}
+
+/** The secrets of a data directory: made once, then kept in `secrets.json`, for its owner only. */
+export function loadSecrets(dataDir: string): Secrets {
+  const path = join(dataDir, 'secrets.json')
+  const kept = readSecrets(path)
+  const secrets = { ...newSecrets(), ...kept }
+  if (Object.keys(kept).length < Object.keys(secrets).length) writePrivateJson(path, secrets)
+  return secrets
+}
+
+function newSecrets(): Secrets {
+  return {
+    redisPassword: randomSecret(),
+    clickhousePassword: randomSecret(),
+    analystPassword: randomSecret(),
+    s3AccessKey: 'intake',
+    s3SecretKey: randomSecret(),
+    apiKey: `ik_${randomBytes(32).toString('base64url')}`,
+  }
+}
+
+function readSecrets(path: string): Partial<Secrets> {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Partial<Secrets>
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw new StartError(`The secrets in ${path} cannot be read: restore or delete that file.`)
+  }
+}
+
+/** Replaces the file in one step: a reader sees the old or the new one, never a part of it. */
+export function writePrivateJson(path: string, value: unknown) {
+  const next = `${path}.${process.pid}.new`
+  writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+  renameSync(next, path)
+}

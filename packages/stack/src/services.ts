@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+
+import type { StackPorts } from './claim-ports.ts'
+import { startClickHouse } from './clickhouse.ts'
+import { createPart, type Part } from './part.ts'
+import { startRedis } from './redis.ts'
+import { startS3 } from './s3.ts'
+import type { Secrets } from './secrets.ts'
+import type { Service } from './service.ts'
+import type { StackConfig } from './settings.ts'
+
+/** A service the apps need: its URL with credentials, and the part that runs it if it is ours. */
+export interface Backend {
+  url: string
+  part: Part | undefined
+}
+
+export interface Services {
+  redis: Backend
+  /** `readerUrl`: the same server for analysts. */
+  clickhouse: Backend & { readerUrl: string }
+  s3: Backend
+}
+
+export interface ServicesOptions {
+  dataDir: string
+  settings: StackConfig
+  ports: StackPorts
+  secrets: Secrets
+  say: (line: string) => void
+  onChange: () => void
+  /** Receives each part before it is started. */
+  add: (part: Part) => void
+}
+
+/** Starts the services that no URL replaces, all at once, and resolves when they are ready. */
+export async function startServices(options: ServicesOptions): Promise<Services> {
+  const { dataDir, settings, ports, secrets, say, onChange, add } = options
+  const place = (name: string) => ({
+    dataDir: join(dataDir, name),
+    logFile: join(dataDir, 'logs', `${name}.log`),
+  })
+
+  async function run<S extends Service>(
+    name: string,
+    launch: (signal: AbortSignal) => Promise<S>,
+  ): Promise<{ service: S; part: Part }> {
+    const part = createPart({ name, launch: ({ signal }) => launch(signal), say, onChange })
+    add(part)
+    return { service: await part.start(), part }
+  }
+
+  async function redis(): Promise<Backend> {
+    const { redis: port } = ports
+    if (port === undefined) return external(settings.REDIS_URL)
+    const { redisPassword: password } = secrets
+    const maxmemory = settings.REDIS_MAXMEMORY
+    const { service, part } = await run('Redis', (signal) =>
+      startRedis({ ...place('redis'), port, password, maxmemory, signal, say }),
+    )
+    return { url: service.url, part }
+  }
+
+  async function clickhouse() {
+    const { clickhouse: port } = ports
+    if (port === undefined) {
+      const backend = external(settings.CLICKHOUSE_URL)
+      return { ...backend, readerUrl: backend.url }
+    }
+    const { clickhousePassword: password, analystPassword } = secrets
+    const { service, part } = await run('ClickHouse', (signal) =>
+      startClickHouse({ ...place('clickhouse'), port, password, analystPassword, signal }),
+    )
+    return { url: service.url, readerUrl: service.analystUrl, part }
+  }
+
+  async function s3(): Promise<Backend> {
+    const { s3: port } = ports
+    if (port === undefined) return external(settings.S3_ENDPOINT)
+    const { s3AccessKey: accessKey, s3SecretKey: secretKey } = secrets
+    const { service, part } = await run('S3', (signal) =>
+      startS3({ ...place('s3'), port, accessKey, secretKey, signal }),
+    )
+    return { url: service.url, part }
+  }
+
+  const [redisBackend, clickhouseBackend, s3Backend] = await Promise.all([
+    redis(),
+    clickhouse(),
+    s3(),
+  ])
+  return { redis: redisBackend, clickhouse: clickhouseBackend, s3: s3Backend }
+}
+
+function external(url: string | undefined): Backend {
+  if (url === undefined) throw new Error('a service has neither a port nor a URL')
+  return { url, part: undefined }
+}

@@ -1,0 +1,141 @@
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+import { type Apps, createApps } from './apps.ts'
+import { claimPorts, type StackPorts } from './claim-ports.ts'
+import { lockDataDir, type Lock } from './lock.ts'
+import type { Part } from './part.ts'
+import { prepare } from './prepare.ts'
+import { createRunFiles, type Endpoints, type RunFiles } from './run-files.ts'
+import { loadSecrets } from './secrets.ts'
+import { type Services, startServices } from './services.ts'
+import type { StackConfig } from './settings.ts'
+
+export interface StackOptions {
+  settings: StackConfig
+  /** Passed on to the gateway and the workers. */
+  env: NodeJS.ProcessEnv
+  /** Tells a person what happens, one line each. */
+  say: (line: string) => void
+}
+
+export interface RunningStack {
+  endpoints: Endpoints
+  /** ClickHouse for a person with questions. */
+  readerUrl: string
+}
+
+export interface Stack {
+  /** Resolves when every part is ready; rejects when one cannot be, and then `stop` is still due. */
+  start(): Promise<RunningStack>
+  /** Ends all parts in the direction of the data, within ten seconds. Works during `start` too. */
+  stop(): Promise<void>
+  /** SIGKILL to all parts now. */
+  kill(): void
+}
+
+/** The gateway has this long, the workers what is left of it and a little more. */
+const gatewayGraceMs = 5000
+const appsGraceMs = 8000
+const serviceGraceMs = 900
+
+/** The whole of Intake on this machine, from one data directory. */
+export function createStack({ settings, env, say }: StackOptions): Stack {
+  const dataDir = resolve(settings.INTAKE_DATA_DIR)
+  const ending = new AbortController()
+  const serviceParts: Part[] = []
+  let apps: Apps | undefined
+  let lock: Lock | undefined
+  let files: RunFiles | undefined
+  let publish = () => undefined as void
+
+  async function start(): Promise<RunningStack> {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    lock = await lockDataDir(dataDir)
+    files = createRunFiles(dataDir)
+    const waitMs = files.previousRunWasKilled ? 12_000 : 0
+    const ports = await claimPorts({ settings, waitMs, signal: ending.signal })
+    const secrets = loadSecrets(dataDir)
+    const apiKey = settings.INTAKE_API_KEY ?? secrets.apiKey
+    const onChange = () => publish()
+    const add = (part: Part) => serviceParts.push(part)
+
+    say(`Starting Intake: data and logs are in ${dataDir}`)
+    const services = await startServices({
+      ...{ dataDir, settings, ports, secrets },
+      ...{ say, onChange, add },
+    })
+    ending.signal.throwIfAborted()
+
+    await prepare({
+      redisUrl: services.redis.url,
+      clickhouseUrl: services.clickhouse.url,
+      s3: { endpoint: services.s3.url, bucket: settings.S3_BUCKET, region: settings.S3_REGION },
+      apiKey,
+    })
+    ending.signal.throwIfAborted()
+    say('Redis, ClickHouse and S3 are ready: starting the gateway and the workers')
+
+    apps = createApps({ dataDir, settings, ports, services, env, say, onChange })
+    const { gateway, workers } = apps
+    await Promise.all([gateway, ...workers].map((part) => part.start()))
+    ending.signal.throwIfAborted()
+
+    const describe = () => describeEndpoints({ ports, services, apiKey, gateway, workers })
+    publish = () => files?.writeEndpoints(describe())
+    publish()
+    return { endpoints: describe(), readerUrl: services.clickhouse.readerUrl }
+  }
+
+  async function stop() {
+    publish = () => undefined
+    ending.abort()
+    const until = performance.now() + appsGraceMs
+    await apps?.gateway.stop(gatewayGraceMs)
+    const left = Math.max(0, until - performance.now())
+    await Promise.all(apps?.workers.map((worker) => worker.stop(left)) ?? [])
+    for (const name of ['S3', 'ClickHouse', 'Redis']) {
+      await serviceParts.find((part) => part.name === name)?.stop(serviceGraceMs)
+    }
+    files?.remove()
+    await lock?.release()
+  }
+
+  let stopping: Promise<void> | undefined
+  return {
+    start,
+    stop: () => (stopping ??= stop()),
+    kill() {
+      for (const part of serviceParts) part.kill()
+      for (const part of [apps?.gateway, ...(apps?.workers ?? [])]) part?.kill()
+    },
+  }
+}
+
+function describeEndpoints(options: {
+  ports: StackPorts
+  services: Services
+  apiKey: string
+  gateway: Part
+  workers: Part[]
+}): Endpoints {
+  const { ports, services, apiKey, gateway, workers } = options
+  const { redis, clickhouse, s3 } = services
+  const pidOf = (part: Part | undefined) => part?.pid() ?? null
+  return {
+    gateway: `http://127.0.0.1:${ports.gateway}`,
+    gatewayAdmin: `http://127.0.0.1:${ports.gatewayAdmin}`,
+    workerAdmin: `http://127.0.0.1:${ports.workerAdmin[0]}`,
+    redis: redis.url,
+    clickhouse: clickhouse.url,
+    s3: s3.url,
+    apiKey,
+    pids: {
+      redis: pidOf(redis.part),
+      clickhouse: pidOf(clickhouse.part),
+      s3: pidOf(s3.part),
+      gateway: pidOf(gateway),
+      workers: workers.map(pidOf),
+    },
+  }
+}

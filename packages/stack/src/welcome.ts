@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+
+import type { RunningStack } from './stack.ts'
+
+const screenshot = fileURLToPath(new URL('../examples/screenshot.png', import.meta.url))
+
+const firstQuery = [
+  'SELECT * FROM (',
+  "SELECT 'log' AS kind, received_at, bundle_identifier, event AS what FROM intake.logs UNION ALL",
+  "SELECT 'feedback', received_at, bundle_identifier, text FROM intake.feedback",
+  ') ORDER BY received_at DESC LIMIT 10 FORMAT PrettyCompact',
+].join(' ')
+
+/** What a person needs first: the URLs, the key, and one line per operation that works as it stands. */
+export function welcome({ endpoints, readerUrl }: RunningStack): string {
+  const { gateway, gatewayAdmin, workerAdmin, apiKey, s3 } = endpoints
+  return `
+Intake is ready. Ctrl-C ends it.
+
+  Gateway      ${gateway}
+  Admin        ${gatewayAdmin} (gateway)  ${workerAdmin} (worker): /healthz /readyz /metrics
+  ClickHouse   ${readerUrl}
+  S3           ${withoutCredentials(s3)}
+  API key      ${apiKey}
+
+Send a log event:
+
+${logCommand(gateway, apiKey)}
+
+Send feedback with a screenshot:
+
+${feedbackCommand(gateway, apiKey)}
+
+See both arrive:
+
+${queryCommand(readerUrl)}
+`
+}
+
+/** The context that every example record has in common. */
+function exampleContext() {
+  return {
+    bundle_identifier: 'com.example.app',
+    device: { os: 'Android', device_model: 'Pixel 8', battery_level: 81.5 },
+    device_uuid: randomUUID(),
+    unique_user_id: 'user-1',
+  }
+}
+
+function logCommand(gateway: string, apiKey: string) {
+  const log = { event: 'screen_view', params: { screen: 'home' } }
+  const body = JSON.stringify({ ...exampleContext(), log })
+  const headers = ['content-type: application/json', `x-api-key: ${apiKey}`]
+  return command([`${gateway}/api/log`, ...headers.flatMap((it) => ['-H', it]), '-d', body])
+}
+
+function feedbackCommand(gateway: string, apiKey: string) {
+  const feedback = { email: 'user@example.com', text: 'The new screen is lovely.' }
+  const payload = JSON.stringify({ ...exampleContext(), feedback })
+  // curl reads the file name as a quoted string, so that it may contain a comma or a semicolon.
+  const file = `"${screenshot.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+  return command([
+    ...[`${gateway}/api/feedback`, '-H', `x-api-key: ${apiKey}`],
+    ...['-F', `payload=${payload}`, '-F', `attachments=@${file}`],
+  ])
+}
+
+function queryCommand(readerUrl: string) {
+  const url = new URL(readerUrl)
+  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  return command(['-u', user, withoutCredentials(readerUrl), '-d', firstQuery])
+}
+
+function withoutCredentials(text: string) {
+  const url = new URL(text)
+  url.username = ''
+  url.password = ''
+  return url.href
+}
+
+function command(args: string[]) {
+  return ['curl', '-sS', ...args.map(shellQuote)].join(' ')
+}
+
+/** The text as one word of any POSIX shell. */
+export function shellQuote(text: string) {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
