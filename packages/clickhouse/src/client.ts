@@ -1,7 +1,7 @@
-import { ClickHouseLogLevel, createClient, type ClickHouseSettings } from '@clickhouse/client'
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
-import { ClickHouseError, errorForCode } from './errors.ts'
+import { ClickHouseError } from './errors.ts'
+import { createSender } from './send.ts'
 import { insertSettings, querySettings, statementSettings } from './settings.ts'
 import { rawTables, type RawTable } from './tables.ts'
 
@@ -46,25 +46,11 @@ export interface ClickHouse {
 /** Values for `{name:Type}` placeholders. */
 export type QueryParams = Record<string, unknown>
 
-interface Statement {
-  query: string
-  settings: ClickHouseSettings
-  params?: QueryParams | undefined
-  body?: Readable
-  headers?: Record<string, string>
-  signal?: AbortSignal | undefined
-}
-
-interface Answer {
-  body: string
-  writtenRows: number
-}
-
 export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   const { url, requestTimeoutMs = 30_000, connectionsMax = 10 } = options
   const client = createClient({
     url,
-    // Only a backstop: it does not cover an answer that stalls. The deadline is in `send`.
+    // Only a backstop: it does not cover an answer that stalls. The deadline is in send.ts.
     request_timeout: requestTimeoutMs + 1_000,
     max_open_connections: connectionsMax,
     // Servers close an idle socket after 3 s at the earliest; a socket must go before that.
@@ -72,41 +58,7 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     log: { level: ClickHouseLogLevel.OFF },
   })
 
-  const send = async (statement: Statement): Promise<Answer> => {
-    const deadline = AbortSignal.timeout(requestTimeoutMs)
-    const signal = AbortSignal.any([deadline, ...(statement.signal ? [statement.signal] : [])])
-    try {
-      const response = await client.exec({
-        query: statement.query,
-        clickhouse_settings: statement.settings,
-        // The status and the code are read here, from headers: the client would parse the text.
-        ignore_error_response: true,
-        abort_signal: signal,
-        ...(statement.params && { query_params: statement.params }),
-        ...(statement.body && { values: statement.body }),
-        ...(statement.headers && { http_headers: statement.headers }),
-      })
-      const stream = response.stream
-      signal.addEventListener('abort', () => stream.destroy(new Error('aborted')), { once: true })
-      if (signal.aborted) stream.destroy(new Error('aborted'))
-      const body = await text(stream)
-      const code = Number(response.response_headers['x-clickhouse-exception-code'] ?? 0)
-      if (code !== 0) throw errorForCode(code, body)
-      if (response.http_status_code !== 200) {
-        const message = `The answer has status ${response.http_status_code} and no ClickHouse code`
-        throw new ClickHouseError(message, { kind: 'retry', serverText: body })
-      }
-      return { body, writtenRows: Number(response.summary?.written_rows ?? 0) }
-    } catch (cause) {
-      if (cause instanceof ClickHouseError) throw cause
-      const reason = deadline.aborted
-        ? `No answer from ClickHouse within ${requestTimeoutMs} ms`
-        : signal.aborted
-          ? 'The request to ClickHouse was given up'
-          : 'The connection to ClickHouse failed'
-      throw new ClickHouseError(reason, { kind: 'retry', cause })
-    }
-  }
+  const send = createSender({ client, requestTimeoutMs })
 
   return {
     insertGzip: async ({ table, members, rows, signal }) => {

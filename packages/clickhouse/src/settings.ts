@@ -21,7 +21,6 @@ export const insertSettings: ClickHouseSettings = {
   input_format_skip_unknown_fields: 0,
   input_format_json_ignore_unknown_keys_in_named_tuple: 0,
   input_format_json_defaults_for_missing_elements_in_named_tuple: 1,
-  input_format_null_as_default: 0,
   date_time_input_format: 'best_effort',
   // Inside JSON columns a string stays a string and a number a number.
   input_format_try_infer_dates: 0,
@@ -34,6 +33,8 @@ export const insertSettings: ClickHouseSettings = {
   input_format_json_read_arrays_as_strings: 0,
   // A dot in a key is not a level: {"a.b": 1} and {"a": {"b": 1}} stay different.
   json_type_escape_dots_in_keys: 1,
+  // Without this, null beside an array in an array ([[1], null]) refuses the insert.
+  input_format_null_as_default: 1,
   // What still collides ({"a%2Eb": 1, "a.b": 2}) keeps one value instead of refusing the insert.
   type_json_skip_duplicated_paths: 1,
   input_format_json_infer_array_of_dynamic_from_array_of_different_types: 1,

@@ -18,12 +18,12 @@ const countOf = async (table: string, ids: readonly string[]) => {
   return row?.n
 }
 
-const listen = async (t: Test, listener: RequestListener) => {
+const listen = async (t: Test, listener: RequestListener, requestTimeoutMs = 5_000) => {
   const fake = createServer(listener).listen(0, '127.0.0.1')
   t.teardown(() => fake.close())
   await once(fake, 'listening')
   const { port } = fake.address() as AddressInfo
-  const client = createClickHouse({ url: `http://127.0.0.1:${port}` })
+  const client = createClickHouse({ url: `http://127.0.0.1:${port}`, requestTimeoutMs })
   t.teardown(() => client.close())
   return client
 }
@@ -59,16 +59,15 @@ t.test('a redelivered row is in the raw table twice and in the view once', async
 
 t.test('a tombstone hides its row, also when the row is delivered again', async (t) => {
   const row = logRow()
-  const insert = (row: object) =>
-    clickhouse.insertGzip({ table: 'logs', members: [member([row])], rows: 1 })
-  await insert(row)
+  const insert = { table: 'logs', members: [member([row])], rows: 1 } as const
+  await clickhouse.insertGzip(insert)
   await clickhouse.command(
     `INSERT INTO intake.logs_raw (id, received_at, bundle_identifier, ver, is_deleted)
      SELECT id, received_at, bundle_identifier, 255, 1 FROM intake.logs WHERE id = {id:UUID}`,
     { id: row.id },
   )
   t.equal(await countOf('logs', [row.id]), 0)
-  await insert(row)
+  await clickhouse.insertGzip(insert)
   t.equal(await countOf('logs', [row.id]), 0)
 })
 
@@ -87,7 +86,7 @@ t.test('data: one bad row refuses all rows', async (t) => {
     { ...logRow(), id: 'no uuid' },
     { ...logRow(), id: undefined },
     { ...logRow(), unheard_of: 1 },
-    { ...logRow(), event: null },
+    { ...logRow(), event: 5 },
     { ...logRow(), event: '\ud83d' },
     { ...logRow(), params: { n: 2 ** 64 } },
     { ...logRow(), device: { is_emulator: 'yes' } },
@@ -169,6 +168,12 @@ t.test('retry: no answer within the deadline; the rows come once all the same', 
   t.ok(performance.now() - from < 2_000)
   await clickhouse.insertGzip(insert)
   t.equal(await countOf('logs', [row.id]), 1)
+})
+
+t.test('retry: the answer begins and then stalls', async (t) => {
+  const client = await listen(t, (_, res) => res.write('1'), 100)
+  const error = await failureOf(client.query('SELECT 1'))
+  t.match(error, { kind: 'retry', message: 'No answer from ClickHouse within 100 ms' })
 })
 
 t.test('retry: the caller gives up', async (t) => {

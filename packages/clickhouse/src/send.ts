@@ -1,0 +1,77 @@
+import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { ClickHouseError, errorForCode } from './errors.ts'
+
+export interface Statement {
+  query: string
+  settings: ClickHouseSettings
+  params?: Record<string, unknown> | undefined
+  body?: Readable
+  headers?: Record<string, string>
+  signal?: AbortSignal | undefined
+}
+
+export interface Answer {
+  body: string
+  writtenRows: number
+}
+
+/**
+ * Sends statements over one client. An answer is returned only when it came whole, with status 200
+ * and without an exception code, before the deadline; everything else is a `ClickHouseError`. When
+ * it gives up it destroys the socket, so a silent server holds none.
+ */
+export const createSender = (options: { client: ClickHouseClient; requestTimeoutMs: number }) => {
+  const { client, requestTimeoutMs } = options
+
+  const exchange = async (statement: Statement, signal: AbortSignal): Promise<Answer> => {
+    const { stream, response_headers, http_status_code, summary } = await client.exec({
+      query: statement.query,
+      clickhouse_settings: statement.settings,
+      // Otherwise the client takes the code out of the text, which quotes rows.
+      ignore_error_response: true,
+      abort_signal: signal,
+      ...(statement.params && { query_params: statement.params }),
+      ...(statement.body && { values: statement.body }),
+      ...(statement.headers && { http_headers: statement.headers }),
+    })
+    // The client watches the signal until the headers are there, not while the answer arrives.
+    const cut = () => stream.destroy(new Error('Cut off'))
+    signal.addEventListener('abort', cut)
+    if (signal.aborted) cut()
+    const body = await text(stream)
+
+    const code = Number(response_headers['x-clickhouse-exception-code'] ?? 0)
+    if (code !== 0) throw errorForCode(code, body)
+    if (http_status_code !== 200) {
+      const message = `The answer has status ${http_status_code} and no ClickHouse code`
+      throw new ClickHouseError(message, { kind: 'retry', serverText: body })
+    }
+    return { body, writtenRows: Number(summary?.written_rows ?? 0) }
+  }
+
+  return async (statement: Statement): Promise<Answer> => {
+    const { signal } = statement
+    const cancel = new AbortController()
+    let ending = 'The connection to ClickHouse failed'
+    const end = (why: string) => {
+      ending = why
+      cancel.abort()
+    }
+    const giveUp = () => end('The request to ClickHouse was given up')
+    const late = () => end(`No answer from ClickHouse within ${requestTimeoutMs} ms`)
+    const timer = setTimeout(late, requestTimeoutMs)
+    signal?.addEventListener('abort', giveUp)
+    if (signal?.aborted) giveUp()
+    try {
+      return await exchange(statement, cancel.signal)
+    } catch (cause) {
+      if (cause instanceof ClickHouseError) throw cause
+      throw new ClickHouseError(ending, { kind: 'retry', cause })
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', giveUp)
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import t from 'tap'
+import { feedbackRow, logRow, member, startServer } from './fixture.ts'
+import { jsonGenerator, normalForm, type JsonObject } from './json-generator.ts'
+
+const { connect } = await startServer(t)
+const clickhouse = connect(t)
+
+type Row = Record<string, unknown> & { params: JsonObject }
+
+const readBack = async (table: 'logs' | 'feedback', row: { id: string }): Promise<Row> => {
+  await clickhouse.insertGzip({ table, members: [member([row])], rows: 1 })
+  const sql = `SELECT * FROM intake.${table} WHERE id = {id:UUID}`
+  const [found] = await clickhouse.query<Row>(sql, { id: row.id })
+  return found as Row
+}
+
+const storedParams = async (params: object) => (await readBack('logs', logRow({ params }))).params
+
+const device = {
+  os: 'Android',
+  device_brand: 'Google',
+  device_model: 'Pixel "8" \\ Ünïcode 😀',
+  android_version: '14',
+  battery_level: 17.623763082890882,
+  battery_state: 'unplugged',
+  build_board: 'shiba',
+  build_bootloader: 'ripcurrent-14.1',
+  build_fingerprint: 'google/shiba/shiba:14/AP1A/1:user/release-keys',
+  build_hardware: 'shiba',
+  build_host: 'abfarm',
+  build_security_patch: '2026-04-05',
+  build_tags: 'release-keys',
+  build_time: '2026-03-01T21:12:09.001Z',
+  build_type: 'user',
+  build_user: 'android-build',
+  build_version_codename: 'REL',
+  build_version_incremental: '11682374',
+  bundle_name: 'Exämple\nApp',
+  device: 'shiba',
+  first_install_time: '1969-12-31T23:59:59.999Z',
+  is_emulator: false,
+  last_update_time: '2026-10-31T00:00:00.000Z',
+  manufacturer: 'Google',
+  product: 'shiba',
+  sdk_version: 34,
+  supported_abis: ['arm64-v8a', 'armeabi-v7a'],
+  version_code: Number.MAX_SAFE_INTEGER,
+  version_name: '1.2.3',
+}
+
+const text = 'Quotes "\'` \\ tabs\t lines\n\r\0 NULL \\N 😀 e\u0301 \u2028 ' + 'x'.repeat(20_000)
+
+t.test('all device fields come back as sent, dates and times as such', async (t) => {
+  const row = logRow({ device })
+  const found = await readBack('logs', row)
+  t.same(found, {
+    ...row,
+    received_at: '2026-11-21 03:00:00.123',
+    device: {
+      ...device,
+      build_time: '2026-03-01 21:12:09.001',
+      first_install_time: '1969-12-31 23:59:59.999',
+      last_update_time: '2026-10-31 00:00:00.000',
+    },
+  })
+  const types = await clickhouse.query(
+    `SELECT toTypeName(device.build_time) AS time, toTypeName(device.build_security_patch) AS date,
+       toTypeName(received_at) AS received, toTypeName(device.is_emulator) AS emulator,
+       toTypeName(device.version_code) AS version, toTypeName(device.battery_level) AS level
+     FROM intake.logs LIMIT 1`,
+  )
+  t.same(types, [
+    {
+      time: "Nullable(DateTime64(3, 'UTC'))",
+      date: 'Nullable(Date32)',
+      received: "DateTime64(3, 'UTC')",
+      emulator: 'Nullable(Bool)',
+      version: 'Nullable(Int64)',
+      level: 'Nullable(Float64)',
+    },
+  ])
+})
+
+t.test('absent device fields are NULL, an absent list is empty', async (t) => {
+  const expected = Object.fromEntries(Object.keys(device).map((name) => [name, null]))
+  const found = await readBack('logs', logRow())
+  t.same(found.device, { ...expected, supported_abis: [] })
+})
+
+t.test('unknown device fields keep their types', async (t) => {
+  const extra = { carrier: 'Ünï', ram: 4096, ratio: 0.1, rooted: true, sim: { slots: [1, 2] } }
+  t.same((await readBack('logs', logRow({ device_extra: extra }))).device_extra, extra)
+})
+
+t.test('feedback with everything, and with nothing', async (t) => {
+  const attachments = [0, 1, 2, 3].map((n) => ({
+    key: `feedback/2026/11/21/id/${n}.png`,
+    content_type: 'image/png',
+    bytes: 10 * 1024 ** 2 + n,
+    sha256: String(n).repeat(64),
+  }))
+  const feedback_id = '0192f8a0-0000-4000-8000-0000000000ab'
+  const full = feedbackRow({ feedback_id, email: 'ü@example.com', text, attachments })
+  t.match(await readBack('feedback', full), {
+    feedback_id,
+    email: 'ü@example.com',
+    text,
+    attachments,
+  })
+  const empty = await readBack('feedback', feedbackRow())
+  t.match(empty, { feedback_id: null, email: null, attachments: [] })
+})
+
+t.test('strings are kept byte for byte in every string column', async (t) => {
+  const found = await readBack('logs', logRow({ event: text, unique_user_id: text }))
+  t.equal(found.event, text)
+  t.equal(found.unique_user_id, text)
+})
+
+t.test('params keep the types of their values and can be queried', async (t) => {
+  const params = {
+    screen: 'Home "1"',
+    n: 1,
+    ratio: 0.1,
+    big: 2 ** 63,
+    ok: false,
+    day: '2026-01-01',
+    digits: '42',
+    list: [1, 'a', null, 2.5, { b: true }, [1]],
+    nested: { deep: { value: 1e300 } },
+  }
+  const row = logRow({ params })
+  t.same((await readBack('logs', row)).params, params)
+  const answers = await clickhouse.query(
+    `SELECT params.screen AS screen, params.n + 1 AS n, params.nested.deep.value AS deep,
+       dynamicType(params.day) AS day, dynamicType(params.digits) AS digits,
+       dynamicType(params.ok) AS ok
+     FROM intake.logs WHERE params.screen.:String = 'Home "1"'`,
+  )
+  t.same(answers, [
+    { screen: 'Home "1"', n: 2, deep: 1e300, day: 'String', digits: 'String', ok: 'Bool' },
+  ])
+})
+
+t.test('one path may hold another type in every row', async (t) => {
+  const values = [1, 'x', 1.5, true, [1, 'x'], { b: 5 }, [{ c: 1 }], 'y']
+  const rows = values.map((v) => logRow({ event: 'types', params: { v } }))
+  await clickhouse.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+  await clickhouse.command('OPTIMIZE TABLE intake.logs_raw FINAL')
+  const found = await clickhouse.query<Row>(
+    `SELECT params FROM intake.logs WHERE event = 'types' ORDER BY indexOf({ids:Array(UUID)}, id)`,
+    { ids: rows.map(({ id }) => id) },
+  )
+  t.same(
+    found.map(({ params }) => params.v),
+    values,
+  )
+})
+
+t.test('a dot in a key is part of the key', async (t) => {
+  const params = { 'a.b': 1, a: { b: 2 }, 'http.status': 200, '.': 3 }
+  const row = logRow({ params })
+  t.same((await readBack('logs', row)).params, params)
+  const [found] = await clickhouse.query(
+    'SELECT params.`http%2Estatus` AS status, params.a.b AS ab FROM intake.logs WHERE id = {id:UUID}',
+    { id: row.id },
+  )
+  t.same(found, { status: 200, ab: 2 })
+})
+
+t.test('what the JSON column cannot tell apart', async (t) => {
+  t.same(await storedParams({ a: null, b: {}, c: { d: null }, e: [null] }), { e: [null] })
+  t.same(await storedParams({ a: [[1], null] }), { a: [[1], []] })
+  t.same(await storedParams({ 'a%2Eb': 1 }), { 'a.b': 1 })
+  t.same(await storedParams({ 'a%2Eb': 1, 'a.b': 2 }), { 'a.b': 1 })
+})
+
+t.test('params of a megabyte: one value, 80,000 keys, 32 levels', async (t) => {
+  const keys = Array.from({ length: 80_000 }, (_, n) => [`k${n}`, n])
+  let deep: JsonObject = { end: 1 }
+  for (let level = 1; level < 32; level++) deep = { deeper: deep }
+  for (const params of [{ v: 'é'.repeat(2 ** 19) }, Object.fromEntries(keys), deep]) {
+    const stored = await storedParams(params as object)
+    t.equal(JSON.stringify(normalForm(stored)), JSON.stringify(normalForm(params as JsonObject)))
+  }
+})
+
+t.test('any params survive, in one part and after merges', async (t) => {
+  const { object } = jsonGenerator(20_261_121)
+  const rows = Array.from({ length: 2_000 }, () => logRow({ event: 'any', params: object() }))
+  for (const half of [rows.slice(0, 1_000), rows.slice(1_000)]) {
+    await clickhouse.insertGzip({ table: 'logs', members: [member(half)], rows: 1_000 })
+  }
+  await clickhouse.command('OPTIMIZE TABLE intake.logs_raw FINAL')
+  const found = await clickhouse.query<{ id: string; params: JsonObject }>(
+    `SELECT id, params FROM intake.logs WHERE event = 'any'`,
+  )
+  const stored = new Map(found.map(({ id, params }) => [id, JSON.stringify(normalForm(params))]))
+  const changed = rows.filter(({ id, params }) => {
+    return stored.get(id) !== JSON.stringify(normalForm(params))
+  })
+  t.same(changed, [])
+})

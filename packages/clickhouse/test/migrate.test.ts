@@ -1,0 +1,62 @@
+import t from 'tap'
+import { startClickHouse } from '@intake/stack'
+import { createClickHouse, migrate, MigrationError, type Migration } from '../src/index.ts'
+import { failureOf } from './fixture.ts'
+
+const server = await startClickHouse({ dataDir: t.testdir(), port: 0 })
+t.teardown(() => server.stop())
+const clickhouse = createClickHouse({ url: server.url })
+t.teardown(() => clickhouse.close())
+
+const names = async () => {
+  const rows = await clickhouse.query<{ name: string }>(
+    `SELECT name FROM system.tables WHERE database = 'intake' ORDER BY name`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+t.test('two migrators at once make the schema once', async (t) => {
+  const both = await Promise.all([migrate({ clickhouse }), migrate({ clickhouse })])
+  t.ok(both.some(({ applied }) => applied.includes('0001-logs-and-feedback')))
+  t.same(await names(), ['feedback', 'feedback_raw', 'logs', 'logs_raw', 'schema_migrations'])
+})
+
+t.test('a second run applies nothing', async (t) => {
+  t.same(await migrate({ clickhouse }), { applied: [] })
+})
+
+t.test('new migrations run in order, and again after a failure half way', async (t) => {
+  const table = (name: string) =>
+    `CREATE TABLE IF NOT EXISTS intake.${name} (a String DEFAULT ';') ENGINE = MergeTree ORDER BY ()`
+  const first: Migration = { name: '9001-first', statements: [table('one')] }
+  const broken: Migration = { name: '9002-second', statements: [table('two'), 'SELECT nothing'] }
+  const error = await failureOf(migrate({ clickhouse, migrations: [first, broken] }))
+  t.equal(error.code, 47)
+  t.match(await names(), ['feedback', 'feedback_raw', 'logs', 'logs_raw', 'one'])
+
+  const mended: Migration = { name: '9002-second', statements: [table('two')] }
+  t.same(await migrate({ clickhouse, migrations: [first, mended] }), { applied: ['9002-second'] })
+})
+
+t.test('an applied migration that changed stops everything before it starts', async (t) => {
+  const changed: Migration = { name: '9001-first', statements: ['SELECT 1'] }
+  const later: Migration = { name: '9003-third', statements: ['CREATE TABLE intake.three'] }
+  const error = new MigrationError(
+    'Applied migrations were changed afterwards: 9001-first. Restore them and add a new one.',
+  )
+  await t.rejects(migrate({ clickhouse, migrations: [changed, later] }), error)
+})
+
+t.test(
+  'the views read with the rights of their maker, so an analyst needs none below',
+  async (t) => {
+    const definers = await clickhouse.query(
+      `SELECT name FROM system.tables WHERE database = 'intake' AND engine = 'View'
+     AND create_table_query LIKE '%DEFINER = intake SQL SECURITY DEFINER%' ORDER BY name`,
+    )
+    t.same(definers, [{ name: 'feedback' }, { name: 'logs' }])
+    const analyst = createClickHouse({ url: server.analystUrl })
+    t.teardown(() => analyst.close())
+    t.same(await analyst.query('SELECT count() AS n FROM intake.logs'), [{ n: 0 }])
+  },
+)
