@@ -4,6 +4,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { TSchema } from 'typebox'
 import { compileSchema, type RecordKind } from '@intake/contract'
 import { healthRoutes, type Logger, type ReadinessCheck } from '@intake/runtime'
+import type { Admission } from './admission.ts'
 import { createByteBudget } from './byte-budget.ts'
 import type { GatewayConfig } from './config.ts'
 import { createGroupCommit } from './group-commit.ts'
@@ -18,15 +19,19 @@ import type { GatewayPorts } from './ports.ts'
 import { feedbackRoute } from './routes/feedback.ts'
 import { logRoute } from './routes/log.ts'
 
+/** Of the bytes in flight; the rest is for forms with images, so that neither starves the other. */
+const logShare = 0.25
+
 /** The public interface, every plugin and route in the order in which a request meets them. */
 export async function buildApp(options: {
   config: GatewayConfig
   ports: GatewayPorts
+  admission: Admission
   checks: Record<string, ReadinessCheck>
   metrics: GatewayMetrics
   log: Logger
 }): Promise<FastifyInstance> {
-  const { config, ports, checks, metrics, log } = options
+  const { config, ports, admission, checks, metrics, log } = options
 
   const loggerInstance: FastifyBaseLogger = log
   const app: FastifyInstance = fastify({
@@ -58,26 +63,37 @@ export async function buildApp(options: {
   const commit = (kind: RecordKind) =>
     createGroupCommit({
       producer: ports.queues[kind],
-      deadlineMs: config.ENQUEUE_DEADLINE_MS,
       onStored: (rows) => metrics.accepted(kind, rows),
     })
   const logs = commit('logs')
   const feedback = commit('feedback')
   app.addHook('onClose', () => Promise.all([logs.close(), feedback.close()]))
 
+  const { reservations } = ports
+  const enqueueDeadlineMs = config.ENQUEUE_DEADLINE_MS
+
   await app.register(async (api) => {
     api.removeAllContentTypeParsers()
-    await api.register(authenticate, ports)
+    await api.register(authenticate, { apiKeys: ports.apiKeys, admission })
     await api.register(limitRate, {
       max: config.RATE_LIMIT_MAX,
       windowMs: config.RATE_LIMIT_WINDOW_MS,
     })
     await api.register(refuseContentEncoding)
-    await api.register(logRoute, { logs })
+    await api.register(logRoute, {
+      logs,
+      admission,
+      reservations,
+      budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * logShare),
+      enqueueDeadlineMs,
+    })
     await api.register(feedbackRoute, {
       feedback,
+      admission,
+      reservations,
+      budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * (1 - logShare)),
       store: ports.attachments,
-      budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX),
+      enqueueDeadlineMs,
     })
   })
   return app

@@ -1,7 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { IntakeError } from '@intake/contract'
+import type { Identity } from './identity.ts'
 import type { GatewayPorts } from './ports.ts'
-import type { Identity, StoredAttachment } from './row.ts'
+import type { StoredAttachment } from './row.ts'
 import type { Image } from './upload.ts'
 
 /**

@@ -9,6 +9,12 @@ export const GatewayConfig = Type.Object({
   PORT: port(3000, 'Port of the public interface; 0 picks a free one.'),
   GATEWAY_ADMIN_PORT: port(3001, 'Port of health checks and metrics; 0 picks a free one.'),
   REDIS_URL: Type.String({ description: 'redis:// or rediss:// URL with credentials.' }),
+  REDIS_DURABILITY: Type.Union([Type.Literal('strict'), Type.Literal('relaxed')], {
+    default: 'strict',
+    description:
+      '`strict`: take no records while Redis is configured so that it could lose them; ' +
+      '`relaxed`: take them and warn.',
+  }),
   S3_ENDPOINT: Type.String({ description: 'http(s)://ACCESS_KEY:SECRET_KEY@host:port' }),
   S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
   S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),

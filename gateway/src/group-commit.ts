@@ -10,9 +10,10 @@ export interface GroupCommit {
   /**
    * Resolves when the row is on stable storage.
    *
+   * @param deadline on the clock of `performance.now()`, in milliseconds
    * @throws {IntakeError} `queue_unavailable` (certainly not stored) or `outcome_unknown`
    */
-  append(row: Row): Promise<void>
+  append(row: Row, deadline: number): Promise<void>
   /** Resolves when every row that was appended has settled. */
   close(): Promise<void>
 }
@@ -33,15 +34,13 @@ const frameCharactersMax = 1024 * 1024
  * them, so the frames grow with the load and a lone row waits for nothing. A frame holds rows of
  * one partition only.
  *
- * @param options.deadlineMs from `append` to its settling
  * @param options.onStored told the number of rows of each stored frame
  */
 export function createGroupCommit(options: {
   producer: Pick<FrameProducer, 'add'>
-  deadlineMs: number
   onStored: (rows: number) => void
 }): GroupCommit {
-  const { producer, deadlineMs } = options
+  const { producer } = options
   let waiting: Waiting[] = []
   let scheduled = false
   const inFlight = new Set<Promise<void>>()
@@ -94,9 +93,9 @@ export function createGroupCommit(options: {
   }
 
   return {
-    append: (row) =>
+    append: (row, deadline) =>
       new Promise((resolve, reject) => {
-        waiting.push({ row, deadline: performance.now() + deadlineMs, resolve, reject })
+        waiting.push({ row, deadline, resolve, reject })
         schedule()
       }),
 

@@ -1,10 +1,10 @@
-import { uuidv7obj } from 'uuidv7'
 import {
   documentedDeviceFields,
   timestampDeviceFields,
   type FeedbackPayload,
   type LogSubmission,
 } from '@intake/contract'
+import type { Identity } from './identity.ts'
 
 /** A finished table row. Its bytes never change again: what a retry re-inserts is the same row. */
 export interface Row {
@@ -21,18 +21,6 @@ export interface StoredAttachment {
   content_type: string
   bytes: number
   sha256: string
-}
-
-/** Who a record is and when it came; `receivedAt` is the time inside the id. */
-export interface Identity {
-  id: string
-  receivedAt: string
-}
-
-export function createIdentity(): Identity {
-  const uuid = uuidv7obj()
-  const milliseconds = Buffer.from(uuid.bytes.buffer, uuid.bytes.byteOffset, 6).readUIntBE(0, 6)
-  return { id: uuid.toString(), receivedAt: new Date(milliseconds).toISOString() }
 }
 
 export function logRow(identity: Identity, apiKeyId: string, body: LogSubmission): Row {

@@ -2,9 +2,11 @@ import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import type { ApiKey } from '@intake/api-keys'
-import type { Frame, IntakeError, RecordKind } from '@intake/contract'
+import { IntakeError, type Frame, type RecordKind } from '@intake/contract'
 import type { StoredObject } from '@intake/object-store'
+import type { RedisState } from '@intake/redis'
 import { createLogger, createMetrics, loadConfig } from '@intake/runtime'
+import { createAdmission } from '../src/admission.ts'
 import { buildApp } from '../src/app.ts'
 import { GatewayConfig } from '../src/config.ts'
 import { createGatewayMetrics } from '../src/metrics.ts'
@@ -17,6 +19,8 @@ export interface TestGateway {
   frames: Record<RecordKind, Frame[]>
   objects: Map<string, StoredObject>
   log: string[]
+  /** What the gateway sees of Redis; may be changed at any time. */
+  state: RedisState
   /** Every row in every frame of a kind, parsed. */
   rows(kind: RecordKind): Record<string, unknown>[]
   /** What the next calls of a port do instead of succeeding. */
@@ -29,6 +33,7 @@ export async function startGateway(
     env?: Record<string, string>
     key?: Partial<ApiKey>
     keysLoaded?: boolean
+    queueState?: Partial<RedisState>
   } = {},
 ): Promise<TestGateway> {
   const key: ApiKey = {
@@ -43,6 +48,13 @@ export async function startGateway(
   const objects = new Map<string, StoredObject>()
   const fail: TestGateway['fail'] = {}
   const log: string[] = []
+  const reserved = new Map<string, { fingerprint: string; id: string }>()
+  const state: RedisState = {
+    hazards: [],
+    memoryUsed: 0,
+    installation: 'test',
+    ...options.queueState,
+  }
   const queue = (kind: RecordKind) => ({
     async add(frame: Frame) {
       if (fail.enqueue) throw fail.enqueue
@@ -69,8 +81,19 @@ export async function startGateway(
           for (const one of keys) objects.delete(one)
         },
       },
+      reservations: {
+        async reserve({ key, fingerprint, id }) {
+          const earlier = reserved.get(key)
+          if (earlier === undefined) reserved.set(key, { fingerprint, id })
+          else if (earlier.fingerprint !== fingerprint) {
+            throw new IntakeError('idempotency_key_reused', 'used')
+          }
+          return earlier?.id ?? id
+        },
+      },
       queues: { logs: queue('logs'), feedback: queue('feedback') },
     },
+    admission: createAdmission({ state: () => state, strict: true }),
     checks: {},
     metrics: createGatewayMetrics(createMetrics()),
     log: createLogger({
@@ -85,6 +108,7 @@ export async function startGateway(
     frames,
     objects,
     log,
+    state,
     fail,
     rows: (kind) =>
       frames[kind].flatMap(({ gzip }) =>

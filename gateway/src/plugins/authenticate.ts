@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
 import type { ApiKey } from '@intake/api-keys'
 import { IntakeError } from '@intake/contract'
+import type { Admission } from '../admission.ts'
 import type { GatewayPorts } from '../ports.ts'
 
 declare module 'fastify' {
@@ -13,10 +14,16 @@ declare module 'fastify' {
 
 /** Requires a valid `x-api-key` on every route of its scope, before a byte of the body is read. */
 export const authenticate = fp(
-  async (app: FastifyInstance, options: { apiKeys: GatewayPorts['apiKeys'] }) => {
-    const { apiKeys } = options
+  async (
+    app: FastifyInstance,
+    options: { apiKeys: GatewayPorts['apiKeys']; admission: Admission },
+  ) => {
+    const { apiKeys, admission } = options
     app.decorateRequest('apiKey')
     app.addHook('onRequest', async (request) => {
+      // The keys are kept in the queue's Redis: without it nobody can be told apart, and a 401
+      // would make clients give up.
+      admission.checkQueue()
       if (!apiKeys.isLoaded()) {
         throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')
       }

@@ -8,13 +8,15 @@ import {
   IntakeError,
   type AttachmentVerdict,
 } from '@intake/contract'
+import type { Admission } from '../admission.ts'
 import { commitWithImages } from '../attachments.ts'
 import type { ByteBudget } from '../byte-budget.ts'
 import { formBytesMax, multipartOptions, readFeedbackForm } from '../feedback-form.ts'
 import type { GroupCommit } from '../group-commit.ts'
+import { identify, idempotencyKey, type Reservations } from '../idempotency.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import type { GatewayPorts } from '../ports.ts'
-import { createIdentity, feedbackRow } from '../row.ts'
+import { feedbackRow } from '../row.ts'
 import type { Upload } from '../upload.ts'
 import { errorResponses } from './error-responses.ts'
 
@@ -23,14 +25,22 @@ const validatePayload = compileSchema(FeedbackPayload, '/payload')
 /** `POST /api/feedback`: a feedback text with up to four images. */
 export async function feedbackRoute(
   app: FastifyInstance,
-  options: { feedback: GroupCommit; store: GatewayPorts['attachments']; budget: ByteBudget },
+  options: {
+    feedback: GroupCommit
+    admission: Admission
+    reservations: Reservations
+    budget: ByteBudget
+    store: GatewayPorts['attachments']
+    enqueueDeadlineMs: number
+  },
 ): Promise<void> {
-  const { feedback, store, budget } = options
+  const { feedback, admission, reservations, budget, store, enqueueDeadlineMs } = options
   await app.register(multipart, multipartOptions)
 
   app.post(
     '/api/feedback',
     {
+      onRequest: async () => admission.checkRoom('feedback'),
       // The form is a stream here: its parts are checked as they arrive.
       validatorCompiler: () => () => true,
       schema: {
@@ -45,17 +55,29 @@ export async function feedbackRoute(
     },
     (request, reply) =>
       budget.hold(formBytes(request), async () => {
+        const { apiKey } = request
         const { payload, uploads } = await readFeedbackForm(request, validatePayload)
-        authorizeBundle(request.apiKey, payload.bundle_identifier)
+        authorizeBundle(apiKey, payload.bundle_identifier)
         if (!isLenient(request)) refuseAny(uploads)
-        const identity = createIdentity()
+        const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))
+        const identity = await identify({
+          reservations,
+          kind: 'feedback',
+          deviceUuid: payload.device_uuid,
+          key: idempotencyKey(request) ?? payload.feedback.id ?? undefined,
+          content: [payload, images.map(({ sha256 }) => sha256)],
+          deadline: performance.now() + enqueueDeadlineMs,
+        })
         await commitWithImages({
           store,
           identity,
-          images: uploads.flatMap((upload) => ('image' in upload ? [upload.image] : [])),
+          images,
           log: request.log,
           commit: (attachments) =>
-            feedback.append(feedbackRow(identity, request.apiKey.id, payload, attachments)),
+            feedback.append(
+              feedbackRow(identity, apiKey.id, payload, attachments),
+              performance.now() + enqueueDeadlineMs,
+            ),
         })
         reply.code(201)
         return {

@@ -1,21 +1,32 @@
 import type { FastifyInstance } from 'fastify'
 import { LogCreated, LogSubmission } from '@intake/contract'
+import type { Admission } from '../admission.ts'
+import type { ByteBudget } from '../byte-budget.ts'
 import type { GroupCommit } from '../group-commit.ts'
+import { identify, idempotencyKey, type Reservations } from '../idempotency.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
-import { createIdentity, logRow } from '../row.ts'
+import { logRow } from '../row.ts'
 import { errorResponses } from './error-responses.ts'
 
 /** `POST /api/log`: one application log event. */
 export async function logRoute(
   app: FastifyInstance,
-  options: { logs: GroupCommit },
+  options: {
+    logs: GroupCommit
+    admission: Admission
+    reservations: Reservations
+    budget: ByteBudget
+    enqueueDeadlineMs: number
+  },
 ): Promise<void> {
+  const { logs, admission, reservations, budget, enqueueDeadlineMs } = options
   await app.register(jsonBody)
 
   app.post<{ Body: LogSubmission }>(
     '/api/log',
     {
+      onRequest: async () => admission.checkRoom('logs'),
       schema: {
         operationId: 'createLog',
         summary: 'Submit an application log event',
@@ -26,9 +37,19 @@ export async function logRoute(
       },
     },
     async (request, reply) => {
-      authorizeBundle(request.apiKey, request.body.bundle_identifier)
-      const identity = createIdentity()
-      await options.logs.append(logRow(identity, request.apiKey.id, request.body))
+      const { apiKey, body } = request
+      authorizeBundle(apiKey, body.bundle_identifier)
+      const deadline = performance.now() + enqueueDeadlineMs
+      const identity = await identify({
+        reservations,
+        kind: 'logs',
+        deviceUuid: body.device_uuid,
+        key: idempotencyKey(request),
+        content: body,
+        deadline,
+      })
+      const row = logRow(identity, apiKey.id, body)
+      await budget.hold(row.json.length, () => logs.append(row, deadline))
       reply.code(201)
       return { message: 'Log successfully created', id: identity.id }
     },

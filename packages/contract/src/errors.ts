@@ -28,10 +28,16 @@ export const errorCatalogue = {
     title: 'An attachment is not an accepted image',
   },
   expectation_failed: { status: 417, retryable: false, title: 'Unsupported Expect header' },
+  idempotency_key_reused: {
+    status: 422,
+    retryable: false,
+    title: 'The idempotency key was used for another payload',
+  },
   rate_limited: { status: 429, retryable: true, title: 'Too many requests with this API key' },
   headers_too_large: { status: 431, retryable: false, title: 'The header fields are too large' },
   internal_error: { status: 500, retryable: false, title: 'Unexpected error' },
   busy: { status: 503, retryable: true, title: 'Too much in flight; not stored' },
+  queue_full: { status: 503, retryable: true, title: 'The queue is full; not stored' },
   queue_unavailable: { status: 503, retryable: true, title: 'The queue is away; not stored' },
   storage_unavailable: {
     status: 503,

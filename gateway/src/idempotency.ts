@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { IntakeError, limits, type RecordKind } from '@intake/contract'
+import type { Redis } from '@intake/redis'
+import { withDeadline } from '@intake/runtime'
+import { createIdentity, identityOf, type Identity } from './identity.ts'
+
+export interface Reservations {
+  /**
+   * Resolves to the id that belongs to `key`: the given one, or that of an earlier request with the
+   * same key and the same fingerprint. A reservation holds for 72 hours.
+   *
+   * @param deadline on the clock of `performance.now()`, in milliseconds
+   * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another fingerprint;
+   * `queue_unavailable` when Redis does not answer (nothing is stored then)
+   */
+  reserve(reservation: Reservation, deadline: number): Promise<string>
+}
+
+export interface Reservation {
+  kind: RecordKind
+  /** Who chose the key: the same key of another device is another key. */
+  deviceUuid: string
+  key: string
+  /** Of everything that makes the record what it is. */
+  fingerprint: string
+  id: string
+}
+
+const holdMs = 72 * 60 * 60 * 1000
+
+export function createReservations({ redis }: { redis: Redis }): Reservations {
+  return {
+    async reserve({ kind, deviceUuid, key, fingerprint, id }, deadline) {
+      const name = `{intake}:idempotency:${hash('sha256', `${kind} ${deviceUuid.toLowerCase()} ${key}`, 'base64')}`
+      const existing = await withDeadline(
+        redis.set(name, `${id} ${fingerprint}`, 'PX', holdMs, 'NX', 'GET'),
+        Math.max(deadline - performance.now(), 0),
+        'reserving the idempotency key',
+      ).catch((cause: unknown) => {
+        throw new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
+      })
+      if (existing === null) return id
+      const [reservedId, reservedFingerprint] = existing.split(' ')
+      if (reservedId !== undefined && reservedFingerprint === fingerprint) return reservedId
+      throw new IntakeError(
+        'idempotency_key_reused',
+        'A record with another payload was sent under this key in the last 72 hours.',
+      )
+    },
+  }
+}
+
+/**
+ * The `Idempotency-Key` of a request, if it has one.
+ *
+ * @throws {IntakeError} `invalid_request` when it is empty or too long
+ */
+export function idempotencyKey(request: FastifyRequest): string | undefined {
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key === 'string' && key !== '' && key.length <= limits.identifierLength) return key
+  throw new IntakeError(
+    'invalid_request',
+    `Idempotency-Key must have 1 to ${limits.identifierLength} characters.`,
+  )
+}
+
+/**
+ * The identity of a record: a new one, or with an idempotency key the one that is reserved for it,
+ * so that a repeated request makes the same row again.
+ *
+ * @param options.content everything that makes the record what it is
+ * @throws {IntakeError} as `Reservations.reserve`
+ */
+export async function identify(options: {
+  reservations: Reservations
+  kind: RecordKind
+  deviceUuid: string
+  key: string | undefined
+  content: unknown
+  deadline: number
+}): Promise<Identity> {
+  const { reservations, kind, deviceUuid, key, content, deadline } = options
+  const fresh = createIdentity()
+  if (key === undefined) return fresh
+  const fingerprint = hash('sha256', JSON.stringify(content), 'base64')
+  const reservation = { kind, deviceUuid, key, fingerprint, id: fresh.id }
+  return identityOf(await reservations.reserve(reservation, deadline))
+}

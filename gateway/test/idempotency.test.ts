@@ -1,0 +1,31 @@
+import t from 'tap'
+import { headers, logBody, startGateway } from './support.ts'
+
+const url = '/api/log'
+
+t.test('201 with the same id and the same row for the same key and payload', async (t) => {
+  const { app, rows } = await startGateway(t)
+  const keyed = { ...headers, 'idempotency-key': 'a-key' }
+  const send = () => app.inject({ method: 'POST', url, headers: keyed, payload: logBody() })
+  const [first, second] = [await send(), await send()]
+  t.equal(first.statusCode, 201)
+  t.same(second.json(), first.json())
+  const [one, two] = rows('logs')
+  t.same(two, one)
+})
+
+t.test('422 for the same key with another payload, 400 for a key of no use', async (t) => {
+  const { app, frames } = await startGateway(t)
+  const send = (key: string, event: string) =>
+    app.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, 'idempotency-key': key },
+      payload: logBody({ event }),
+    })
+  t.equal((await send('a-key', 'one')).statusCode, 201)
+  t.match((await send('a-key', 'two')).json(), { status: 422, code: 'idempotency_key_reused' })
+  t.match((await send('x'.repeat(256), 'one')).json(), { status: 400, code: 'invalid_request' })
+  t.match((await send('', 'one')).json(), { status: 400, code: 'invalid_request' })
+  t.equal(frames.logs.length, 1)
+})
