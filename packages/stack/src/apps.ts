@@ -33,7 +33,7 @@ export function createApps(options: AppsOptions): Apps {
 
   function app(name: string, folder: string, adminPort: number, env: NodeJS.ProcessEnv): Part {
     const script = join(root, folder, 'dist', 'main.js')
-    const logFile = join(dataDir, 'logs', `${name}.log`)
+    const logFile = join(dataDir, 'logs', `${name.toLowerCase().replace(' ', '-')}.log`)
     return createPart({
       name,
       say,
@@ -51,7 +51,7 @@ export function createApps(options: AppsOptions): Apps {
     })
   }
 
-  const gateway = app('gateway', 'gateway', ports.gatewayAdmin, {
+  const gateway = app('Gateway', 'gateway', ports.gatewayAdmin, {
     PORT: String(ports.gateway),
     GATEWAY_ADMIN_PORT: String(ports.gatewayAdmin),
     S3_ENDPOINT: services.s3.url,
@@ -59,7 +59,7 @@ export function createApps(options: AppsOptions): Apps {
     S3_REGION: settings.S3_REGION,
   })
   const workers = ports.workerAdmin.map((port, index) =>
-    app(index === 0 ? 'worker' : `worker-${index + 1}`, 'worker', port, {
+    app(index === 0 ? 'Worker' : `Worker ${index + 1}`, 'worker', port, {
       WORKER_ADMIN_PORT: String(port),
       CLICKHOUSE_URL: services.clickhouse.url,
     }),

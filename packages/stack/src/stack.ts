@@ -62,8 +62,13 @@ export function createStack({ settings, env, say }: StackOptions): Stack {
 
     say(`Starting Intake: data and logs are in ${dataDir}`)
     const services = await startServices({
-      ...{ dataDir, settings, ports, secrets },
-      ...{ say, onChange, add },
+      dataDir,
+      settings,
+      ports,
+      secrets,
+      say,
+      onChange,
+      add,
     })
     ending.signal.throwIfAborted()
 

@@ -6,10 +6,10 @@ import type { RunningStack } from './stack.ts'
 const screenshot = fileURLToPath(new URL('../examples/screenshot.png', import.meta.url))
 
 const firstQuery = [
-  'SELECT * FROM (',
-  "SELECT 'log' AS kind, received_at, bundle_identifier, event AS what FROM intake.logs UNION ALL",
-  "SELECT 'feedback', received_at, bundle_identifier, text FROM intake.feedback",
-  ') ORDER BY received_at DESC LIMIT 10 FORMAT PrettyCompact',
+  'SELECT * FROM',
+  "(SELECT 'log' AS kind, received_at, bundle_identifier, event AS what FROM intake.logs UNION ALL",
+  "SELECT 'feedback', received_at, bundle_identifier, text FROM intake.feedback)",
+  'ORDER BY received_at DESC LIMIT 10 FORMAT PrettyCompact',
 ].join(' ')
 
 /** What a person needs first: the URLs, the key, and one line per operation that works as it stands. */
@@ -61,8 +61,13 @@ function feedbackCommand(gateway: string, apiKey: string) {
   // curl reads the file name as a quoted string, so that it may contain a comma or a semicolon.
   const file = `"${screenshot.replaceAll(/["\\]/g, String.raw`\$&`)}"`
   return command([
-    ...[`${gateway}/api/feedback`, '-H', `x-api-key: ${apiKey}`],
-    ...['-F', `payload=${payload}`, '-F', `attachments=@${file}`],
+    `${gateway}/api/feedback`,
+    '-H',
+    `x-api-key: ${apiKey}`,
+    '-F',
+    `payload=${payload}`,
+    '-F',
+    `attachments=@${file}`,
   ])
 }
 
@@ -83,8 +88,9 @@ function command(args: string[]) {
   return ['curl', '-sS', ...args.map(shellQuote)].join(' ')
 }
 
-/** The text as one word of any POSIX shell. */
+/** The text as one word of any POSIX shell, as readable as it can be. */
 export function shellQuote(text: string) {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text
+  if (text.includes("'") && !/["$`\\!]/.test(text)) return `"${text}"`
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

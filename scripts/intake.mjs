@@ -1,0 +1,5 @@
+// npm run -s intake -- <command>: the operator's command line. Writes nothing else to stdout.
+import { bootstrap } from './bootstrap.mjs'
+
+await bootstrap()
+await import('../packages/cli/dist/main.js')
