@@ -65,6 +65,8 @@ export const createSender = (options: { client: ClickHouseClient; requestTimeout
     signal?.addEventListener('abort', giveUp)
     if (signal?.aborted) giveUp()
     try {
+      // The client would not notice a signal that is aborted from the start.
+      cancel.signal.throwIfAborted()
       return await exchange(statement, cancel.signal)
     } catch (cause) {
       if (cause instanceof ClickHouseError) throw cause

@@ -176,13 +176,18 @@ t.test('retry: the answer begins and then stalls', async (t) => {
   t.match(error, { kind: 'retry', message: 'No answer from ClickHouse within 100 ms' })
 })
 
-t.test('retry: the caller gives up', async (t) => {
+t.test('retry: the caller gives up, before or while it waits', async (t) => {
   kill(server.pid, 'SIGSTOP')
   const stop = new AbortController()
   const insert = { table: 'logs', members: [member([logRow()])], rows: 1 } as const
   const failure = failureOf(clickhouse.insertGzip({ ...insert, signal: stop.signal }))
   stop.abort()
-  t.match(await failure, { kind: 'retry', message: 'The request to ClickHouse was given up' })
+  const expected = { kind: 'retry', message: 'The request to ClickHouse was given up' }
+  t.match(await failure, expected)
+  t.match(
+    await failureOf(clickhouse.insertGzip({ ...insert, signal: AbortSignal.abort() })),
+    expected,
+  )
   kill(server.pid, 'SIGCONT')
 })
 
