@@ -48,7 +48,9 @@ export async function build() {
 }
 
 function dependencyHash() {
-  const packages = readdirSync(join(root, 'packages')).toSorted().map((name) => join('packages', name))
+  const packages = readdirSync(join(root, 'packages'))
+    .toSorted()
+    .map((name) => join('packages', name))
   const files = ['.', 'gateway', 'worker', ...packages]
     .map((folder) => join(folder, 'package.json'))
     .concat('pnpm-lock.yaml', 'pnpm-workspace.yaml')

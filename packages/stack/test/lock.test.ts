@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { symlinkSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+
+import { lockDataDir } from '../src/lock.ts'
+
+const refusal = {
+  name: 'StartError',
+  message:
+    /^Intake is already running on .+: stop it first, or set INTAKE_DATA_DIR to another folder\.$/,
+}
+
+t.test('one process holds a data directory, whatever path leads to it', async (t) => {
+  const dir = t.testdir({ data: {} })
+  symlinkSync(`${dir}/data`, `${dir}/link`)
+  const lock = await lockDataDir(`${dir}/data`)
+  await t.rejects(lockDataDir(`${dir}/data`), refusal)
+  await t.rejects(lockDataDir(`${dir}/link`), refusal)
+  await lock.release()
+  await lock.release()
+  const next = await lockDataDir(`${dir}/link`)
+  await next.release()
+})
+
+t.test('a lock goes with its process, even by SIGKILL', async (t) => {
+  const dir = t.testdir()
+  const fixture = fileURLToPath(new URL('support/hold-lock.ts', import.meta.url))
+  const holder = spawn(process.execPath, [...process.execArgv, fixture, dir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(holder.stdout, 'data')
+  await t.rejects(lockDataDir(dir), refusal)
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  const lock = await lockDataDir(dir)
+  await lock.release()
+})

@@ -1,0 +1,177 @@
+import { createClickHouse, migrate } from '@intake/clickhouse'
+import { createObjectStore } from '@intake/object-store'
+import { connectRedis } from '@intake/redis'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+
+import { startClickHouse, startRedis, startS3, StartError } from '../src/index.ts'
+import { inSessionsOf, until } from './support/processes.ts'
+
+function redisClient(url: string) {
+  return connectRedis({ url, role: 'consumer', onError: () => undefined })
+}
+
+t.test('Redis confirms durable writes and has them again after SIGKILL', async (t) => {
+  const options = { dataDir: `${t.testdir()}/with space`, port: 0, password: 'secret' }
+  const first = await startRedis(options)
+  t.teardown(() => first.stop())
+  const writer = redisClient(first.url)
+  await writer.set('key', 'value')
+  const settings = await writer.config('GET', 'append*', 'maxmemory*', 'bind')
+  writer.disconnect()
+  const valueOf = (name: string) => settings[settings.indexOf(name) + 1]
+  t.equal(valueOf('appendfsync'), 'always')
+  t.equal(valueOf('appendonly'), 'yes')
+  t.equal(valueOf('maxmemory-policy'), 'noeviction')
+  t.equal(valueOf('maxmemory'), String(512 * 1024 ** 2))
+  t.equal(valueOf('bind'), '127.0.0.1')
+
+  process.kill(first.pid, 'SIGKILL')
+  t.strictSame(await first.exited, { code: null, signal: 'SIGKILL' })
+  t.strictSame(await inSessionsOf([first.pid]), [], 'nothing is left of it')
+
+  const second = await startRedis({ ...options, port: first.port })
+  t.teardown(() => second.stop())
+  const reader = redisClient(second.url)
+  t.equal(await reader.get('key'), 'value')
+  reader.disconnect()
+})
+
+t.test('a Redis that cannot use its data ends before it is ready and says why', async (t) => {
+  const dataDir = t.testdir({ data: { appendonlydir: { 'appendonly.aof.manifest': 'broken' } } })
+  const start = startRedis({ dataDir, port: 0 })
+  await t.rejects(start, {
+    name: 'StartError',
+    message:
+      /^Redis ended before it was ready \(exit code 1\)\. Its log .*redis\.log ends with: .+/,
+  })
+})
+
+t.test('a taken port is one sentence', async (t) => {
+  const server = createServer().listen(0, '0.0.0.0')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const message = (name: string) =>
+    new StartError(`${name} cannot use port ${port}: another process is using it.`)
+  const options = { dataDir: t.testdir(), port }
+  await t.rejects(startRedis(options), message('Redis'))
+  await t.rejects(startClickHouse(options), message('ClickHouse'))
+  await t.rejects(startS3(options), message('S3'))
+})
+
+t.test('ClickHouse', async (t) => {
+  const options = { dataDir: `${t.testdir()}/with space`, port: 0 }
+  const service = await startClickHouse(options)
+  t.teardown(() => service.stop())
+  const admin = createClickHouse({ url: service.url })
+  t.teardown(() => admin.close())
+  await migrate({ clickhouse: admin })
+
+  async function ask(url: string, sql: string, headers: Record<string, string> = {}) {
+    const { origin, username, password } = new URL(url)
+    const basic = Buffer.from(`${username}:${password}`).toString('base64')
+    const authorization = username === '' ? {} : { authorization: `Basic ${basic}` }
+    const response = await fetch(origin, {
+      method: 'POST',
+      body: sql,
+      headers: { ...authorization, ...headers },
+    })
+    return { status: response.status, text: await response.text() }
+  }
+
+  await t.test('lets analysts read the views with duplicates hidden', async (t) => {
+    const answer = await ask(service.analystUrl, 'SELECT count() FROM intake.logs')
+    t.strictSame(answer, { status: 200, text: '0\n' })
+    const final = await ask(service.analystUrl, "SELECT getSetting('final')")
+    t.equal(final.text, 'true\n')
+  })
+
+  await t.test('refuses analysts everything else', async (t) => {
+    for (const sql of [
+      'INSERT INTO intake.logs_raw (event) VALUES (1)',
+      'SELECT * FROM intake.logs_raw',
+      'DROP TABLE intake.logs_raw',
+      "SELECT * FROM file('/etc/passwd', 'LineAsString')",
+      "SELECT * FROM url('http://127.0.0.1', 'LineAsString')",
+      'SELECT * FROM intake.schema_migrations',
+      'SELECT 1 SETTINGS readonly = 0',
+      'SELECT 1 SETTINGS max_execution_time = 1000',
+      'SYSTEM SHUTDOWN',
+    ]) {
+      const { status, text } = await ask(service.analystUrl, sql)
+      t.not(status, 200, sql)
+      t.match(text, /ACCESS_DENIED|READONLY|SETTING_CONSTRAINT_VIOLATION/, sql)
+    }
+  })
+
+  await t.test(
+    'refuses whoever names no user, the wrong password or the default user',
+    async (t) => {
+      const { host } = new URL(service.url)
+      for (const user of ['', 'default:@', 'intake:wrong@', 'analyst:@']) {
+        const { status } = await ask(`http://${user}${host}`, 'SELECT 1')
+        t.match(String(status), /^40[13]$/, user)
+      }
+      const named = await ask(`http://${host}`, 'SELECT 1', { 'x-clickhouse-user': 'default' })
+      t.equal(named.status, 401)
+    },
+  )
+
+  await t.test('keeps its data after SIGKILL', async (t) => {
+    await admin.command('CREATE TABLE intake.kept (n Int32) ENGINE = MergeTree ORDER BY n')
+    await admin.command('INSERT INTO intake.kept VALUES (42)')
+    process.kill(service.pid, 'SIGKILL')
+    await service.exited
+    const again = await startClickHouse(options)
+    const client = createClickHouse({ url: again.url })
+    t.strictSame(await client.query('SELECT n FROM intake.kept'), [{ n: 42 }])
+    await client.close()
+    await again.stop()
+    t.strictSame(await inSessionsOf([service.pid, again.pid]), [])
+  })
+})
+
+t.test('S3 wants signatures and keeps its buckets over a restart', async (t) => {
+  const options = { dataDir: `${t.testdir()}/with space`, port: 0, secretKey: 'secret-key' }
+  const first = await startS3(options)
+  t.teardown(() => first.stop())
+  const storeAt = (endpoint: string) =>
+    createObjectStore({ endpoint, bucket: 'intake', region: 'us-east-1', deadlineMs: 5000 })
+  const object = { key: 'a/b.txt', body: Buffer.from('x'), contentType: 'text/plain', sha256: '00' }
+
+  const store = storeAt(first.url)
+  await store.ensureBucket()
+  await store.put(object)
+  store.close()
+  const anonymous = await fetch(`http://127.0.0.1:${first.port}/intake/a/b.txt`)
+  t.equal(anonymous.status, 403)
+  const stranger = storeAt(first.url.replace('secret-key', 'other-key'))
+  await t.rejects(stranger.put(object))
+  stranger.close()
+  await first.stop()
+
+  const second = await startS3({ ...options, port: first.port })
+  t.teardown(() => second.stop())
+  const again = storeAt(second.url)
+  await again.put(object) // fails for good when there is no such bucket
+  again.close()
+})
+
+t.test('services end when the process that started them is killed', async (t) => {
+  const fixture = fileURLToPath(new URL('support/start-services.ts', import.meta.url))
+  const parent = spawn(process.execPath, [...process.execArgv, fixture, t.testdir()], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+  const pids = JSON.parse(line.toString()) as number[]
+  t.equal(pids.length, 3)
+  t.not((await inSessionsOf(pids)).length, 0)
+
+  parent.kill('SIGKILL')
+  await until('no process is left', async () => (await inSessionsOf(pids)).length === 0)
+})

@@ -1,0 +1,201 @@
+import { createClickHouse } from '@intake/clickhouse'
+import { type ChildProcess, exec, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+
+import type { Endpoints } from '../src/index.ts'
+import { inSessionsOf, until } from './support/processes.ts'
+
+const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
+const anyPorts = {
+  PORT: '0',
+  GATEWAY_ADMIN_PORT: '0',
+  WORKER_ADMIN_PORT: '0',
+  REDIS_PORT: '0',
+  CLICKHOUSE_PORT: '0',
+  S3_PORT: '0',
+}
+
+interface Start {
+  process: ChildProcess
+  output(): string
+  exited: Promise<{ code: number | null; signal: string | null }>
+}
+
+/** What `npm start` runs, as it is run from a terminal or a script. */
+function start(t: Test, dataDir: string, env: Record<string, string> = {}): Start {
+  const child = spawn(process.execPath, [script], {
+    env: { ...process.env, ...anyPorts, INTAKE_DATA_DIR: dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (it) => (output += it))
+  const exited = once(child, 'close').then(([code, signal]) => ({ code, signal }) as never)
+  t.teardown(async () => {
+    child.kill('SIGTERM')
+    await exited
+  })
+  return { process: child, output: () => output, exited }
+}
+
+function readEndpoints(dataDir: string) {
+  return JSON.parse(readFileSync(`${dataDir}/endpoints.json`, 'utf8')) as Endpoints
+}
+
+async function untilReady({ output, exited }: Start) {
+  let ended = false
+  void exited.then(() => (ended = true))
+  await until(
+    'ready',
+    () => {
+      if (ended) throw new Error(`ended before it was ready:\n${output()}`)
+      return output().includes('See both arrive')
+    },
+    40_000,
+  )
+}
+
+function pidsOf({ pids }: Endpoints) {
+  const all = [pids.redis, pids.clickhouse, pids.s3, pids.gateway, ...pids.workers]
+  return all.filter((pid) => pid !== null)
+}
+
+t.test('npm start, from the first time to the end', async (t) => {
+  const dataDir = `${t.testdir()}/it's data`
+  const first = start(t, dataDir, { INTAKE_API_KEY: 'a key with "quotes" & $igns', WORKERS: '2' })
+  await untilReady(first)
+  const endpoints = readEndpoints(dataDir)
+
+  await t.test('endpoints.json tells its owner where everything is', async (t) => {
+    t.equal(statSync(`${dataDir}/endpoints.json`).mode & 0o777, 0o600)
+    t.equal(statSync(`${dataDir}/secrets.json`).mode & 0o777, 0o600)
+    t.equal(endpoints.apiKey, 'a key with "quotes" & $igns')
+    t.equal(endpoints.pids.workers.length, 2)
+    for (const pid of pidsOf(endpoints)) t.ok(process.kill(pid, 0))
+    for (const url of [endpoints.gatewayAdmin, endpoints.workerAdmin]) {
+      const response = await fetch(`${url}/readyz`)
+      t.equal(response.status, 200)
+    }
+  })
+
+  await t.test('every printed line works when pasted', async (t) => {
+    const commands = first.output().match(/^curl .+$/gm) ?? []
+    t.equal(commands.length, 3)
+    const [log = '', feedback = '', query = ''] = commands
+    t.match((await promisify(exec)(log)).stdout, /"Log successfully created"/)
+    t.match((await promisify(exec)(feedback)).stdout, /"Feedback successfully created".*"stored"/)
+    await until('both are visible', async () => {
+      const { stdout } = await promisify(exec)(query)
+      return stdout.includes('screen_view') && stdout.includes('The new screen is lovely.')
+    })
+  })
+
+  await t.test('a second start on the same data is refused in one sentence', async (t) => {
+    const second = start(t, dataDir)
+    t.strictSame(await second.exited, { code: 1, signal: null })
+    t.match(second.output(), /^Intake is already running on .+\n$/)
+    t.ok(existsSync(`${dataDir}/endpoints.json`), 'and leaves the first alone')
+  })
+
+  await t.test('a part that dies comes back, and endpoints.json follows', async (t) => {
+    const { redis, gateway } = endpoints.pids
+    for (const pid of [redis, gateway]) process.kill(pid as number, 'SIGKILL')
+    const later = await until('both are back', () => {
+      const { pids } = readEndpoints(dataDir)
+      const back = (pid: number | null, old: number | null) => pid !== null && pid !== old
+      return back(pids.redis, redis) && back(pids.gateway, gateway) && readEndpoints(dataDir)
+    })
+    t.strictSame({ ...later, pids: undefined }, { ...endpoints, pids: undefined })
+    t.match(first.output(), /^Redis died \(signal SIGKILL\): starting it again\.$/m)
+    t.match(first.output(), /^Gateway died \(signal SIGKILL\): starting it again\.$/m)
+    await until('the gateway is ready', async () => {
+      const response = await fetch(`${endpoints.gatewayAdmin}/readyz`)
+      return response.ok
+    })
+  })
+
+  const pids = pidsOf(readEndpoints(dataDir))
+  const portOf = (url: string) => new URL(url).port
+  const samePorts = {
+    PORT: portOf(endpoints.gateway),
+    GATEWAY_ADMIN_PORT: portOf(endpoints.gatewayAdmin),
+    WORKER_ADMIN_PORT: portOf(endpoints.workerAdmin),
+    REDIS_PORT: portOf(endpoints.redis),
+    CLICKHOUSE_PORT: portOf(endpoints.clickhouse),
+    S3_PORT: portOf(endpoints.s3),
+  }
+
+  await t.test('killed, it leaves nothing, and the next start has the data', async (t) => {
+    first.process.kill('SIGKILL')
+    const second = start(t, dataDir, samePorts) // at once: it waits for what the first has left
+    await untilReady(second)
+    await until('no process is left', async () => (await inSessionsOf(pids)).length === 0)
+    const clickhouse = createClickHouse({ url: readEndpoints(dataDir).clickhouse })
+    const rows = await clickhouse.query('SELECT count() AS count FROM intake.logs')
+    await clickhouse.close()
+    t.strictSame(rows, [{ count: 1 }])
+
+    const last = pidsOf(readEndpoints(dataDir))
+    const since = performance.now()
+    second.process.kill('SIGINT')
+    second.process.kill('SIGINT') // Ctrl-C under npm arrives twice
+    t.strictSame(await second.exited, { code: 0, signal: null })
+    t.ok(performance.now() - since < 10_000)
+    t.strictSame(await inSessionsOf(last), [])
+    t.notOk(existsSync(`${dataDir}/endpoints.json`))
+  })
+})
+
+t.test('SIGTERM while it starts ends it with code 0', async (t) => {
+  const dataDir = t.testdir()
+  const starting = start(t, dataDir)
+  await until('it has begun', () => starting.output().includes('Starting Intake'))
+  starting.process.kill('SIGTERM')
+  t.strictSame(await starting.exited, { code: 0, signal: null })
+  t.notOk(existsSync(`${dataDir}/running`))
+  const { stdout } = await promisify(exec)('ps -eo args=')
+  t.strictSame(
+    stdout.split('\n').filter((line) => line.includes(dataDir)),
+    [],
+  )
+})
+
+t.test('a taken port is one sentence that names the setting', async (t) => {
+  const server = createServer().listen(0, '::')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { exited, output } = start(t, t.testdir(), { S3_PORT: String(port) })
+  t.strictSame(await exited, { code: 1, signal: null })
+  t.equal(
+    output(),
+    `Port ${port} for S3 cannot be used, another process is using it: set S3_PORT to a free port.\n`,
+  )
+})
+
+t.test('two parts on one port are one sentence', async (t) => {
+  const { exited, output } = start(t, t.testdir(), { PORT: '4567', GATEWAY_ADMIN_PORT: '4567' })
+  t.strictSame(await exited, { code: 1, signal: null })
+  t.equal(output(), 'PORT and GATEWAY_ADMIN_PORT are both 4567: change one of them.\n')
+})
+
+t.test('wrong settings are one sentence, without their values', async (t) => {
+  const { exited, output } = start(t, t.testdir(), { PORT: 'abc', REDIS_URL: 'secret' })
+  t.strictSame(await exited, { code: 1, signal: null })
+  t.match(output(), /^configuration: .*PORT.*REDIS_URL.*\n$/)
+  t.notMatch(output(), /abc|secret/)
+})
+
+t.test('a service that does not answer at its URL is one sentence', async (t) => {
+  const { exited, output } = start(t, t.testdir(), {
+    CLICKHOUSE_URL: 'http://user:very-secret@127.0.0.1:9',
+  })
+  t.strictSame(await exited, { code: 1, signal: null })
+  t.match(output(), /^Applying the migrations to ClickHouse failed: .+\.$/m)
+  t.notMatch(output(), /very-secret/)
+})

@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Resolves with the first value that is not undefined or false; rejects after the deadline. */
+export async function until<T>(
+  what: string,
+  probe: () => T | Promise<T>,
+  deadlineMs = 15_000,
+): Promise<Exclude<T, undefined | false>> {
+  const deadline = performance.now() + deadlineMs
+  for (;;) {
+    const value = await probe()
+    if (value !== undefined && value !== false) return value as Exclude<T, undefined | false>
+    if (performance.now() > deadline) throw new Error(`not within ${deadlineMs} ms: ${what}`)
+    await delay(50)
+  }
+}
+
+/** The processes whose session was opened by one of these, as lines of ps; zombies do not count. */
+export async function inSessionsOf(pids: readonly number[]) {
+  const { stdout } = await run('ps', ['-eo', 'sid=,stat=,pid=,args='])
+  return stdout.split('\n').filter((line) => {
+    const [session, state] = line.trim().split(/\s+/)
+    return pids.includes(Number(session)) && !state?.startsWith('Z')
+  })
+}
