@@ -46,7 +46,7 @@ const device = {
 const head = {
   bundle_identifier: 'com.example.app',
   device_uuid: 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10',
-  unique_user_id: "user 'quoted' \"twice\" \\ back\nnewline\ttab",
+  unique_user_id: 'user \'quoted\' "twice" \\ back\nnewline\ttab',
 }
 const params = {
   screen: 'home',
@@ -72,11 +72,20 @@ async function post(stack: RunningStack, path: string, body: string | FormData):
   })
 }
 
+interface StoredRow extends Record<string, unknown> {
+  params: Record<string, unknown>
+  device: Record<string, unknown>
+  attachments: { key: string; bytes: number; sha256: string; content_type: string }[]
+}
+
 /** The row with this id as soon as it is there; fails when there are two. */
-async function row(stack: RunningStack, view: string, id: string): Promise<Record<string, any>> {
-  let rows: Record<string, unknown>[] = []
+async function row(stack: RunningStack, view: string, id: string): Promise<StoredRow> {
+  let rows: StoredRow[] = []
   await until(async () => {
-    rows = await stack.clickhouse.query(`SELECT * FROM intake.${view} WHERE id = {id:UUID}`, { id })
+    rows = await stack.clickhouse.query<StoredRow>(
+      `SELECT * FROM intake.${view} WHERE id = {id:UUID}`,
+      { id },
+    )
     return rows.length > 0
   })
   if (rows.length > 1) throw new Error(`${rows.length} rows with the id ${id}`)
@@ -97,7 +106,11 @@ t.test('a stack, started twice on the same data', async (t) => {
   })
 
   t.test('a log event is one row within 2 s, every field as it was sent', async (t) => {
-    const body = { ...head, device: { ...device, thermal: { level: 2 } }, log: { event: 'ev', params } }
+    const body = {
+      ...head,
+      device: { ...device, thermal: { level: 2 } },
+      log: { event: 'ev', params },
+    }
     const response = await post(stack, '/api/log', JSON.stringify(body))
     t.equal(response.status, 201)
     const { id } = (await response.json()) as { id: string }
@@ -105,16 +118,16 @@ t.test('a stack, started twice on the same data', async (t) => {
     const stored = await row(stack, 'logs', id)
     t.ok(performance.now() - answered < 2_000, 'visible within 2 s')
     t.match(stored, { ...head, id, event: 'ev', device_extra: { thermal: { level: 2 } } })
-    t.same(stored['params'], params)
+    t.same(stored.params, params)
     const { build_time, first_install_time, last_update_time, ...plain } = device
-    t.match(stored['device'], plain)
+    t.match(stored.device, plain)
     const plainTime = (iso: string) => iso.replace('T', ' ').replace('Z', '')
-    t.match(stored['device'], {
+    t.match(stored.device, {
       build_time: plainTime(build_time),
       first_install_time: plainTime(first_install_time),
       last_update_time: plainTime(last_update_time),
     })
-    t.equal(Object.keys(stored['device']).length, 29)
+    t.equal(Object.keys(stored.device).length, 29)
   })
 
   t.test('absent device fields are NULL, not 0 or false', async (t) => {
@@ -125,8 +138,8 @@ t.test('a stack, started twice on the same data', async (t) => {
     )
     const { id } = (await response.json()) as { id: string }
     const stored = await row(stack, 'logs', id)
-    t.same(stored['params'], {})
-    for (const [name, value] of Object.entries(stored['device'])) {
+    t.same(stored.params, {})
+    for (const [name, value] of Object.entries(stored.device)) {
       t.same(value, name === 'supported_abis' ? [] : null, name)
     }
   })
@@ -137,7 +150,7 @@ t.test('a stack, started twice on the same data', async (t) => {
     const response = await post(stack, '/api/log', body)
     t.equal(response.status, 201)
     const { id } = (await response.json()) as { id: string }
-    t.equal((await row(stack, 'logs', id))['params'].text, text)
+    t.equal((await row(stack, 'logs', id)).params['text'], text)
   })
 
   t.test('four images arrive byte for byte, with the sha256 that the row says', async (t) => {
@@ -152,7 +165,12 @@ t.test('a stack, started twice on the same data', async (t) => {
     t.equal(response.status, 201)
     const { id } = (await response.json()) as { id: string }
     const stored = await row(stack, 'feedback', id)
-    t.match(stored, { ...head, feedback_id: feedback.id, email: feedback.email, text: feedback.text })
+    t.match(stored, {
+      ...head,
+      feedback_id: feedback.id,
+      email: feedback.email,
+      text: feedback.text,
+    })
 
     const { hostname, port, username, password } = new URL(stack.endpoints.s3)
     const s3 = new Client({
@@ -163,10 +181,10 @@ t.test('a stack, started twice on the same data', async (t) => {
       secretKey: password,
       region: 'us-east-1',
     })
-    t.equal(stored['attachments'].length, 4)
-    for (const [index, { key, bytes, sha256, content_type }] of stored['attachments'].entries()) {
+    t.equal(stored.attachments.length, 4)
+    for (const [index, { key, bytes, sha256, content_type }] of stored.attachments.entries()) {
       const object = await buffer(await s3.getObject('intake', key))
-      t.ok(object.equals(files[index]!), imageNames[index])
+      t.ok(object.equals(files[index]!), imageNames[index]!)
       t.equal(bytes, object.length)
       t.equal(sha256, createHash('sha256').update(object).digest('hex'))
       const { metaData } = await s3.statObject('intake', key)

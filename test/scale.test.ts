@@ -48,7 +48,10 @@ async function insertsOf(adminUrl: string): Promise<number> {
 }
 
 /** Starts a worker by hand, as an operator would; resolves to its admin URL. */
-async function startWorker(t: Test, stack: RunningStack): Promise<{ url: string; stop(): Promise<void> }> {
+async function startWorker(
+  t: Test,
+  stack: RunningStack,
+): Promise<{ url: string; stop(): Promise<void> }> {
   const worker = spawn(process.execPath, ['worker/dist/main.js'], {
     cwd: new URL('..', import.meta.url).pathname,
     env: {
@@ -84,7 +87,10 @@ t.test('20,000 events over 64 connections are 20,000 rows in a handful of insert
                  FROM intake.logs WHERE event = 'burst'`
   await until(async () => (await numbers(stack, count))['ids'] === 20_000)
   t.match(await numbers(stack, count), { rows: 20_000, ids: 20_000, total: (20_000 * 19_999) / 2 })
-  const raw = await numbers(stack, `SELECT count() AS rows FROM intake.logs_raw WHERE event = 'burst'`)
+  const raw = await numbers(
+    stack,
+    `SELECT count() AS rows FROM intake.logs_raw WHERE event = 'burst'`,
+  )
   t.equal(raw['rows'], 20_000)
 
   const inserts = await insertsOf(stack.endpoints.workerAdmin)

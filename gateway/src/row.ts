@@ -5,6 +5,7 @@ import {
   type LogSubmission,
 } from '@intake/contract'
 import type { Identity } from './identity.ts'
+import { rowJson } from './row-json.ts'
 
 /** A finished table row. Its bytes never change again: what a retry re-inserts is the same row. */
 export interface Row {
@@ -51,7 +52,7 @@ function finish(identity: Identity, fields: object): Row {
   return {
     id: identity.id,
     partition: identity.receivedAt.slice(0, 7),
-    json: JSON.stringify(fields),
+    json: rowJson(fields),
   }
 }
 

@@ -82,9 +82,9 @@ export async function startGateway(
         },
       },
       reservations: {
-        async reserve({ key, fingerprint, id }) {
-          const earlier = reserved.get(key)
-          if (earlier === undefined) reserved.set(key, { fingerprint, id })
+        async reserve({ key: name, fingerprint, id }) {
+          const earlier = reserved.get(name)
+          if (earlier === undefined) reserved.set(name, { fingerprint, id })
           else if (earlier.fingerprint !== fingerprint) {
             throw new IntakeError('idempotency_key_reused', 'used')
           }

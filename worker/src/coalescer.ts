@@ -5,12 +5,6 @@ export interface Coalescer {
   add(frame: Frame): Promise<void>
 }
 
-/** Frames that go into one insert. */
-export interface Merge {
-  rows: number
-  members: Buffer[]
-}
-
 interface Parked {
   frame: Frame
   resolve: () => void
@@ -22,11 +16,11 @@ interface Parked {
  * when the oldest frame has waited `lingerMs`, or at once when the merge is full. Meanwhile the
  * next frames gather; one insert runs at a time.
  *
- * @param options.framesMax frames in a merge; no more than jobs can be in hand
- * @param options.bytesMax compressed bytes in a merge; a larger frame makes a merge of its own
+ * @param options.framesMax frames that make a merge full; fewer than jobs can be in hand
+ * @param options.bytesMax compressed bytes that make a merge full
  */
 export function createCoalescer(options: {
-  insert: (merge: Merge) => Promise<void>
+  insert: (frames: Frame[]) => Promise<void>
   lingerMs: number
   framesMax: number
   bytesMax: number
@@ -39,8 +33,7 @@ export function createCoalescer(options: {
 
   function schedule(): void {
     if (inserting || parked.length === 0) return
-    const full = parked.length >= framesMax || parkedBytes >= bytesMax
-    if (full) start()
+    if (parked.length >= framesMax || parkedBytes >= bytesMax) start()
     else timer ??= setTimeout(start, lingerMs)
   }
 
@@ -59,10 +52,7 @@ export function createCoalescer(options: {
 
   async function settle(merged: Parked[]): Promise<void> {
     try {
-      await insert({
-        rows: merged.reduce((rows, { frame }) => rows + frame.rows, 0),
-        members: merged.map(({ frame }) => frame.gzip),
-      })
+      await insert(merged.map(({ frame }) => frame))
       for (const { resolve } of merged) resolve()
     } catch (error) {
       for (const { reject } of merged) reject(error)

@@ -2,10 +2,10 @@ import { kinds, type RecordKind } from '@intake/contract'
 import { startFrameConsumer, type FrameConsumer } from '@intake/queue'
 import type { Redis } from '@intake/redis'
 import type { Logger, ReadinessCheck, Running } from '@intake/runtime'
-import { createCoalescer, type Merge } from './coalescer.ts'
+import { createCoalescer } from './coalescer.ts'
 import type { WorkerMetrics } from './metrics.ts'
-import { insertUntilConfirmed } from './persistent-insert.ts'
 import type { RowStore } from './ports.ts'
+import { storeFrames } from './store-frames.ts'
 
 /** Frames in hand at once, per queue: half of them in an insert while the other half gathers. */
 const framesInHand: Record<RecordKind, number> = { logs: 256, feedback: 64 }
@@ -24,10 +24,7 @@ export function startWorker(options: {
 
   const consume = (kind: RecordKind): FrameConsumer => {
     const coalescer = createCoalescer({
-      insert: async (merge: Merge) => {
-        await insertUntilConfirmed({ store, kind, merge, signal: stop.signal, log })
-        metrics.inserted(kind, merge.rows)
-      },
+      insert: (frames) => storeFrames(frames, { store, kind, metrics, log, signal: stop.signal }),
       lingerMs,
       framesMax: framesInHand[kind] / 2,
       bytesMax: insertBytesMax,

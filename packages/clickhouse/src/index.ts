@@ -1,7 +1,14 @@
 export { createClickHouse } from './client.ts'
 export type { ClickHouse, ClickHouseOptions, InsertGzip, QueryParams } from './client.ts'
+export {
+  addDeadLetter,
+  dropDeadLetter,
+  listDeadLetters,
+  replayDeadLetter,
+  type DeadLetter,
+} from './dead-letters.ts'
 export { ClickHouseError } from './errors.ts'
 export type { FailureKind } from './errors.ts'
 export { migrate, MigrationError } from './migrate.ts'
 export type { MigrateOptions, Migration } from './migrate.ts'
-export type { RawTable } from './tables.ts'
+export type { RawTable, RecordTable } from './tables.ts'

@@ -16,6 +16,13 @@ export const rawTables = {
     name: 'intake.feedback_raw',
     columns: [...head, 'feedback_id', 'email', 'text', 'attachments'],
   },
+  dead_letters: {
+    name: 'intake.dead_letters_raw',
+    columns: ['id', 'table', 'failed_at', 'error_code', 'error', 'row', 'ver', 'is_deleted'],
+  },
 } as const
 
 export type RawTable = keyof typeof rawTables
+
+/** The tables that records go to. */
+export type RecordTable = Exclude<RawTable, 'dead_letters'>

@@ -92,7 +92,7 @@ async function findHazards(redis: Redis): Promise<string[]> {
 /** A managed Redis may not allow to ask; what cannot be checked counts as not set. */
 async function readSetting(redis: Redis, name: string): Promise<string> {
   try {
-    const [, value] = (await redis.config('GET', name)) as string[]
+    const [, value] = await redis.config('GET', name)
     return value ?? 'unknown'
   } catch (error) {
     if (error instanceof ReplyError) return 'unknown'

@@ -1,0 +1,28 @@
+import type { Migration } from '../migrate.ts'
+
+/** Rows that ClickHouse refused, as they came. A newer `ver` replaces an older entry of a row. */
+export const deadLetters: Migration = {
+  name: '0002-dead-letters',
+  statements: [
+    `CREATE TABLE IF NOT EXISTS intake.dead_letters_raw (
+  id UUID,
+  table LowCardinality(String),
+  failed_at DateTime64(3, 'UTC'),
+  error_code Int32,
+  error String,
+  row String,
+  ver UInt64,
+  is_deleted UInt8 DEFAULT 0
+)
+ENGINE = ReplacingMergeTree(ver, is_deleted)
+ORDER BY (table, id)
+SETTINGS
+  non_replicated_deduplication_window = 0,
+  replicated_deduplication_window = 0,
+  fsync_after_insert = 1,
+  fsync_part_directory = 1`,
+    `CREATE VIEW IF NOT EXISTS intake.dead_letters DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+SELECT id, table, failed_at, error_code, error, row
+FROM intake.dead_letters_raw FINAL`,
+  ],
+}
