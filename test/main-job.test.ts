@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { Client } from 'minio'
 import t from 'tap'
-import { startStack, until, type RunningStack } from './support/running-stack.ts'
+import { isCurl, startStack, until, type RunningStack } from './support/running-stack.ts'
 
 const run = promisify(execFile)
 const dataDir = t.testdir()
@@ -96,7 +96,7 @@ t.test('a stack, started twice on the same data', async (t) => {
   const stack = await startStack(t, { dataDir })
 
   t.test('every printed curl line works as it stands', async (t) => {
-    const curls = stack.lines.filter((line) => line.trimStart().startsWith('curl '))
+    const curls = stack.lines.filter(isCurl)
     t.equal(curls.length, 3)
     for (const curl of curls) {
       const { stdout } = await run('sh', ['-c', `${curl} -s --fail-with-body`])

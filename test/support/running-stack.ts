@@ -32,7 +32,8 @@ export interface RunningStack {
 }
 
 const script = new URL('../../scripts/start.mjs', import.meta.url).pathname
-const readyLine = 'Intake is ready'
+/** One per operation and one for the first query; nothing is printed after them. */
+const curlLines = 3
 const portNames = [
   'PORT',
   'GATEWAY_ADMIN_PORT',
@@ -70,7 +71,7 @@ export async function startStack(
     for (const stream of [stack.stdout, stack.stderr]) {
       createInterface(stream).on('line', (line) => {
         lines.push(line)
-        if (line.includes(readyLine)) resolve()
+        if (lines.filter(isCurl).length === curlLines) resolve()
       })
     }
   })
@@ -88,6 +89,8 @@ export async function startStack(
   t.teardown(() => clickhouse.close())
   return { process: stack, lines, endpoints, clickhouse, readEndpoints, stop }
 }
+
+export const isCurl = (line: string) => line.trimStart().startsWith('curl ')
 
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
