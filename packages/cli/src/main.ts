@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { addDeadLettersCommand } from './commands/dead-letters.ts'
 import { addEnvCommand } from './commands/env.ts'
 import { addKeysCommand } from './commands/keys.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
@@ -6,6 +7,7 @@ import { addMigrateCommand } from './commands/migrate.ts'
 const program = new Command('intake').description('Operates an Intake deployment')
 addKeysCommand(program)
 addMigrateCommand(program)
+addDeadLettersCommand(program)
 addEnvCommand(program)
 
 try {
