@@ -1,3 +1,5 @@
+import { watchAncestors } from './ancestors.ts'
+
 const parentPollMs = 500
 const oneRequestMs = 1000
 
@@ -7,7 +9,7 @@ export interface EndRequestHandlers {
 }
 
 /**
- * Calls `first` on SIGINT, SIGTERM, or when the process that started this one is gone, and `second`
+ * Calls `first` on SIGINT, SIGTERM, SIGHUP, or when the process that started this one is gone, and `second`
  * on a signal after that. Ctrl-C under npm arrives twice, from the terminal and passed on by npm, so
  * signals within a second count as one request.
  */
@@ -24,11 +26,12 @@ export function onEndRequest({ first, second }: EndRequestHandlers) {
     }
   }
 
-  const parent = process.ppid
+  const ancestors = watchAncestors()
   const poll = setInterval(() => {
-    if (process.ppid !== parent) request('The process that started Intake is gone')
+    if (ancestors.gone()) request('The process that started Intake is gone')
   }, parentPollMs)
   poll.unref()
   process.on('SIGINT', () => request('SIGINT'))
   process.on('SIGTERM', () => request('SIGTERM'))
+  process.on('SIGHUP', () => request('The terminal is gone'))
 }

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+const shells = new Set(['sh', 'ash', 'bash', 'dash', 'ksh', 'zsh'])
+
+/**
+ * Tells whether whoever started this process has gone since the call. That is the parent; and npm
+ * above it, when the parent is only the shell that npm runs a script with, which survives npm.
+ */
+export function watchAncestors(): { gone(): boolean } {
+  const parent = process.ppid
+  const npm = npmAbove(parent)
+  return { gone: () => process.ppid !== parent || (npm !== undefined && !exists(npm)) }
+}
+
+function npmAbove(parent: number): number | undefined {
+  if (process.env['npm_lifecycle_event'] === undefined) return undefined
+  const { command, parent: above } = describe(parent)
+  return shells.has(command) && above > 1 ? above : undefined
+}
+
+function describe(pid: number): { command: string; parent: number } {
+  try {
+    const text =
+      process.platform === 'linux'
+        ? readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^\d+ \((.*)\) \S (\d+).*$/s, '$2 $1')
+        : execFileSync('ps', ['-o', 'ppid=,comm=', '-p', String(pid)], { encoding: 'utf8' })
+    const [, above = '0', path = ''] = /^\s*(\d+)\s+(.*?)\s*$/.exec(text) ?? []
+    return { command: path.split('/').at(-1) ?? '', parent: Number(above) }
+  } catch {
+    return { command: '', parent: 0 } // the parent is gone already, which its own check finds out
+  }
+}
+
+function exists(pid: number) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
