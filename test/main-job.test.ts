@@ -5,10 +5,11 @@ import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { Client } from 'minio'
 import t from 'tap'
+import { createDataDir } from './support/data-dir.ts'
 import { isCurl, startStack, until, type RunningStack } from './support/running-stack.ts'
 
 const run = promisify(execFile)
-const dataDir = t.testdir()
+const dataDir = createDataDir(t)
 const imagesDir = new URL('images/', import.meta.url)
 const imageNames = ['photo.jpg', 'screenshot.png', 'steps.gif', 'crash.webp']
 

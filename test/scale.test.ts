@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'undici'
 import t, { type Test } from 'tap'
+import { createDataDir } from './support/data-dir.ts'
 import { startStack, until, type RunningStack } from './support/running-stack.ts'
 
 const device_uuid = randomUUID()
@@ -78,7 +79,7 @@ async function startWorker(
 }
 
 t.test('20,000 events over 64 connections are 20,000 rows in a handful of inserts', async (t) => {
-  const stack = await startStack(t, { dataDir: t.testdir() })
+  const stack = await startStack(t, { dataDir: createDataDir(t) })
   const acknowledged = await load(stack, 'burst', 20_000)
   t.equal(acknowledged.length, 20_000)
   t.equal(new Set(acknowledged).size, 20_000)
@@ -119,7 +120,7 @@ t.test('20,000 events over 64 connections are 20,000 rows in a handful of insert
 })
 
 t.test('without a worker nothing is lost; the backlog drains when one returns', async (t) => {
-  const stack = await startStack(t, { dataDir: t.testdir(), env: { WORKERS: '0' } })
+  const stack = await startStack(t, { dataDir: createDataDir(t), env: { WORKERS: '0' } })
   const acknowledged = await load(stack, 'backlog', 2_000)
   t.equal(acknowledged.length, 2_000)
   t.equal((await numbers(stack, 'SELECT count() AS rows FROM intake.logs_raw'))['rows'], 0)

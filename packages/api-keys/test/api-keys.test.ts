@@ -1,9 +1,10 @@
 import t from 'tap'
 import { connectRedis } from '@intake/redis'
 import { startRedis } from '@intake/stack'
+import { createDataDir } from '../../../test/support/data-dir.ts'
 import { createApiKeyStore, watchApiKeys } from '../src/index.ts'
 
-const server = await startRedis({ dataDir: t.testdir(), port: 0 })
+const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
 const store = createApiKeyStore({ redis })
 t.teardown(async () => {

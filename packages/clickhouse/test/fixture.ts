@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 import { startClickHouse } from '@intake/stack'
+import { createDataDir } from '../../../test/support/data-dir.ts'
 import { ClickHouseError, createClickHouse, migrate, type ClickHouseOptions } from '../src/index.ts'
 
 /** A migrated server of its own for one test file, gone when the file ends. */
 export const startServer = async (t: Test) => {
-  const server = await startClickHouse({ dataDir: t.testdir(), port: 0 })
+  const server = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
   t.teardown(() => server.stop())
   const connect = (t: Test, options: Partial<ClickHouseOptions> = {}) => {
     const clickhouse = createClickHouse({ url: server.url, ...options })

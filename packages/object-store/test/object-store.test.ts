@@ -6,10 +6,11 @@ import { Client } from 'minio'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { startS3 } from '@intake/stack'
+import { createDataDir } from '../../../test/support/data-dir.ts'
 import { createObjectStore } from '../src/index.ts'
 
 const server = await startS3({
-  dataDir: t.testdir(),
+  dataDir: createDataDir(t),
   port: 0,
   accessKey: 'access',
   secretKey: 'the-secret-key',

@@ -6,9 +6,10 @@ import t, { type Test } from 'tap'
 import { queueNames, queuePrefix, type Frame } from '@intake/contract'
 import { connectRedis, type Redis } from '@intake/redis'
 import { startRedis } from '@intake/stack'
+import { createDataDir } from '../../../test/support/data-dir.ts'
 import { createFrameProducer, startFrameConsumer } from '../src/index.ts'
 
-const redisServer = await startRedis({ dataDir: t.testdir(), port: 0 })
+const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => redisServer.stop())
 
 const frame = (text: string): Frame => ({ rows: 1, gzip: gzipSync(text) })

@@ -1,0 +1,48 @@
+// npm test: every check, on a fresh clone too. Arguments are passed on to tap: npm test -- path.
+// Ends with a line `N passed, N failed`: the assertions of the tests, and each check as one more.
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bootstrap, root } from './bootstrap.mjs'
+
+const resultsFile = join(root, '.tap', 'results.tap')
+const sources = ['gateway', 'worker', 'packages', 'scripts', 'test']
+
+await bootstrap()
+mkdirSync(join(root, '.tap'), { recursive: true })
+
+let passed = 0
+let failed = 0
+await check('format', 'prettier', ['--check', '--log-level=warn', '.'])
+await check('lint', 'oxlint', ['--type-aware', '--deny-warnings', ...sources])
+await check('types', 'tsc', ['-b'])
+await check('docs', process.execPath, ['scripts/generate-docs.mjs', '--check'])
+
+const code = await run('tests', 'tap', [
+  '--reporter=min',
+  `--output-file=${resultsFile}`,
+  ...process.argv.slice(2),
+])
+const counts = [...readFileSync(resultsFile, 'utf8').matchAll(/^# \{ (total.*) \}$/gm)].at(-1)?.[1]
+passed += Number(/pass: (\d+)/.exec(counts ?? '')?.[1] ?? 0)
+failed += Number(/fail: (\d+)/.exec(counts ?? '')?.[1] ?? 0)
+if (code !== 0 && failed === 0) failed++
+
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
+
+async function check(name, command, args) {
+  if ((await run(name, command, args)) === 0) passed++
+  else failed++
+}
+
+function run(name, command, args) {
+  console.log(`> ${name}`)
+  const path = join(root, 'node_modules', '.bin')
+  const env = { ...process.env, PATH: `${path}:${process.env.PATH}` }
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] })
+    child.once('error', reject)
+    child.once('exit', resolve)
+  })
+}
