@@ -2,11 +2,11 @@ import { Command } from 'commander'
 import { addDeadLettersCommand } from './commands/dead-letters.ts'
 import { addEnvCommand } from './commands/env.ts'
 import { addKeysCommand } from './commands/keys.ts'
-import { addMigrateCommand } from './commands/migrate.ts'
+import { addSetupCommand } from './commands/setup.ts'
 
 const program = new Command('intake').description('Operates an Intake deployment')
 addKeysCommand(program)
-addMigrateCommand(program)
+addSetupCommand(program)
 addDeadLettersCommand(program)
 addEnvCommand(program)
 

@@ -9,6 +9,7 @@ export {
 } from './dead-letters.ts'
 export { ClickHouseError } from './errors.ts'
 export type { FailureKind } from './errors.ts'
+export { readInstallation, writeInstallation } from './installation.ts'
 export { migrate, MigrationError } from './migrate.ts'
 export type { MigrateOptions, Migration } from './migrate.ts'
 export type { RawTable, RecordTable } from './tables.ts'

@@ -24,6 +24,7 @@ t.test('two migrators at once make the schema once', async (t) => {
     'dead_letters_raw',
     'feedback',
     'feedback_raw',
+    'installation',
     'logs',
     'logs_raw',
     'schema_migrations',

@@ -1,6 +1,7 @@
 import type { Migration } from '../migrate.ts'
 import { logsAndFeedback } from './0001-logs-and-feedback.ts'
 import { deadLetters } from './0002-dead-letters.ts'
+import { installation } from './0003-installation.ts'
 
 /** In the order they are applied. A migration that was released never changes: add another one. */
-export const migrations: readonly Migration[] = [logsAndFeedback, deadLetters]
+export const migrations: readonly Migration[] = [logsAndFeedback, deadLetters, installation]

@@ -1,0 +1,28 @@
+import { setUp } from '@intake/setup'
+import type { Command } from 'commander'
+import { findEndpoint } from '../endpoints.ts'
+
+/** `intake setup`: makes the services ready for gateways and workers; may run at every start. */
+export function addSetupCommand(program: Command): void {
+  program
+    .command('setup')
+    .description('make or update tables, bucket and the mark of this installation')
+    .option('--accept-empty-redis', 'go on although Redis has lost what it held')
+    .addHelpText('after', '\nINTAKE_API_KEY, when set, becomes the first API key.')
+    .action(async (options: { acceptEmptyRedis?: boolean }) => {
+      const secret = process.env['INTAKE_API_KEY']
+      const { applied } = await setUp({
+        redisUrl: await findEndpoint('REDIS_URL'),
+        clickhouseUrl: await findEndpoint('CLICKHOUSE_URL'),
+        s3: {
+          endpoint: await findEndpoint('S3_ENDPOINT'),
+          bucket: process.env['S3_BUCKET'] || 'intake',
+          region: process.env['S3_REGION'] || 'us-east-1',
+        },
+        acceptEmptyRedis: options.acceptEmptyRedis ?? false,
+        ...(secret && { apiKey: { name: 'first', secret } }),
+      })
+      for (const name of applied) console.log(`applied ${name}`)
+      console.log('Intake is set up.')
+    })
+}

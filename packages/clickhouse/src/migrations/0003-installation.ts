@@ -1,0 +1,15 @@
+import type { Migration } from '../migrate.ts'
+
+/** The mark that Redis and ClickHouse share, so that a Redis without its data is noticed. */
+export const installation: Migration = {
+  name: '0003-installation',
+  statements: [
+    `CREATE TABLE IF NOT EXISTS intake.installation (
+  id String,
+  created_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = MergeTree
+ORDER BY created_at
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+  ],
+}

@@ -1,0 +1,84 @@
+import { createApiKeyStore } from '@intake/api-keys'
+import { createClickHouse, migrate, type ClickHouse } from '@intake/clickhouse'
+import { createObjectStore } from '@intake/object-store'
+import { connectRedis, type Redis } from '@intake/redis'
+import { withDeadline } from '@intake/runtime'
+import { joinInstallation } from './installation.ts'
+import { SetupError } from './setup-error.ts'
+
+export interface SetupOptions {
+  redisUrl: string
+  clickhouseUrl: string
+  s3: { endpoint: string; bucket: string; region: string }
+  /** The first API key: its name, and the key itself. */
+  apiKey?: { name: string; secret: string }
+  /** Go on with a Redis that holds nothing of this installation: what it held is lost. */
+  acceptEmptyRedis: boolean
+}
+
+const deadlineMs = 20_000
+
+/**
+ * Brings the services to the state that gateways and workers expect: tables and views, the bucket,
+ * the mark of this installation, the first API key. What is there already is left alone, so it can
+ * run at every start.
+ *
+ * @throws {SetupError} when a service cannot be reached, or when Redis has lost its data
+ */
+export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
+  const { redisUrl, clickhouseUrl, s3, apiKey, acceptEmptyRedis } = options
+  return withClickHouse(clickhouseUrl, async (clickhouse) => {
+    const { applied } = await step('Updating the tables in ClickHouse', migrate({ clickhouse }))
+    await step(`Making the bucket ${s3.bucket}`, makeBucket(s3))
+    await withRedis(redisUrl, async (redis) => {
+      await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
+      if (apiKey) await step('Creating the API key', createApiKeyStore({ redis }).create(apiKey))
+    })
+    return { applied }
+  })
+}
+
+async function makeBucket(s3: SetupOptions['s3']): Promise<void> {
+  const store = createObjectStore({ ...s3, deadlineMs })
+  try {
+    await store.ensureBucket()
+  } finally {
+    store.close()
+  }
+}
+
+async function withClickHouse<T>(
+  url: string,
+  work: (clickhouse: ClickHouse) => Promise<T>,
+): Promise<T> {
+  const clickhouse = createClickHouse({ url, requestTimeoutMs: deadlineMs })
+  try {
+    return await work(clickhouse)
+  } finally {
+    await clickhouse.close()
+  }
+}
+
+async function withRedis(url: string, work: (redis: Redis) => Promise<void>): Promise<void> {
+  let problem: Error | undefined
+  const onError = (error: Error) => (problem = error)
+  const redis = connectRedis({ url, role: 'consumer', onError })
+  try {
+    await withDeadline(work(redis), deadlineMs, 'Redis')
+  } catch (error) {
+    if (error instanceof SetupError || problem === undefined) throw error
+    throw new SetupError(`Redis cannot be used: ${problem.message}.`, { cause: error })
+  } finally {
+    redis.disconnect()
+  }
+}
+
+async function step<T>(what: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    if (cause instanceof SetupError) throw cause
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new SetupError(`${what} failed: ${why}.`, { cause })
+  }
+}
