@@ -94,7 +94,7 @@ t.test('20,000 events over 64 connections are 20,000 rows in a handful of insert
   )
   t.equal(raw['rows'], 20_000)
 
-  const inserts = await insertsOf(stack.endpoints.workerAdmin)
+  const inserts = await insertsOf(stack.endpoints.workerAdmin!)
   const parts = await numbers(
     stack,
     `SELECT count() AS parts FROM system.parts

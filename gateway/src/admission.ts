@@ -34,6 +34,9 @@ export function createAdmission(options: {
   function refusal(): string | undefined {
     const state = options.state()
     if (state === undefined) return 'Redis has not answered yet'
+    if (state.installation === null) {
+      return 'Redis belongs to no installation: it is new or has lost its data (see intake setup)'
+    }
     if (options.strict && state.hazards.length > 0) return state.hazards.join('; ')
     return undefined
   }

@@ -60,3 +60,14 @@ t.test(
     t.equal(relaxed.refusal(), undefined)
   },
 )
+
+t.test('503, not 401, when Redis has lost its data and the API keys with it', async (t) => {
+  const { app } = await startGateway(t, { queueState: { installation: null } })
+  const response = await app.inject({
+    method: 'POST',
+    url: '/api/log',
+    headers: { ...headers, 'x-api-key': 'forgotten' },
+    payload: logBody(),
+  })
+  t.match(response.json(), { status: 503, code: 'queue_unavailable' })
+})

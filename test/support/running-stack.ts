@@ -11,7 +11,7 @@ import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 export interface Endpoints {
   gateway: string
   gatewayAdmin: string
-  workerAdmin: string
+  workerAdmin: string | null
   redis: string
   clickhouse: string
   s3: string

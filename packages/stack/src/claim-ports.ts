@@ -74,10 +74,14 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
     ? undefined
     : await claim('CLICKHOUSE_PORT', 'ClickHouse')
   const s3 = settings.S3_ENDPOINT ? undefined : await claim('S3_PORT', 'S3')
-  const first = await claim('WORKER_ADMIN_PORT', 'the health checks of the worker')
-  const workerAdmin = [first]
+  const workerAdmin: number[] = []
   while (workerAdmin.length < settings.WORKERS) {
-    workerAdmin.push(await claimNext(workerAdmin.at(-1) ?? first))
+    const previous = workerAdmin.at(-1)
+    workerAdmin.push(
+      previous === undefined
+        ? await claim('WORKER_ADMIN_PORT', 'the health checks of the worker')
+        : await claimNext(previous),
+    )
   }
   return { gateway, gatewayAdmin, workerAdmin, redis, clickhouse, s3 }
 }

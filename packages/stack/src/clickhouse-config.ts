@@ -48,14 +48,25 @@ export function serverConfig(options: { usersFile: string; memoryBytesMax: numbe
 /** What analysts may read. Not the raw tables: those show deleted rows and repetitions. */
 const analystViews = ['logs', 'feedback', 'devices', 'dead_letters']
 
+/**
+ * For whoever reads params: a key with a dot prints as it was sent, and `GROUP BY params.x` works.
+ */
+const readerSettings = `<json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>
+      <allow_suspicious_types_in_group_by>1</allow_suspicious_types_in_group_by>
+      <allow_suspicious_types_in_order_by>1</allow_suspicious_types_in_order_by>`
+
 export function usersConfig(options: { password: string; analystPassword: string }) {
   const analystGrants = analystViews
     .map((view) => `<query>GRANT SELECT ON intake.${view}</query>`)
     .join('')
   return `<clickhouse>
   <profiles>
-    <default><async_insert>0</async_insert></default>
+    <default>
+      <async_insert>0</async_insert>
+      ${readerSettings}
+    </default>
     <analyst>
+      ${readerSettings}
       <readonly>2</readonly>
       <final>1</final>
       <max_execution_time>30</max_execution_time>

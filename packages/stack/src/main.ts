@@ -1,4 +1,5 @@
 import { ConfigError } from '@intake/runtime'
+import { SetupError } from '@intake/setup'
 
 import { readSettings } from './settings.ts'
 import { createStack } from './stack.ts'
@@ -15,8 +16,8 @@ process.stderr.on('error', () => undefined)
 try {
   await run()
 } catch (error) {
-  const expected = error instanceof StartError || error instanceof ConfigError
-  console.error(expected ? error.message : error)
+  const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)
+  console.error(expected ? (error as Error).message : error)
   process.exit(1)
 }
 

@@ -99,8 +99,9 @@ async function unpackDebs(cacheDir: string, signal: AbortSignal | undefined) {
   try {
     try {
       await download(options)
-    } catch {
-      await run('apt-get', ['update'], options)
+    } catch (error) {
+      const updated = await run('apt-get', ['update'], options).catch(() => undefined)
+      if (updated === undefined) throw error // not allowed or no network: the first failure tells more
       await download(options)
     }
     const debs = (await readdir(work)).filter((name) => name.endsWith('.deb'))

@@ -7,8 +7,8 @@ import { writePrivateJson } from './secrets.ts'
 export interface Endpoints {
   gateway: string
   gatewayAdmin: string
-  /** Of the first worker. */
-  workerAdmin: string
+  /** Of the first worker; null: the stack runs none. */
+  workerAdmin: string | null
   redis: string
   clickhouse: string
   s3: string

@@ -18,7 +18,11 @@ export const StackConfig = Type.Object({
   REDIS_PORT: port(16_379, 'Port of the embedded Redis.'),
   CLICKHOUSE_PORT: port(18_123, 'HTTP port of the embedded ClickHouse.'),
   S3_PORT: port(19_000, 'Port of the embedded S3 server.'),
-  WORKERS: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: 'Worker processes.' }),
+  WORKERS: Type.Integer({ minimum: 0, maximum: 64, default: 1, description: 'Worker processes.' }),
+  ACCEPT_EMPTY_REDIS: Type.Boolean({
+    default: false,
+    description: 'Go on although Redis has lost what it held.',
+  }),
   INTAKE_DATA_DIR: Type.String({
     default: '.intake',
     description: 'Holds all data, logs, secrets.',

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { setUp } from '@intake/setup'
 
 import { type Apps, createApps } from './apps.ts'
 import { claimPorts, type StackPorts } from './claim-ports.ts'
 import { lockDataDir, type Lock } from './lock.ts'
 import type { Part } from './part.ts'
-import { prepare } from './prepare.ts'
 import { createRunFiles, type Endpoints, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { type Services, startServices } from './services.ts'
@@ -72,11 +72,12 @@ export function createStack({ settings, env, say }: StackOptions): Stack {
     })
     ending.signal.throwIfAborted()
 
-    await prepare({
+    await setUp({
       redisUrl: services.redis.url,
       clickhouseUrl: services.clickhouse.url,
       s3: { endpoint: services.s3.url, bucket: settings.S3_BUCKET, region: settings.S3_REGION },
-      apiKey,
+      apiKey: { name: 'npm start', secret: apiKey },
+      acceptEmptyRedis: settings.ACCEPT_EMPTY_REDIS,
     })
     ending.signal.throwIfAborted()
     say('Redis, ClickHouse and S3 are ready: starting the gateway and the workers')
@@ -126,11 +127,12 @@ function describeEndpoints(options: {
 }): Endpoints {
   const { ports, services, apiKey, gateway, workers } = options
   const { redis, clickhouse, s3 } = services
+  const [first] = ports.workerAdmin
   const pidOf = (part: Part | undefined) => part?.pid() ?? null
   return {
     gateway: `http://127.0.0.1:${ports.gateway}`,
     gatewayAdmin: `http://127.0.0.1:${ports.gatewayAdmin}`,
-    workerAdmin: `http://127.0.0.1:${ports.workerAdmin[0]}`,
+    workerAdmin: first === undefined ? null : `http://127.0.0.1:${first}`,
     redis: redis.url,
     clickhouse: clickhouse.url,
     s3: s3.url,

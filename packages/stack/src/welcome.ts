@@ -19,7 +19,7 @@ export function welcome({ endpoints, readerUrl }: RunningStack): string {
 Intake is ready. Ctrl-C ends it.
 
   Gateway      ${gateway}
-  Admin        ${gatewayAdmin} (gateway)  ${workerAdmin} (worker): /healthz /readyz /metrics
+  Admin        ${gatewayAdmin} (gateway)  ${workerAdmin ?? 'none'} (worker): /healthz /readyz /metrics
   ClickHouse   ${readerUrl}
   S3           ${withoutCredentials(s3)}
   API key      ${apiKey}

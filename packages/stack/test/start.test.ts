@@ -124,7 +124,7 @@ t.test('npm start, from the first time to the end', async (t) => {
   const samePorts = {
     PORT: portOf(endpoints.gateway),
     GATEWAY_ADMIN_PORT: portOf(endpoints.gatewayAdmin),
-    WORKER_ADMIN_PORT: portOf(endpoints.workerAdmin),
+    WORKER_ADMIN_PORT: portOf(endpoints.workerAdmin ?? ''),
     REDIS_PORT: portOf(endpoints.redis),
     CLICKHOUSE_PORT: portOf(endpoints.clickhouse),
     S3_PORT: portOf(endpoints.s3),
