@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setUp } from '@intake/setup'
 
@@ -10,6 +10,7 @@ import { createRunFiles, type Endpoints, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { type Services, startServices } from './services.ts'
 import type { StackConfig } from './settings.ts'
+import { StartError } from './start-error.ts'
 
 export interface StackOptions {
   settings: StackConfig
@@ -50,7 +51,7 @@ export function createStack({ settings, env, say }: StackOptions): Stack {
   let publish = () => undefined as void
 
   async function start(): Promise<RunningStack> {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeDataDir(dataDir)
     lock = await lockDataDir(dataDir)
     files = createRunFiles(dataDir)
     const waitMs = files.previousRunWasKilled ? 12_000 : 0
@@ -115,6 +116,18 @@ export function createStack({ settings, env, say }: StackOptions): Stack {
       for (const part of serviceParts) part.kill()
       for (const part of [apps?.gateway, ...(apps?.workers ?? [])]) part?.kill()
     },
+  }
+}
+
+function makeDataDir(path: string) {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    accessSync(path, constants.W_OK)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new StartError(
+      `The data directory ${path} cannot be used (${code}): set INTAKE_DATA_DIR to another folder.`,
+    )
   }
 }
 

@@ -10,13 +10,14 @@ import t from 'tap'
 
 import { startClickHouse, startRedis, startS3, StartError } from '../src/index.ts'
 import { inSessionsOf, until } from './support/processes.ts'
+import { createDataDir } from '../../../test/support/data-dir.ts'
 
 function redisClient(url: string) {
   return connectRedis({ url, role: 'consumer', onError: () => undefined })
 }
 
 t.test('Redis confirms durable writes and has them again after SIGKILL', async (t) => {
-  const options = { dataDir: `${t.testdir()}/with space`, port: 0, password: 'secret' }
+  const options = { dataDir: `${createDataDir(t)}/with space`, port: 0, password: 'secret' }
   const first = await startRedis(options)
   t.teardown(() => first.stop())
   const writer = redisClient(first.url)
@@ -58,14 +59,14 @@ t.test('a taken port is one sentence', async (t) => {
   const { port } = server.address() as AddressInfo
   const message = (name: string) =>
     new StartError(`${name} cannot use port ${port}: another process is using it.`)
-  const options = { dataDir: t.testdir(), port }
+  const options = { dataDir: createDataDir(t), port }
   await t.rejects(startRedis(options), message('Redis'))
   await t.rejects(startClickHouse(options), message('ClickHouse'))
   await t.rejects(startS3(options), message('S3'))
 })
 
 t.test('ClickHouse', async (t) => {
-  const options = { dataDir: `${t.testdir()}/with space`, port: 0 }
+  const options = { dataDir: `${createDataDir(t)}/with space`, port: 0 }
   const service = await startClickHouse(options)
   t.teardown(() => service.stop())
   const admin = createClickHouse({ url: service.url })
@@ -137,7 +138,7 @@ t.test('ClickHouse', async (t) => {
 })
 
 t.test('S3 wants signatures and keeps its buckets over a restart', async (t) => {
-  const options = { dataDir: `${t.testdir()}/with space`, port: 0, secretKey: 'secret-key' }
+  const options = { dataDir: `${createDataDir(t)}/with space`, port: 0, secretKey: 'secret-key' }
   const first = await startS3(options)
   t.teardown(() => first.stop())
   const storeAt = (endpoint: string) =>
@@ -164,7 +165,7 @@ t.test('S3 wants signatures and keeps its buckets over a restart', async (t) => 
 
 t.test('services end when the process that started them is killed', async (t) => {
   const fixture = fileURLToPath(new URL('support/start-services.ts', import.meta.url))
-  const parent = spawn(process.execPath, [...process.execArgv, fixture, t.testdir()], {
+  const parent = spawn(process.execPath, [...process.execArgv, fixture, createDataDir(t)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = (await once(parent.stdout, 'data')) as [Buffer]

@@ -10,6 +10,7 @@ import t, { type Test } from 'tap'
 
 import type { Endpoints } from '../src/index.ts'
 import { inSessionsOf, until } from './support/processes.ts'
+import { createDataDir } from '../../../test/support/data-dir.ts'
 
 const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
 const anyPorts = {
@@ -66,7 +67,7 @@ function pidsOf({ pids }: Endpoints) {
 }
 
 t.test('npm start, from the first time to the end', async (t) => {
-  const dataDir = `${t.testdir()}/it's data`
+  const dataDir = `${createDataDir(t)}/it's data`
   const first = start(t, dataDir, { INTAKE_API_KEY: 'a key with "quotes" & $igns', WORKERS: '2' })
   await untilReady(first)
   const endpoints = readEndpoints(dataDir)
@@ -152,7 +153,7 @@ t.test('npm start, from the first time to the end', async (t) => {
 })
 
 t.test('SIGTERM while it starts ends it with code 0', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = createDataDir(t)
   const starting = start(t, dataDir)
   await until('it has begun', () => starting.output().includes('Starting Intake'))
   starting.process.kill('SIGTERM')
@@ -170,7 +171,7 @@ t.test('a taken port is one sentence that names the setting', async (t) => {
   await once(server, 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
-  const { exited, output } = start(t, t.testdir(), { S3_PORT: String(port) })
+  const { exited, output } = start(t, createDataDir(t), { S3_PORT: String(port) })
   t.strictSame(await exited, { code: 1, signal: null })
   t.equal(
     output(),
@@ -179,23 +180,26 @@ t.test('a taken port is one sentence that names the setting', async (t) => {
 })
 
 t.test('two parts on one port are one sentence', async (t) => {
-  const { exited, output } = start(t, t.testdir(), { PORT: '4567', GATEWAY_ADMIN_PORT: '4567' })
+  const { exited, output } = start(t, createDataDir(t), {
+    PORT: '4567',
+    GATEWAY_ADMIN_PORT: '4567',
+  })
   t.strictSame(await exited, { code: 1, signal: null })
   t.equal(output(), 'PORT and GATEWAY_ADMIN_PORT are both 4567: change one of them.\n')
 })
 
 t.test('wrong settings are one sentence, without their values', async (t) => {
-  const { exited, output } = start(t, t.testdir(), { PORT: 'abc', REDIS_URL: 'secret' })
+  const { exited, output } = start(t, createDataDir(t), { PORT: 'abc', REDIS_URL: 'secret' })
   t.strictSame(await exited, { code: 1, signal: null })
   t.match(output(), /^configuration: .*PORT.*REDIS_URL.*\n$/)
   t.notMatch(output(), /abc|secret/)
 })
 
 t.test('a service that does not answer at its URL is one sentence', async (t) => {
-  const { exited, output } = start(t, t.testdir(), {
+  const { exited, output } = start(t, createDataDir(t), {
     CLICKHOUSE_URL: 'http://user:very-secret@127.0.0.1:9',
   })
   t.strictSame(await exited, { code: 1, signal: null })
-  t.match(output(), /^Applying the migrations to ClickHouse failed: .+\.$/m)
+  t.match(output(), /^Updating the tables in ClickHouse failed: .+\.$/m)
   t.notMatch(output(), /very-secret/)
 })
