@@ -34,7 +34,6 @@ await runProcess({
           if (redis.status !== 'ready') throw new Error('not connected')
         },
         clickhouse: () => clickhouse.ping(),
-        ...worker.checks,
       },
       metrics,
     })

@@ -1,12 +1,19 @@
 import type { FailureKind } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
-import { Counter, type Registry } from '@intake/runtime'
+import type { Backlog } from '@intake/queue'
+import { Counter, Gauge, withDeadline, type Registry } from '@intake/runtime'
 
 export interface WorkerMetrics {
   inserted(kind: RecordKind, rows: number): void
   failed(kind: RecordKind, failure: FailureKind): void
   buried(kind: RecordKind): void
+  unreadable(kind: RecordKind): void
+  lockLost(kind: RecordKind, frames: number): void
+  /** Where the backlog of a kind is read from whenever the metrics are. */
+  watchBacklog(kind: RecordKind, read: () => Promise<Backlog>): void
 }
+
+const backlogDeadlineMs = 2_000
 
 export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
@@ -28,6 +35,32 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const deadLetters = counter('intake_dead_letters_total', 'Rows that became dead letters.', [
     'kind',
   ])
+  const unreadable = counter(
+    'intake_frames_unreadable_total',
+    'Frames of an unknown version or with a wrong checksum; they are kept and tried again.',
+    ['kind'],
+  )
+  const locksLost = counter(
+    'intake_frame_locks_lost_total',
+    'Frames in hand that another worker may have taken over.',
+    ['kind'],
+  )
+
+  const backlogs = new Map<RecordKind, () => Promise<Backlog>>()
+  new Gauge({
+    name: 'intake_queue_frames',
+    help: 'Frames in the queue, of all workers together.',
+    labelNames: ['kind', 'state'],
+    registers: [registry],
+    async collect() {
+      // While Redis is away there is no number to show, and an old one would be a lie.
+      this.reset()
+      for (const [kind, read] of backlogs) {
+        const backlog = await withDeadline(read(), backlogDeadlineMs, 'Redis').catch(() => ({}))
+        for (const [state, frames] of Object.entries(backlog)) this.set({ kind, state }, frames)
+      }
+    },
+  })
 
   return {
     inserted(kind, count) {
@@ -36,5 +69,8 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     },
     failed: (kind, failure) => failures.inc({ kind, failure }),
     buried: (kind) => deadLetters.inc({ kind }),
+    unreadable: (kind) => unreadable.inc({ kind }),
+    lockLost: (kind, frames) => locksLost.inc({ kind }, frames),
+    watchBacklog: (kind, read) => void backlogs.set(kind, read),
   }
 }

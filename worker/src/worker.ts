@@ -1,7 +1,7 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import { startFrameConsumer, type FrameConsumer } from '@intake/queue'
 import type { Redis } from '@intake/redis'
-import type { Logger, ReadinessCheck, Running } from '@intake/runtime'
+import type { Logger, Running } from '@intake/runtime'
 import { createCoalescer } from './coalescer.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
@@ -18,7 +18,7 @@ export function startWorker(options: {
   store: RowStore
   metrics: WorkerMetrics
   log: Logger
-}): Running & { checks: Record<string, ReadinessCheck> } {
+}): Running {
   const { redis, store, metrics, log } = options
   const stop = new AbortController()
 
@@ -29,22 +29,31 @@ export function startWorker(options: {
       framesMax: framesInHand[kind] / 2,
       bytesMax: insertBytesMax,
     })
-    return startFrameConsumer({
+    const consumer = startFrameConsumer({
       redis,
       kind,
       concurrency: framesInHand[kind],
       process: (frame) => coalescer.add(frame),
-      onError: (err) => log.error({ err, kind }, 'queue error'),
+      onError: (err) => log.warn({ err, kind }, 'queue error'),
+      onUnreadable(err) {
+        metrics.unreadable(kind)
+        const help = 'docs/operations/frame-unreadable.md'
+        log.error({ err, kind, help }, 'a frame cannot be read; it is kept')
+      },
+      onLockLost(frames) {
+        metrics.lockLost(kind, frames)
+        log.warn({ kind, frames }, 'locks lost: another worker may store the same rows again')
+      },
+      onStandstill() {
+        throw new Error(`frames of kind ${kind} are waiting and none is taken: ending this process`)
+      },
     })
+    metrics.watchBacklog(kind, consumer.backlog)
+    return consumer
   }
   const consumers = kinds.map(consume)
 
   return {
-    checks: {
-      queue: () => {
-        if (!consumers.every((consumer) => consumer.isRunning())) throw new Error('stopped')
-      },
-    },
     async close() {
       const closed = Promise.all(consumers.map((consumer) => consumer.close()))
       // An insert that is being repeated would hold the process; its jobs go back to the queue.

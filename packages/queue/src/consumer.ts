@@ -8,15 +8,25 @@ import {
   type RecordKind,
 } from '@intake/contract'
 import type { Redis } from '@intake/redis'
+import { watchForStandstill } from './watchdog.ts'
 
 export interface FrameConsumer {
   /** Takes no more frames and waits until the ones in hand have settled. */
   close(): Promise<void>
-  /** False when the consumer has stopped taking frames although nobody closed it. */
-  isRunning(): boolean
+  /** Frames in the queue, of all consumers together. */
+  backlog(): Promise<Backlog>
+}
+
+export interface Backlog {
+  waiting: number
+  /** Being processed, or left behind by a worker that died and not handed out again yet. */
+  active: number
+  /** Unreadable for this version; tried again every minute. */
+  delayed: number
 }
 
 const unreadableRetryMs = 60_000
+const standstillMs = 60_000
 
 /**
  * Hands every frame of a queue to `process` at least once, `concurrency` of them at a time. A frame
@@ -25,29 +35,39 @@ const unreadableRetryMs = 60_000
  * every minute, for a newer version may know it.
  *
  * @param options.redis a connection of role `consumer`; it stays the caller's
+ * @param options.onLockLost told how many frames are being processed that another worker may take
+ * @param options.onStandstill told when this consumer takes nothing although frames are waiting:
+ * only a new process helps
  */
 export function startFrameConsumer(options: {
   redis: Redis
   kind: RecordKind
   concurrency: number
-  process(frame: Frame): Promise<void>
-  onError(error: Error): void
+  process: (frame: Frame) => Promise<void>
+  onError: (error: Error) => void
+  onUnreadable: (error: FrameError) => void
+  onLockLost: (frames: number) => void
+  onStandstill: () => void
 }): FrameConsumer {
-  const { redis, kind, concurrency, onError } = options
+  const { redis, kind, concurrency } = options
+  let taken = 0
+  let inHand = 0
 
   const worker = new Worker(
     queueNames[kind],
     async (job: Job, token) => {
-      let frame
+      taken++
+      inHand++
       try {
-        frame = openFrame(job.data)
+        await options.process(openFrame(job.data))
       } catch (error) {
         if (!(error instanceof FrameError)) throw error
-        onError(error)
+        options.onUnreadable(error)
         await job.moveToDelayed(Date.now() + unreadableRetryMs, token)
         throw new DelayedError()
+      } finally {
+        inHand--
       }
-      await options.process(frame)
     },
     {
       connection: redis,
@@ -59,10 +79,29 @@ export function startFrameConsumer(options: {
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     },
   )
-  worker.on('error', onError)
+  worker.on('error', options.onError)
+  worker.on('lockRenewalFailed', (jobIds) => options.onLockLost(jobIds.length))
+
+  const key = (list: string) => `${queuePrefix}:${queueNames[kind]}:${list}`
+  const watchdog = watchForStandstill({
+    waiting: () => redis.llen(key('wait')),
+    progress: () => ({ taken, inHand }),
+    limitMs: standstillMs,
+    onStandstill: options.onStandstill,
+  })
 
   return {
-    close: () => worker.close(),
-    isRunning: () => worker.isRunning(),
+    async close() {
+      watchdog.close()
+      await worker.close()
+    },
+    async backlog() {
+      const [waiting, active, delayed] = await Promise.all([
+        redis.llen(key('wait')),
+        redis.llen(key('active')),
+        redis.zcard(key('delayed')),
+      ])
+      return { waiting, active, delayed }
+    },
   }
 }

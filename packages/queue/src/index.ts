@@ -1,2 +1,2 @@
+export { startFrameConsumer, type Backlog, type FrameConsumer } from './consumer.ts'
 export { createFrameProducer, type FrameProducer } from './producer.ts'
-export { startFrameConsumer, type FrameConsumer } from './consumer.ts'

@@ -36,7 +36,10 @@ function consume(t: Test, process: (frame: Frame) => Promise<void> = async () =>
     kind: 'logs',
     concurrency: 4,
     process,
-    onError: (error) => errors.push(error),
+    onError: (error) => t.comment(error.message),
+    onUnreadable: (error) => errors.push(error),
+    onLockLost: () => {},
+    onStandstill: () => {},
   })
   t.teardown(() => consumer.close())
   return { consumer, errors }
