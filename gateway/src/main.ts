@@ -28,7 +28,11 @@ await runProcess({
     const redisWatch = watchRedis({
       redis,
       intervalMs: 1_000,
-      onHazards: (hazards) => log.error({ hazards }, 'Redis could lose accepted records'),
+      onHazards: (hazards) =>
+        log.error(
+          { hazards, help: 'docs/operations/redis-could-lose-records.md' },
+          'Redis could lose accepted records',
+        ),
       onError: (err) => redis.status === 'ready' && log.warn({ err }, 'Redis could not be checked'),
     })
     const attachments = createObjectStore({
