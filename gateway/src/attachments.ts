@@ -9,15 +9,19 @@ import type { Image } from './upload.ts'
  * Stores the images of a record, then runs `commit` with what the row says of them. When either has
  * certainly failed, the objects are removed as far as possible; when the outcome of `commit` is
  * unknown they stay, for the row may exist.
+ *
+ * @param options.repeatable the request carries an idempotency key: a repeat of it, which may be
+ * under way already, stores the same objects, so they always stay
  */
 export async function commitWithImages(options: {
   store: GatewayPorts['attachments']
   identity: Identity
   images: Image[]
+  repeatable: boolean
   log: FastifyBaseLogger
   commit: (attachments: StoredAttachment[]) => Promise<void>
 }): Promise<void> {
-  const { store, identity, images, log, commit } = options
+  const { store, identity, images, repeatable, log, commit } = options
   const folder = `feedback/${identity.receivedAt.slice(0, 10).replaceAll('-', '/')}/${identity.id}`
   const objects = images.map((image, index) => ({
     key: `${folder}/${index + 1}.${image.extension}`,
@@ -34,7 +38,8 @@ export async function commitWithImages(options: {
     for (const put of puts) if (put.status === 'rejected') throw put.reason
     await commit(attachments)
   } catch (error) {
-    if (!(error instanceof IntakeError && error.code === 'outcome_unknown')) {
+    const unknown = error instanceof IntakeError && error.code === 'outcome_unknown'
+    if (!repeatable && !unknown) {
       await store.remove(attachments.map(({ key }) => key)).catch((err: unknown) => {
         log.warn({ err, id: identity.id }, 'attachments of a refused feedback were left behind')
       })

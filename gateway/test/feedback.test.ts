@@ -249,6 +249,22 @@ t.test('503 when the attachment store or the queue fails; no object is left', as
   t.equal(gateway.objects.size, 0)
 })
 
+t.test(
+  '503 with an idempotency key: the objects stay, for a repeat stores the same ones',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const id = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
+    gateway.fail.enqueue = new IntakeError('queue_unavailable', 'away')
+    t.equal((await send(gateway, [payload({ id }), file(images.png)])).status, 503)
+    t.equal(gateway.objects.size, 1)
+    gateway.fail.enqueue = undefined
+    const { status, body } = await send(gateway, [payload({ id }), file(images.png)])
+    t.equal(status, 201)
+    t.equal(gateway.objects.size, 1)
+    t.match([...gateway.objects.keys()][0], `/${body.id}/1.png`)
+  },
+)
+
 t.test('503 outcome_unknown: the objects stay, for the row may exist', async (t) => {
   const gateway = await startGateway(t)
   gateway.fail.enqueue = new IntakeError('outcome_unknown', 'no answer')

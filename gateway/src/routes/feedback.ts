@@ -60,11 +60,12 @@ export async function feedbackRoute(
         authorizeBundle(apiKey, payload.bundle_identifier)
         if (!isLenient(request)) refuseAny(uploads)
         const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))
+        const key = idempotencyKey(request) ?? payload.feedback.id ?? undefined
         const identity = await identify({
           reservations,
           kind: 'feedback',
           deviceUuid: payload.device_uuid,
-          key: idempotencyKey(request) ?? payload.feedback.id ?? undefined,
+          key,
           content: [payload, images.map(({ sha256 }) => sha256)],
           deadline: performance.now() + enqueueDeadlineMs,
         })
@@ -72,6 +73,7 @@ export async function feedbackRoute(
           store,
           identity,
           images,
+          repeatable: key !== undefined,
           log: request.log,
           commit: (attachments) =>
             feedback.append(
