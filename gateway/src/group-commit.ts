@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { IntakeError } from '@intake/contract'
@@ -101,8 +102,8 @@ export function createGroupCommit(options: {
 
     async close() {
       while (waiting.length > 0 || inFlight.size > 0) {
-        await Promise.race(inFlight)
-        await new Promise((resolve) => setImmediate(resolve))
+        await Promise.all(inFlight)
+        await immediate()
       }
     },
   }

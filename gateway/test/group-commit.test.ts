@@ -1,0 +1,110 @@
+import { gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { IntakeError, type Frame } from '@intake/contract'
+import { createGroupCommit } from '../src/group-commit.ts'
+import type { Row } from '../src/row.ts'
+
+const row = (n: number, partition = '2026-11', size = 0): Row => ({
+  id: String(n),
+  partition,
+  json: JSON.stringify({ n, text: 'x'.repeat(size) }),
+})
+
+/** A group commit whose frames are confirmed by hand. */
+function build() {
+  const frames: {
+    numbers: number[]
+    deadline: number
+    confirm: () => void
+    fail: (error: Error) => void
+  }[] = []
+  let stored = 0
+  const commit = createGroupCommit({
+    producer: {
+      add: ({ rows, gzip }: Frame, deadline) =>
+        new Promise((confirm, fail) => {
+          const lines = gunzipSync(gzip).toString().trimEnd().split('\n')
+          t.equal(lines.length, rows)
+          const numbers = lines.map((line) => (JSON.parse(line) as { n: number }).n)
+          frames.push({ numbers, deadline, confirm, fail })
+        }),
+    },
+    onStored: (rows) => (stored += rows),
+  })
+  const sent = async (count: number) => {
+    while (frames.length < count) await new Promise((resolve) => setImmediate(resolve))
+    return frames
+  }
+  return { commit, frames, sent, stored: () => stored }
+}
+
+t.test('a lone row goes at once, and settles only when its frame is confirmed', async (t) => {
+  const { commit, sent, stored } = build()
+  let settled = false
+  const done = commit.append(row(1), 99).then(() => (settled = true))
+  const [frame] = await sent(1)
+  t.match(frame, { numbers: [1], deadline: 99 })
+  t.equal(settled, false)
+  frame!.confirm()
+  await done
+  t.equal(stored(), 1)
+})
+
+t.test(
+  'rows gather while four frames are in flight; the next frame takes all of them',
+  async (t) => {
+    const { commit, frames, sent } = build()
+    const all: Promise<void>[] = []
+    for (let n = 0; n < 4; n++) {
+      all.push(commit.append(row(n), 100))
+      await sent(n + 1)
+    }
+    for (let n = 4; n < 20; n++) all.push(commit.append(row(n), 100 - n))
+    await new Promise((resolve) => setImmediate(resolve))
+    t.equal(frames.length, 4)
+    frames[2]!.confirm()
+    await sent(5)
+    t.same(frames[4]!.numbers, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])
+    t.equal(frames[4]!.deadline, 81, 'the earliest deadline of its rows')
+    for (const { confirm } of frames) confirm()
+    await Promise.all(all)
+  },
+)
+
+t.test('a frame holds one partition, at most 1,000 rows and about 1 MiB', async (t) => {
+  const { commit, sent } = build()
+  for (let n = 0; n < 1_001; n++) void commit.append(row(n), 1)
+  void commit.append(row(2_000, '2026-12'), 1)
+  const byRows = await sent(3)
+  t.same(
+    byRows.map(({ numbers }) => numbers.length),
+    [1_000, 1, 1],
+  )
+  const large = build()
+  for (let n = 0; n < 3; n++) void large.commit.append(row(n, '2026-11', 600_000), 1)
+  t.same(
+    (await large.sent(3)).map(({ numbers }) => numbers),
+    [[0], [1], [2]],
+  )
+})
+
+t.test('a frame that fails fails its own rows only', async (t) => {
+  const { commit, sent } = build()
+  const first = commit.append(row(1), 1)
+  await sent(1)
+  const second = commit.append(row(2), 1)
+  const frames = await sent(2)
+  frames[0]!.fail(new IntakeError('outcome_unknown', 'no answer'))
+  await t.rejects(first, { code: 'outcome_unknown' })
+  frames[1]!.confirm()
+  await second
+})
+
+t.test('close waits for every row that was appended', async (t) => {
+  const { commit, sent, stored } = build()
+  void commit.append(row(1), 1)
+  const closing = commit.close()
+  ;(await sent(1))[0]!.confirm()
+  await closing
+  t.equal(stored(), 1)
+})
