@@ -1,0 +1,123 @@
+// Applies deploy/clickhouse/*.xml and the migrations to the real engine (the embedded one), and
+// tries the rights of both users. `npm run build` first. Usage: node deploy/check-clickhouse.mjs
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createClickHouse, migrate } from '@intake/clickhouse'
+
+const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url))
+const folder = await mkdtemp(join(tmpdir(), 'intake-check-'))
+const port = await freePort()
+await Promise.all(['config.d', 'users.d', 'data'].map((name) => mkdir(join(folder, name))))
+await copyFile(pathOf('clickhouse/config.xml'), join(folder, 'config.d/intake.xml'))
+await copyFile(pathOf('clickhouse/users.xml'), join(folder, 'users.d/intake.xml'))
+
+// As in the image: what our files change must be there to be changed.
+await writeFile(
+  join(folder, 'config.xml'),
+  `<clickhouse><users_config>${folder}/users.xml</users_config>
+  <access_control_improvements>
+    <select_from_system_db_requires_grant>true</select_from_system_db_requires_grant>
+    <table_engines_require_grant>true</table_engines_require_grant>
+  </access_control_improvements>
+  <mysql_port>0</mysql_port><postgresql_port>0</postgresql_port>
+  <query_log><database>system</database><table>query_log</table></query_log>
+  <metric_log><database>system</database><table>metric_log</table></metric_log></clickhouse>`,
+)
+await writeFile(
+  join(folder, 'users.xml'),
+  `<clickhouse><profiles><default/></profiles><quotas><default/></quotas>
+  <users><default><no_password/><profile>default</profile></default></users></clickhouse>`,
+)
+// Only the embedded engine needs the user `default`, to start itself.
+await writeFile(
+  join(folder, 'users.d/zz-embedded.xml'),
+  `<clickhouse><users><default><no_password/><networks><ip>127.0.0.1</ip></networks>
+  <profile>default</profile><quota>default</quota>
+  <grants><query>GRANT SYSTEM LISTEN ON *.*</query><query>GRANT SELECT ON system.numbers</query></grants>
+  </default></users></clickhouse>`,
+)
+
+const host = pathOf('../packages/stack/hosts/clickhouse.mjs')
+const engine = spawn(
+  process.execPath,
+  [host, join(folder, 'data'), join(folder, 'config.xml'), String(port)],
+  {
+    cwd: folder,
+    stdio: ['pipe', 'ignore', 'inherit'],
+    env: {
+      ...process.env,
+      CLICKHOUSE_MEMORY_BYTES: String(1024 ** 3),
+      CLICKHOUSE_INTAKE_PASSWORD: 'intake-secret',
+      CLICKHOUSE_ANALYST_PASSWORD: 'analyst-secret',
+    },
+  },
+)
+const urlOf = (user) => `http://${user}:${user}-secret@127.0.0.1:${port}`
+const intake = createClickHouse({ url: urlOf('intake') })
+const analyst = createClickHouse({ url: urlOf('analyst') })
+
+try {
+  await answering(intake)
+  const { applied } = await migrate({ clickhouse: intake })
+  console.log(`applied ${applied.join(', ')}`)
+
+  await allowed(analyst, 'SELECT count() FROM intake.logs')
+  await allowed(analyst, 'SELECT count() FROM intake.feedback')
+  await allowed(analyst, 'SELECT 1 SETTINGS max_execution_time = 60')
+  await refused(analyst, 497, 'SELECT count() FROM intake.logs_raw')
+  await refused(analyst, 497, 'TRUNCATE TABLE intake.logs_raw')
+  await refused(analyst, 497, "SELECT * FROM file('x', 'LineAsString')")
+  await refused(analyst, 452, 'SELECT 1 SETTINGS final = 0')
+  await refused(analyst, 452, 'SELECT 1 SETTINGS max_execution_time = 0')
+  await allowed(intake, "SELECT count() FROM system.parts WHERE database = 'intake'")
+  await refused(intake, 497, 'CREATE DATABASE other')
+  await refused(intake, 497, 'CREATE TABLE intake.f (a String) ENGINE = File(TSV)')
+  const [setting] = await intake.query(
+    "SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage'",
+  )
+  assert.equal(setting.value, String(1024 ** 3))
+  console.log('the configuration of ClickHouse is as it should be')
+} finally {
+  await Promise.all([intake.close(), analyst.close()])
+  engine.kill('SIGKILL')
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+
+async function answering(clickhouse) {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await clickhouse.ping()
+    } catch (error) {
+      if (attempt === 100 || engine.exitCode !== null) throw error
+      await delay(200)
+    }
+  }
+}
+
+async function allowed(clickhouse, sql) {
+  await clickhouse.query(sql)
+  console.log(`allowed: ${sql}`)
+}
+
+async function refused(clickhouse, code, sql) {
+  await assert.rejects(
+    clickhouse.command(sql),
+    (error) => error.code === code,
+    `not refused: ${sql}`,
+  )
+  console.log(`refused: ${sql}`)
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port: free } = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return free
+}

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Builds what the images hold without a container engine: the commands of deploy/Dockerfile, stage
+# by stage, in FOLDER (which is emptied). Then each program has to start there, with nothing of this
+# checkout around it, up to the point where it misses its settings.
+# Usage: sh deploy/check-images.sh FOLDER
+set -eu
+repository=$(cd "$(dirname "$0")/.." && pwd)
+folder=${1:?the folder to build in}
+rm -rf "$folder" && mkdir -p "$folder/context" "$folder/manifests" "$folder/compiled"
+folder=$(cd "$folder" && pwd)
+export CI=true
+
+cd "$repository" # what .dockerignore lets through
+tar -cf - --exclude=node_modules --exclude=dist --exclude=test --exclude='*.tsbuildinfo' \
+  package.json pnpm-lock.yaml pnpm-workspace.yaml tsconfig.base.json gateway worker packages \
+  deploy/health-check.mjs | tar -xf - -C "$folder/context"
+
+cd "$folder/context" # manifests, workspace
+cp --parents -t "$folder/manifests" package.json pnpm-lock.yaml pnpm-workspace.yaml \
+  gateway/package.json worker/package.json packages/*/package.json
+pnpm="npx --yes $(node -p 'require("./package.json").packageManager.split("+")[0]')"
+
+cp -r "$folder/manifests" "$folder/build" && cd "$folder/build" # build
+$pnpm install --frozen-lockfile --filter intake \
+  --filter-prod '@intake/gateway...' --filter-prod '@intake/worker...' --filter-prod '@intake/cli...'
+cp -rT "$folder/context" .
+node_modules/.bin/tsc -b gateway worker packages/cli
+find gateway/dist worker/dist packages/*/dist -name '*.js' \
+  -exec cp --parents -t "$folder/compiled" {} +
+
+for image in gateway worker cli; do # gateway-modules … cli
+  cp -r "$folder/manifests" "$folder/$image" && cd "$folder/$image"
+  $pnpm install --frozen-lockfile --prod --filter-prod "@intake/$image..."
+  cp -rT "$folder/compiled" . && cp "$folder/context/deploy/health-check.mjs" .
+done
+
+echo
+failed=0
+expect() { # image, expected text, program and arguments
+  image=$1 text=$2 && shift 2
+  if ls "$folder/$image/node_modules/.pnpm" | grep -E '^(@chdb|chdb|ffi-rs|typescript|tap)[+@]'; then
+    echo "$image: holds a package it must not hold" && failed=1
+  fi
+  if cd "$folder/$image" && env -i PATH="$PATH" node "$@" 2>&1 | grep -q "$text"; then
+    echo "$image: starts, $(du -sh . | cut -f1)"
+  else
+    echo "$image: does not start" && failed=1
+  fi
+}
+expect gateway 'REDIS_URL, S3_ENDPOINT must be set' gateway/dist/main.js
+expect worker 'REDIS_URL, CLICKHOUSE_URL must be set' worker/dist/main.js
+expect cli 'Set REDIS_URL' packages/cli/dist/main.js setup
+exit "$failed"
