@@ -78,7 +78,7 @@ async function step<T>(what: string, work: Promise<T>): Promise<T> {
     return await work
   } catch (cause) {
     if (cause instanceof SetupError) throw cause
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = String(cause instanceof Error ? cause.message : cause).replace(/\.$/, '')
     throw new SetupError(`${what} failed: ${why}.`, { cause })
   }
 }
