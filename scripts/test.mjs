@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'
 
 const resultsFile = join(root, '.tap', 'results.tap')
-const sources = ['gateway', 'worker', 'packages', 'scripts', 'test']
+const sources = ['gateway', 'worker', 'packages', 'scripts', 'test', 'deploy']
 
 await bootstrap()
 mkdirSync(join(root, '.tap'), { recursive: true })
@@ -17,6 +17,7 @@ await check('format', 'prettier', ['--check', '--log-level=warn', '.'])
 await check('lint', 'oxlint', ['--type-aware', '--deny-warnings', ...sources])
 await check('types', 'tsc', ['-b'])
 await check('docs', process.execPath, ['scripts/generate-docs.mjs', '--check'])
+await check('compose', process.execPath, ['deploy/check-clickhouse.mjs'])
 
 const code = await run('tests', 'tap', [
   '--reporter=min',
