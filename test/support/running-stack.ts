@@ -6,18 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
-
-/** What `endpoints.json` holds while the stack runs. */
-export interface Endpoints {
-  gateway: string
-  gatewayAdmin: string
-  workerAdmin: string | null
-  redis: string
-  clickhouse: string
-  s3: string
-  apiKey: string
-  pids: { redis: number; clickhouse: number; s3: number; gateway: number; workers: number[] }
-}
+import type { Endpoints } from '@intake/stack'
 
 export interface RunningStack {
   process: ChildProcess

@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ClickHouse } from './client.ts'
 import { migrations as released } from './migrations/index.ts'
-
-/**
- * One step of the schema. ClickHouse has no transactions round DDL and two migrators may run at
- * once, so every statement must be harmless when it ran before (IF NOT EXISTS and the like).
- */
-export interface Migration {
-  name: string
-  statements: readonly string[]
-}
+import type { Migration } from './migrations/migration.ts'
 
 export interface MigrateOptions {
   clickhouse: ClickHouse

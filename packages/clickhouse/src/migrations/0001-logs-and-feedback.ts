@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 /** The 29 documented device fields; what is absent is NULL, an absent list is empty. */
 const device = `Tuple(

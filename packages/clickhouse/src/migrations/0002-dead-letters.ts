@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 /** Rows that ClickHouse refused, as they came. A newer `ver` replaces an older entry of a row. */
 export const deadLetters: Migration = {

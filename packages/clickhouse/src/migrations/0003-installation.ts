@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 /** The mark that Redis and ClickHouse share, so that a Redis without its data is noticed. */
 export const installation: Migration = {

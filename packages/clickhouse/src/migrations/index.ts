@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 import { logsAndFeedback } from './0001-logs-and-feedback.ts'
 import { deadLetters } from './0002-dead-letters.ts'
 import { installation } from './0003-installation.ts'
