@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -9,13 +9,10 @@ import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import type { Endpoints } from '@intake/stack'
 
 export interface RunningStack {
-  process: ChildProcess
   /** Every line that has been printed. */
   lines: string[]
   endpoints: Endpoints
   clickhouse: ClickHouse
-  /** Reads `endpoints.json` again: a part that was started again has another pid. */
-  readEndpoints(): Promise<Endpoints>
   /** Sends SIGINT and resolves to the exit code. */
   stop(): Promise<number | null>
 }
@@ -71,12 +68,11 @@ export async function startStack(
     }),
   ])
 
-  const readEndpoints = async () =>
-    JSON.parse(await readFile(join(options.dataDir, 'endpoints.json'), 'utf8')) as Endpoints
-  const endpoints = await readEndpoints()
+  const file = join(options.dataDir, 'endpoints.json')
+  const endpoints = JSON.parse(await readFile(file, 'utf8')) as Endpoints
   const clickhouse = createClickHouse({ url: endpoints.clickhouse })
   t.teardown(() => clickhouse.close())
-  return { process: stack, lines, endpoints, clickhouse, readEndpoints, stop }
+  return { lines, endpoints, clickhouse, stop }
 }
 
 export const isCurl = (line: string) => line.trimStart().startsWith('curl ')
