@@ -35,7 +35,7 @@ export const GatewayConfig = Type.Object({
   }),
   ENQUEUE_DEADLINE_MS: Type.Integer({
     minimum: 100,
-    default: 4_500,
+    default: 4_000,
     description: 'Time from an accepted record to its place in the queue, in milliseconds.',
   }),
   STORAGE_DEADLINE_MS: Type.Integer({

@@ -24,6 +24,8 @@ interface Waiting {
 }
 
 const framesInFlightMax = 4
+/** The rows of a frame settle together, so their deadlines may not lie further apart than this. */
+const deadlineSpreadMs = 1_000
 const frameRowsMax = 1_000
 const frameCharactersMax = 1024 * 1024
 
@@ -57,14 +59,16 @@ export function createGroupCommit(options: {
     })
   }
 
-  /** The oldest rows, as many as fit into one frame. There is always one. */
+  /** The oldest rows, as many as fit into one frame. */
   function takeFrame(): Waiting[] {
-    const partition = waiting[0]?.row.partition
+    rejectExpired()
+    const [first] = waiting
     let end = 0
     let characters = 0
-    for (const { row } of waiting) {
+    for (const { row, deadline } of waiting) {
       characters += row.json.length + 1
-      if (row.partition !== partition || end === frameRowsMax) break
+      if (row.partition !== first?.row.partition || end === frameRowsMax) break
+      if (Math.abs(deadline - first.deadline) > deadlineSpreadMs) break
       if (characters > frameCharactersMax && end > 0) break
       end++
     }
@@ -73,12 +77,23 @@ export function createGroupCommit(options: {
     return taken
   }
 
+  /** Rows that have waited for too long are certainly not stored, and say so. */
+  function rejectExpired(): void {
+    const now = performance.now()
+    const expired = waiting.filter(({ deadline }) => deadline <= now)
+    if (expired.length === 0) return
+    waiting = waiting.filter(({ deadline }) => deadline > now)
+    const error = new IntakeError('queue_unavailable', 'The queue did not take the record in time.')
+    for (const { reject } of expired) reject(error)
+  }
+
   async function flush(frame: Waiting[]): Promise<void> {
+    if (frame.length === 0) return
     try {
       const ndjson = frame.map(({ row }) => row.json + '\n').join('')
       // On the loop: a frame takes a fraction of what a trip to the thread pool costs.
       const bytes = gzipSync(ndjson, { level: 1 })
-      const deadline = Math.min(...frame.map((one) => one.deadline))
+      const deadline = Math.max(...frame.map((one) => one.deadline))
       await producer.add({ rows: frame.length, gzip: bytes }, deadline)
       for (const { resolve } of frame) resolve()
       options.onStored(frame.length)

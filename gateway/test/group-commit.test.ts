@@ -10,6 +10,8 @@ const row = (n: number, partition = '2026-11', size = 0): Row => ({
   json: JSON.stringify({ n, text: 'x'.repeat(size) }),
 })
 
+const soon = performance.now() + 60_000
+
 /** A group commit whose frames are confirmed by hand. */
 function build() {
   const frames: {
@@ -41,9 +43,9 @@ function build() {
 t.test('a lone row goes at once, and settles only when its frame is confirmed', async (t) => {
   const { commit, sent, stored } = build()
   let settled = false
-  const done = commit.append(row(1), 99).then(() => (settled = true))
+  const done = commit.append(row(1), soon).then(() => (settled = true))
   const [frame] = await sent(1)
-  t.match(frame, { numbers: [1], deadline: 99 })
+  t.match(frame, { numbers: [1], deadline: soon })
   t.equal(settled, false)
   frame!.confirm()
   await done
@@ -56,16 +58,16 @@ t.test(
     const { commit, frames, sent } = build()
     const all: Promise<void>[] = []
     for (let n = 0; n < 4; n++) {
-      all.push(commit.append(row(n), 100))
+      all.push(commit.append(row(n), soon))
       await sent(n + 1)
     }
-    for (let n = 4; n < 20; n++) all.push(commit.append(row(n), 100 - n))
+    for (let n = 4; n < 20; n++) all.push(commit.append(row(n), soon + n + 1))
     await new Promise((resolve) => setImmediate(resolve))
     t.equal(frames.length, 4)
     frames[2]!.confirm()
     await sent(5)
     t.same(frames[4]!.numbers, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])
-    t.equal(frames[4]!.deadline, 81, 'the earliest deadline of its rows')
+    t.equal(frames[4]!.deadline, soon + 20, 'the latest deadline of its rows')
     for (const { confirm } of frames) confirm()
     await Promise.all(all)
   },
@@ -73,15 +75,15 @@ t.test(
 
 t.test('a frame holds one partition, at most 1,000 rows and about 1 MiB', async (t) => {
   const { commit, sent } = build()
-  for (let n = 0; n < 1_001; n++) void commit.append(row(n), 1)
-  void commit.append(row(2_000, '2026-12'), 1)
+  for (let n = 0; n < 1_001; n++) void commit.append(row(n), soon)
+  void commit.append(row(2_000, '2026-12'), soon)
   const byRows = await sent(3)
   t.same(
     byRows.map(({ numbers }) => numbers.length),
     [1_000, 1, 1],
   )
   const large = build()
-  for (let n = 0; n < 3; n++) void large.commit.append(row(n, '2026-11', 600_000), 1)
+  for (let n = 0; n < 3; n++) void large.commit.append(row(n, '2026-11', 600_000), soon)
   t.same(
     (await large.sent(3)).map(({ numbers }) => numbers),
     [[0], [1], [2]],
@@ -90,9 +92,9 @@ t.test('a frame holds one partition, at most 1,000 rows and about 1 MiB', async 
 
 t.test('a frame that fails fails its own rows only', async (t) => {
   const { commit, sent } = build()
-  const first = commit.append(row(1), 1)
+  const first = commit.append(row(1), soon)
   await sent(1)
-  const second = commit.append(row(2), 1)
+  const second = commit.append(row(2), soon)
   const frames = await sent(2)
   frames[0]!.fail(new IntakeError('outcome_unknown', 'no answer'))
   await t.rejects(first, { code: 'outcome_unknown' })
@@ -102,9 +104,28 @@ t.test('a frame that fails fails its own rows only', async (t) => {
 
 t.test('close waits for every row that was appended', async (t) => {
   const { commit, sent, stored } = build()
-  void commit.append(row(1), 1)
+  void commit.append(row(1), soon)
   const closing = commit.close()
   ;(await sent(1))[0]!.confirm()
   await closing
   t.equal(stored(), 1)
 })
+
+t.test(
+  'a row whose deadline has passed is refused and never sent; the others are stored',
+  async (t) => {
+    const { commit, sent } = build()
+    const late = commit.append(row(1), performance.now() - 1)
+    const early = commit.append(row(2), soon - 30_000)
+    const fresh = commit.append(row(3), soon)
+    await t.rejects(late, { code: 'queue_unavailable' })
+    const frames = await sent(2)
+    t.same(
+      frames.map(({ numbers }) => numbers),
+      [[2], [3]],
+      'deadlines that lie far apart do not share a frame',
+    )
+    for (const { confirm } of frames) confirm()
+    await Promise.all([early, fresh])
+  },
+)

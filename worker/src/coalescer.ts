@@ -16,8 +16,8 @@ interface Parked {
  * when the oldest frame has waited `lingerMs`, or at once when the merge is full. Meanwhile the
  * next frames gather; one insert runs at a time.
  *
- * @param options.framesMax frames that make a merge full; fewer than jobs can be in hand
- * @param options.bytesMax compressed bytes that make a merge full
+ * @param options.framesMax the most frames in a merge; fewer than jobs can be in hand
+ * @param options.bytesMax the most compressed bytes in a merge; a larger frame is one of its own
  */
 export function createCoalescer(options: {
   insert: (frames: Frame[]) => Promise<void>
@@ -40,14 +40,27 @@ export function createCoalescer(options: {
   function start(): void {
     clearTimeout(timer)
     timer = undefined
-    const merged = parked
-    parked = []
-    parkedBytes = 0
+    const merged = takeMerge()
     inserting = true
     void settle(merged).finally(() => {
       inserting = false
       schedule()
     })
+  }
+
+  /** The oldest frames, until the merge is full. There is always one. */
+  function takeMerge(): Parked[] {
+    let end = 0
+    let bytes = 0
+    for (const { frame } of parked) {
+      bytes += frame.gzip.length
+      if (end === framesMax || (bytes > bytesMax && end > 0)) break
+      end++
+    }
+    const merged = parked.slice(0, end)
+    parked = parked.slice(end)
+    parkedBytes = parked.reduce((sum, { frame }) => sum + frame.gzip.length, 0)
+    return merged
   }
 
   async function settle(merged: Parked[]): Promise<void> {

@@ -4,13 +4,17 @@ import type { Frame, RecordKind } from '@intake/contract'
 import type { Logger } from '@intake/runtime'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
-import { rowsOf, splitFrame } from './split-frame.ts'
+import { rowsOf, splitRows } from './split-frame.ts'
 
 const pauseMinMs = 1_000
 const pauseMaxMs = 60_000
-/** A merge is taken apart after its rows were refused this often in a row, its parts at once. */
+/**
+ * How often in a row an insert may fail before it is taken apart: by refusals of its rows (the parts
+ * of a merge that was refused are taken apart at once), and by failures that its size may cause.
+ */
 const mergeRefusalsMax = 2
 const partRefusalsMax = 1
+const splitFailuresMax = 4
 
 export interface StoreFramesOptions {
   store: RowStore
@@ -27,8 +31,9 @@ export interface StoreFramesOptions {
  * frames stay in hand, so no more are fetched than can be held.
  *
  * When ClickHouse refuses the rows themselves, the merge is halved until the bad row is alone; that
- * row becomes a dead letter and all others are stored. Rejects only after `signal`; the rows may
- * then be stored or not.
+ * row becomes a dead letter and all others are stored. A merge that may be too large is halved too,
+ * but a single row is then repeated like any other. Rejects only after `signal`; the rows may then
+ * be stored or not.
  */
 export async function storeFrames(frames: Frame[], options: StoreFramesOptions): Promise<void> {
   await insertOrSplit(frames, mergeRefusalsMax, options)
@@ -42,14 +47,17 @@ async function insertOrSplit(
   const { kind, store, metrics, signal } = options
   const rows = frames.reduce((sum, frame) => sum + frame.rows, 0)
   const members = frames.map(({ gzip }) => gzip)
-  const refusal = await untilSettled({ ...options, rows, refusalsMax }, () =>
+  const failure = await untilSettled({ ...options, rows, refusalsMax }, () =>
     store.insertGzip({ table: kind, members, rows, signal }),
   )
-  if (refusal === undefined) return metrics.inserted(kind, rows)
+  if (failure === undefined) return metrics.inserted(kind, rows)
 
   const [only] = frames
-  if (only !== undefined && rows === 1) return bury(only, refusal, options)
-  const parts = only !== undefined && frames.length === 1 ? await splitFrame(only) : frames
+  const unpacked = only !== undefined && frames.length === 1 ? await rowsOf(only) : undefined
+  if (only !== undefined && unpacked !== undefined && unpacked.length <= 1) {
+    return bury({ row: unpacked[0] ?? only.gzip.toString('base64'), refusal: failure }, options)
+  }
+  const parts = unpacked === undefined ? frames : splitRows(unpacked)
   const half = Math.ceil(parts.length / 2)
   await insertOrSplit(parts.slice(0, half), partRefusalsMax, options)
   await insertOrSplit(parts.slice(half), partRefusalsMax, options)
@@ -57,12 +65,10 @@ async function insertOrSplit(
 
 /** Puts a single refused row where it waits for a person. */
 async function bury(
-  frame: Frame,
-  refusal: ClickHouseError,
+  { row, refusal }: { row: string; refusal: ClickHouseError },
   options: StoreFramesOptions,
 ): Promise<void> {
   const { kind, store, metrics, log } = options
-  const [row = ''] = await rowsOf(frame)
   await untilSettled({ ...options, rows: 1, refusalsMax: Infinity }, () =>
     addDeadLetter(store, { table: kind, row, refusal }),
   )
@@ -74,8 +80,8 @@ async function bury(
 }
 
 /**
- * Repeats an insert until it is confirmed, or until its rows have been refused `refusalsMax` times
- * in a row: then resolves to the refusal.
+ * Repeats an insert until it is confirmed, or until it has failed so often in a row, in a way that
+ * calls for taking it apart, that it resolves to the failure.
  */
 async function untilSettled(
   options: StoreFramesOptions & { rows: number; refusalsMax: number },
@@ -83,6 +89,7 @@ async function untilSettled(
 ): Promise<ClickHouseError | undefined> {
   const { kind, rows, refusalsMax, metrics, log, signal } = options
   let refusals = 0
+  let splitFailures = 0
   for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
     signal.throwIfAborted()
     try {
@@ -93,7 +100,9 @@ async function untilSettled(
       const failure = err instanceof ClickHouseError ? err.kind : 'retry'
       metrics.failed(kind, failure)
       refusals = failure === 'data' ? refusals + 1 : 0
-      if (err instanceof ClickHouseError && refusals >= refusalsMax) return err
+      splitFailures = failure === 'split' ? splitFailures + 1 : 0
+      const takeApart = refusals >= refusalsMax || (splitFailures >= splitFailuresMax && rows > 1)
+      if (err instanceof ClickHouseError && takeApart) return err
       log.error(
         { err, kind, rows, help: `docs/operations/insert-${failure}.md` },
         'insert failed; it will be repeated',

@@ -45,8 +45,8 @@ t.test('a full merge does not linger, by frames or by bytes', async (t) => {
 })
 
 t.test('one insert runs at a time; what arrives meanwhile is the next', async (t) => {
-  const { coalescer, inserts, started } = build({ framesMax: 1 })
-  const first = coalescer.add(frame(1))
+  const { coalescer, inserts, started } = build({ framesMax: 2 })
+  const first = Promise.all([coalescer.add(frame(1)), coalescer.add(frame(1))])
   const rest = Promise.all([coalescer.add(frame(2)), coalescer.add(frame(3))])
   t.equal(inserts.length, 1)
   inserts[0]?.confirm()
@@ -65,4 +65,17 @@ t.test('a failed insert fails its own frames only', async (t) => {
   await t.rejects(first, { message: 'given up' })
   ;(await started(2)).confirm()
   await second
+})
+
+t.test('a merge holds no more than its limits; the rest waits for the next', async (t) => {
+  const { coalescer, started } = build({ framesMax: 2, bytesMax: 10 })
+  const all = [1, 2, 3, 4, 5].map((rows) => coalescer.add(frame(rows, rows === 4 ? 11 : 1)))
+  const sizes: number[][] = []
+  for (let count = 1; sizes.flat().length < 5; count++) {
+    const { frames, confirm } = await started(count)
+    sizes.push(frames.map(({ rows }) => rows))
+    confirm()
+  }
+  await Promise.all(all)
+  t.same(sizes, [[1, 2], [3], [4], [5]])
 })

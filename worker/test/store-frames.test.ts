@@ -83,6 +83,21 @@ t.test('a merge is not taken apart because of one refusal', async (t) => {
   t.equal(deadLetters.length, 0)
 })
 
+t.test('a merge that ClickHouse cannot take as a whole is stored in parts', async (t) => {
+  const tooLarge = () => new ClickHouseError('memory', { kind: 'split', code: 241 })
+  const { options, stored, deadLetters } = build([tooLarge(), tooLarge(), tooLarge(), tooLarge()])
+  await storeFrames([frame(row(1), row(2)), frame(row(3))], options)
+  t.same(stored, [row(1), row(2), row(3)])
+  t.equal(deadLetters.length, 0)
+})
+
+t.test('a frame that cannot be unpacked is kept whole as a dead letter', async (t) => {
+  const refused = () => new ClickHouseError('gzip', { kind: 'data', code: 354 })
+  const { options, deadLetters } = build([refused(), refused()])
+  await storeFrames([{ rows: 3, gzip: Buffer.from('no gzip') }], options)
+  t.match(deadLetters, [{ row: Buffer.from('no gzip').toString('base64') }])
+})
+
 t.test('what needs a person is held and repeated, never taken apart', async (t) => {
   const hold = () => new ClickHouseError('no such table', { kind: 'hold', code: 60 })
   const { options, stored, deadLetters, lines } = build([hold(), hold()])

@@ -3,8 +3,8 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
-import { IntakeError } from '@intake/contract'
-import { problem } from './problems.ts'
+import { errorCatalogue, IntakeError } from '@intake/contract'
+import { problem, problemType } from './problems.ts'
 
 const waitsForContinue = new WeakSet<IncomingMessage>()
 
@@ -20,8 +20,9 @@ export const httpEdge = fp(
     })
     app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
       const error = new IntakeError('expectation_failed', 'Only 100-continue is supported.')
-      writeProblem(request.socket, error)
-      response.destroy()
+      response.writeHead(error.status, { 'content-type': problemType, connection: 'close' })
+      response.end(JSON.stringify(problem(error, randomUUID())))
+      request.resume()
     })
     app.addHook('preParsing', (request, reply, _payload, done) => {
       if (waitsForContinue.delete(request.raw)) reply.raw.writeContinue()
@@ -36,9 +37,16 @@ export const httpEdge = fp(
   { name: 'http-edge' },
 )
 
-/** Answers what the HTTP parser refused: too slow, too large a header, or not HTTP at all. */
+/**
+ * Answers what the HTTP parser refused: too slow, too large a header, or not HTTP at all. When a
+ * complete request on the same connection still waits for its answer, an answer here would be taken
+ * for that one: then the connection just ends, which says "maybe".
+ */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  // Node keeps the response that is due next on the socket, and its own handler looks there too.
+  const { _httpMessage: due } = socket as { _httpMessage?: ServerResponse | null }
+  const answerable = !due || (!due.req.complete && !due.headersSent)
+  if (error.code === 'ECONNRESET' || !socket.writable || !answerable) {
     socket.destroy()
     return
   }
@@ -60,7 +68,8 @@ function writeProblem(socket: Socket, error: IntakeError): void {
   const body = JSON.stringify(problem(error, randomUUID()))
   socket.end(
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
-      'Content-Type: application/problem+json; charset=utf-8\r\n' +
+      `Content-Type: ${problemType}\r\n` +
+      (errorCatalogue[error.code].retryable ? 'Retry-After: 1\r\n' : '') +
       `Content-Length: ${Buffer.byteLength(body)}\r\n` +
       `Connection: close\r\n\r\n${body}`,
     () => socket.destroy(),

@@ -17,6 +17,15 @@ const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
   },
 }
 
+export const problemType = 'application/problem+json; charset=utf-8'
+
+/** Seconds after which a client may try again, when that is not soon; others wait one second. */
+const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
+  queue_full: 30,
+  queue_unavailable: 5,
+  storage_unavailable: 5,
+}
+
 /** The one place that turns errors into answers. */
 export const problems = fp(
   async (app: FastifyInstance, options: { metrics: GatewayMetrics }) => {
@@ -24,7 +33,9 @@ export const problems = fp(
       options.metrics.refused(error.code)
       return sendProblem(error, request, reply)
     }
-    app.setErrorHandler((error, request, reply) => answer(asIntakeError(error), request, reply))
+    app.setErrorHandler((error, request, reply) =>
+      answer(asIntakeError(error, request), request, reply),
+    )
     app.setNotFoundHandler((request, reply) => answer(noRoute(app, request, reply), request, reply))
   },
   { name: 'problems' },
@@ -36,7 +47,7 @@ export function answerFrameworkError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  void sendProblem(asIntakeError(error), request, reply)
+  void sendProblem(asIntakeError(error, request), request, reply)
 }
 
 /** The body of an error answer. */
@@ -63,16 +74,26 @@ function sendProblem(
   else if (status >= 500) request.log.warn({ err: error }, 'request refused')
   else request.log.debug({ code: error.code }, 'request refused')
   if (status === 401) reply.header('www-authenticate', 'ApiKey')
-  if (retryable && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
+  if (retryable && !reply.hasHeader('retry-after')) {
+    reply.header('retry-after', String(spread(retryAfterSeconds[error.code] ?? 1)))
+  }
   return reply
     .code(status)
-    .type('application/problem+json; charset=utf-8')
+    .type(problemType)
     .serializer((body: unknown) => JSON.stringify(body))
     .send(problem(error, request.id))
 }
 
-function asIntakeError(error: unknown): IntakeError {
+/** Up to twice as long, so that a fleet that was refused together does not come back together. */
+function spread(seconds: number): number {
+  return Math.ceil(seconds * (seconds === 1 ? 1 : 1 + Math.random()))
+}
+
+function asIntakeError(error: unknown, request: FastifyRequest): IntakeError {
   if (error instanceof IntakeError) return error
+  if (request.raw.destroyed && !request.raw.complete) {
+    return new IntakeError('malformed_http', 'The body ended early.', { cause: error })
+  }
   const code = (error as { code?: unknown }).code
   const known = typeof code === 'string' ? frameworkCodes[code] : undefined
   return known === undefined

@@ -37,7 +37,7 @@ export interface ClickHouse {
   query<Row = Record<string, unknown>>(sql: string, params?: QueryParams): Promise<Row[]>
   /** Runs a statement that returns nothing. */
   command(sql: string, params?: QueryParams): Promise<void>
-  /** Resolves when the server answers and accepts the credentials. */
+  /** Resolves when the server answers, within two seconds, and accepts the credentials. */
   ping(): Promise<void>
   /** Closes the sockets; requests in flight fail. May be called again. */
   close(): Promise<void>
@@ -45,6 +45,8 @@ export interface ClickHouse {
 
 /** Values for `{name:Type}` placeholders. */
 export type QueryParams = Record<string, unknown>
+
+const pingTimeoutMs = 2_000
 
 export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   const { url, requestTimeoutMs = 30_000, connectionsMax = 10 } = options
@@ -72,7 +74,7 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       })
       if (writtenRows === rows) return
       const message = `ClickHouse wrote ${writtenRows} of ${rows} rows`
-      throw new ClickHouseError(message, { kind: 'retry' })
+      throw new ClickHouseError(message, { kind: 'split' })
     },
     query: async <Row>(sql: string, params?: QueryParams) => {
       const { body } = await send({ query: sql, settings: querySettings, params })
@@ -83,7 +85,8 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       await send({ query: sql, settings: statementSettings, params })
     },
     ping: async () => {
-      await send({ query: 'SELECT 1', settings: querySettings })
+      const signal = AbortSignal.timeout(pingTimeoutMs)
+      await send({ query: 'SELECT 1', settings: querySettings, signal })
     },
     close: () => client.close(),
   }

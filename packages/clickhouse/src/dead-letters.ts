@@ -23,10 +23,12 @@ export async function addDeadLetter(
   clickhouse: Pick<ClickHouse, 'insertGzip'>,
   { table, row, refusal }: { table: RecordTable; row: string; refusal: ClickHouseError },
 ): Promise<void> {
+  const now = new Date()
   await write(clickhouse, {
+    ver: now.getTime(),
     id: idOf(row),
     table,
-    failed_at: new Date().toISOString(),
+    failed_at: now.toISOString(),
     error_code: refusal.code ?? 0,
     error: refusal.serverText ?? refusal.message,
     row,
@@ -40,9 +42,9 @@ export async function listDeadLetters(
 ): Promise<DeadLetter[]> {
   return clickhouse.query<DeadLetter>(
     `SELECT * FROM intake.dead_letters
-     WHERE {id:String} = '' OR toString(id) = {id:String}
+     ${id === undefined ? '' : 'WHERE toString(id) = {id:String}'}
      ORDER BY failed_at, id`,
-    { id: id ?? '' },
+    id === undefined ? {} : { id },
   )
 }
 
@@ -57,11 +59,13 @@ export async function dropDeadLetter(
   clickhouse: Pick<ClickHouse, 'insertGzip'>,
   letter: DeadLetter,
 ): Promise<void> {
-  await write(clickhouse, { ...letter, error: '', row: '', is_deleted: 1 })
+  // Later than the entry, also when the clock of its worker is ahead of this one.
+  const ver = Math.max(Date.now(), Date.parse(`${letter.failed_at.replace(' ', 'T')}Z`) + 1)
+  await write(clickhouse, { ...letter, ver, error: '', row: '', is_deleted: 1 })
 }
 
 async function write(clickhouse: Pick<ClickHouse, 'insertGzip'>, entry: object): Promise<void> {
-  const members = [gzipSync(`${JSON.stringify({ ...entry, ver: Date.now() })}\n`)]
+  const members = [gzipSync(`${JSON.stringify(entry)}\n`)]
   await clickhouse.insertGzip({ table: 'dead_letters', members, rows: 1 })
 }
 

@@ -2,11 +2,13 @@
  * What a failure asks of the caller.
  * - `retry`: the same request may succeed later, or its outcome is unknown. Send it again.
  * - `hold`: no retry helps until a person or a migration acts. Keep the rows, alarm, try seldom.
+ * - `split`: like `retry`, but the size or an unknown fault of the request itself may be the cause.
+ *   When it comes again, send the rows in smaller requests.
  * - `data`: these rows are refused and always will be. Nothing of the request was stored.
  */
-export type FailureKind = 'retry' | 'hold' | 'data'
+export type FailureKind = 'retry' | 'hold' | 'split' | 'data'
 
-/** ClickHouse exception codes with a known meaning here. Every other code means `retry`. */
+/** ClickHouse exception codes with a known meaning here. Every other code means `split`. */
 export const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   3: ['retry', 'UNEXPECTED_END_OF_FILE'],
   107: ['retry', 'FILE_DOESNT_EXIST'],
@@ -16,7 +18,7 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
   203: ['retry', 'NO_FREE_CONNECTION'],
   209: ['retry', 'SOCKET_TIMEOUT'],
   210: ['retry', 'NETWORK_ERROR'],
-  241: ['retry', 'MEMORY_LIMIT_EXCEEDED'],
+  241: ['split', 'MEMORY_LIMIT_EXCEEDED'],
   242: ['retry', 'TABLE_IS_READ_ONLY'],
   252: ['retry', 'TOO_MANY_PARTS'],
   285: ['retry', 'TOO_FEW_LIVE_REPLICAS'],
@@ -87,6 +89,6 @@ export class ClickHouseError extends Error {
 
 /** The error for an exception code that ClickHouse sent; `serverText` is the body beside it. */
 export const errorForCode = (code: number, serverText: string): ClickHouseError => {
-  const [kind, name] = failureCodes[code] ?? ['retry', 'unknown code']
+  const [kind, name] = failureCodes[code] ?? ['split', 'unknown code']
   return new ClickHouseError(`ClickHouse answered ${code} (${name})`, { kind, code, serverText })
 }

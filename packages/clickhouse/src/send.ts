@@ -1,7 +1,7 @@
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { ClickHouseError, errorForCode } from './errors.ts'
+import { ClickHouseError, errorForCode, type FailureKind } from './errors.ts'
 
 export interface Statement {
   query: string
@@ -55,12 +55,16 @@ export const createSender = (options: { client: ClickHouseClient; requestTimeout
     const { signal } = statement
     const cancel = new AbortController()
     let ending = 'The connection to ClickHouse failed'
+    let kind: FailureKind = 'retry'
     const end = (why: string) => {
       ending = why
       cancel.abort()
     }
     const giveUp = () => end('The request to ClickHouse was given up')
-    const late = () => end(`No answer from ClickHouse within ${requestTimeoutMs} ms`)
+    const late = () => {
+      kind = 'split'
+      end(`No answer from ClickHouse within ${requestTimeoutMs} ms`)
+    }
     const timer = setTimeout(late, requestTimeoutMs)
     signal?.addEventListener('abort', giveUp)
     if (signal?.aborted) giveUp()
@@ -70,7 +74,7 @@ export const createSender = (options: { client: ClickHouseClient; requestTimeout
       return await exchange(statement, cancel.signal)
     } catch (cause) {
       if (cause instanceof ClickHouseError) throw cause
-      throw new ClickHouseError(ending, { kind: 'retry', cause })
+      throw new ClickHouseError(ending, { kind, cause })
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', giveUp)

@@ -71,11 +71,11 @@ t.test('a tombstone hides its row, also when the row is delivered again', async 
   t.equal(await countOf('logs', [row.id]), 0)
 })
 
-t.test('retry: another number of rows was written than the caller counted', async (t) => {
+t.test('split: another number of rows was written than the caller counted', async (t) => {
   for (const rows of [1, 3]) {
     const insert = { table: 'logs', members: [member([logRow(), logRow()])], rows } as const
     const error = await failureOf(clickhouse.insertGzip(insert))
-    t.match(error, { kind: 'retry', code: undefined })
+    t.match(error, { kind: 'split', code: undefined })
   }
 })
 
@@ -164,7 +164,7 @@ t.test('retry: no answer within the deadline; the rows come once all the same', 
   const error = await failureOf(hurried.insertGzip(insert)).finally(() => {
     kill(server.pid, 'SIGCONT')
   })
-  t.match(error, { kind: 'retry', message: 'No answer from ClickHouse within 300 ms' })
+  t.match(error, { kind: 'split', message: 'No answer from ClickHouse within 300 ms' })
   t.ok(performance.now() - from < 2_000)
   await clickhouse.insertGzip(insert)
   t.equal(await countOf('logs', [row.id]), 1)
@@ -173,7 +173,7 @@ t.test('retry: no answer within the deadline; the rows come once all the same', 
 t.test('retry: the answer begins and then stalls', async (t) => {
   const client = await listen(t, (_, res) => res.write('1'), 100)
   const error = await failureOf(client.query('SELECT 1'))
-  t.match(error, { kind: 'retry', message: 'No answer from ClickHouse within 100 ms' })
+  t.match(error, { kind: 'split', message: 'No answer from ClickHouse within 100 ms' })
 })
 
 t.test('retry: the caller gives up, before or while it waits', async (t) => {
@@ -206,14 +206,14 @@ t.test('retry: an answer that is not a confirmation', async (t) => {
   const answers: [string, object, RequestListener][] = [
     [
       '200 with an exception code',
-      { code: 241 },
+      { kind: 'split', code: 241 },
       (_, res) => res.writeHead(200, { ...summary(1), 'x-clickhouse-exception-code': 241 }).end(),
     ],
-    ['200 with too few rows', {}, (_, res) => res.writeHead(200, summary(0)).end()],
-    ['200 without a summary', {}, (_, res) => res.end()],
+    ['200 with too few rows', { kind: 'split' }, (_, res) => res.writeHead(200, summary(0)).end()],
+    ['200 without a summary', { kind: 'split' }, (_, res) => res.end()],
     [
       'an unknown code',
-      { code: 9999 },
+      { kind: 'split', code: 9999 },
       (_, res) =>
         res.writeHead(500, { 'x-clickhouse-exception-code': 9999 }).end('Code: 27. DB::Exception'),
     ],

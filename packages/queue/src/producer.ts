@@ -32,6 +32,8 @@ const pauseMs = 100
 export function createFrameProducer(options: { redis: Redis; kind: RecordKind }): FrameProducer {
   const { redis, kind } = options
   let opening: Promise<Queue> | undefined
+  // So that the first frame need not wait for it; a failure is met again, and reported, there.
+  openQueue().catch(() => {})
 
   return {
     async add(frame, deadline) {
@@ -44,19 +46,23 @@ export function createFrameProducer(options: { redis: Redis; kind: RecordKind })
       }
       let maybeStored = false
       for (;;) {
-        let sent = false
+        const sentBefore: boolean = maybeStored
+        let givenUp = false
         const attempt = async () => {
           const queue = await openQueue()
-          if (redis.status !== 'ready') throw new Error('not connected to Redis')
-          sent = true
+          // An attempt that was given up must not store the frame later, behind the answer's back.
+          if (givenUp || redis.status !== 'ready') throw new Error('not connected to Redis')
+          maybeStored = true
           await queue.add(kind, data, jobOptions)
         }
-        const left = deadline - performance.now()
         try {
-          return await withDeadline(attempt(), Math.min(attemptMs, Math.max(left, 0)), 'enqueue')
+          const left = deadline - performance.now()
+          if (left <= 0) throw new Error('the deadline has passed')
+          return await withDeadline(attempt(), Math.min(attemptMs, left), 'enqueue')
         } catch (cause) {
+          givenUp = true
           const refused = cause instanceof ReplyError
-          maybeStored ||= sent && !refused
+          if (refused) maybeStored = sentBefore
           if (refused || performance.now() + pauseMs >= deadline) {
             throw maybeStored
               ? new IntakeError('outcome_unknown', 'The queue did not answer in time.', { cause })

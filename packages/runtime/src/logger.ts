@@ -12,5 +12,27 @@ export function createLogger(options: {
   destination?: DestinationStream
 }): Logger {
   const { name, level, destination } = options
-  return pino({ name, level, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  const timestamp = pino.stdTimeFunctions.isoTime
+  return pino({ name, level, timestamp, serializers: { err: describeError } }, destination)
+}
+
+interface DescribedError {
+  type: string
+  message: string
+  code?: unknown
+  stack?: string | undefined
+  cause?: DescribedError
+}
+
+/** Nothing else of an error: clients hang commands and URLs on it, and with them passwords. */
+function describeError(error: unknown): DescribedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' }
+  const { name, message, stack, cause } = error
+  return {
+    type: name,
+    message,
+    ...('code' in error && { code: error.code }),
+    stack,
+    ...(cause instanceof Error && { cause: describeError(cause) }),
+  }
 }

@@ -52,7 +52,7 @@ function each(
     .option('--all', 'every dead letter')
     .action((id: string | undefined, options: { all?: boolean }) =>
       withClickHouse(async (clickhouse) => {
-        if ((id === undefined) !== (options.all ?? false))
+        if (id === '' || (id === undefined) !== (options.all ?? false))
           throw new UsageError('Name an id, or --all.')
         let failures = 0
         for (const letter of await find(clickhouse, id)) {
