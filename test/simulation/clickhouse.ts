@@ -1,0 +1,125 @@
+import { cutIntoParts, type InsertPart } from './insert-parts.ts'
+import type { Row } from './row.ts'
+import { createTable, type Table } from './table.ts'
+import { createProcess, type Part, type World } from './world.ts'
+
+export interface Insert {
+  rows: readonly Row[]
+  /** The insert deduplication token; undefined: no deduplication. */
+  token: string | undefined
+}
+
+export type InsertAnswer = { status: 200; writtenRows: number } | { status: 500 }
+
+export interface ClickHouse extends Part {
+  insert(insert: Insert, answer: (answer: InsertAnswer) => void): void
+  /** Which of the ids are in the table. */
+  find(ids: readonly string[]): Set<string>
+  /** Whether an insert is in place in part. */
+  isHalfDone(): boolean
+  /** Lets the running inserts fail where they are. */
+  failInserts(): void
+  table: Table
+}
+
+interface Running {
+  name: string
+  parts: InsertPart[]
+  committed: number
+  isToFail: boolean
+}
+
+/**
+ * An insert is atomic within one partition and one block only. It becomes visible part by part, and
+ * a crash between two parts keeps the ones that are in place. It goes on when its client has gone.
+ */
+export function createClickHouse(world: World): ClickHouse {
+  const { design, random, scheduler, coverage, serial } = world
+  const process = createProcess('clickhouse')
+  const table = createTable({ design })
+  const dedupLog = new Set<string>()
+  const running = new Set<Running>()
+
+  function commit(part: InsertPart): void {
+    for (const { id } of part.rows) if (table.has(id)) coverage['duplicate raw rows']++
+    table.commit(part.partition, part.rows)
+  }
+
+  function isPartial({ committed, parts }: Running): boolean {
+    return committed > 0 && committed < parts.length
+  }
+
+  function planMerge(): void {
+    const run = () => {
+      const partitions = table.partitions()
+      if (partitions.length > 0) table.merge(random.pick(partitions))
+      planMerge()
+    }
+    scheduler.plan({ of: process, what: 'merge', after: 200, kind: 'background', run })
+  }
+
+  return {
+    process,
+    table,
+    start: planMerge,
+    crash() {
+      for (const insert of running) if (isPartial(insert)) coverage['partial inserts']++
+      running.clear()
+    },
+    find: (ids) => new Set(ids.filter((id) => table.has(id))),
+    isHalfDone: () => [...running].some(isPartial),
+    failInserts() {
+      for (const insert of running) insert.isToFail = true
+    },
+
+    insert({ rows, token }, answer) {
+      const parts = cutIntoParts({ world, rows, token })
+      const insert = { name: `insert ${serial()}`, parts, committed: 0, isToFail: false }
+      running.add(insert)
+      next()
+
+      function next(): void {
+        const part = parts[insert.committed]
+        if (part === undefined) return finish({ status: 200, writtenRows: rows.length })
+        const what = `${insert.name}, part ${insert.committed + 1} of ${parts.length}`
+        plan(`${what}: ${part.rows.map(({ content }) => content).join(' ')}`, () => {
+          if (insert.isToFail) return fail()
+          if (part.dedupName === undefined) return inPlace(part)
+          if (dedupLog.has(part.dedupName)) return skip(part)
+          dedupLog.add(part.dedupName)
+          if (design.dedupLog === 'with the part') return inPlace(part)
+          plan(`${what}: renamed into place`, () => inPlace(part))
+        })
+      }
+
+      function inPlace(part: InsertPart): void {
+        commit(part)
+        insert.committed++
+        next()
+      }
+
+      function skip(part: InsertPart): void {
+        scheduler.note(process.name, `${insert.name}: ${part.dedupName} is in the dedup log`)
+        insert.committed++
+        next()
+      }
+
+      function fail(): void {
+        const writtenRows = parts
+          .slice(0, insert.committed)
+          .reduce((sum, part) => sum + part.rows.length, 0)
+        if (isPartial(insert)) coverage['partial inserts']++
+        finish(random.chance(0.5) ? { status: 500 } : { status: 200, writtenRows })
+      }
+
+      function finish(result: InsertAnswer): void {
+        running.delete(insert)
+        answer(result)
+      }
+
+      function plan(what: string, run: () => void): void {
+        scheduler.plan({ of: process, what, after: random.below(6), run })
+      }
+    },
+  }
+}

@@ -1,0 +1,19 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+
+/** Something the real code waits for, settled by the script. */
+export interface Settling {
+  confirm: () => void
+  fail: (error: Error) => void
+}
+
+/** The seeds of the scripts that the model and the real code follow side by side. */
+export const scripts = Array.from({ length: 25 }, (_, index) => index + 1)
+export const actionsOfScript = 40
+
+const turnsMax = 100_000
+
+/** Lets the real code run until it has done as much as the model, and a little longer. */
+export async function until(isDone: () => boolean): Promise<void> {
+  for (let turn = 0; !isDone() && turn < turnsMax; turn++) await turnOfTheLoop()
+  for (let turn = 0; turn < 3; turn++) await turnOfTheLoop()
+}

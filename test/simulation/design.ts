@@ -1,0 +1,66 @@
+/** The decisions that the guarantees rest on. Each wrong design of the tests changes one or two. */
+export interface Design {
+  /** When the client is told 201. */
+  acknowledge: 'when the queue confirmed' | 'when the frame is sent'
+  /** What the client is told when the queue may or may not have the frame. */
+  unknownIsToldAs: 'unknown' | 'refused'
+  /** Whether a command that has no connection is sent later, after its caller gave it up. */
+  offlineQueue: boolean
+  /** Whether an idempotency key reserves its id before anything is stored. */
+  reservation: boolean
+  /** Who gives a record its id and its time. */
+  identity: 'gateway' | 'worker'
+  /** Whether a request that was refused removes the images it put. */
+  removeImagesOfRefused: boolean
+
+  /** What Redis has on disk when it confirms. */
+  appendfsync: 'always' | 'everysec'
+  /** Recoveries of a stalled job after which it is failed. */
+  maxStalledCount: number
+  /** Whether a frame that is sent again keeps its job id. */
+  sameJobId: boolean
+  /** Whether a job can be completed only by the worker that holds its lock. */
+  lockedCompletion: boolean
+
+  complete: 'after the insert' | 'before the insert'
+  beforeInsert: 'nothing' | 'skip if any row is there' | 'leave out rows that are there'
+  /** Whether an insert that reports too few rows has failed. */
+  checkWrittenRows: boolean
+
+  /** What the insert deduplication token is made of. */
+  insertToken: 'none' | 'the jobs' | 'the first job'
+  /** FACTS: ClickHouse writes its dedup log first, then renames the part into place. */
+  dedupLog: 'before the part' | 'with the part'
+  /** Whether a repeated insert may be cut into other blocks than before. */
+  blocks: 'always the same' | 'vary'
+
+  engine: 'ReplacingMergeTree' | 'MergeTree'
+  /** Whether readers collapse the duplicates that are not merged yet. */
+  final: boolean
+  sortingKey: 'received_at, id' | 'received_at'
+  partitionBy: 'received_at' | 'time of the insert'
+}
+
+/** As DESIGN.md has it. */
+export const rightDesign: Design = {
+  acknowledge: 'when the queue confirmed',
+  unknownIsToldAs: 'unknown',
+  offlineQueue: false,
+  reservation: true,
+  identity: 'gateway',
+  removeImagesOfRefused: false,
+  appendfsync: 'always',
+  maxStalledCount: Infinity,
+  sameJobId: true,
+  lockedCompletion: true,
+  complete: 'after the insert',
+  beforeInsert: 'nothing',
+  checkWrittenRows: true,
+  insertToken: 'none',
+  dedupLog: 'before the part',
+  blocks: 'vary',
+  engine: 'ReplacingMergeTree',
+  final: true,
+  sortingKey: 'received_at, id',
+  partitionBy: 'received_at',
+}

@@ -1,0 +1,111 @@
+import type { ClickHouse } from './clickhouse.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { Redis } from './redis.ts'
+import { createProcess, type Part, type World } from './world.ts'
+
+export interface Faults {
+  /** Perhaps breaks something. What is broken mends itself after a while. */
+  strike(): void
+}
+
+/** Up to longer than a request waits. */
+const downTicks = [10, 60, 250] as const
+const fullTicks = 60
+/** Up to far longer than a lock is held. */
+const frozenTicks = [20, 100, 350] as const
+
+/**
+ * The faults of one run. Each run has its own rate and its own selection of them, so that rare
+ * combinations are not drowned in all the others.
+ */
+export function createFaults(options: {
+  world: World
+  gateways: readonly Part[]
+  workers: readonly Part[]
+  redis: Redis
+  clickhouse: ClickHouse
+  objects: ObjectStore
+}): Faults {
+  const { world, gateways, workers, redis, clickhouse, objects } = options
+  const { random, scheduler, network } = world
+  const fate = createProcess('fate')
+  let isWaitingForInsert = false
+
+  function kill(part: Part): void {
+    const { process } = part
+    if (process.state === 'down') return
+    scheduler.note('fate', `kills ${process.name}`)
+    process.state = 'down'
+    process.life++
+    part.crash?.()
+    network.reset(process)
+    const run = () => {
+      process.state = 'running'
+      part.start()
+    }
+    scheduler.plan({
+      of: fate,
+      what: `starts ${process.name}`,
+      after: random.pick(downTicks),
+      run,
+    })
+  }
+
+  function freeze({ process }: Part): void {
+    if (process.state !== 'running') return
+    scheduler.note('fate', `freezes ${process.name}`)
+    process.state = 'frozen'
+    const { life } = process
+    const run = () => {
+      if (process.life === life) process.state = 'running'
+    }
+    scheduler.plan({
+      of: fate,
+      what: `thaws ${process.name}`,
+      after: random.pick(frozenTicks),
+      run,
+    })
+  }
+
+  function fill(): void {
+    scheduler.note('fate', 'fills redis')
+    redis.setFull(true)
+    const run = () => redis.setFull(false)
+    scheduler.plan({ of: fate, what: 'makes room in redis', after: fullTicks, run })
+  }
+
+  function failInserts(): void {
+    scheduler.note('fate', 'lets running inserts fail')
+    clickhouse.failInserts()
+  }
+
+  /** The moment between two parts of an insert is short: faults that wait for it find it. */
+  function interruptInsert(): void {
+    if (clickhouse.isHalfDone()) random.pick([() => kill(clickhouse), failInserts])()
+    else isWaitingForInsert = true
+  }
+
+  const kinds = [
+    ...[gateways, workers, [redis], [clickhouse], [objects]].flatMap((parts) => [
+      () => kill(random.pick(parts)),
+      () => freeze(random.pick(parts)),
+    ]),
+    () => void scheduler.loseAnswer(),
+    fill,
+    failInserts,
+    interruptInsert,
+    interruptInsert,
+  ]
+  const selected = kinds.filter(() => random.chance(0.5))
+  const rate = random.pick([0, 0.01, 0.03, 0.08])
+
+  return {
+    strike() {
+      if (isWaitingForInsert && clickhouse.isHalfDone()) {
+        isWaitingForInsert = false
+        interruptInsert()
+      }
+      if (selected.length > 0 && random.chance(rate)) random.pick(selected)()
+    },
+  }
+}

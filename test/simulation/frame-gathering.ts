@@ -1,0 +1,49 @@
+/** What decides whether rows may share a frame. */
+export interface Sized {
+  partition: string | number
+  characters: number
+}
+
+export interface FrameGathering<Item extends Sized> {
+  add(item: Item): void
+  /** Whether a frame may be taken now. */
+  isReady(): boolean
+  /** The oldest rows that fit into one frame; the frame is in flight from now on. */
+  take(): Item[]
+  /** One frame in flight has settled. */
+  settled(): void
+}
+
+export interface FrameLimits {
+  framesInFlightMax: number
+  rowsMax: number
+  charactersMax: number
+}
+
+/** The rules of the gateway's group commit; `group-commit.test.ts` holds the real one against them. */
+export function createFrameGathering<Item extends Sized>(
+  limits: FrameLimits,
+): FrameGathering<Item> {
+  let waiting: Item[] = []
+  let inFlight = 0
+
+  return {
+    add: (item) => void waiting.push(item),
+    isReady: () => waiting.length > 0 && inFlight < limits.framesInFlightMax,
+    take() {
+      const frame: Item[] = []
+      let characters = 0
+      for (const item of waiting) {
+        characters += item.characters
+        const fits = frame.length === 0 || characters <= limits.charactersMax
+        if (!fits || frame.length === limits.rowsMax) break
+        if (item.partition !== waiting[0]?.partition) break
+        frame.push(item)
+      }
+      waiting = waiting.slice(frame.length)
+      inFlight++
+      return frame
+    },
+    settled: () => void inFlight--,
+  }
+}

@@ -1,0 +1,38 @@
+import { partitionOf, type Row } from './row.ts'
+import type { World } from './world.ts'
+
+/** The rows of one insert that become visible together. */
+export interface InsertPart {
+  partition: number
+  rows: Row[]
+  /** Under which the part stands in the dedup log; undefined: no deduplication. */
+  dedupName: string | undefined
+}
+
+const blockRows = 4
+
+/** Cuts an insert into blocks, and each block into its partitions. */
+export function cutIntoParts(options: {
+  world: World
+  rows: readonly Row[]
+  token: string | undefined
+}): InsertPart[] {
+  const { world, rows, token } = options
+  const { design, random, scheduler } = world
+  const size = design.blocks === 'vary' ? 2 + random.below(4) : blockRows
+  const parts: InsertPart[] = []
+  for (let start = 0; start < rows.length; start += size) {
+    const block = start / size
+    const inPartition = new Map<number, Row[]>()
+    for (const row of rows.slice(start, start + size)) {
+      const time = design.partitionBy === 'received_at' ? row.receivedAt : scheduler.now()
+      const partition = partitionOf(time)
+      inPartition.set(partition, [...(inPartition.get(partition) ?? []), row])
+    }
+    for (const [partition, partRows] of inPartition) {
+      const dedupName = token === undefined ? undefined : `${partition}/${token}/${block}`
+      parts.push({ partition, rows: partRows, dedupName })
+    }
+  }
+  return parts
+}

@@ -1,0 +1,86 @@
+import type { Random } from './random.ts'
+import type { Process, Scheduler } from './scheduler.ts'
+
+/**
+ * - `unreachable`: nobody was there, the request was certainly not handled.
+ * - `unknown`: no answer; the request was handled, is being handled, or will be, or never.
+ */
+export type Reply<Answer> =
+  { outcome: 'answered'; value: Answer } | { outcome: 'unreachable' } | { outcome: 'unknown' }
+
+export interface Call<Answer> {
+  from: Process
+  to: Process
+  what: string
+  /** Ticks until the caller gives up. The request does not: it may be handled later. */
+  patience: number
+  background?: boolean
+  /** Runs at the receiver; it may answer at once, later, or never. */
+  handle: (answer: (value: Answer) => void) => void
+  /** Runs at the caller, exactly once, unless the caller dies. */
+  done: (reply: Reply<Answer>) => void
+}
+
+export interface Network {
+  call<Answer>(call: Call<Answer>): void
+  /** Breaks the connections of a process that has died; its callers notice at some time. */
+  reset(process: Process): void
+}
+
+const latencyMax = 8
+
+export function createNetwork(options: { random: Random; scheduler: Scheduler }): Network {
+  const { random, scheduler } = options
+  const open = new Set<{ to: Process; cut: () => void }>()
+
+  return {
+    call({ from, to, what, patience, background = false, handle, done }) {
+      const kind = background ? 'background' : 'work'
+      if (to.state === 'down') {
+        const notice = () => done({ outcome: 'unreachable' })
+        scheduler.plan({ of: from, what: `${what}: ${to.name} is away`, kind, run: notice })
+        return
+      }
+      const life = from.life
+      const unknown = { outcome: 'unknown' } as const
+      const settle = (reply: Parameters<typeof done>[0]) => {
+        if (!open.delete(connection)) return
+        giveUp()
+        done(reply)
+      }
+      const arrive = (suffix: string, reply: Parameters<typeof done>[0]) => {
+        if (from.life !== life || !open.has(connection)) return
+        scheduler.plan({
+          of: from,
+          what: `${what}: ${suffix}`,
+          after: random.below(latencyMax),
+          kind: background ? 'background' : 'answer',
+          run: () => settle(reply),
+        })
+      }
+      const connection = { to, cut: () => arrive('the connection broke', unknown) }
+      open.add(connection)
+      const giveUp = scheduler.plan({
+        of: from,
+        what: `${what}: no answer in time`,
+        after: patience,
+        kind,
+        run: () => settle(unknown),
+      })
+      scheduler.plan({
+        of: to,
+        what: `${what} (for ${from.name})`,
+        after: random.below(latencyMax),
+        kind,
+        run: () => handle((value) => arrive('answered', { outcome: 'answered', value })),
+      })
+    },
+
+    reset(process) {
+      for (const connection of open) {
+        if (connection.to !== process) continue
+        connection.cut()
+      }
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import type { Random } from './random.ts'
+
+/** Something that can die or stand still. What it had planned dies or stands still with it. */
+export interface Process {
+  readonly name: string
+  state: 'running' | 'frozen' | 'down'
+  /** Grows with each death: what was planned in an earlier life never happens. */
+  life: number
+}
+
+/**
+ * - `work`: the run is not over before it has happened.
+ * - `background`: repeats for ever, like a poll.
+ * - `answer`: work that a bad network may lose.
+ */
+export type EventKind = 'work' | 'background' | 'answer'
+
+export interface Event {
+  of: Process
+  what: string
+  run: () => void
+  /** Ticks until it may happen; it may happen any time later. */
+  after?: number
+  kind?: EventKind
+}
+
+export interface Scheduler {
+  /** Virtual time in ticks. */
+  now(): number
+  /** Returns a function that takes the event back. */
+  plan(event: Event): () => void
+  /** Lets one event happen that may happen now; false when nothing will ever happen again. */
+  step(): boolean
+  /** Whether work or answers are still to happen. */
+  isBusy(): boolean
+  /** Takes away one answer that is on its way, if there is any. */
+  loseAnswer(): boolean
+  note(who: string, what: string): void
+}
+
+interface Planned extends Required<Omit<Event, 'after'>> {
+  life: number
+  due: number
+}
+
+const never = -1
+
+/**
+ * All concurrency of a simulation: of the events that may happen, the random numbers choose the
+ * next. The same numbers make the same history.
+ *
+ * @param options.trace receives one line for each event, the background left out
+ */
+export function createScheduler(options: {
+  random: Random
+  trace?: ((line: string) => void) | undefined
+}): Scheduler {
+  const { random, trace } = options
+  const planned: Planned[] = []
+  const possible: Planned[] = []
+  let now = 0
+
+  const isAlive = (one: Planned) => one.life === one.of.life
+  const note = (who: string, what: string) => trace?.(`${now}`.padStart(5) + `  ${who}: ${what}`)
+
+  /** Fills `possible`; returns when the next event is due if there is none. */
+  function collect(): number {
+    possible.length = 0
+    let kept = 0
+    let nextDue = Infinity
+    for (const one of planned) {
+      if (!isAlive(one)) continue
+      planned[kept++] = one
+      if (one.of.state !== 'running') continue
+      if (one.due <= now) possible.push(one)
+      else if (one.due < nextDue) nextDue = one.due
+    }
+    planned.length = kept
+    return nextDue
+  }
+
+  return {
+    now: () => now,
+    note,
+
+    plan({ of, what, run, after = 0, kind = 'work' }) {
+      const one = { of, what, run, kind, life: of.life, due: now + after }
+      planned.push(one)
+      return () => {
+        one.life = never
+      }
+    },
+
+    step() {
+      now += random.below(2)
+      const nextDue = collect()
+      if (possible.length === 0) {
+        if (nextDue === Infinity) return false
+        now = nextDue
+        collect()
+      }
+      const chosen = random.pick(possible)
+      chosen.life = never
+      if (chosen.kind !== 'background') note(chosen.of.name, chosen.what)
+      chosen.run()
+      return true
+    },
+
+    isBusy: () => planned.some((one) => isAlive(one) && one.kind !== 'background'),
+
+    loseAnswer() {
+      const answers = planned.filter((one) => isAlive(one) && one.kind === 'answer')
+      if (answers.length === 0) return false
+      const lost = random.pick(answers)
+      lost.life = never
+      note('network', `loses: ${lost.of.name} ${lost.what}`)
+      return true
+    },
+  }
+}

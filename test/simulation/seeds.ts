@@ -1,0 +1,33 @@
+import { randomInt } from 'node:crypto'
+
+export interface Seeds {
+  /** The seeds of this test run are `base`, `base + 1` and so on. */
+  base: number
+  count: number
+  /** The one run to be replayed, of the right design or of the wrong one that is named. */
+  replay: { seed: number; designName: string | undefined } | undefined
+}
+
+const baseMax = 1_000_000_000
+const defaultCount = 6_000
+
+/**
+ * Every test run tries other seeds; what it finds, `SIM_SEED` replays.
+ *
+ * - `SIM_SEED=n`: this run only, with its trace; `SIM_DESIGN=name`: of this wrong design.
+ * - `SIM_BASE=n`: the seeds of an earlier test run. `SIM_SEEDS=n`: how many.
+ */
+export function readSeeds(env: Record<string, string | undefined>): Seeds {
+  const { SIM_SEED, SIM_DESIGN, SIM_BASE, SIM_SEEDS } = env
+  return {
+    base: SIM_BASE === undefined ? randomInt(1, baseMax) : Number(SIM_BASE),
+    count: SIM_SEEDS === undefined ? defaultCount : Number(SIM_SEEDS),
+    replay: SIM_SEED === undefined ? undefined : { seed: Number(SIM_SEED), designName: SIM_DESIGN },
+  }
+}
+
+/** The command that replays a run. */
+export function replayCommand(seed: number, designName?: string): string {
+  const design = designName === undefined ? '' : ` SIM_DESIGN='${designName}'`
+  return `SIM_SEED=${seed}${design} npx tap --reporter=tap test/simulation/simulation.test.ts`
+}

@@ -1,0 +1,87 @@
+import { createClickHouse } from './clickhouse.ts'
+import { startClients } from './clients.ts'
+import { createCoverage, type Coverage } from './coverage.ts'
+import type { Design } from './design.ts'
+import { createFaults } from './faults.ts'
+import { createGateway } from './gateway.ts'
+import { createHistory } from './history.ts'
+import { createNetwork } from './network.ts'
+import { createObjectStore } from './object-store.ts'
+import { createRandom } from './random.ts'
+import { createRedis } from './redis.ts'
+import { createScheduler } from './scheduler.ts'
+import { judge, type Violation } from './verdict.ts'
+import { createWorker } from './worker.ts'
+import type { World } from './world.ts'
+
+export interface Run {
+  violations: Violation[]
+  coverage: Coverage
+  steps: number
+}
+
+const faultyStepsMax = 600
+const stepsMax = 20_000
+
+/**
+ * One run of the whole system: clients send while parts fail; then nothing fails any more, the
+ * backlog drains, and what is visible is judged. The same seed and design make the same run.
+ *
+ * @param options.trace receives the run as one line for each event
+ */
+export function simulate(options: {
+  seed: number
+  design: Design
+  trace?: (line: string) => void
+}): Run {
+  const { seed, design, trace } = options
+  const random = createRandom(seed)
+  const scheduler = createScheduler({ random, trace })
+  const network = createNetwork({ random, scheduler })
+  const coverage = createCoverage()
+  let serial = 0
+  const world: World = {
+    design,
+    random,
+    scheduler,
+    network,
+    coverage,
+    serial: () => ++serial,
+  }
+
+  const redis = createRedis(world)
+  const clickhouse = createClickHouse(world)
+  const objects = createObjectStore()
+  const gateways = ['gateway-a', 'gateway-b'].map((name) =>
+    createGateway({ world, name, redis, objects }),
+  )
+  const workers = ['worker-a', 'worker-b'].map((name) =>
+    createWorker({ world, name, redis, clickhouse }),
+  )
+  for (const part of [redis, clickhouse, objects, ...gateways, ...workers]) part.start()
+  const history = createHistory()
+  startClients({ world, gateways, history })
+  const faults = createFaults({ world, gateways, workers, redis, clickhouse, objects })
+
+  const isDrained = () =>
+    !scheduler.isBusy() && redis.jobs().count('waiting') + redis.jobs().count('active') === 0
+  let steps = 0
+  for (const end = random.below(faultyStepsMax); steps < end; steps++) {
+    faults.strike()
+    scheduler.step()
+  }
+  scheduler.note('fate', 'rests')
+  while (steps < stepsMax && !isDrained()) {
+    scheduler.step()
+    steps++
+  }
+
+  const violations = judge({
+    submissions: history.submissions(),
+    visible: clickhouse.table.visible(),
+    objects,
+    jobs: redis.jobs(),
+  })
+  for (const { rule, what } of violations) scheduler.note('verdict', `${rule}: ${what}`)
+  return { violations, coverage, steps }
+}

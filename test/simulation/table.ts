@@ -1,0 +1,45 @@
+import type { Design } from './design.ts'
+import type { Row } from './row.ts'
+
+/** The table of records: partitions of raw rows, and the view that analysts read. */
+export interface Table {
+  /** Puts the rows in place, all at once. */
+  commit(partition: number, rows: readonly Row[]): void
+  /** A merge in the background: collapses what the engine collapses. */
+  merge(partition: number): void
+  partitions(): number[]
+  has(id: string): boolean
+  /** What the view shows. */
+  visible(): Row[]
+}
+
+/**
+ * `ReplacingMergeTree` collapses rows with an equal sorting key, and only within a partition. The
+ * view collapses likewise (`do_not_merge_across_partitions_select_final`).
+ */
+export function createTable({ design }: { design: Design }): Table {
+  const partitions = new Map<number, Row[]>()
+  const ids = new Set<string>()
+
+  const sortingKey =
+    design.sortingKey === 'received_at'
+      ? (row: Row) => `${row.receivedAt}`
+      : (row: Row) => `${row.receivedAt} ${row.id}`
+
+  function collapse(rows: readonly Row[]): Row[] {
+    if (design.engine === 'MergeTree') return [...rows]
+    return [...new Map(rows.map((row) => [sortingKey(row), row])).values()]
+  }
+
+  return {
+    commit(partition, rows) {
+      partitions.set(partition, [...(partitions.get(partition) ?? []), ...rows])
+      for (const { id } of rows) ids.add(id)
+    },
+    merge: (partition) => void partitions.set(partition, collapse(partitions.get(partition) ?? [])),
+    partitions: () => [...partitions.keys()],
+    has: (id) => ids.has(id),
+    visible: () =>
+      [...partitions.values()].flatMap((rows) => (design.final ? collapse(rows) : rows)),
+  }
+}

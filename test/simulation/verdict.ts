@@ -1,0 +1,86 @@
+import type { Submission } from './history.ts'
+import type { Jobs } from './jobs.ts'
+import type { ObjectStore } from './object-store.ts'
+import { timeOf, type Row } from './row.ts'
+
+export type Rule =
+  /** Acknowledged, and not visible. */
+  | 'lost'
+  /** One id visible twice. */
+  | 'duplicate'
+  /** One submission, or one key, visible under two ids. */
+  | 'split'
+  /** Visible, and never sent. */
+  | 'phantom'
+  /** Every attempt was refused, and it is visible. */
+  | 'refused but stored'
+  /** Visible otherwise than it was accepted. */
+  | 'altered'
+  /** Visible without its image. */
+  | 'image lost'
+  /** A job was failed. */
+  | 'job failed'
+  /** A job was still there when nothing was wrong any more. */
+  | 'stuck'
+
+export interface Violation {
+  rule: Rule
+  what: string
+}
+
+/** What a run broke of the guarantees, judged after everything has drained. */
+export function judge(options: {
+  submissions: readonly Submission[]
+  visible: readonly Row[]
+  objects: Pick<ObjectStore, 'has'>
+  jobs: Pick<Jobs, 'count'>
+}): Violation[] {
+  const { submissions, visible, objects, jobs } = options
+  const violations: Violation[] = []
+  const broken = (rule: Rule, what: string) => void violations.push({ rule, what })
+
+  const rowsOf = groupBy(visible, ({ content }) => content)
+  const idsOfKey = new Map<string, Set<string>>()
+
+  for (const submission of submissions) {
+    const { content, key, outcomes, acknowledgedIds, hasImage } = submission
+    const rows = rowsOf.get(content) ?? []
+    const ids = new Set(rows.map(({ id }) => id))
+    if (outcomes.includes('created') && rows.length === 0) broken('lost', content)
+    if (outcomes.every((one) => one === 'refused') && rows.length > 0) {
+      broken('refused but stored', content)
+    }
+    if (ids.size > 1) broken('split', `${content} is ${[...ids].join(' and ')}`)
+    const isOtherwiseNamed = [...acknowledgedIds].some((id) => !ids.has(id))
+    if (ids.size > 0 && isOtherwiseNamed) broken('altered', `the id of ${content}`)
+    if (rows.some(({ image }) => (image !== undefined) !== hasImage)) broken('altered', content)
+    if (rows.some(({ image }) => image !== undefined && !objects.has(image))) {
+      broken('image lost', content)
+    }
+    if (key !== undefined) idsOfKey.set(key, new Set([...(idsOfKey.get(key) ?? []), ...ids]))
+  }
+
+  for (const [key, ids] of idsOfKey) {
+    if (ids.size > 1) broken('split', `${key} is ${[...ids].join(' and ')}`)
+  }
+  for (const [id, rows] of groupBy(visible, (row) => row.id)) {
+    if (rows.length > 1) broken('duplicate', `${id} is visible ${rows.length} times`)
+    if (rows.some(({ receivedAt }) => receivedAt !== timeOf(id))) broken('altered', id)
+  }
+  const sent = new Set(submissions.map(({ content }) => content))
+  for (const content of rowsOf.keys()) if (!sent.has(content)) broken('phantom', content)
+  if (jobs.count('failed') > 0) broken('job failed', `${jobs.count('failed')} jobs`)
+  const left = jobs.count('waiting') + jobs.count('active')
+  if (left > 0) broken('stuck', `${left} jobs`)
+  return violations
+}
+
+function groupBy<Item>(items: readonly Item[], name: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const group = groups.get(name(item))
+    if (group) group.push(item)
+    else groups.set(name(item), [item])
+  }
+  return groups
+}
