@@ -58,7 +58,8 @@ export async function buildApp(options: {
   await app.register(problems, { metrics })
   await app.register(httpEdge)
   await app.register(swagger, openapi)
-  healthRoutes(app, { checks })
+  // Everybody can ask here; the reasons are for operators, on the admin port.
+  healthRoutes(app, { checks, reasons: false })
   app.get('/openapi.json', async () => app.swagger())
 
   const commit = (kind: RecordKind) =>

@@ -40,11 +40,11 @@ export async function readFeedbackForm(
         if (!isText) throw invalidPart('/payload', 'must be a text part, not a file')
         if (payloadBytes !== undefined) throw invalidPart('/payload', 'must be sent once')
         payloadBytes = await readPayload(part.file)
-      } else if (part.fieldname === 'attachments' && !isText) {
+      } else if (isAttachment(part.fieldname) && !isText) {
         uploads.push(await readUpload(part.file, uploads.length))
       } else {
         const bytes = await skip(part.file)
-        if (part.fieldname === 'attachments' && bytes > 0) {
+        if (isAttachment(part.fieldname) && bytes > 0) {
           throw invalidPart('/attachments', 'must be file parts')
         }
       }
@@ -60,6 +60,9 @@ export async function readFeedbackForm(
   if (payloadBytes === undefined) throw invalidPart('/payload', 'is required')
   return { payload: validate(parseJson(payloadBytes)), uploads }
 }
+
+/** `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`. */
+const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
 
 async function readPayload(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = []

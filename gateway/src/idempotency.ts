@@ -27,12 +27,15 @@ export interface Reservation {
   id: string
 }
 
+/** 128 bits: enough that no two meet, and half the memory of Redis. */
+const shortHash = (text: string) => hash('sha256', text, 'base64url').slice(0, 22)
+
 const holdMs = 72 * 60 * 60 * 1000
 
 export function createReservations({ redis }: { redis: Redis }): Reservations {
   return {
     async reserve({ kind, deviceUuid, key, fingerprint, id }, deadline) {
-      const name = `{intake}:idempotency:${hash('sha256', `${kind} ${deviceUuid.toLowerCase()} ${key}`, 'base64')}`
+      const name = `{intake}:idempotency:${shortHash(`${kind} ${deviceUuid.toLowerCase()} ${key}`)}`
       const existing = await withDeadline(
         redis.set(name, `${id} ${fingerprint}`, 'PX', holdMs, 'NX', 'GET'),
         Math.max(deadline - performance.now(), 0),
@@ -84,7 +87,7 @@ export async function identify(options: {
   const { reservations, kind, deviceUuid, key, content, deadline } = options
   const fresh = createIdentity()
   if (key === undefined) return fresh
-  const fingerprint = hash('sha256', JSON.stringify(content), 'base64')
+  const fingerprint = shortHash(JSON.stringify(content))
   const reservation = { kind, deviceUuid, key, fingerprint, id: fresh.id }
   return identityOf(await reservations.reserve(reservation, deadline))
 }

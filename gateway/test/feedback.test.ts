@@ -112,6 +112,16 @@ t.test('201: an empty file input of a browser form is no attachment', async (t) 
   t.same(body.attachments, [])
 })
 
+t.test('201: form libraries that write attachments[] lose no image', async (t) => {
+  const gateway = await startGateway(t)
+  const { body } = await send(gateway, [
+    payload(),
+    ['attachments[]', images.png, 'a.png'],
+    ['attachments[1]', images.gif, 'b.gif'],
+  ])
+  t.equal(body.attachments.length, 2)
+})
+
 t.test('400 for a payload that is missing, a file, sent twice, or wrong inside', async (t) => {
   const gateway = await startGateway(t)
   const cases: [Part[], string, string][] = [

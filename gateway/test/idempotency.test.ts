@@ -14,6 +14,20 @@ t.test('201 with the same id and the same row for the same key and payload', asy
   t.same(two, one)
 })
 
+t.test('201 with the same id although the battery went down between two attempts', async (t) => {
+  const { app } = await startGateway(t)
+  const send = async (battery_level: number) => {
+    const response = await app.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, 'idempotency-key': 'a-key' },
+      payload: logBody({}, { device: { battery_level } }),
+    })
+    return response.json() as { id: string }
+  }
+  t.equal((await send(80)).id, (await send(79)).id)
+})
+
 t.test('422 for the same key with another payload, 400 for a key of no use', async (t) => {
   const { app, frames } = await startGateway(t)
   const send = (key: string, event: string) =>

@@ -42,6 +42,7 @@ export async function startGateway(
     bundleIdentifiers: [],
     createdAt: '2026-01-01T00:00:00.000Z',
     expiresAt: null,
+    revokedAt: null,
     ...options.key,
   }
   const frames: TestGateway['frames'] = { logs: [], feedback: [] }

@@ -60,13 +60,19 @@ export async function feedbackRoute(
         authorizeBundle(apiKey, payload.bundle_identifier)
         if (!isLenient(request)) refuseAny(uploads)
         const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))
-        const key = idempotencyKey(request) ?? payload.feedback.id ?? undefined
+        const key = idempotencyKey(request) ?? feedbackKey(payload)
         const identity = await identify({
           reservations,
           kind: 'feedback',
           deviceUuid: payload.device_uuid,
           key,
-          content: [payload, images.map(({ sha256 }) => sha256)],
+          // Without the device: its battery goes down between two attempts.
+          content: [
+            payload.bundle_identifier,
+            payload.unique_user_id,
+            payload.feedback,
+            images.map(({ sha256 }) => sha256),
+          ],
           deadline: performance.now() + enqueueDeadlineMs,
         })
         await commitWithImages({
@@ -101,6 +107,13 @@ function formBytes(request: FastifyRequest): number {
   if (declared === undefined) return formBytesMax
   if (Number(declared) <= formBytesMax) return Number(declared)
   throw new IntakeError('body_too_large', `The form must not exceed ${formBytesMax} bytes.`)
+}
+
+const nilUuid = '00000000-0000-0000-0000-000000000000'
+
+/** A client that has no id for its feedback may send the nil UUID; that is no key. */
+function feedbackKey({ feedback: { id } }: FeedbackPayload): string | undefined {
+  return id == null || id === nilUuid ? undefined : id.toLowerCase()
 }
 
 /** `Prefer: handling=lenient` (RFC 7240): keep the feedback, leave out what cannot be kept of it. */

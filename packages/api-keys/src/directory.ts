@@ -38,7 +38,8 @@ export function watchApiKeys(options: {
     isLoaded: () => keys !== undefined,
     find(secret) {
       const key = keys?.get(hashSecret(secret))
-      if (key?.expiresAt != null && Date.parse(key.expiresAt) <= Date.now()) return undefined
+      if (key === undefined || key.revokedAt !== null) return undefined
+      if (key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now()) return undefined
       return key
     },
     close() {

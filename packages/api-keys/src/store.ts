@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { Redis } from '@intake/redis'
+import { installationKey, type Redis } from '@intake/redis'
 
 /** What is known of a key. The key itself is shown once, at creation, and stored only as a hash. */
 export interface ApiKey {
@@ -12,23 +12,28 @@ export interface ApiKey {
   createdAt: string
   /** ISO 8601; null: never. */
   expiresAt: string | null
+  /** ISO 8601; null: in force. A revoked key is kept, so that it is not created again by accident. */
+  revokedAt: string | null
 }
 
 export interface ApiKeyStore {
   /**
    * Creates a key. With `secret`, that very string becomes the key, and a key that already exists
-   * under it is returned unchanged.
+   * under it, even a revoked one, is returned unchanged.
    */
   create(options: {
     name: string
     bundleIdentifiers?: string[]
     expiresAt?: Date
     secret?: string
-  }): Promise<{ key: ApiKey; secret: string }>
+  }): Promise<{ key: ApiKey; secret: string; created: boolean }>
   list(): Promise<ApiKey[]>
-  /** Resolves to whether there was such a key. */
+  /** Resolves to whether there was such a key in force. */
   revoke(id: string): Promise<boolean>
-  /** Every key by the hash of its secret. */
+  /**
+   * Every key by the hash of its secret. Rejects when Redis has lost its data: no keys is then not
+   * the truth.
+   */
   load(): Promise<Map<string, ApiKey>>
 }
 
@@ -43,7 +48,9 @@ export function hashSecret(secret: string): string {
 
 export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
   async function load(): Promise<Map<string, ApiKey>> {
-    const stored = await redis.hgetall(redisKey)
+    const [mark, keys] = (await redis.multi().get(installationKey).hgetall(redisKey).exec()) ?? []
+    if (mark?.[1] == null) throw new Error('Redis belongs to no installation')
+    const stored = keys?.[1] as Record<string, string>
     return new Map(
       Object.entries(stored).map(([secretHash, json]) => [secretHash, JSON.parse(json) as ApiKey]),
     )
@@ -61,12 +68,13 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
         bundleIdentifiers,
         createdAt: new Date().toISOString(),
         expiresAt: expiresAt?.toISOString() ?? null,
+        revokedAt: null,
       }
-      if ((await redis.hsetnx(redisKey, secretHash, JSON.stringify(key))) === 1)
-        return { key, secret }
+      const created = (await redis.hsetnx(redisKey, secretHash, JSON.stringify(key))) === 1
+      if (created) return { key, secret, created }
       const existing = (await load()).get(secretHash)
-      if (existing === undefined) throw new Error('the key was revoked while it was being created')
-      return { key: existing, secret }
+      if (existing === undefined) throw new Error('the key went away while it was being created')
+      return { key: existing, secret, created }
     },
 
     async list() {
@@ -76,7 +84,10 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
 
     async revoke(id) {
       for (const [secretHash, key] of await load()) {
-        if (key.id === id) return (await redis.hdel(redisKey, secretHash)) === 1
+        if (key.id !== id || key.revokedAt !== null) continue
+        const revoked: ApiKey = { ...key, revokedAt: new Date().toISOString() }
+        await redis.hset(redisKey, secretHash, JSON.stringify(revoked))
+        return true
       }
       return false
     },

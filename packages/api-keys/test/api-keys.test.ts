@@ -1,5 +1,5 @@
 import t from 'tap'
-import { connectRedis } from '@intake/redis'
+import { claimInstallation, connectRedis, installationKey } from '@intake/redis'
 import { startRedis } from '@intake/stack'
 import { createDataDir } from '../../../test/support/data-dir.ts'
 import { createApiKeyStore, watchApiKeys } from '../src/index.ts'
@@ -7,6 +7,7 @@ import { createApiKeyStore, watchApiKeys } from '../src/index.ts'
 const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
 const store = createApiKeyStore({ redis })
+await claimInstallation(redis, 'test')
 t.teardown(async () => {
   redis.disconnect()
   await server.stop()
@@ -16,15 +17,14 @@ t.test('a key is shown at creation and stored only as a hash', async (t) => {
   const { key, secret } = await store.create({ name: 'app', bundleIdentifiers: ['com.example'] })
   t.match(secret, /^ik_[\w-]{43}$/)
   t.match(await store.list(), [{ id: key.id, name: 'app', bundleIdentifiers: ['com.example'] }])
-  for (const name of await redis.keys('*')) {
-    t.notMatch(JSON.stringify(await redis.hgetall(name)), secret)
-  }
+  t.notMatch(JSON.stringify(await redis.hgetall('{intake}:api-keys')), secret)
+  t.ok((await redis.hlen('{intake}:api-keys')) > 0)
 })
 
 t.test('a chosen secret makes one key, however often it is created', async (t) => {
   const first = await store.create({ name: 'first', secret: 'chosen-by-somebody' })
   const second = await store.create({ name: 'second', secret: 'chosen-by-somebody' })
-  t.same(second, first)
+  t.same(second, { ...first, created: false })
   await t.rejects(store.create({ name: 'short', secret: 'short' }), /at least 16 characters/)
 })
 
@@ -46,6 +46,22 @@ t.test('a directory follows creation, expiry and revocation', async (t) => {
   t.equal(await store.revoke(key.id), true)
   t.equal(await store.revoke(key.id), false)
   await until(() => directory.find(secret) === undefined)
+})
+
+t.test('a revoked key is not created again, and can be told from a new one', async (t) => {
+  const secret = 'revoked-and-still-in-some-environment'
+  const { key } = await store.create({ name: 'leaked', secret })
+  await store.revoke(key.id)
+  t.match(await store.create({ name: 'leaked', secret }), {
+    created: false,
+    key: { id: key.id, revokedAt: String },
+  })
+})
+
+t.test('keys of a Redis that has lost its data are not taken for no keys', async (t) => {
+  await redis.del(installationKey)
+  await t.rejects(store.load(), /belongs to no installation/)
+  await claimInstallation(redis, 'test')
 })
 
 t.test('a directory keeps the last known keys while the store is away', async (t) => {

@@ -30,7 +30,6 @@ export interface ObjectStore {
   close(): void
 }
 
-const attemptMs = 4_000
 const pauseMs = 200
 
 /**
@@ -44,6 +43,8 @@ export function createObjectStore(options: {
   deadlineMs: number
 }): ObjectStore {
   const { bucket, region, deadlineMs } = options
+  // Room for one repeat after an attempt that was never answered.
+  const attemptMs = deadlineMs / 2
   const url = new URL(options.endpoint)
   const secure = url.protocol === 'https:'
   const agent = new (secure ? https : http).Agent({ keepAlive: true, maxSockets: 64 })

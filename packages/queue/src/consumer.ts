@@ -82,9 +82,16 @@ export function startFrameConsumer(options: {
   worker.on('error', options.onError)
   worker.on('lockRenewalFailed', (jobIds) => options.onLockLost(jobIds.length))
 
+  /** Commands would gather behind a connection that is away. */
+  const requireConnection = () => {
+    if (redis.status !== 'ready') throw new Error('not connected to Redis')
+  }
   const key = (list: string) => `${queuePrefix}:${queueNames[kind]}:${list}`
   const watchdog = watchForStandstill({
-    waiting: () => redis.llen(key('wait')),
+    waiting: async () => {
+      requireConnection()
+      return redis.llen(key('wait'))
+    },
     progress: () => ({ taken, inHand }),
     limitMs: standstillMs,
     onStandstill: options.onStandstill,
@@ -96,6 +103,7 @@ export function startFrameConsumer(options: {
       await worker.close()
     },
     async backlog() {
+      requireConnection()
       const [waiting, active, delayed] = await Promise.all([
         redis.llen(key('wait')),
         redis.llen(key('active')),

@@ -1,8 +1,9 @@
 export { connectRedis, ReplyError, type Redis, type RedisRole } from './connect.ts'
 export {
+  claimInstallation,
+  installationKey,
   readInstallation,
   watchRedis,
-  writeInstallation,
   type RedisState,
   type RedisWatch,
 } from './watch.ts'

@@ -17,7 +17,7 @@ export interface RedisWatch {
 }
 
 /** Written once when an installation is set up; its absence means that the data is gone. */
-const installationKey = '{intake}:installation'
+export const installationKey = '{intake}:installation'
 
 const required = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }
 const configIntervalMs = 60_000
@@ -75,8 +75,9 @@ export async function readInstallation(redis: Redis): Promise<string | null> {
   return redis.get(installationKey)
 }
 
-export async function writeInstallation(redis: Redis, installation: string): Promise<void> {
-  await redis.set(installationKey, installation)
+/** Marks this Redis unless it is marked already; resolves to the mark it has then. */
+export async function claimInstallation(redis: Redis, installation: string): Promise<string> {
+  return (await redis.set(installationKey, installation, 'NX', 'GET')) ?? installation
 }
 
 async function findHazards(redis: Redis): Promise<string[]> {

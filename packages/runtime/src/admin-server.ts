@@ -17,7 +17,7 @@ export async function startAdminServer(options: {
   metrics: Registry
 }): Promise<{ port: number; close(): Promise<void> }> {
   const app = fastify({ requestTimeout: 10_000, forceCloseConnections: true })
-  healthRoutes(app, options)
+  healthRoutes(app, { checks: options.checks, reasons: true })
   app.get('/metrics', async (_request, reply) =>
     reply.type(options.metrics.contentType).send(await options.metrics.metrics()),
   )

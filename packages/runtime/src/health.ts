@@ -25,16 +25,16 @@ export async function readiness(
 
 /**
  * `GET /healthz`: 200 while the process serves (liveness; no dependency is asked).
- * `GET /readyz`: 200 when every check passes, else 503 with the names and reasons.
+ * `GET /readyz`: 200 when every check passes, else 503, with names and reasons when `reasons` is set.
  */
 export function healthRoutes(
   app: FastifyInstance,
-  options: { checks: Record<string, ReadinessCheck> },
+  options: { checks: Record<string, ReadinessCheck>; reasons: boolean },
 ): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
     const failed = await readiness(options.checks)
     if (Object.keys(failed).length === 0) return { status: 'ready' }
-    return reply.code(503).send({ status: 'not ready', failed })
+    return reply.code(503).send({ status: 'not ready', ...(options.reasons && { failed }) })
   })
 }

@@ -4,11 +4,7 @@ import {
   writeInstallation as writeToClickHouse,
   type ClickHouse,
 } from '@intake/clickhouse'
-import {
-  readInstallation as readFromRedis,
-  writeInstallation as writeToRedis,
-  type Redis,
-} from '@intake/redis'
+import { claimInstallation, readInstallation as readFromRedis, type Redis } from '@intake/redis'
 import { SetupError } from './setup-error.ts'
 
 /**
@@ -34,7 +30,7 @@ export async function joinInstallation(options: {
         '(docs/operations/redis-lost-its-data.md).',
     )
   }
-  const installation = known ?? marked ?? randomUUID()
+  // Redis first: a ClickHouse that knows more than Redis means that Redis has lost its data.
+  const installation = await claimInstallation(redis, known ?? randomUUID())
   if (known === null) await writeToClickHouse(clickhouse, installation)
-  if (marked === null) await writeToRedis(redis, installation)
 }

@@ -32,10 +32,16 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
     await step(`Making the bucket ${s3.bucket}`, makeBucket(s3))
     await withRedis(redisUrl, async (redis) => {
       await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
-      if (apiKey) await step('Creating the API key', createApiKeyStore({ redis }).create(apiKey))
+      if (apiKey) await step('Creating the API key', createApiKey(redis, apiKey))
     })
     return { applied }
   })
+}
+
+async function createApiKey(redis: Redis, apiKey: { name: string; secret: string }): Promise<void> {
+  const { key } = await createApiKeyStore({ redis }).create(apiKey)
+  if (key.revokedAt === null) return
+  throw new SetupError(`The API key ${key.id} was revoked: set INTAKE_API_KEY to another one.`)
 }
 
 async function makeBucket(s3: SetupOptions['s3']): Promise<void> {

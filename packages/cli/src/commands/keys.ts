@@ -34,6 +34,9 @@ export function addKeysCommand(program: Command): void {
           ...(secret && { secret }),
         }),
       )
+      if (!created.created) {
+        throw new UsageError(`This key exists already as ${created.key.id}; nothing was changed.`)
+      }
       console.log(created.secret)
       console.error(`Created ${created.key.id}. The key above is not shown again.`)
     })
@@ -43,10 +46,16 @@ export function addKeysCommand(program: Command): void {
     .description('list the keys, without their secrets')
     .action(async () => {
       const list = await withStore((store) => store.list())
-      for (const { id, name, bundleIdentifiers, createdAt, expiresAt } of list) {
+      for (const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } of list) {
         const bundles = bundleIdentifiers.join(',') || 'all bundles'
         console.log(
-          [id, name, bundles, `created ${createdAt}`, `expires ${expiresAt ?? 'never'}`].join('\t'),
+          [
+            id,
+            name,
+            bundles,
+            `created ${createdAt}`,
+            revokedAt === null ? `expires ${expiresAt ?? 'never'}` : `revoked ${revokedAt}`,
+          ].join('\t'),
         )
       }
     })
