@@ -5,7 +5,7 @@ import { IntakeError } from '@intake/contract'
 /** Refuses compressed bodies before they are read. */
 export const refuseContentEncoding = fp(
   async (app: FastifyInstance) => {
-    app.addHook('preParsing', (request, _reply, _payload, done) => {
+    app.addHook('onRequest', (request, _reply, done) => {
       const encoding = request.headers['content-encoding']
       if (encoding === undefined || encoding === 'identity') done()
       else

@@ -5,12 +5,11 @@ import {
   FeedbackCreated,
   FeedbackForm,
   FeedbackPayload,
-  IntakeError,
   type AttachmentVerdict,
 } from '@intake/contract'
 import type { Admission } from '../admission.ts'
 import { commitWithImages } from '../attachments.ts'
-import type { ByteBudget } from '../byte-budget.ts'
+import { holdBody, type ByteBudget } from '../byte-budget.ts'
 import { formBytesMax, multipartOptions, readFeedbackForm } from '../feedback-form.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import { identify, idempotencyKey, type Reservations } from '../idempotency.ts'
@@ -40,7 +39,7 @@ export async function feedbackRoute(
   app.post(
     '/api/feedback',
     {
-      onRequest: async () => admission.checkRoom('feedback'),
+      onRequest: [async () => admission.checkRoom('feedback'), holdBody(budget, formBytesMax)],
       // The form is a stream here: its parts are checked as they arrive.
       validatorCompiler: () => () => true,
       schema: {
@@ -53,60 +52,47 @@ export async function feedbackRoute(
         response: { 201: FeedbackCreated, ...errorResponses },
       },
     },
-    (request, reply) =>
-      budget.hold(formBytes(request), async () => {
-        const { apiKey } = request
-        const { payload, uploads } = await readFeedbackForm(request, validatePayload)
-        authorizeBundle(apiKey, payload.bundle_identifier)
-        if (!isLenient(request)) refuseAny(uploads)
-        const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))
-        const key = idempotencyKey(request) ?? feedbackKey(payload)
-        const identity = await identify({
-          reservations,
-          kind: 'feedback',
-          deviceUuid: payload.device_uuid,
-          key,
-          // Without the device: its battery goes down between two attempts.
-          content: [
-            payload.bundle_identifier,
-            payload.unique_user_id,
-            payload.feedback,
-            images.map(({ sha256 }) => sha256),
-          ],
-          deadline: performance.now() + enqueueDeadlineMs,
-        })
-        await commitWithImages({
-          store,
-          identity,
-          images,
-          repeatable: key !== undefined,
-          log: request.log,
-          commit: (attachments) =>
-            feedback.append(
-              feedbackRow(identity, apiKey.id, payload, attachments),
-              performance.now() + enqueueDeadlineMs,
-            ),
-        })
-        reply.code(201)
-        return {
-          message: 'Feedback successfully created',
-          id: identity.id,
-          attachments: uploads.map(verdict),
-        }
-      }),
+    async (request, reply) => {
+      const { apiKey } = request
+      const { payload, uploads } = await readFeedbackForm(request, validatePayload)
+      authorizeBundle(apiKey, payload.bundle_identifier)
+      if (!isLenient(request)) refuseAny(uploads)
+      const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))
+      const key = idempotencyKey(request) ?? feedbackKey(payload)
+      const identity = await identify({
+        reservations,
+        kind: 'feedback',
+        deviceUuid: payload.device_uuid,
+        key,
+        // Without the device: its battery goes down between two attempts.
+        content: [
+          payload.bundle_identifier,
+          payload.unique_user_id,
+          payload.feedback,
+          images.map(({ sha256 }) => sha256),
+        ],
+        deadline: performance.now() + enqueueDeadlineMs,
+      })
+      await commitWithImages({
+        store,
+        identity,
+        images,
+        repeatable: key !== undefined,
+        log: request.log,
+        commit: (attachments) =>
+          feedback.append(
+            feedbackRow(identity, apiKey.id, payload, attachments),
+            performance.now() + enqueueDeadlineMs,
+          ),
+      })
+      reply.code(201)
+      return {
+        message: 'Feedback successfully created',
+        id: identity.id,
+        attachments: uploads.map(verdict),
+      }
+    },
   )
-}
-
-/**
- * How much memory the form can take: its declared length, or the most there can be.
- *
- * @throws {IntakeError} `body_too_large`
- */
-function formBytes(request: FastifyRequest): number {
-  const declared = request.headers['content-length']
-  if (declared === undefined) return formBytesMax
-  if (Number(declared) <= formBytesMax) return Number(declared)
-  throw new IntakeError('body_too_large', `The form must not exceed ${formBytesMax} bytes.`)
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { LogCreated, LogSubmission } from '@intake/contract'
+import { limits, LogCreated, LogSubmission } from '@intake/contract'
 import type { Admission } from '../admission.ts'
-import type { ByteBudget } from '../byte-budget.ts'
+import { holdBody, type ByteBudget } from '../byte-budget.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import { identify, idempotencyKey, type Reservations } from '../idempotency.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
@@ -26,7 +26,7 @@ export async function logRoute(
   app.post<{ Body: LogSubmission }>(
     '/api/log',
     {
-      onRequest: async () => admission.checkRoom('logs'),
+      onRequest: [async () => admission.checkRoom('logs'), holdBody(budget, limits.logBodyBytes)],
       schema: {
         operationId: 'createLog',
         summary: 'Submit an application log event',
@@ -49,8 +49,7 @@ export async function logRoute(
         content: [body.bundle_identifier, body.unique_user_id, body.log],
         deadline,
       })
-      const row = logRow(identity, apiKey.id, body)
-      await budget.hold(row.json.length, () => logs.append(row, deadline))
+      await logs.append(logRow(identity, apiKey.id, body), deadline)
       reply.code(201)
       return { message: 'Log successfully created', id: identity.id }
     },
