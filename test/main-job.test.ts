@@ -93,6 +93,23 @@ async function row(stack: RunningStack, view: string, id: string): Promise<Store
   return rows[0]!
 }
 
+function s3Client(stack: RunningStack): Client {
+  const { hostname, port, username, password } = new URL(stack.endpoints.s3)
+  return new Client({
+    endPoint: hostname,
+    port: Number(port),
+    useSSL: false,
+    accessKey: username,
+    secretKey: password,
+    region: 'us-east-1',
+  })
+}
+
+async function countObjects(stack: RunningStack): Promise<number> {
+  const objects = await s3Client(stack).listObjectsV2('intake', 'feedback/', true).toArray()
+  return objects.length
+}
+
 t.test('a stack, started twice on the same data', async (t) => {
   const stack = await startStack(t, { dataDir })
 
@@ -173,15 +190,7 @@ t.test('a stack, started twice on the same data', async (t) => {
       text: feedback.text,
     })
 
-    const { hostname, port, username, password } = new URL(stack.endpoints.s3)
-    const s3 = new Client({
-      endPoint: hostname,
-      port: Number(port),
-      useSSL: false,
-      accessKey: username,
-      secretKey: password,
-      region: 'us-east-1',
-    })
+    const s3 = s3Client(stack)
     t.equal(stored.attachments.length, 4)
     for (const [index, { key, bytes, sha256, content_type }] of stored.attachments.entries()) {
       const object = await buffer(await s3.getObject('intake', key))
@@ -195,11 +204,32 @@ t.test('a stack, started twice on the same data', async (t) => {
 
   t.test('what is refused leaves no row and no object', async (t) => {
     const before = await stack.clickhouse.query('SELECT count() AS rows FROM intake.feedback')
+    const objectsBefore = await countObjects(stack)
     const form = new FormData()
     form.append('payload', JSON.stringify({ ...head, device, feedback: { text: 'x' } }))
     form.append('attachments', new Blob([await readFile(new URL('photo.jpg', imagesDir))]), 'a.jpg')
     form.append('attachments', new Blob(['no image']), 'b.png')
     t.equal((await post(stack, '/api/feedback', form)).status, 415)
+    const five = new FormData()
+    five.append('payload', JSON.stringify({ ...head, device, feedback: { text: 'x' } }))
+    const photo = new Blob([await readFile(new URL('photo.jpg', imagesDir))])
+    for (let i = 0; i < 5; i++) five.append('attachments', photo, `${i}.jpg`)
+    t.equal((await post(stack, '/api/feedback', five)).status, 413)
+    const asFile = new FormData()
+    asFile.append('payload', new Blob(['{}']), 'payload.json')
+    asFile.append('attachments', photo, 'a.jpg')
+    t.equal((await post(stack, '/api/feedback', asFile)).status, 400)
+    const without = new FormData()
+    without.append('attachments', photo, 'a.jpg')
+    t.equal((await post(stack, '/api/feedback', without)).status, 400)
+    for (const [body, status] of [
+      ['{"broken', 400],
+      [JSON.stringify({ ...head, device, device_uuid: undefined, log: { event: 'e' } }), 400],
+      [JSON.stringify({ ...head, device, device_uuid: 'no', log: { event: 'e' } }), 400],
+      [`"${'x'.repeat(1024 * 1024)}"`, 413],
+    ] as const) {
+      t.equal((await post(stack, '/api/log', body)).status, status)
+    }
     const unknown = await fetch(`${stack.endpoints.gateway}/api/log`, {
       method: 'POST',
       headers: { 'x-api-key': 'unknown', 'content-type': 'application/json' },
@@ -213,6 +243,7 @@ t.test('a stack, started twice on the same data', async (t) => {
     await row(stack, 'feedback', id)
     const after = await stack.clickhouse.query('SELECT count() AS rows FROM intake.feedback')
     t.equal(Number(after[0]?.['rows']), Number(before[0]?.['rows']) + 1)
+    t.equal(await countObjects(stack), objectsBefore)
   })
 
   t.test('Ctrl-C ends it within 10 s; a second start has the data and takes more', async (t) => {

@@ -88,9 +88,9 @@ export function createObjectStore(options: {
     async ensureBucket() {
       const ensure = async () => {
         if (await client.bucketExists(bucket)) return
-        await client.makeBucket(bucket, region).catch((error: unknown) => {
-          // Another process made it in between.
-          if (!(error instanceof S3Error && error.code === 'BucketAlreadyOwnedByYou')) throw error
+        await client.makeBucket(bucket, region).catch(async (error: unknown) => {
+          // Another process may have made it in between.
+          if (!(await client.bucketExists(bucket))) throw error
         })
       }
       await withDeadline(ensure(), deadlineMs, 'making the bucket')

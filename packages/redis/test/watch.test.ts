@@ -1,0 +1,67 @@
+import t, { type Test } from 'tap'
+import { startRedis } from '@intake/stack'
+import { createDataDir } from '../../../test/support/data-dir.ts'
+import { claimInstallation, connectRedis, watchRedis, type RedisState } from '../src/index.ts'
+
+const server = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '100mb' })
+const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+t.teardown(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+/** The first state that satisfies the condition. */
+async function observe(
+  t: Test,
+  condition: (state: RedisState) => boolean,
+): Promise<{ state: RedisState; told: string[] }> {
+  const told: string[] = []
+  const watch = watchRedis({
+    redis,
+    intervalMs: 10,
+    onHazards: (hazards) => told.push(...hazards),
+    onError: (error) => t.fail(String(error)),
+  })
+  t.teardown(() => watch.close())
+  for (;;) {
+    const state = watch.state()
+    if (state !== undefined && condition(state)) return { state, told }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+t.test(
+  'a Redis that keeps what it confirms has no hazards, and no mark until it is set',
+  async (t) => {
+    const { state, told } = await observe(t, () => true)
+    t.match(state, { hazards: [], installation: null })
+    t.ok(state.memoryUsed > 0 && state.memoryUsed < 0.5)
+    t.same(told, [])
+    t.equal(await claimInstallation(redis, 'one'), 'one')
+    t.equal(await claimInstallation(redis, 'two'), 'one', 'the first mark stays')
+    await observe(t, ({ installation }) => installation === 'one')
+  },
+)
+
+t.test('settings that lose records are named, and told', async (t) => {
+  await redis.config('SET', 'appendfsync', 'everysec')
+  await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
+  t.teardown(async () => {
+    await redis.config('SET', 'appendfsync', 'always')
+    await redis.config('SET', 'maxmemory-policy', 'noeviction')
+  })
+  const { state, told } = await observe(t, () => true)
+  const hazards = [
+    'Redis has appendfsync everysec, not always',
+    'Redis has maxmemory-policy allkeys-lru, not noeviction',
+  ]
+  t.same(state.hazards, hazards)
+  t.same(told, hazards)
+})
+
+t.test('the used share of the memory is seen as it grows', async (t) => {
+  const before = (await observe(t, () => true)).state.memoryUsed
+  await redis.set('large', 'x'.repeat(30 * 1024 * 1024))
+  await observe(t, ({ memoryUsed }) => memoryUsed > before + 0.25)
+  await redis.del('large')
+})

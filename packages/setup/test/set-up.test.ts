@@ -1,0 +1,60 @@
+import t from 'tap'
+import { createApiKeyStore } from '@intake/api-keys'
+import { createClickHouse } from '@intake/clickhouse'
+import { connectRedis } from '@intake/redis'
+import { startClickHouse, startRedis, startS3 } from '@intake/stack'
+import { createDataDir } from '../../../test/support/data-dir.ts'
+import { setUp, SetupError } from '../src/index.ts'
+
+const [redisServer, clickhouseServer, s3] = await Promise.all([
+  startRedis({ dataDir: createDataDir(t), port: 0 }),
+  startClickHouse({ dataDir: createDataDir(t), port: 0 }),
+  startS3({ dataDir: createDataDir(t), port: 0 }),
+])
+const redis = connectRedis({ url: redisServer.url, role: 'consumer', onError: () => {} })
+const clickhouse = createClickHouse({ url: clickhouseServer.url })
+t.teardown(async () => {
+  redis.disconnect()
+  await clickhouse.close()
+  await Promise.all([redisServer, clickhouseServer, s3].map((server) => server.stop()))
+})
+
+const options = {
+  redisUrl: redisServer.url,
+  clickhouseUrl: clickhouseServer.url,
+  s3: { endpoint: s3.url, bucket: 'intake', region: 'us-east-1' },
+  acceptEmptyRedis: false,
+  apiKey: { name: 'first', secret: 'the-first-api-key' },
+}
+const store = createApiKeyStore({ redis })
+
+t.test('two at once set one installation up; later ones change nothing', async (t) => {
+  await Promise.all([setUp(options), setUp(options)])
+  t.same(await setUp(options), { applied: [] })
+  t.match(await store.list(), [{ name: 'first' }])
+  t.equal((await store.list()).length, 1)
+})
+
+t.test('a revoked first key is not brought back', async (t) => {
+  const [key] = await store.list()
+  await store.revoke(key!.id)
+  await t.rejects(
+    setUp(options),
+    new SetupError(`The API key ${key!.id} was revoked: set INTAKE_API_KEY to another one.`),
+  )
+  const { apiKey: _, ...withoutKey } = options
+  await setUp(withoutKey)
+})
+
+t.test('a Redis without its data is refused until the loss is accepted', async (t) => {
+  await redis.flushall()
+  await t.rejects(setUp(options), { name: 'SetupError', message: /lost its data/ })
+  await t.rejects(store.load(), /no installation/)
+  await setUp({ ...options, acceptEmptyRedis: true })
+  t.match(await store.list(), [{ name: 'first' }])
+})
+
+t.test('a Redis and a ClickHouse of different installations are not joined', async (t) => {
+  await redis.set('{intake}:installation', 'another')
+  await t.rejects(setUp({ ...options, acceptEmptyRedis: true }), /different installations/)
+})
