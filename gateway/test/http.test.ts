@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { headers, secret, startGateway } from './support.ts'
+import { headers, logBody, secret, startGateway } from './support.ts'
 
 /** Sends raw bytes and reads until the server closes the connection. */
 async function exchange(t: Test, request: string): Promise<string> {
@@ -46,6 +46,39 @@ t.test('a refused upload that waits for 100 Continue is never asked for', async 
   t.match(refused, /^HTTP\/1\.1 401 /)
   const accepted = await exchange(t, `${head(secret)}{}`)
   t.match(accepted, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
+})
+
+t.test('garbage behind a request is not answered in its place', async (t) => {
+  const { app, frames, release } = await startGateway(t, { holdFrames: true })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  const body = JSON.stringify(logBody())
+  socket.write(
+    `POST /api/log HTTP/1.1\r\nhost: x\r\nx-api-key: ${secret}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}garbage\n`,
+  )
+  const answer = await text(socket)
+  release()
+  t.notMatch(answer, 'malformed_http')
+  t.ok(frames.logs.length <= 1)
+})
+
+t.test('a client that goes away in the middle of its body is no error of ours', async (t) => {
+  const { app, log } = await startGateway(t)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  const started = once(app.server, 'request')
+  socket.write(
+    `POST /api/log HTTP/1.1\r\nhost: x\r\nx-api-key: ${secret}\r\n` +
+      'content-type: application/json\r\ncontent-length: 100\r\n\r\n{"half',
+  )
+  await started
+  socket.destroy()
+  while (!log.some((line) => line.includes('refused'))) {
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  t.notMatch(log.join(''), 'internal_error')
+  t.notMatch(log.join(''), 'unexpected error')
 })
 
 t.test('liveness and readiness need no key', async (t) => {

@@ -23,6 +23,7 @@ export interface TestGateway {
   state: RedisState
   /** Every row in every frame of a kind, parsed. */
   rows(kind: RecordKind): Record<string, unknown>[]
+  release(): void
   /** What the next calls of a port do instead of succeeding. */
   fail: { enqueue?: IntakeError | undefined; put?: IntakeError | undefined }
 }
@@ -33,6 +34,8 @@ export async function startGateway(
     env?: Record<string, string>
     key?: Partial<ApiKey>
     keysLoaded?: boolean
+    /** Frames are confirmed only after `release`. */
+    holdFrames?: boolean
     queueState?: Partial<RedisState>
   } = {},
 ): Promise<TestGateway> {
@@ -49,6 +52,8 @@ export async function startGateway(
   const objects = new Map<string, StoredObject>()
   const fail: TestGateway['fail'] = {}
   const log: string[] = []
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
   const reserved = new Map<string, { fingerprint: string; id: string }>()
   const state: RedisState = {
     hazards: [],
@@ -60,6 +65,7 @@ export async function startGateway(
     async add(frame: Frame) {
       if (fail.enqueue) throw fail.enqueue
       frames[kind].push(frame)
+      if (options.holdFrames) await released
     },
   })
   const app = await buildApp({
@@ -111,6 +117,7 @@ export async function startGateway(
     log,
     state,
     fail,
+    release,
     rows: (kind) =>
       frames[kind].flatMap(({ gzip }) =>
         gunzipSync(gzip)
