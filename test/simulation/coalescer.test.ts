@@ -1,73 +1,69 @@
 import t from 'tap'
-import type { Frame } from '@intake/contract'
 import { createCoalescer } from '../../worker/src/coalescer.ts'
-import { actionsOfScript, scripts, until, type Settling } from './conformance.ts'
+import { actionsOfScript, follow, scripts, type Settling } from './conformance.ts'
 import { createMergeGathering } from './merge-gathering.ts'
 import { createRandom } from './random.ts'
 
+const limits = { framesMax: 4, bytesMax: 100 }
+
 t.test('the coalescer of the worker makes the merges of the model', async (t) => {
-  const framesMax = 4
   for (const seed of scripts) {
     const random = createRandom(seed)
     const lingerMs = random.pick([0, 1_000_000])
-    const real: (Settling & { frames: number[] })[] = []
+    const inserts: (Settling & { frames: number[] })[] = []
     const coalescer = createCoalescer({
       insert: (frames) =>
         new Promise((confirm, fail) => {
-          real.push({ frames: frames.map(({ rows }) => rows), confirm, fail })
+          inserts.push({ frames: frames.map(({ rows }) => rows), confirm, fail })
         }),
       lingerMs,
-      framesMax,
-      bytesMax: Infinity,
+      ...limits,
     })
-    const gathering = createMergeGathering<number>({ framesMax })
-    const model: number[][] = []
-    const expected = new Map<number, string>()
-    const outcomes = new Map<number, string>()
-    let frames = 0
+    // A merge that is full leaves no timer behind.
+    t.teardown(() => void coalescer.add({ rows: 0, gzip: Buffer.alloc(limits.bytesMax) }))
 
-    const take = () => void model.push(gathering.take())
+    const gathering = createMergeGathering<{ frame: number; bytes: number }>(limits)
+    const merges: number[][] = []
+    const outcomes: string[] = []
+    const expected: string[] = []
+    let frames = 0
+    let isInserting = false
+
+    const start = () => {
+      merges.push(gathering.take().map(({ frame }) => frame))
+      isInserting = true
+    }
     const add = () => {
-      const frame: Frame = { rows: ++frames, gzip: Buffer.alloc(1) }
-      gathering.add(frame.rows)
-      if (gathering.isDue() === 'now') take()
-      coalescer.add(frame).then(
-        () => outcomes.set(frame.rows, 'stored'),
-        () => outcomes.set(frame.rows, 'failed'),
+      const frame = ++frames
+      const bytes = random.pick([1, 1, 40, 150])
+      gathering.add({ frame, bytes })
+      if (gathering.isDue() === 'now') start()
+      coalescer.add({ rows: frame, gzip: Buffer.alloc(bytes) }).then(
+        () => outcomes.push(`${frame} stored`),
+        () => outcomes.push(`${frame} failed`),
       )
     }
     const settle = () => {
-      const merge = model.at(-1)
-      if (merge === undefined || merge.every((frame) => expected.has(frame))) return
+      if (!isInserting) return
       const isStored = random.chance(0.7)
-      for (const frame of merge) expected.set(frame, isStored ? 'stored' : 'failed')
-      if (isStored) real.at(-1)?.confirm()
-      else real.at(-1)?.fail(new Error('as the script says'))
+      if (isStored) inserts.at(-1)?.confirm()
+      else inserts.at(-1)?.fail(new Error('as the script says'))
+      for (const frame of merges.at(-1) ?? []) {
+        expected.push(`${frame} ${isStored ? 'stored' : 'failed'}`)
+      }
+      isInserting = false
       gathering.settled()
-      if (gathering.isDue() === 'now') take()
-    }
-    const settled = async () => {
-      if (lingerMs === 0 && gathering.isDue() === 'soon') take()
-      await until(() => real.length >= model.length && outcomes.size >= expected.size)
+      if (gathering.isDue() === 'now') start()
     }
 
     for (let action = 0; action < actionsOfScript; action++) {
       const count = random.pick([0, 0, 1, 2, 6])
       for (let frame = 0; frame < count; frame++) add()
       if (count === 0) settle()
-      await settled()
+      if (lingerMs === 0 && gathering.isDue() === 'soon') start()
+      await follow({ real: () => inserts.map((one) => one.frames), model: () => merges })
+      await follow({ real: () => outcomes, model: () => expected })
     }
-    // A merge that is full leaves no timer behind.
-    while (outcomes.size < frames) {
-      if (gathering.isDue() === 'soon') add()
-      settle()
-      await settled()
-    }
-    t.same(
-      real.map((one) => one.frames),
-      model,
-      `the merges of script ${seed}`,
-    )
-    t.same(outcomes, expected, `each frame of script ${seed} settled as its merge`)
+    t.pass(`script ${seed}: ${frames} frames, ${merges.length} merges`)
   }
 })

@@ -6,6 +6,7 @@ import { createRowWriter } from './row-writer.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
 const concurrency = 8
+const mergeLimits = { framesMax: concurrency / 2, bytesMax: 12 }
 const lingerTicks = 20
 const pollTicks = 12
 const patience = 60
@@ -24,7 +25,7 @@ export function createWorker(options: {
   function live(): void {
     const token = `${process.name}/${process.life}`
     const inHand = new Set<string>()
-    const gathering = createMergeGathering<Job>({ framesMax: concurrency / 2 })
+    const gathering = createMergeGathering<{ job: Job; bytes: number }>(mergeLimits)
     const writer = createRowWriter({ world, process, clickhouse })
     let cancelLinger: (() => void) | undefined
     poll()
@@ -48,7 +49,7 @@ export function createWorker(options: {
 
     function park(job: Job): void {
       inHand.add(job.id)
-      gathering.add(job)
+      gathering.add({ job, bytes: job.rows.length })
       schedule()
     }
 
@@ -64,7 +65,7 @@ export function createWorker(options: {
     function insert(): void {
       cancelLinger?.()
       cancelLinger = undefined
-      const jobs = gathering.take()
+      const jobs = gathering.take().map(({ job }) => job)
       if (jobs.length > 1) coverage['inserts of several frames']++
       const complete = () => {
         for (const job of jobs) completeJob(job)
