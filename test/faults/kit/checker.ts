@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import { isDeepStrictEqual } from 'node:util'
+import { Client } from 'minio'
+import type { Cluster } from './cluster.ts'
+import type { Event } from './history.ts'
+import { backlogOf, redeliveriesOf } from './observe.ts'
+import type { Payload } from './payload.ts'
+import { until } from './until.ts'
+
+export interface Counts {
+  issued: number
+  acknowledged: number
+  refused: number
+  unknown: number
+  visible: number
+  redeliveries: number
+  duplicateRows: number
+  partialInserts: number
+}
+
+export interface Verdict {
+  counts: Counts
+  /** What must never be; empty: conserved. */
+  violations: string[]
+}
+
+export interface CheckOptions {
+  cluster: Cluster
+  events: readonly Event[]
+  payload: (seq: number) => Payload
+  /** How long an answer may take; undefined where the scenario freezes the gateway itself. */
+  deadlinesMs?: { logs: number; feedback: number } | undefined
+  drainMs?: number
+  /** Frames that are meant to stay in the queue. */
+  keptFrames?: number
+}
+
+/** The documented deadlines and one and a half seconds for a slow machine. */
+export const answerDeadlinesMs = { logs: 6_000, feedback: 20_500 }
+const drainedLooks = 3
+const examples = 3
+
+/** Compares what was answered with what analysts see, after everything has been delivered. */
+export async function check(options: CheckOptions): Promise<Verdict> {
+  const { cluster, payload, keptFrames = 0 } = options
+  const violations = createViolations()
+  await drained(cluster, options.drainMs ?? 120_000, keptFrames).catch((error: Error) =>
+    violations.add('not drained', error.message),
+  )
+  const visible = await visibleRows(cluster)
+  const records = outcomes(options.events)
+  const counts = await countAll(cluster, options.events, records, visible.length)
+
+  const seen = new Map<number, Row[]>()
+  const ids = new Set<string>()
+  for (const row of visible) {
+    if (ids.has(row.id)) violations.add('id visible twice', row.id)
+    ids.add(row.id)
+    const { seq } = row.shown
+    seen.set(seq, [...(seen.get(seq) ?? []), row])
+  }
+  for (const [seq, record] of records) {
+    const rows = seen.get(seq) ?? []
+    for (const id of record.acknowledged) {
+      if (!ids.has(id)) violations.add('acknowledged but not visible', `seq ${seq} id ${id}`)
+    }
+    if (record.acknowledged.size > 1) violations.add('one key, two ids', `seq ${seq}`)
+    if (rows.length > 1) violations.add('visible twice', `seq ${seq}`)
+    const mayBeThere = record.acknowledged.size > 0 || record.unknown
+    if (rows.length > 0 && !mayBeThere) violations.add('refused but visible', `seq ${seq}`)
+  }
+  for (const [seq, rows] of seen) {
+    if (!records.has(seq)) violations.add('visible but never issued', `seq ${seq}`)
+    const { expected } = payload(seq)
+    for (const { shown } of rows) {
+      if (!isDeepStrictEqual(shown, expected)) violations.add('payload differs', `seq ${seq}`)
+    }
+  }
+  await checkAttachments(cluster, visible, violations)
+  checkAnswers(options, violations)
+  const { failed } = await backlogOf(cluster.keys)
+  if (failed > 0) violations.add('failed jobs', String(failed))
+  return { counts, violations: violations.list() }
+}
+
+function createViolations() {
+  const found = new Map<string, string[]>()
+  return {
+    add: (what: string, where: string) => void found.set(what, [...(found.get(what) ?? []), where]),
+    list: () =>
+      [...found].map(
+        ([what, where]) => `${where.length} × ${what} (${where.slice(0, examples).join(', ')})`,
+      ),
+  }
+}
+export type Violations = ReturnType<typeof createViolations>
+
+/** Resolves when nothing has been in the queues for a moment. */
+export async function drained(cluster: Cluster, timeoutMs: number, kept = 0): Promise<void> {
+  let quiet = 0
+  await until(
+    'the queues are empty',
+    async () => {
+      const { waiting, active, delayed } = await backlogOf(cluster.keys)
+      quiet = waiting + active + delayed === kept ? quiet + 1 : 0
+      return quiet >= drainedLooks
+    },
+    { timeoutMs, everyMs: 150 },
+  )
+}
+
+interface Row {
+  id: string
+  kind: 'logs' | 'feedback'
+  attachments: { key: string; sha256: string }[]
+  shown: Record<string, unknown> & { seq: number }
+}
+
+const head = `toString(id) AS id, bundle_identifier, toString(device_uuid) AS device_uuid,
+  unique_user_id, device.os AS os, device.battery_level AS battery_level,
+  device.sdk_version AS sdk_version, device_extra.seq::Int64 AS seq`
+
+async function visibleRows({ sql }: Cluster): Promise<Row[]> {
+  const logs = await sql.query<{ id: string; seq: number }>(
+    `SELECT ${head}, event, params FROM intake.logs`,
+  )
+  const feedback = await sql.query<{
+    id: string
+    seq: number
+    attachments: { key: string; sha256: string }[]
+  }>(`SELECT ${head}, text, email, attachments FROM intake.feedback`)
+  return [
+    ...logs.map(({ id, ...shown }): Row => ({ id, kind: 'logs', attachments: [], shown })),
+    ...feedback.map(({ id, attachments, ...shown }): Row => {
+      const sha256 = attachments.map((one) => one.sha256)
+      return { id, kind: 'feedback', attachments, shown: { ...shown, sha256 } }
+    }),
+  ]
+}
+
+interface Outcome {
+  acknowledged: Set<string>
+  unknown: boolean
+}
+
+/** What the answers to all attempts of each record say together. */
+function outcomes(events: readonly Event[]): Map<number, Outcome> {
+  const records = new Map<number, Outcome>()
+  const open = new Map<number, number>()
+  for (const event of events) {
+    const { seq } = event
+    const record = records.get(seq) ?? { acknowledged: new Set<string>(), unknown: false }
+    records.set(seq, record)
+    open.set(seq, (open.get(seq) ?? 0) + (event.is === 'issued' ? 1 : -1))
+    if (event.is === 'acknowledged') record.acknowledged.add(event.id)
+    if (event.is === 'unknown') record.unknown = true
+  }
+  for (const [seq, left] of open) if (left > 0) records.get(seq)!.unknown = true
+  return records
+}
+
+async function countAll(
+  { sql, keys }: Cluster,
+  events: readonly Event[],
+  records: Map<number, Outcome>,
+  visible: number,
+): Promise<Counts> {
+  const number = (is: Event['is']) => events.filter((event) => event.is === is).length
+  const [raw] = await sql.query<{ duplicates: number }>(
+    `SELECT (SELECT count() - uniqExact(id) FROM intake.logs_raw)
+          + (SELECT count() - uniqExact(id) FROM intake.feedback_raw) AS duplicates`,
+  )
+  return {
+    issued: records.size,
+    acknowledged: number('acknowledged'),
+    refused: number('refused'),
+    unknown: number('unknown'),
+    visible,
+    redeliveries: await redeliveriesOf(keys),
+    duplicateRows: raw?.duplicates ?? 0,
+    partialInserts: 0,
+  }
+}
+
+async function checkAttachments({ s3 }: Cluster, rows: Row[], violations: Violations) {
+  const url = new URL(s3.url())
+  const client = new Client({
+    endPoint: url.hostname,
+    port: Number(url.port),
+    useSSL: false,
+    accessKey: url.username,
+    secretKey: url.password,
+    region: 'us-east-1',
+  })
+  for (const { attachments } of rows) {
+    for (const { key, sha256 } of attachments) {
+      try {
+        const body = await buffer(await client.getObject('intake', key))
+        const actual = createHash('sha256').update(body).digest('hex')
+        if (actual !== sha256) violations.add('attachment differs', key)
+      } catch {
+        violations.add('attachment missing', key)
+      }
+    }
+  }
+}
+
+function checkAnswers({ events, deadlinesMs }: CheckOptions, violations: Violations): void {
+  const kindOf = new Map<number, 'logs' | 'feedback'>()
+  for (const event of events) {
+    if (event.is === 'issued') {
+      kindOf.set(event.seq, event.kind)
+      continue
+    }
+    const limit = deadlinesMs?.[kindOf.get(event.seq) ?? 'logs'] ?? Infinity
+    if (event.ms > limit) violations.add('late answer', `seq ${event.seq}: ${event.ms} ms`)
+    if (event.is !== 'refused') continue
+    const allowed = event.status === 0 || event.status === 503 || event.status === 429
+    if (!allowed) violations.add(`answer ${event.status}`, `seq ${event.seq} ${event.code}`)
+  }
+}

@@ -1,0 +1,249 @@
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import { connectRedis, type Redis } from '@intake/redis'
+import { startClickHouse, startRedis, startS3 } from '@intake/stack'
+import { createAppProcess, type AppProcess } from './app-process.ts'
+import { createBacking, type Backing } from './service.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+import { until } from './until.ts'
+
+export interface ClusterOptions {
+  dataDir: string
+  /** Where `gateway/dist`, `worker/dist` and `packages` are. */
+  root: string
+  random: () => number
+  gateways?: number
+  workers?: number
+  gatewayEnv?: Record<string, string>
+  gatewayArgs?: string[]
+  workerEnv?: Record<string, string>
+  /** Of Redis, when it must not be below `dataDir`. */
+  redisDir?: string
+  /** SQL that is run after the tables were set up. */
+  afterSetUp?: string[]
+  /** Redis settings that are changed after the set-up. */
+  redisConfig?: Record<string, string>
+}
+
+/** All of Intake as real processes; the network between them goes through proxies. */
+export interface Cluster {
+  apiKey: string
+  gateways: AppProcess[]
+  gatewayUrls: string[]
+  workers: AppProcess[]
+  redis: Backing
+  clickhouse: Backing
+  s3: Backing
+  /** What each side sees of the others. */
+  network: Record<
+    'gatewayToRedis' | 'workerToRedis' | 'workerToClickHouse' | 'gatewayToS3',
+    TcpProxy
+  >
+  /** The observer's own connections; no proxy is between. */
+  sql: ClickHouse
+  keys: Redis
+  /** Starts one more worker. */
+  addWorker(): Promise<AppProcess>
+  gatewayReady(index?: number): Promise<boolean>
+  /** A value of the metrics of a process; labels as they are printed. */
+  metric(app: AppProcess, name: string): Promise<number>
+  setUp(options: { acceptEmptyRedis: boolean }): Promise<void>
+  /** Everything healed, thawed and running. */
+  heal(): Promise<void>
+  close(): Promise<void>
+}
+
+const apiKey = 'faults-key-0123456789abcdef'
+const s3Settings = { bucket: 'intake', region: 'us-east-1' }
+/** Without merges, each raw row that was ever inserted can be counted. */
+const noMerges = ['logs_raw', 'feedback_raw'].map(
+  (table) =>
+    `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
+)
+
+type SetUp = (options: {
+  redisUrl: string
+  clickhouseUrl: string
+  s3: { endpoint: string; bucket: string; region: string }
+  apiKey: { name: string; secret: string }
+  acceptEmptyRedis: boolean
+}) => Promise<unknown>
+
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { dataDir, root, random } = options
+  const ends: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const end of ends.toReversed()) await end().catch(() => undefined)
+  }
+  try {
+    return await start()
+  } catch (error) {
+    await close()
+    throw error
+  }
+
+  async function start(): Promise<Cluster> {
+    mkdirSync(dataDir, { recursive: true })
+    const secrets = { password: 'faults', analystPassword: 'faults', secretKey: 'faults-secret' }
+    const redisDir = options.redisDir ?? join(dataDir, 'redis')
+    const redis = createBacking({
+      name: 'Redis',
+      launch: (port) => startRedis({ dataDir: redisDir, port, ...secrets }),
+    })
+    const clickhouse = createBacking({
+      name: 'ClickHouse',
+      launch: (port) => startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port, ...secrets }),
+    })
+    const s3 = createBacking({
+      name: 'S3',
+      launch: (port) => startS3({ dataDir: join(dataDir, 's3'), port, ...secrets }),
+    })
+    for (const backing of [redis, clickhouse, s3]) ends.push(() => backing.kill())
+    await Promise.all([redis.start(), clickhouse.start(), s3.start()])
+
+    const setUp: Cluster['setUp'] = async ({ acceptEmptyRedis }) => {
+      const built = pathToFileURL(join(root, 'packages/setup/dist/index.js')).href
+      const module = (await import(built)) as { setUp: SetUp }
+      await module.setUp({
+        redisUrl: redis.url(),
+        clickhouseUrl: clickhouse.url(),
+        s3: { endpoint: s3.url(), ...s3Settings },
+        apiKey: { name: 'faults', secret: apiKey },
+        acceptEmptyRedis,
+      })
+    }
+    await setUp({ acceptEmptyRedis: false })
+    const sql = createClickHouse({ url: clickhouse.url(), requestTimeoutMs: 20_000 })
+    ends.push(() => sql.close())
+    for (const statement of [...noMerges, ...(options.afterSetUp ?? [])])
+      await sql.command(statement)
+    const keys = connectRedis({ url: redis.url(), role: 'producer', onError: () => undefined })
+    ends.push(async () => keys.disconnect())
+    await until('Redis is connected', () => keys.status === 'ready')
+    for (const [name, value] of Object.entries(options.redisConfig ?? {})) {
+      await keys.config('SET', name, value)
+    }
+
+    const proxy = async (target: number) => {
+      const started = await startTcpProxy({ target, random })
+      ends.push(() => started.close())
+      return started
+    }
+    const network = {
+      gatewayToRedis: await proxy(redis.port()),
+      workerToRedis: await proxy(redis.port()),
+      workerToClickHouse: await proxy(clickhouse.port()),
+      gatewayToS3: await proxy(s3.port()),
+    }
+    const through = (url: string, { port }: TcpProxy) => {
+      const changed = new URL(url)
+      changed.port = String(port)
+      return changed.href
+    }
+
+    const app = (name: string, folder: string, env: Record<string, string>, nodeArgs: string[]) => {
+      const created = createAppProcess({
+        name,
+        script: join(root, folder, 'dist', 'main.js'),
+        env,
+        nodeArgs,
+        logFile: join(dataDir, `${name}.log`),
+      })
+      ends.push(() => created.kill())
+      return created
+    }
+    const gatewayPorts = await pickPorts(options.gateways ?? 1)
+    const gateways = gatewayPorts.map((port, index) =>
+      app(
+        `gateway-${index + 1}`,
+        'gateway',
+        {
+          PORT: String(port),
+          GATEWAY_ADMIN_PORT: '0',
+          REDIS_URL: through(redis.url(), network.gatewayToRedis),
+          S3_ENDPOINT: through(s3.url(), network.gatewayToS3),
+          ...options.gatewayEnv,
+        },
+        options.gatewayArgs ?? [],
+      ),
+    )
+    const workers: AppProcess[] = []
+    const createWorker = () => {
+      const worker = app(
+        `worker-${workers.length + 1}`,
+        'worker',
+        {
+          WORKER_ADMIN_PORT: '0',
+          REDIS_URL: through(redis.url(), network.workerToRedis),
+          CLICKHOUSE_URL: through(clickhouse.url(), network.workerToClickHouse),
+          ...options.workerEnv,
+        },
+        [],
+      )
+      workers.push(worker)
+      return worker
+    }
+    for (let index = 0; index < (options.workers ?? 1); index++) createWorker()
+    await Promise.all([...gateways, ...workers].map((one) => one.start()))
+
+    const gatewayUrls = gatewayPorts.map((port) => `http://127.0.0.1:${port}`)
+    const cluster: Cluster = {
+      apiKey,
+      gateways,
+      gatewayUrls,
+      workers,
+      redis,
+      clickhouse,
+      s3,
+      network,
+      sql,
+      keys,
+      setUp,
+      close,
+      async addWorker() {
+        const worker = createWorker()
+        await worker.start()
+        return worker
+      },
+      async gatewayReady(index = 0) {
+        const response = await fetch(`${gatewayUrls[index]}/readyz`, {
+          signal: AbortSignal.timeout(2_000),
+          headers: { connection: 'close' },
+        })
+        return response.ok
+      },
+      async metric(one, name) {
+        const signal = AbortSignal.timeout(5_000)
+        const text = await (await fetch(`${one.adminUrl()}/metrics`, { signal })).text()
+        const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
+        return Number(line?.slice(name.length) ?? 0)
+      },
+      async heal() {
+        for (const one of Object.values(network)) one.set()
+        for (const one of [redis, clickhouse, s3, ...gateways, ...workers]) one.thaw()
+        await Promise.all([redis.start(), clickhouse.start(), s3.start()])
+        await Promise.all([...gateways, ...workers].map((one) => one.start()))
+        await until('Redis is connected', () => keys.status === 'ready')
+        await Promise.all(
+          gateways.map((one, index) =>
+            until(`${one.name} is ready`, () => cluster.gatewayReady(index)),
+          ),
+        )
+      },
+    }
+    await Promise.all(gateways.map((_, index) => until('ready', () => cluster.gatewayReady(index))))
+    return cluster
+  }
+}
+
+async function pickPorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))))
+  return ports
+}

@@ -1,0 +1,53 @@
+import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
+import { promisify } from 'node:util'
+
+const sync = promisify(fdatasync)
+
+/** What happened to one attempt to send one record. */
+export type Event = { seq: number; attempt: number } & (
+  | { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' }
+  | { is: 'acknowledged'; id: string; ms: number }
+  /** Answered with an error that says "not stored", or never sent. */
+  | { is: 'refused'; status: number; code: string; ms: number }
+  /** No answer, or one that says "maybe". */
+  | { is: 'unknown'; why: string; ms: number }
+)
+
+export interface History {
+  events: Event[]
+  /** Resolves when the event is on disk. */
+  append(event: Event): Promise<void>
+  close(): Promise<void>
+}
+
+/** An append-only file of JSON lines; lines that come during one sync share the next. */
+export function openHistory(file: string): History {
+  const descriptor = openSync(file, 'a')
+  const events: Event[] = []
+  let lines: string[] = []
+  let next: Promise<void> | undefined
+  let last: Promise<void> = Promise.resolve()
+
+  async function write(after: Promise<void>): Promise<void> {
+    await after
+    next = undefined
+    const text = lines.join('')
+    lines = []
+    writeSync(descriptor, text)
+    await sync(descriptor)
+  }
+
+  return {
+    events,
+    append(event) {
+      events.push(event)
+      lines.push(`${JSON.stringify(event)}\n`)
+      next ??= last = write(last)
+      return next
+    },
+    async close() {
+      await last
+      closeSync(descriptor)
+    },
+  }
+}

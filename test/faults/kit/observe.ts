@@ -1,0 +1,49 @@
+import { kinds, queueNames, queuePrefix, type RecordKind } from '@intake/contract'
+import type { Redis } from '@intake/redis'
+
+export const queueKey = (kind: RecordKind, part: string) =>
+  `${queuePrefix}:${queueNames[kind]}:${part}`
+
+export interface Backlog {
+  waiting: number
+  active: number
+  delayed: number
+  failed: number
+}
+
+/** What is in the queues, read past all of the product's own code. */
+export async function backlogOf(keys: Redis): Promise<Backlog> {
+  const all = await Promise.all(
+    kinds.map(async (kind) => ({
+      waiting:
+        (await keys.llen(queueKey(kind, 'wait'))) + (await keys.llen(queueKey(kind, 'paused'))),
+      active: await keys.llen(queueKey(kind, 'active')),
+      delayed:
+        (await keys.zcard(queueKey(kind, 'delayed'))) +
+        (await keys.zcard(queueKey(kind, 'prioritized'))),
+      failed: await keys.zcard(queueKey(kind, 'failed')),
+    })),
+  )
+  const total: Backlog = { waiting: 0, active: 0, delayed: 0, failed: 0 }
+  for (const one of all) {
+    for (const name of Object.keys(total) as (keyof Backlog)[]) total[name] += one[name]
+  }
+  return total
+}
+
+/** How often a frame was handed out again, as far back as BullMQ's event stream goes. */
+export async function redeliveriesOf(keys: Redis): Promise<number> {
+  let again = 0
+  for (const kind of kinds) {
+    const seen = new Set<string>()
+    const entries = await keys.xrange(queueKey(kind, 'events'), '-', '+')
+    for (const [, fields] of entries) {
+      const event = fields[fields.indexOf('event') + 1]
+      const jobId = fields[fields.indexOf('jobId') + 1] ?? ''
+      if (event !== 'active') continue
+      if (seen.has(jobId)) again++
+      seen.add(jobId)
+    }
+  }
+  return again
+}

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { createFrameProducer } from '@intake/queue'
+import type { Cluster } from './cluster.ts'
+import type { History } from './history.ts'
+import type { Payload } from './payload.ts'
+
+/** A UUIDv7 of that time, and the time as rows carry it. */
+export function identityAt(time: Date): { id: string; received_at: string } {
+  const hex = time.getTime().toString(16).padStart(12, '0') + randomBytes(10).toString('hex')
+  const parts = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `7${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+  ]
+  return { id: [...parts, hex.slice(20)].join('-'), received_at: time.toISOString() }
+}
+
+/** The row that a gateway would make of a log event received at that time. */
+export function logRow(payload: Payload, time: Date): { id: string; json: string } {
+  const { device, log, ...head } = payload.body as {
+    device: { seq: number }
+    log: object
+  }
+  const { seq, ...known } = device
+  const identity = identityAt(time)
+  const row = {
+    ...identity,
+    ...head,
+    api_key_id: 'key_faults',
+    device: known,
+    device_extra: { seq },
+    ...log,
+  }
+  return { id: identity.id, json: JSON.stringify(row) }
+}
+
+/**
+ * Enqueues one frame per group of rows as a gateway does, each row counting as issued and, once
+ * Redis has confirmed it, as acknowledged.
+ */
+export async function enqueueRows(options: {
+  cluster: Cluster
+  history: History
+  frames: { seq: number; id: string; json: string }[][]
+}): Promise<void> {
+  const { cluster, history, frames } = options
+  const producer = createFrameProducer({ redis: cluster.keys, kind: 'logs' })
+  try {
+    for (const rows of frames) {
+      for (const { seq } of rows) {
+        await history.append({ seq, attempt: 1, is: 'issued', keyed: false, kind: 'logs' })
+      }
+      const gzip = gzipSync(rows.map(({ json }) => `${json}\n`).join(''))
+      await producer.add({ rows: rows.length, gzip }, performance.now() + 10_000)
+      for (const { seq, id } of rows) {
+        await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })
+      }
+    }
+  } finally {
+    await producer.close()
+  }
+}

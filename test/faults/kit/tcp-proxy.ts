@@ -1,0 +1,143 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** What happens to the bytes, in both directions unless a field says otherwise. */
+export interface Network {
+  latencyMs?: number
+  jitterMs?: number
+  /** Holds what goes to the server, as a network does that loses every packet until it is healed. */
+  holdRequests?: boolean
+  holdAnswers?: boolean
+  /** Requests pass; the first answer is swallowed and the connection cut. */
+  dropAnswers?: boolean
+  /** Requests pass; answers are swallowed, the connection stays. */
+  swallowAnswers?: boolean
+  /** Every new connection is reset. */
+  refuse?: boolean
+  /** The connection is cut after this many bytes to the server. */
+  cutAfterBytes?: number
+  /** Probability that a chunk cuts its connection. */
+  cutRate?: number
+}
+
+export interface TcpProxy {
+  port: number
+  /** Replaces the state of the network at once, for open connections too. No argument heals it. */
+  set(network?: Network): void
+  /** Resets every open connection. */
+  cut(): void
+  /** Sends later connections to another port. */
+  redirect(port: number): void
+  close(): Promise<void>
+}
+
+export const blackHole: Network = { holdRequests: true, holdAnswers: true }
+
+const chunksHeldMax = 64
+
+/** A TCP proxy on loopback whose network can be made bad at run time. */
+export async function startTcpProxy(options: {
+  target: number
+  random: () => number
+}): Promise<TcpProxy> {
+  const { random } = options
+  let { target } = options
+  let network: Network = {}
+  let healed = deferred()
+  const open = new Set<Socket>()
+
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    const reset = () => {
+      client.resetAndDestroy()
+      upstream?.resetAndDestroy()
+    }
+    let upstream: Socket | undefined
+    track(client, reset)
+    if (network.refuse) return reset()
+    upstream = connect({ host: '127.0.0.1', port: target, allowHalfOpen: true, noDelay: true })
+    track(upstream, reset)
+    const carried = { bytes: 0 }
+    pump({ from: client, to: upstream, answers: false, reset, carried })
+    pump({ from: upstream, to: client, answers: true, reset, carried })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  function track(socket: Socket, reset: () => void): void {
+    open.add(socket)
+    socket.on('error', reset)
+    socket.on('close', () => open.delete(socket))
+  }
+
+  function pump(pipe: {
+    from: Socket
+    to: Socket
+    answers: boolean
+    reset: () => void
+    carried: { bytes: number }
+  }): void {
+    const { from, to, answers, reset, carried } = pipe
+    let tail = Promise.resolve()
+    let queued = 0
+
+    async function carry(chunk: Buffer | undefined, dueAt: number): Promise<void> {
+      const wait = dueAt - performance.now()
+      if (wait > 0) await pause(wait)
+      while ((answers ? network.holdAnswers : network.holdRequests) && !to.destroyed) {
+        await Promise.race([healed.promise, once(to, 'close')])
+      }
+      if (to.destroyed) return
+      if (chunk === undefined) return void to.end()
+      if (answers && network.dropAnswers) return reset()
+      if (answers && network.swallowAnswers) return
+      if (network.cutRate !== undefined && random() < network.cutRate) return reset()
+      const { cutAfterBytes = Infinity } = network
+      if (!answers) carried.bytes += chunk.length
+      if (!to.write(chunk)) await Promise.race([once(to, 'drain'), once(to, 'close')])
+      if (carried.bytes > cutAfterBytes) reset()
+    }
+
+    function schedule(chunk: Buffer | undefined): void {
+      const { latencyMs = 0, jitterMs = 0 } = network
+      const dueAt = performance.now() + latencyMs + (random() * 2 - 1) * jitterMs
+      if (++queued >= chunksHeldMax) from.pause()
+      tail = tail
+        .then(() => carry(chunk, dueAt))
+        .catch(reset)
+        .finally(() => {
+          if (--queued < chunksHeldMax) from.resume()
+        })
+    }
+    from.on('data', schedule)
+    from.on('end', () => schedule(undefined))
+    from.on('close', (failed: boolean) => failed && reset())
+  }
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    set(next = {}) {
+      network = next
+      healed.resolve()
+      healed = deferred()
+    },
+    cut() {
+      for (const socket of open) socket.resetAndDestroy()
+    },
+    redirect(port) {
+      target = port
+    },
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of open) socket.destroy()
+      await closed
+    },
+  }
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((settle) => (resolve = settle))
+  return { promise, resolve }
+}

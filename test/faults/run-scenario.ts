@@ -1,0 +1,121 @@
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { answerDeadlinesMs, check, type Counts } from './kit/checker.ts'
+import { startCluster } from './kit/cluster.ts'
+import { openHistory } from './kit/history.ts'
+import { createPayloads } from './kit/payload.ts'
+import { startProducer } from './kit/producer.ts'
+import { createRandom } from './kit/random.ts'
+import { until } from './kit/until.ts'
+import type { Scenario } from './scenario.ts'
+
+export interface Result {
+  id: string
+  title: string
+  verdict: 'passed' | 'failed' | 'skipped'
+  /** Why it failed or was skipped. */
+  reasons: string[]
+  counts: Counts | undefined
+  ms: number
+}
+
+export interface RunOptions {
+  /** Of the built code. */
+  root: string
+  seed: number
+  /** Changes that are planted to see the scenario fail. */
+  planted?: Partial<Scenario['cluster']>
+  /** Leaves the data and logs of a failed scenario where they are. */
+  keep?: boolean
+}
+
+/** Runs one scenario on a cluster of its own. Never rejects. */
+export async function runScenario(scenario: Scenario, options: RunOptions): Promise<Result> {
+  const started = performance.now()
+  const { id, title } = scenario
+  const result = (verdict: Result['verdict'], reasons: string[], counts?: Counts): Result => {
+    return { id, title, verdict, reasons, counts, ms: Math.round(performance.now() - started) }
+  }
+  const obstacle = await scenario.cannotRun?.()
+  if (obstacle !== undefined) return result('skipped', [obstacle])
+
+  const dir = mkdtempSync(join(tmpdir(), `intake-faults-${id}-`))
+  let failed = true
+  try {
+    const { counts, violations } = await play(scenario, { ...options, dir })
+    failed = violations.length > 0
+    return result(failed ? 'failed' : 'passed', violations, counts)
+  } catch (error) {
+    return result('failed', [describe(error)])
+  } finally {
+    if (failed && options.keep) console.log(`  kept: ${dir}`)
+    else await rm(dir, { recursive: true, force: true })
+  }
+}
+
+async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
+  const { root, seed, planted, dir } = options
+  const { rate = 150, feedbackEvery = 25, keyedEvery = 4 } = scenario.load ?? {}
+  const random = createRandom(seed)
+  const payload = createPayloads({ feedbackEvery, keyedEvery, root })
+  const broken: string[] = []
+  const ends: (() => Promise<unknown>)[] = []
+  let partialInserts = 0
+  let keptFrames = 0
+
+  const cluster = await startCluster({
+    dataDir: dir,
+    root,
+    random,
+    ...scenario.cluster,
+    ...planted,
+  })
+  const history = openHistory(join(dir, 'history.jsonl'))
+  const { apiKey, gatewayUrls } = cluster
+  const producer = startProducer({ urls: gatewayUrls, apiKey, history, payload, rate })
+  try {
+    await scenario.run({
+      cluster,
+      producer,
+      history,
+      payload,
+      random,
+      dir,
+      async acknowledged(more) {
+        const wanted = producer.counts().acknowledged + more
+        await until(`${more} more are acknowledged`, () => producer.counts().acknowledged >= wanted)
+      },
+      expect: (holds, sentence) => void (holds || broken.push(`expected: ${sentence}`)),
+      sawPartialInsert: () => void partialInserts++,
+      keeps: (frames) => void (keptFrames = frames),
+      later: (work) => void ends.push(work),
+    })
+    await cluster.heal()
+    await producer.stop()
+    const verdict = await check({
+      cluster,
+      events: history.events,
+      payload,
+      drainMs: scenario.drainMs ?? 120_000,
+      keptFrames,
+      deadlinesMs: scenario.lateAnswers ? undefined : answerDeadlinesMs,
+    })
+    return {
+      counts: { ...verdict.counts, partialInserts },
+      violations: [...broken, ...verdict.violations],
+    }
+  } finally {
+    await producer.stop({ repeatMs: 0 }).catch(() => undefined)
+    for (const end of ends) await end().catch(() => undefined)
+    await cluster.close()
+    await history.close()
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? '' : ` (${describe(error.cause)})`
+  return `${error.message}${cause}`
+}

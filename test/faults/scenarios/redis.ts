@@ -1,0 +1,80 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { blackHole } from '../kit/tcp-proxy.ts'
+import { until } from '../kit/until.ts'
+import type { Scenario } from '../scenario.ts'
+
+export const redisScenarios: Scenario[] = [
+  {
+    id: 'F21',
+    title: 'Redis killed during adds and started again, five times',
+    async run({ cluster, acknowledged, random }) {
+      for (let round = 0; round < 5; round++) {
+        await acknowledged(50)
+        await pause(random() * 100)
+        await cluster.redis.kill()
+        await pause(random() * 1_000)
+        await cluster.redis.start()
+      }
+      await acknowledged(50)
+    },
+  },
+  {
+    id: 'F24',
+    title: 'Redis frozen for 10 s: outcome_unknown in time, the repeat makes one record',
+    async run({ cluster, acknowledged, producer, expect, history }) {
+      await acknowledged(100)
+      cluster.redis.freeze()
+      const { unknown } = producer.counts()
+      await until('answers are unknown', () => producer.counts().unknown > unknown + 10)
+      await pause(4_000)
+      cluster.redis.thaw()
+      await acknowledged(200)
+      const codes = history.events.flatMap((one) => (one.is === 'unknown' ? [one.why] : []))
+      expect(codes.includes('outcome_unknown'), 'some answers are outcome_unknown')
+    },
+  },
+  {
+    id: 'F25a',
+    title: 'network to Redis loses every packet for 8 s, on both sides',
+    async run({ cluster, acknowledged }) {
+      await acknowledged(100)
+      cluster.network.gatewayToRedis.set(blackHole)
+      cluster.network.workerToRedis.set(blackHole)
+      await pause(8_000)
+      cluster.network.gatewayToRedis.set()
+      cluster.network.workerToRedis.set()
+      await acknowledged(200)
+    },
+  },
+  {
+    id: 'F25b',
+    title: 'network to Redis works in one direction only, each for 6 s',
+    async run({ cluster, acknowledged }) {
+      for (const network of [{ holdRequests: true }, { holdAnswers: true }]) {
+        await acknowledged(100)
+        cluster.network.gatewayToRedis.set(network)
+        cluster.network.workerToRedis.set(network)
+        await pause(6_000)
+        cluster.network.gatewayToRedis.set()
+        cluster.network.workerToRedis.set()
+      }
+      await acknowledged(200)
+    },
+  },
+  {
+    id: 'F26',
+    title:
+      'answer of Redis to an add lost and the connection cut, ten times: 201 all the same, once',
+    async run({ cluster, acknowledged, expect, history }) {
+      for (let round = 0; round < 10; round++) {
+        await acknowledged(40)
+        cluster.network.gatewayToRedis.set({ dropAnswers: true })
+        await pause(60)
+        cluster.network.gatewayToRedis.set()
+      }
+      await acknowledged(100)
+      const lost = history.events.filter((one) => one.is === 'unknown')
+      expect(lost.length === 0, `no answer is unknown (${lost.length} are)`)
+    },
+  },
+]

@@ -1,0 +1,142 @@
+import { queueKey, backlogOf } from '../kit/observe.ts'
+import { blackHole } from '../kit/tcp-proxy.ts'
+import { until } from '../kit/until.ts'
+import type { Scenario, Stage } from '../scenario.ts'
+
+const hasTaken = ({ cluster }: Stage) =>
+  until('a worker has taken frames', async () => (await backlogOf(cluster.keys)).active > 0)
+
+export async function rawRows({ sql }: Stage['cluster']): Promise<number> {
+  const [row] = await sql.query<{ rows: number }>('SELECT count() AS rows FROM intake.logs_raw')
+  return row?.rows ?? 0
+}
+
+export const workerScenarios: Scenario[] = [
+  {
+    id: 'F12',
+    title: 'worker killed with frames in hand, before the insert',
+    async run(stage) {
+      const { cluster } = stage
+      await stage.acknowledged(100)
+      cluster.network.workerToClickHouse.set(blackHole)
+      await stage.acknowledged(100)
+      await hasTaken(stage)
+      await cluster.workers[0]!.kill()
+      cluster.network.workerToClickHouse.cut()
+      cluster.network.workerToClickHouse.set()
+      await cluster.addWorker()
+    },
+  },
+  {
+    id: 'F13',
+    title: 'worker killed after the insert was stored, before its answer',
+    async run(stage) {
+      const { cluster } = stage
+      await stage.acknowledged(50)
+      cluster.network.workerToClickHouse.set({ holdAnswers: true })
+      const before = await rawRows(cluster)
+      await until('rows are stored', async () => (await rawRows(cluster)) > before)
+      await cluster.workers[0]!.kill()
+      cluster.network.workerToClickHouse.set()
+      await cluster.addWorker()
+    },
+  },
+  {
+    id: 'F14',
+    title: 'worker killed after the answer to its insert, before the jobs were completed',
+    async run(stage) {
+      const { cluster } = stage
+      const [worker] = cluster.workers
+      await stage.acknowledged(50)
+      // What it has taken it inserts; that it is done reaches Redis no more.
+      cluster.network.workerToClickHouse.set(blackHole)
+      await hasTaken(stage)
+      const inserted = () => cluster.metric(worker!, 'intake_inserts_total{kind="logs"}')
+      const before = await inserted()
+      cluster.network.workerToRedis.set({ holdRequests: true })
+      cluster.network.workerToClickHouse.set()
+      await until('the insert is confirmed', async () => (await inserted()) > before)
+      await worker!.kill()
+      cluster.network.workerToRedis.set()
+      await cluster.addWorker()
+    },
+  },
+  {
+    id: 'F15',
+    title: 'a worker killed 25 times in a row on the same frames',
+    load: { rate: 20 },
+    async run(stage) {
+      const { cluster } = stage
+      const { keys } = cluster
+      await stage.acknowledged(10)
+      cluster.network.workerToClickHouse.set(blackHole)
+      await stage.acknowledged(5)
+      await hasTaken(stage)
+      const ids = await keys.lrange(queueKey('logs', 'active'), 0, -1)
+      for (let kills = 1; kills <= 25; kills++) {
+        const [worker] = cluster.workers
+        await until('the frames are taken', async () => {
+          const active = await keys.lrange(queueKey('logs', 'active'), 0, -1)
+          const locked = await Promise.all(
+            ids.map((id) => keys.exists(queueKey('logs', `${id}:lock`))),
+          )
+          return ids.every((id) => active.includes(id)) && locked.every((one) => one === 1)
+        })
+        await worker!.kill()
+        // Time passes: the locks expire, and the frames have been seen without one.
+        await keys.del(...ids.map((id) => queueKey('logs', `${id}:lock`)))
+        await keys.sadd(queueKey('logs', 'stalled'), ...ids)
+        await keys.del(queueKey('logs', 'stalled-check'))
+        await worker!.start()
+      }
+      cluster.network.workerToClickHouse.set()
+      stage.expect((await backlogOf(keys)).failed === 0, 'no frame has failed for good')
+    },
+  },
+  {
+    id: 'F16',
+    title: 'a worker frozen in an insert for longer than its lock, while another takes over',
+    async run(stage) {
+      const { cluster } = stage
+      const [zombie] = cluster.workers
+      await stage.acknowledged(50)
+      cluster.network.workerToClickHouse.set({ holdAnswers: true })
+      const before = await rawRows(cluster)
+      await until('its rows are stored', async () => (await rawRows(cluster)) > before)
+      zombie!.freeze()
+      const inHand = await cluster.keys.lrange(queueKey('logs', 'active'), 0, -1)
+      cluster.network.workerToClickHouse.set()
+      const other = await cluster.addWorker()
+      await until('the other one has done its frames', async () => {
+        const active = await cluster.keys.lrange(queueKey('logs', 'active'), 0, -1)
+        const waiting = await cluster.keys.lrange(queueKey('logs', 'wait'), 0, -1)
+        return !inHand.some((id) => active.includes(id) || waiting.includes(id))
+      })
+      zombie!.thaw()
+      await stage.acknowledged(100)
+      stage.expect(zombie!.running() && other.running(), 'both workers live on')
+    },
+  },
+  {
+    id: 'F17',
+    title: 'a worker cut off from Redis for longer than its lock',
+    cluster: { workers: 1 },
+    async run(stage) {
+      const { cluster } = stage
+      await stage.acknowledged(50)
+      cluster.network.workerToClickHouse.set(blackHole)
+      await hasTaken(stage)
+      cluster.network.workerToRedis.set(blackHole)
+      await until('a lock has expired', async () => {
+        const ids = await cluster.keys.lrange(queueKey('logs', 'active'), 0, -1)
+        const locks = await Promise.all(
+          ids.map((id) => cluster.keys.exists(queueKey('logs', `${id}:lock`))),
+        )
+        return locks.includes(0)
+      })
+      cluster.network.workerToRedis.set()
+      cluster.network.workerToClickHouse.set()
+      await stage.acknowledged(100)
+    },
+  },
+]
