@@ -35,7 +35,7 @@ t.test('the coalescer of the worker makes the merges of the model', async (t) =>
     }
     const add = () => {
       const frame = ++frames
-      const bytes = random.pick([1, 1, 40, 150])
+      const bytes = random.pick([1, 20, 40, 150])
       gathering.add({ frame, bytes })
       if (gathering.isDue() === 'now') start()
       coalescer.add({ rows: frame, gzip: Buffer.alloc(bytes) }).then(

@@ -30,9 +30,8 @@ t.test('the group commit of the gateway makes the frames of the model', async (t
     const expected: string[] = []
     let rows = 0
 
-    const append = (padding: number) => {
+    const append = (padding: number, partition: string) => {
       const name = `${seed}-${++rows}`
-      const partition = random.pick(['2026-10', '2026-11', '2026-11', '2026-11'])
       const json = JSON.stringify({ name, padding: 'x'.repeat(padding) })
       gathering.add({ partition, characters: json.length + 1, name })
       commit.append({ id: name, partition, json }, Infinity).then(
@@ -64,8 +63,12 @@ t.test('the group commit of the gateway makes the frames of the model', async (t
 
     for (let action = 0; action < actionsOfScript; action++) {
       const count = random.pick([0, 0, 1, 3, 20, random.chance(0.1) ? 1_500 : 0])
-      const padding = random.pick([0, 10, count < 20 ? 400_000 : 0])
-      for (let row = 0; row < count; row++) append(padding)
+      const padding = random.pick([0, 10, count < 20 ? random.below(400_000) : 0])
+      let partition = '2026-11'
+      for (let row = 0; row < count; row++) {
+        if (count === 20 && random.chance(0.3)) partition = random.pick(['2026-10', '2026-11'])
+        append(padding, partition)
+      }
       if (count === 0) settle()
       await compare()
     }
