@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { randomUUID } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 import { Pool } from 'undici'
 import t, { type Test } from 'tap'
 import { createDataDir } from './support/data-dir.ts'
@@ -54,7 +55,7 @@ async function startWorker(
   stack: RunningStack,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const worker = spawn(process.execPath, ['worker/dist/main.js'], {
-    cwd: new URL('..', import.meta.url).pathname,
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
     env: {
       ...process.env,
       REDIS_URL: stack.endpoints.redis,

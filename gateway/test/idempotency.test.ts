@@ -23,7 +23,7 @@ t.test('201 with the same id although the battery went down between two attempts
       headers: { ...headers, 'idempotency-key': 'a-key' },
       payload: logBody({}, { device: { battery_level } }),
     })
-    return response.json() as { id: string }
+    return response.json<{ id: string }>()
   }
   t.equal((await send(80)).id, (await send(79)).id)
 })

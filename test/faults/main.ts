@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { line, neverHappened, table } from './report.ts'
 import { runScenario, type Result } from './run-scenario.ts'
@@ -11,7 +12,7 @@ const chosen = scenarios.filter(
   ({ id }) => !wanted || wanted.some((one) => new RegExp(`^${one}[A-Z]?$`).test(id.toUpperCase())),
 )
 const seed = Number(values.seed ?? process.env['SEED'] ?? Date.now() % 2 ** 31)
-const root = new URL('../../../', import.meta.url).pathname.replace(/\/$/, '')
+const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
 console.log(`${chosen.length} scenarios, SEED=${seed}`)
 
 const results: Result[] = []

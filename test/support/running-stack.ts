@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import type { Endpoints } from '@intake/stack'
@@ -17,7 +18,7 @@ export interface RunningStack {
   stop(): Promise<number | null>
 }
 
-const script = new URL('../../scripts/start.mjs', import.meta.url).pathname
+const script = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
 /** One per operation and one for the first query; nothing is printed after them. */
 const curlLines = 3
 const portNames = [

@@ -47,11 +47,11 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   )
 
   const backlogs = new Map<RecordKind, () => Promise<Backlog>>()
-  new Gauge({
+  const frames = new Gauge({
     name: 'intake_queue_frames',
     help: 'Frames in the queue, of all workers together.',
     labelNames: ['kind', 'state'],
-    registers: [registry],
+    registers: [],
     async collect() {
       // While Redis is away there is no number to show, and an old one would be a lie.
       this.reset()
@@ -61,6 +61,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
       }
     },
   })
+  registry.registerMetric(frames)
 
   return {
     inserted(kind, count) {
