@@ -47,7 +47,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   )
 
   const backlogs = new Map<RecordKind, () => Promise<Backlog>>()
-  const frames = new Gauge({
+  const queued = new Gauge({
     name: 'intake_queue_frames',
     help: 'Frames in the queue, of all workers together.',
     labelNames: ['kind', 'state'],
@@ -61,7 +61,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
       }
     },
   })
-  registry.registerMetric(frames)
+  registry.registerMetric(queued)
 
   return {
     inserted(kind, count) {
