@@ -1,34 +1,50 @@
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { plantedBugs, runPlanted } from './planted.ts'
 import { line, neverHappened, table } from './report.ts'
 import { runScenario, type Result } from './run-scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, seed: { type: 'string' }, keep: { type: 'boolean' } },
+  options: {
+    /** Ids of scenarios; F33 means F33a and F33b too. */
+    only: { type: 'string' },
+    seed: { type: 'string' },
+    /** Leaves the data and logs of failed scenarios. */
+    keep: { type: 'boolean', default: false },
+    /** Plants bugs and expects the scenarios to see them. */
+    planted: { type: 'boolean', default: false },
+  },
 })
-const wanted = values.only?.split(',').map((id) => id.trim().toUpperCase())
-const chosen = scenarios.filter(
-  ({ id }) => !wanted || wanted.some((one) => new RegExp(`^${one}[A-Z]?$`).test(id.toUpperCase())),
-)
+const { keep, planted, only } = values
+const wanted = only?.split(',').map((id) => id.trim().toUpperCase())
+const isWanted = (id: string) =>
+  !wanted || wanted.some((one) => new RegExp(`^${one}[A-Z]?$`).test(id.toUpperCase()))
 const seed = Number(values.seed ?? process.env['SEED'] ?? Date.now() % 2 ** 31)
-const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
-console.log(`${chosen.length} scenarios, SEED=${seed}`)
-
+const root = new URL('../../../', import.meta.url).pathname.replace(/\/$/, '')
 const results: Result[] = []
-for (const scenario of chosen) {
-  const result = await runScenario(scenario, { root, seed, keep: values.keep ?? false })
+
+function report(result: Result): void {
   results.push(result)
   console.log(line(result))
 }
 
+if (planted) {
+  const bugs = plantedBugs.filter(({ scenario }) => isWanted(scenario))
+  console.log(`${bugs.length} planted bugs, each must turn its scenario red, SEED=${seed}`)
+  for (const bug of bugs) report(await runPlanted(bug, { scenarios, root, seed }))
+} else {
+  const chosen = scenarios.filter(({ id }) => isWanted(id))
+  console.log(`${chosen.length} scenarios, SEED=${seed}`)
+  for (const scenario of chosen) report(await runScenario(scenario, { root, seed, keep }))
+}
+
 console.log(`\n${table(results)}\n`)
-const missing = neverHappened(results)
-for (const sentence of missing) console.log(`${wanted ? 'note' : 'FAIL'}: ${sentence}`)
-const failed =
-  results.filter(({ verdict }) => verdict === 'failed').length + (wanted ? 0 : missing.length)
-const passed = results.filter(({ verdict }) => verdict === 'passed').length
-const skipped = results.filter(({ verdict }) => verdict === 'skipped').length
-if (skipped > 0) console.log(`${skipped} skipped, for the reasons above`)
-console.log(`${passed} passed, ${failed} failed`)
-process.exit(failed === 0 && passed > 0 ? 0 : 1)
+const whole = !planted && wanted === undefined
+const missing = whole ? neverHappened(results) : []
+for (const sentence of missing) console.log(`FAIL: ${sentence}`)
+const number = (verdict: Result['verdict']) =>
+  results.filter((one) => one.verdict === verdict).length
+const failed = number('failed') + missing.length
+if (number('skipped') > 0) console.log(`${number('skipped')} skipped, for the reasons above`)
+console.log(`${number('passed')} passed, ${failed} failed`)
+process.exit(failed === 0 && number('passed') > 0 ? 0 : 1)

@@ -57,6 +57,7 @@ export const workerScenarios: Scenario[] = [
       cluster.network.workerToClickHouse.set()
       await until('the insert is confirmed', async () => (await inserted()) > before)
       await worker!.kill()
+      cluster.network.workerToRedis.cut()
       cluster.network.workerToRedis.set()
       await cluster.addWorker()
     },

@@ -1,0 +1,77 @@
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+
+/** What is done with an insert that comes to ClickHouse. */
+export type Treatment =
+  | { is: 'passed' }
+  /** Not stored; answered with this status and ClickHouse's exception code. */
+  | { is: 'answered'; status: number; code: number }
+  /** Stored; answered 200 with an exception code in the header all the same. */
+  | { is: 'stored'; code: number }
+  /** Stored; the answer says that fewer rows were written. */
+  | { is: 'shortened' }
+  /** Stored; the answer comes later. */
+  | { is: 'delayed'; ms: number }
+
+export interface HttpFake {
+  port: number
+  /** For the inserts from now on. */
+  set(treatment: Treatment): void
+  /** Inserts that were treated and not passed. */
+  treated(): number
+  close(): Promise<void>
+}
+
+/** Stands before ClickHouse and answers inserts as a ClickHouse in trouble would. */
+export async function startHttpFake(options: { target: number }): Promise<HttpFake> {
+  const { target } = options
+  let treatment: Treatment = { is: 'passed' }
+  let treated = 0
+  const timers = new Set<NodeJS.Timeout>()
+
+  async function handle(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const body = await buffer(incoming)
+    const isInsert = decodeURIComponent(incoming.url ?? '').includes('INSERT')
+    const now: Treatment = isInsert ? treatment : { is: 'passed' }
+    if (now.is !== 'passed') treated++
+    if (now.is === 'answered') {
+      answer.writeHead(now.status, { 'X-ClickHouse-Exception-Code': String(now.code) })
+      return void answer.end('a fake failure')
+    }
+    const { url, method, headers } = incoming
+    const forwarded = request({ host: '127.0.0.1', port: target, path: url, method, headers })
+    forwarded.end(body)
+    const [reply] = (await once(forwarded, 'response')) as [IncomingMessage]
+    const content = await buffer(reply)
+    const changed = { ...reply.headers }
+    delete changed['transfer-encoding']
+    if (now.is === 'stored') changed['x-clickhouse-exception-code'] = String(now.code)
+    if (now.is === 'shortened') {
+      changed['x-clickhouse-summary'] = '{"written_rows":"1","read_rows":"1"}'
+    }
+    const send = () => answer.writeHead(reply.statusCode ?? 500, changed).end(content)
+    if (now.is === 'delayed') timers.add(setTimeout(send, now.ms))
+    else send()
+  }
+
+  const server = createServer((incoming, answer) => {
+    handle(incoming, answer).catch(() => answer.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    treated: () => treated,
+    set(next) {
+      treatment = next
+    },
+    async close() {
+      for (const timer of timers) clearTimeout(timer)
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

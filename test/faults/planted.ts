@@ -1,0 +1,156 @@
+import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync, readdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runScenario, type Result } from './run-scenario.ts'
+import type { Scenario } from './scenario.ts'
+
+/** A bug, put into a copy of the built code, and the scenario that must see it. */
+export interface PlantedBug {
+  name: string
+  scenario: string
+  edits?: { file: string; find: string; replace: string }[]
+  cluster?: Partial<Scenario['cluster']>
+  /** One of the reasons for the red verdict must contain this. */
+  reason: string
+}
+
+const consumer = 'packages/queue/dist/consumer.js'
+const coalescer = 'worker/dist/coalescer.js'
+const migration = 'packages/clickhouse/dist/migrations/0001-logs-and-feedback.js'
+const confirmed = `for (const { resolve } of merged)
+                resolve();`
+const inserted = 'await insert(merged.map(({ frame }) => frame));'
+
+export const plantedBugs: PlantedBug[] = [
+  {
+    name: 'the insert is not awaited',
+    scenario: 'F12',
+    edits: [
+      {
+        file: coalescer,
+        find: inserted,
+        replace: 'insert(merged.map(({ frame }) => frame)).catch(() => {});',
+      },
+    ],
+    reason: 'acknowledged but not visible',
+  },
+  {
+    name: 'jobs are completed before the insert',
+    scenario: 'F12',
+    edits: [{ file: coalescer, find: inserted, replace: `${confirmed}\n${inserted}` }],
+    reason: 'acknowledged but not visible',
+  },
+  {
+    name: 'Redis syncs every second instead of always',
+    scenario: 'F22',
+    cluster: {
+      redisConfig: { appendfsync: 'everysec' },
+      gatewayEnv: { REDIS_DURABILITY: 'relaxed' },
+    },
+    reason: 'acknowledged but not visible',
+  },
+  {
+    name: 'maxStalledCount: 1',
+    scenario: 'F15',
+    edits: [
+      {
+        file: consumer,
+        find: 'maxStalledCount: Number.MAX_SAFE_INTEGER',
+        replace: 'maxStalledCount: 1',
+      },
+    ],
+    reason: '',
+  },
+  {
+    name: 'FINAL is missing in the view of logs',
+    scenario: 'F13',
+    edits: [
+      { file: migration, find: 'FROM intake.logs_raw FINAL', replace: 'FROM intake.logs_raw' },
+    ],
+    reason: 'visible twice',
+  },
+  {
+    name: 'deadlines are skipped',
+    scenario: 'F24',
+    edits: [
+      {
+        file: 'packages/runtime/dist/deadline.js',
+        find: 'return await Promise.race([work, late]);',
+        replace: 'late.catch(() => {}); return await work;',
+      },
+      {
+        file: 'packages/redis/dist/connect.js',
+        find: 'commandTimeout: 5_000',
+        replace: 'commandTimeout: 60_000',
+      },
+      {
+        file: 'packages/redis/dist/connect.js',
+        find: 'socketTimeout: 5_000',
+        replace: 'socketTimeout: 60_000',
+      },
+    ],
+    reason: 'late answer',
+  },
+  {
+    name: 'idempotency keys are ignored',
+    scenario: 'F24',
+    edits: [
+      {
+        file: 'gateway/dist/idempotency.js',
+        find: 'if (key === undefined)\n        return fresh',
+        replace: 'return fresh',
+      },
+    ],
+    reason: 'visible twice',
+  },
+]
+
+/** Runs the scenario of a bug on a copy of the code that has it. Passed: the scenario was red. */
+export async function runPlanted(
+  bug: PlantedBug,
+  options: { scenarios: Scenario[]; root: string; seed: number },
+): Promise<Result> {
+  const scenario = options.scenarios.find(({ id }) => id === bug.scenario)
+  if (scenario === undefined) throw new Error(`no scenario ${bug.scenario}`)
+  const copy = mkdtempSync(join(tmpdir(), 'intake-planted-'))
+  try {
+    copyBuilt(options.root, copy)
+    for (const { file, find, replace } of bug.edits ?? []) edit(join(copy, file), find, replace)
+    const { seed } = options
+    const result = await runScenario(
+      { ...scenario, drainMs: 60_000 },
+      { root: copy, seed, ...(bug.cluster && { planted: bug.cluster }) },
+    )
+    const title = `planted: ${bug.name}`
+    if (result.verdict === 'skipped') return { ...result, title }
+    const seen =
+      result.verdict === 'failed' && result.reasons.some((one) => one.includes(bug.reason))
+    const reasons = seen ? result.reasons : ['this bug was not noticed', ...result.reasons]
+    return { ...result, title, verdict: seen ? 'passed' : 'failed', reasons }
+  } finally {
+    await rm(copy, { recursive: true, force: true })
+  }
+}
+
+/** The built code of every part; what is not ours is linked. */
+function copyBuilt(root: string, copy: string): void {
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  cpSync(join(root, 'test', 'images'), join(copy, 'test', 'images'), { recursive: true })
+  const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name))
+  for (const part of ['gateway', 'worker', ...packages]) {
+    for (const name of ['package.json', 'dist', 'node_modules']) {
+      cpSync(join(root, part, name), join(copy, part, name), {
+        recursive: true,
+        verbatimSymlinks: true,
+        filter: (path) => !path.endsWith('.map') && !path.endsWith('.d.ts'),
+      })
+    }
+  }
+}
+
+function edit(file: string, find: string, replace: string): void {
+  const text = readFileSync(file, 'utf8')
+  if (!text.includes(find)) throw new Error(`${file} does not contain: ${find}`)
+  writeFileSync(file, text.replace(find, replace))
+}

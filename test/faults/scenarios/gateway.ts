@@ -1,0 +1,244 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { request } from 'undici'
+import { backlogOf } from '../kit/observe.ts'
+import { until } from '../kit/until.ts'
+import type { Scenario, Stage } from '../scenario.ts'
+
+const boundary = 'faults'
+const png = Buffer.from('89504e470d0a1a0a0000000d494844520000000100000001', 'hex')
+
+/** The start of a feedback form with one image of which only some bytes ever come. */
+function startUpload({ cluster }: Stage, bytesSent: number): Socket {
+  const socket = connect(Number(new URL(cluster.gatewayUrls[0]!).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  const part = `--${boundary}\r\ncontent-disposition: form-data; name="attachments"; filename="a.png"\r\ncontent-type: image/png\r\n\r\n`
+  socket.write(
+    `POST /api/feedback HTTP/1.1\r\nhost: a\r\nx-api-key: ${cluster.apiKey}\r\n` +
+      `content-type: multipart/form-data; boundary=${boundary}\r\ncontent-length: 9000000\r\n\r\n` +
+      part,
+  )
+  socket.write(Buffer.concat([png, Buffer.alloc(bytesSent)]))
+  return socket
+}
+
+const postLog = (stage: Stage) =>
+  request(`${stage.cluster.gatewayUrls[0]}/api/log`, {
+    method: 'POST',
+    headers: { 'x-api-key': stage.cluster.apiKey, 'content-type': 'application/json' },
+    body: '{}',
+    headersTimeout: 15_000,
+  })
+
+export const gatewayScenarios: Scenario[] = [
+  {
+    id: 'F1',
+    title: 'gateway killed while it reads bodies',
+    async run(stage) {
+      const { cluster, acknowledged } = stage
+      for (let round = 0; round < 3; round++) {
+        const uploads = Array.from({ length: 10 }, () => startUpload(stage, 100_000))
+        await acknowledged(50)
+        await cluster.gateways[0]!.kill()
+        await cluster.gateways[0]!.start()
+        for (const upload of uploads) upload.destroy()
+      }
+      await acknowledged(50)
+    },
+  },
+  {
+    id: 'F2',
+    title: 'gateway killed after the images were stored, before the record was enqueued',
+    load: { rate: 60, feedbackEvery: 3 },
+    async run({ cluster, acknowledged }) {
+      for (let round = 0; round < 3; round++) {
+        await acknowledged(30)
+        cluster.network.gatewayToS3.set({ holdAnswers: true })
+        await pause(500)
+        await cluster.gateways[0]!.kill()
+        cluster.network.gatewayToS3.set()
+        await cluster.gateways[0]!.start()
+      }
+      await acknowledged(30)
+    },
+  },
+  {
+    id: 'F3',
+    title: 'gateway killed after Redis has stored the frame, before the 201, five times',
+    async run({ cluster, acknowledged }) {
+      const { gatewayToRedis } = cluster.network
+      const waiting = async () => (await backlogOf(cluster.keys)).waiting
+      for (let round = 0; round < 5; round++) {
+        cluster.workers[0]!.freeze()
+        await acknowledged(30)
+        gatewayToRedis.set({ swallowAnswers: true })
+        const before = await waiting()
+        await until('a frame is stored', async () => (await waiting()) > before)
+        await cluster.gateways[0]!.kill()
+        gatewayToRedis.set()
+        cluster.workers[0]!.thaw()
+        await cluster.gateways[0]!.start()
+      }
+      await acknowledged(50)
+    },
+  },
+  {
+    id: 'F4',
+    title: 'one of two gateways killed in a busy moment, ten times',
+    cluster: { gateways: 2 },
+    load: { rate: 500 },
+    async run({ cluster, acknowledged, random }) {
+      for (let round = 0; round < 10; round++) {
+        await acknowledged(200)
+        await pause(random() * 100)
+        const gateway = cluster.gateways[round % 2]!
+        await gateway.kill()
+        await gateway.start()
+      }
+      await acknowledged(200)
+    },
+  },
+  {
+    id: 'F5',
+    title: 'gateway ended with SIGTERM under load: nothing but 503 and closed connections',
+    cluster: { gateways: 2 },
+    load: { rate: 300 },
+    async run({ cluster, acknowledged, expect, history }) {
+      for (let round = 0; round < 4; round++) {
+        await acknowledged(150)
+        const gateway = cluster.gateways[round % 2]!
+        const began = performance.now()
+        const code = await gateway.terminate()
+        const ms = Math.round(performance.now() - began)
+        expect(code === 0, `it ends with 0 (${code})`)
+        expect(ms < 10_500, `it ends within 10 s (${ms} ms)`)
+        await gateway.start()
+      }
+      await acknowledged(150)
+      const unknown = history.events.filter((one) => one.is === 'unknown').length
+      expect(unknown === 0, `no accepted request was reset (${unknown} were)`)
+    },
+  },
+  {
+    id: 'F6',
+    title: 'gateway frozen for 8 s',
+    lateAnswers: true,
+    async run({ cluster, acknowledged }) {
+      await acknowledged(100)
+      cluster.gateways[0]!.freeze()
+      await pause(8_000)
+      cluster.gateways[0]!.thaw()
+      await acknowledged(300)
+    },
+  },
+  {
+    id: 'F7',
+    title: 'gateway with a heap of 96 MB and 100 uploads of 9 MB at once: lives, refuses with busy',
+    cluster: { gatewayArgs: ['--max-old-space-size=96'] },
+    load: { rate: 50 },
+    async run(stage) {
+      const { cluster, acknowledged, expect } = stage
+      const pid = cluster.gateways[0]!.pid()
+      const body = Buffer.concat([
+        Buffer.from(
+          `--${boundary}\r\ncontent-disposition: form-data; name="attachments"; filename="a.png"\r\ncontent-type: image/png\r\n\r\n`,
+        ),
+        png,
+        Buffer.alloc(9_000_000),
+        Buffer.from(`\r\n--${boundary}--\r\n`),
+      ])
+      const statuses = await Promise.all(
+        Array.from({ length: 100 }, async () => {
+          try {
+            const answer = await request(`${cluster.gatewayUrls[0]}/api/feedback`, {
+              method: 'POST',
+              headers: {
+                'x-api-key': cluster.apiKey,
+                'content-type': `multipart/form-data; boundary=${boundary}`,
+              },
+              body,
+            })
+            await answer.body.dump()
+            return answer.statusCode
+          } catch {
+            return 0 // refused before the whole body was sent
+          }
+        }),
+      )
+      // They lack the part `payload`: the ones that found room are answered 400.
+      const allowed = statuses.every((status) => [0, 400, 503].includes(status))
+      expect(allowed, `only 503 and 400 (${[...new Set(statuses)].join(', ')})`)
+      expect(cluster.gateways[0]!.pid() === pid && cluster.gateways[0]!.running(), 'it lives')
+      await acknowledged(100)
+    },
+  },
+  {
+    id: 'F9',
+    title: '1,500 connections that send nothing: closed with 408; others are served',
+    async run(stage) {
+      const { cluster, acknowledged, expect, history } = stage
+      await acknowledged(50)
+      const from = history.events.length
+      const port = Number(new URL(cluster.gatewayUrls[0]!).port)
+      let closed = 0
+      const idle = Array.from({ length: 1_500 }, () => {
+        const socket = connect(port, '127.0.0.1')
+        socket.on('error', () => undefined)
+        socket.on('close', () => closed++)
+        socket.resume().write('POST /api/log HTTP/1.1\r\nhost: a\r\n')
+        return socket
+      })
+      await acknowledged(500)
+      await until('they are closed', () => closed === idle.length, { timeoutMs: 60_000 })
+      const times = history.events
+        .slice(from)
+        .flatMap((one) => (one.is === 'acknowledged' ? [one.ms] : []))
+        .toSorted((a, b) => a - b)
+      const p99 = times[Math.floor(times.length * 0.99)] ?? 0
+      expect(p99 < 1_000, `99 % of the others are answered within a second (${p99} ms)`)
+    },
+  },
+  {
+    id: 'F10',
+    title:
+      'clients that go away in the middle of a file: memory is given back, nothing is logged loudly',
+    async run(stage) {
+      const { cluster, acknowledged, expect, producer } = stage
+      await acknowledged(50)
+      // Together more than the budget for bytes in flight, if it were not given back.
+      for (let round = 0; round < 8; round++) {
+        const uploads = Array.from({ length: 10 }, () => startUpload(stage, 300_000))
+        await pause(200)
+        for (const upload of uploads) upload.resetAndDestroy()
+      }
+      await acknowledged(200)
+      expect(producer.counts().refused === 0, 'nobody else is refused')
+      const loud = cluster.gateways[0]!.log.filter(({ level }) => level === 50 || level === 'error')
+      expect(loud.length === 0, `no error in the log (${loud.length})`)
+    },
+  },
+  {
+    id: 'F11',
+    title: 'gateway started while Redis is down: live, not ready, 503 in time, then ready',
+    async run(stage) {
+      const { cluster, acknowledged, expect } = stage
+      await acknowledged(50)
+      await cluster.redis.kill()
+      const [gateway] = cluster.gateways
+      await gateway!.kill()
+      await gateway!.start()
+      const live = await fetch(`${gateway!.adminUrl()}/healthz`)
+      const ready = await fetch(`${gateway!.adminUrl()}/readyz`)
+      const began = performance.now()
+      const { statusCode, body } = await postLog(stage)
+      await body.dump()
+      const ms = Math.round(performance.now() - began)
+      expect(live.status === 200, `live (${live.status})`)
+      expect(ready.status === 503, `not ready (${ready.status})`)
+      expect(statusCode === 503 && ms < 6_000, `503 in time (${statusCode} after ${ms} ms)`)
+      await cluster.redis.start()
+      await until('it is ready', () => cluster.gatewayReady())
+      await acknowledged(100)
+    },
+  },
+]

@@ -1,0 +1,83 @@
+import { Queue } from 'bullmq'
+import { createFrame, queueNames, queuePrefix } from '@intake/contract'
+import { gzipSync } from 'node:zlib'
+import { backlogOf } from '../kit/observe.ts'
+import { enqueueRows, logRow } from '../kit/rows.ts'
+import { until } from '../kit/until.ts'
+import type { Scenario, Stage } from '../scenario.ts'
+
+/** Puts job data into the queue of logs that no gateway of this version would put there. */
+async function addRaw({ cluster }: Stage, data: object[]): Promise<Queue> {
+  const queue = new Queue(queueNames.logs, { connection: cluster.keys, prefix: queuePrefix })
+  for (const one of data) {
+    await queue.add('logs', one, { attempts: Number.MAX_SAFE_INTEGER, removeOnComplete: true })
+  }
+  return queue
+}
+
+export const poisonScenarios: Scenario[] = [
+  {
+    id: 'F20',
+    title: 'one poison row among 20 merged frames: it alone becomes a dead letter',
+    load: { rate: 20 },
+    cluster: { workers: 0 },
+    async run(stage) {
+      const { cluster, history, payload, expect } = stage
+      const frames = Array.from(Array(20).keys(), (frame) =>
+        Array.from(Array(10).keys(), (index) => {
+          const seq = 1_000_001 + (frame * 10 + index) * 25
+          return { seq, ...logRow(payload(seq), new Date()) }
+        }),
+      )
+      await enqueueRows({ cluster, history, frames: frames.slice(0, 10) })
+      const good = frames[10]!.slice(1)
+      const bad = frames[10]![0]!
+      const poison = { ...JSON.parse(bad.json), device: { battery_level: 'a great deal' } }
+      const ndjson = [...good.map(({ json }) => json), JSON.stringify(poison)].join('\n')
+      for (const { seq, id } of good) {
+        await history.append({ seq, attempt: 1, is: 'issued', keyed: false, kind: 'logs' })
+        await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })
+      }
+      await addRaw(stage, [createFrame({ rows: 10, gzip: gzipSync(`${ndjson}\n`) })])
+      await enqueueRows({ cluster, history, frames: frames.slice(11) })
+      await cluster.addWorker()
+      await until('the dead letter is there', async () => {
+        const [row] = await cluster.sql.query<{ n: number }>(
+          'SELECT count() AS n FROM intake.dead_letters',
+        )
+        return row?.n === 1
+      })
+      await until('all frames are done', async () => {
+        const { waiting, active } = await backlogOf(cluster.keys)
+        return waiting + active < 5
+      })
+      const letters = await cluster.sql.query<{ id: string }>(
+        'SELECT toString(id) AS id FROM intake.dead_letters',
+      )
+      expect(letters.length === 1 && letters[0]?.id === bad.id, 'only the bad row is a dead letter')
+    },
+  },
+  {
+    id: 'F19',
+    title:
+      'frames of an unknown version and with a wrong checksum are kept; others are not held up',
+    async run(stage) {
+      const { cluster, acknowledged, payload, expect, keeps } = stage
+      const { json } = logRow(payload(1), new Date())
+      const frame = createFrame({ rows: 1, gzip: gzipSync(`${json}\n`) })
+      await acknowledged(50)
+      await addRaw(stage, [
+        { ...frame, v: 99 },
+        { ...frame, crc32: frame.crc32 ^ 1 },
+      ])
+      await until('both are set aside', async () => (await backlogOf(cluster.keys)).delayed === 2)
+      const unreadable = await cluster.metric(
+        cluster.workers[0]!,
+        'intake_frames_unreadable_total{kind="logs"}',
+      )
+      expect(unreadable === 2, `both are counted (${unreadable})`)
+      keeps(2)
+      await acknowledged(150)
+    },
+  },
+]

@@ -1,0 +1,95 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { startS3 } from '@intake/stack'
+import { join } from 'node:path'
+import { blackHole } from '../kit/tcp-proxy.ts'
+import type { Scenario, Stage } from '../scenario.ts'
+
+const load = { rate: 100, feedbackEvery: 10 }
+const faultMs = 6_000
+
+/** Logs must not notice what happens to the object store. */
+async function logsGoOn(stage: Stage, fault: () => Promise<void> | void): Promise<void> {
+  const { history, expect, acknowledged } = stage
+  await acknowledged(100)
+  const from = history.events.length
+  await fault()
+  await pause(faultMs)
+  const logs = new Set<number>()
+  let refused = 0
+  let slowest = 0
+  for (const event of history.events.slice(from)) {
+    if (event.is === 'issued' && event.kind === 'logs') logs.add(event.seq)
+    if (event.is === 'issued' || !logs.has(event.seq)) continue
+    if (event.is === 'acknowledged') slowest = Math.max(slowest, event.ms)
+    else refused++
+  }
+  expect(refused === 0, `no log is refused (${refused} are)`)
+  expect(slowest < 1_000, `no log waits for the object store (one took ${slowest} ms)`)
+  expect(logs.size > 100, 'logs were sent during the fault')
+}
+
+export const s3Scenarios: Scenario[] = [
+  {
+    id: 'F42a',
+    title: 'S3 killed under load: storage_unavailable, logs unaffected',
+    load,
+    async run(stage) {
+      await logsGoOn(stage, () => stage.cluster.s3.kill())
+      await stage.cluster.s3.start()
+      await stage.acknowledged(100)
+    },
+  },
+  {
+    id: 'F42b',
+    title: 'S3 frozen under load, logs unaffected',
+    load,
+    async run(stage) {
+      await logsGoOn(stage, () => stage.cluster.s3.freeze())
+      stage.cluster.s3.thaw()
+      await stage.acknowledged(100)
+    },
+  },
+  {
+    id: 'F42c',
+    title: 'S3 unreachable (every packet lost), logs unaffected',
+    load,
+    async run(stage) {
+      const { gatewayToS3 } = stage.cluster.network
+      await logsGoOn(stage, () => gatewayToS3.set(blackHole))
+      gatewayToS3.set()
+      await stage.acknowledged(100)
+    },
+  },
+  {
+    id: 'F42d',
+    title: 'S3 answers 403, logs unaffected',
+    load,
+    async run(stage) {
+      const { cluster } = stage
+      const other = await startS3({ dataDir: join(stage.dir, 's3-other'), port: 0 })
+      stage.later(() => other.stop())
+      await logsGoOn(stage, () => {
+        cluster.network.gatewayToS3.redirect(other.port)
+        cluster.network.gatewayToS3.cut()
+      })
+      cluster.network.gatewayToS3.redirect(cluster.s3.port())
+      cluster.network.gatewayToS3.cut()
+      await stage.acknowledged(100)
+    },
+  },
+  {
+    id: 'F43',
+    title: 'connection to S3 cut after the last byte, before the answer',
+    load,
+    async run(stage) {
+      const { cluster } = stage
+      for (let round = 0; round < 5; round++) {
+        await stage.acknowledged(60)
+        cluster.network.gatewayToS3.set({ dropAnswers: true })
+        await pause(300)
+        cluster.network.gatewayToS3.set()
+      }
+      await stage.acknowledged(60)
+    },
+  },
+]
