@@ -85,7 +85,8 @@ function withoutCredentials(text: string) {
 }
 
 function command(args: string[]) {
-  return ['curl', '-sS', ...args.map(shellQuote)].join(' ')
+  // The answers end without a line break; a terminal wants one.
+  return ['curl', '-sS', '-w', String.raw`'\n'`, ...args.map(shellQuote)].join(' ')
 }
 
 /** The text as one word of any POSIX shell, as readable as it can be. */
