@@ -10,8 +10,8 @@ export interface Design {
   reservation: boolean
   /** Who gives a record its id and its time. */
   identity: 'gateway' | 'worker'
-  /** Whether a request that was refused removes the images it put. */
-  removeImagesOfRefused: boolean
+  /** Which requests, when they were refused, remove the images they put. */
+  removeImagesOfRefused: 'those without a key' | 'all'
 
   /** What Redis has on disk when it confirms. */
   appendfsync: 'always' | 'everysec'
@@ -48,7 +48,7 @@ export const rightDesign: Design = {
   offlineQueue: false,
   reservation: true,
   identity: 'gateway',
-  removeImagesOfRefused: false,
+  removeImagesOfRefused: 'those without a key',
   appendfsync: 'always',
   maxStalledCount: Infinity,
   sameJobId: true,

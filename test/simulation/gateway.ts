@@ -86,7 +86,9 @@ export function createGateway(options: {
   }
 
   function refuse(id: string, request: Request, answer: (answer: GatewayAnswer) => void): void {
-    if (request.hasImage && design.removeImagesOfRefused) removeImage(id)
+    // Under a key another attempt may be using the image.
+    const mayRemove = request.key === undefined || design.removeImagesOfRefused === 'all'
+    if (request.hasImage && mayRemove) removeImage(id)
     answer({ outcome: 'refused' })
   }
 

@@ -63,7 +63,7 @@ t.test('the group commit of the gateway makes the frames of the model', async (t
 
     for (let action = 0; action < actionsOfScript; action++) {
       const count = random.pick([0, 0, 1, 3, 20, random.chance(0.1) ? 1_500 : 0])
-      const padding = random.pick([0, 10, count < 20 ? random.below(400_000) : 0])
+      const padding = random.pick([0, 10, count <= 20 ? random.below(300_000) : 0])
       let partition = '2026-11'
       for (let row = 0; row < count; row++) {
         if (count === 20 && random.chance(0.3)) partition = random.pick(['2026-10', '2026-11'])

@@ -11,7 +11,7 @@ if (seeds.replay) replay(seeds.replay)
 else testAll()
 
 function testAll(): void {
-  t.comment(`SIM_BASE=${seeds.base} SIM_SEEDS=${seeds.count}`)
+  t.comment(`simulation: SIM_BASE=${seeds.base} SIM_SEEDS=${seeds.count}`)
 
   t.test('the design keeps its guarantees, and enough has gone wrong to say so', (t) => {
     const { coverage, steps } = expectNone(t, { design: rightDesign })
