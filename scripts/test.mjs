@@ -24,7 +24,10 @@ const code = await run('tests', 'tap', [
   `--output-file=${resultsFile}`,
   ...process.argv.slice(2),
 ])
-const counts = [...readFileSync(resultsFile, 'utf8').matchAll(/^# \{ (total.*) \}$/gm)].at(-1)?.[1]
+const results = readFileSync(resultsFile, 'utf8')
+// The seeds of this run, to play it again.
+for (const [, seed] of results.matchAll(/# (simulation: SIM_BASE=.*)/g)) console.log(seed)
+const counts = [...results.matchAll(/^# \{ (total.*) \}$/gm)].at(-1)?.[1]
 passed += Number(/pass: (\d+)/.exec(counts ?? '')?.[1] ?? 0)
 failed += Number(/fail: (\d+)/.exec(counts ?? '')?.[1] ?? 0)
 if (code !== 0 && failed === 0) failed++
