@@ -129,7 +129,7 @@ export async function startGateway(
   }
 }
 
-export const deviceUuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
+const deviceUuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
 
 export function logBody(log: object = {}, rest: object = {}): Record<string, unknown> {
   return {

@@ -40,7 +40,7 @@ export interface ApiKeyStore {
 /** One hash: SHA-256 of the secret to the key as JSON. The secrets have 256 random bits, so no salt is needed. */
 const redisKey = '{intake}:api-keys'
 
-export const secretLengthMin = 16
+const secretLengthMin = 16
 
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64')

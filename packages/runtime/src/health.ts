@@ -7,9 +7,7 @@ export type ReadinessCheck = () => Promise<void> | void
 const checkDeadlineMs = 1_000
 
 /** Runs all checks at once, each within a second; the reason per failed check, by its name. */
-export async function readiness(
-  checks: Record<string, ReadinessCheck>,
-): Promise<Record<string, string>> {
+async function readiness(checks: Record<string, ReadinessCheck>): Promise<Record<string, string>> {
   const failed = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {

@@ -90,7 +90,7 @@ function command(args: string[]) {
 }
 
 /** The text as one word of any POSIX shell, as readable as it can be. */
-export function shellQuote(text: string) {
+function shellQuote(text: string) {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text
   if (text.includes("'") && !/["$`\\!]/.test(text)) return `"${text}"`
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
