@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits, type RecordKind } from '@intake/contract'
-import type { Redis } from '@intake/redis'
+import { ReplyError, type Redis } from '@intake/redis'
 import { withDeadline } from '@intake/runtime'
 import { createIdentity, identityOf, type Identity } from './identity.ts'
 
@@ -31,18 +32,17 @@ export interface Reservation {
 const shortHash = (text: string) => hash('sha256', text, 'base64url').slice(0, 22)
 
 const holdMs = 72 * 60 * 60 * 1000
+const attemptMs = 1_500
+const pauseMs = 100
 
 export function createReservations({ redis }: { redis: Redis }): Reservations {
   return {
     async reserve({ kind, deviceUuid, key, fingerprint, id }, deadline) {
       const name = `{intake}:idempotency:${shortHash(`${kind} ${deviceUuid.toLowerCase()} ${key}`)}`
-      const existing = await withDeadline(
-        redis.set(name, `${id} ${fingerprint}`, 'PX', holdMs, 'NX', 'GET'),
-        Math.max(deadline - performance.now(), 0),
-        'reserving the idempotency key',
-      ).catch((cause: unknown) => {
-        throw new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
-      })
+      const existing = await untilAnswered(
+        () => redis.set(name, `${id} ${fingerprint}`, 'PX', holdMs, 'NX', 'GET'),
+        deadline,
+      )
       if (existing === null) return id
       const [reservedId, reservedFingerprint] = existing.split(' ')
       if (reservedId !== undefined && reservedFingerprint === fingerprint) return reservedId
@@ -51,6 +51,21 @@ export function createReservations({ redis }: { redis: Redis }): Reservations {
         'A record with another payload was sent under this key in the last 72 hours.',
       )
     },
+  }
+}
+
+/** A reservation may be made twice: when the answer to it was lost, it is found to be there. */
+async function untilAnswered<T>(reserve: () => Promise<T>, deadline: number): Promise<T> {
+  for (;;) {
+    try {
+      const left = Math.max(deadline - performance.now(), 0)
+      return await withDeadline(reserve(), Math.min(attemptMs, left), 'reserving a key')
+    } catch (cause) {
+      if (cause instanceof ReplyError || performance.now() + pauseMs >= deadline) {
+        throw new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
+      }
+    }
+    await pause(pauseMs)
   }
 }
 

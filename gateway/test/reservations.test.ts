@@ -1,6 +1,7 @@
 import t from 'tap'
 import { connectRedis } from '@intake/redis'
 import { startRedis } from '@intake/stack'
+import { startTcpProxy } from '../../test/faults/kit/tcp-proxy.ts'
 import { createDataDir } from '../../test/support/data-dir.ts'
 import { createReservations } from '../src/idempotency.ts'
 
@@ -36,6 +37,22 @@ t.test('a reservation ends after 72 hours', async (t) => {
   const [name] = await redis.keys('{intake}:idempotency:*')
   const left = await redis.pttl(name!)
   t.ok(left > 71 * 3_600_000 && left <= 72 * 3_600_000)
+})
+
+t.test('a reservation whose answer was lost is asked for again, and found', async (t) => {
+  const proxy = await startTcpProxy({ target: server.port, random: Math.random })
+  t.teardown(() => proxy.close())
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  const lossy = connectRedis({ url: url.href, role: 'producer', onError: () => {} })
+  t.teardown(() => lossy.disconnect())
+  await new Promise((resolve) => lossy.once('ready', resolve))
+
+  proxy.set({ dropAnswers: true })
+  const reserving = createReservations({ redis: lossy }).reserve({ ...first, key: 'lost' }, soon())
+  await new Promise((resolve) => lossy.once('close', resolve))
+  proxy.set()
+  t.equal(await reserving, first.id)
 })
 
 t.test(
