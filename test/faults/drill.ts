@@ -20,7 +20,7 @@ const steps: { say: string; expect: string; parts: (cluster: Cluster) => Killabl
   },
   {
     say: 'a gateway is killed',
-    expect: 'its clients lose their connection and go to the other gateway',
+    expect: 'its clients find nobody, and repeat at the other gateway what has an idempotency key',
     parts: ({ gateways }) => [gateways[0]!],
   },
   {
@@ -90,8 +90,8 @@ for (const step of steps) {
   now = 'all is well'
 }
 await pause(calmMs)
-now = 'the load has ended: waiting until everything is delivered'
-say(`>>> ${now}`)
+now = 'the load has ended, what is left is delivered'
+say(`>>> ${now}: what a killed worker had in hand comes back within 30 s`)
 await cluster.heal()
 await producer.stop()
 const { counts, violations } = await check({
@@ -111,7 +111,10 @@ say(`  ${counts.visible} records are visible in ClickHouse, each once.`)
 say(
   `  ${extra} of them lost their answer on the way: the sender could not know, no record is twice.`,
 )
-say(`  ${counts.refused} attempts were refused (503 or no connection); none of those is visible.`)
+say(
+  `  ${counts.refused} attempts were refused (503 or no connection): visible only if repeated and`,
+)
+say('  then acknowledged.')
 say(
   `  Survived: ${counts.redeliveries} frames delivered again, ${counts.duplicateRows} rows inserted twice, ` +
     `${counts.unknown} answers lost.`,
@@ -137,7 +140,7 @@ async function showStatus({ counts: countsOf }: Producer): Promise<void> {
     .then(({ waiting, active }) => String(waiting + active))
     .catch(() => '?')
   const status =
-    `${clock()}  sent ${issued}  acknowledged ${acknowledged}  visible ${visible}  ` +
+    `${clock()}  attempts ${issued}  acknowledged ${acknowledged}  visible ${visible}  ` +
     `refused ${refused}  no answer ${unknown}  frames in the queue ${frames}  | ${now}`
   if (terminal) process.stdout.write(`\r\u001B[K${status.slice(0, process.stdout.columns - 1)}`)
   else console.log(status)

@@ -100,6 +100,7 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
       payload,
       drainMs: scenario.drainMs ?? 120_000,
       keptFrames,
+      everyStoredIsAnswered: scenario.everyStoredIsAnswered ?? false,
       deadlinesMs: scenario.lateAnswers ? undefined : answerDeadlinesMs,
     })
     return {

@@ -13,6 +13,8 @@ export interface Scenario {
   load?: { rate?: number; feedbackEvery?: number; keyedEvery?: number }
   /** No answer is expected within its deadline, because the gateway itself is frozen. */
   lateAnswers?: boolean
+  /** Whoever gets no answer must not have been stored: no process is killed here. */
+  everyStoredIsAnswered?: boolean
   /** How long the backlog may take to drain. */
   drainMs?: number
   /** Why it cannot run on this machine. */

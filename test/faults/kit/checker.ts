@@ -34,6 +34,8 @@ export interface CheckOptions {
   drainMs?: number
   /** Frames that are meant to stay in the queue. */
   keptFrames?: number
+  /** Finds a record that is visible although no answer told its sender. */
+  everyStoredIsAnswered?: boolean
 }
 
 /** The documented deadlines and one and a half seconds for a slow machine. */
@@ -69,6 +71,9 @@ export async function check(options: CheckOptions): Promise<Verdict> {
     if (rows.length > 1) violations.add('visible twice', `seq ${seq}`)
     const mayBeThere = record.acknowledged.size > 0 || record.unknown
     if (rows.length > 0 && !mayBeThere) violations.add('refused but visible', `seq ${seq}`)
+    if (options.everyStoredIsAnswered && rows.length > 0 && record.acknowledged.size === 0) {
+      violations.add('stored but never answered', `seq ${seq}`)
+    }
   }
   for (const [seq, rows] of seen) {
     if (!records.has(seq)) violations.add('visible but never issued', `seq ${seq}`)

@@ -41,6 +41,7 @@ export const everythingScenarios: Scenario[] = [
   {
     id: 'F50',
     title: 'rolling restarts of gateways and workers, one every 5 s for two minutes',
+    everyStoredIsAnswered: true,
     cluster: { gateways: 2, workers: 2 },
     async run({ cluster, expect, producer, history }) {
       const apps = [...cluster.gateways, ...cluster.workers]

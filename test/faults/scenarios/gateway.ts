@@ -100,10 +100,12 @@ export const gatewayScenarios: Scenario[] = [
   },
   {
     id: 'F5',
-    title: 'gateway ended with SIGTERM under load: nothing but 503 and closed connections',
+    title:
+      'gateway ended with SIGTERM under load: whatever it has stored it answers, nothing but 503',
+    everyStoredIsAnswered: true,
     cluster: { gateways: 2 },
     load: { rate: 300 },
-    async run({ cluster, acknowledged, expect, history }) {
+    async run({ cluster, acknowledged, expect }) {
       for (let round = 0; round < 4; round++) {
         await acknowledged(150)
         const gateway = cluster.gateways[round % 2]!
@@ -115,8 +117,6 @@ export const gatewayScenarios: Scenario[] = [
         await gateway.start()
       }
       await acknowledged(150)
-      const unknown = history.events.filter((one) => one.is === 'unknown').length
-      expect(unknown === 0, `no accepted request was reset (${unknown} were)`)
     },
   },
   {
@@ -167,6 +167,7 @@ export const gatewayScenarios: Scenario[] = [
       )
       // They lack the part `payload`: the ones that found room are answered 400.
       const allowed = statuses.every((status) => [0, 400, 503].includes(status))
+      expect(statuses.includes(503), 'some are answered 503')
       expect(allowed, `only 503 and 400 (${[...new Set(statuses)].join(', ')})`)
       expect(cluster.gateways[0]!.pid() === pid && cluster.gateways[0]!.running(), 'it lives')
       await acknowledged(100)

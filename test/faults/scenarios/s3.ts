@@ -5,7 +5,8 @@ import { blackHole } from '../kit/tcp-proxy.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
 const load = { rate: 100, feedbackEvery: 10 }
-const faultMs = 6_000
+/** Longer than the gateway tries. */
+const faultMs = 12_000
 
 /** Logs must not notice what happens to the object store. */
 async function logsGoOn(stage: Stage, fault: () => Promise<void> | void): Promise<void> {
@@ -25,6 +26,8 @@ async function logsGoOn(stage: Stage, fault: () => Promise<void> | void): Promis
   }
   expect(refused === 0, `no log is refused (${refused} are)`)
   expect(slowest < 1_000, `no log waits for the object store (one took ${slowest} ms)`)
+  const refusals = history.events.flatMap((one) => (one.is === 'refused' ? [one.code] : []))
+  expect(refusals.includes('storage_unavailable'), 'feedback with images is refused')
   expect(logs.size > 100, 'logs were sent during the fault')
 }
 
