@@ -72,8 +72,8 @@ process.once('SIGINT', ending).once('SIGTERM', ending)
 
 const history = openHistory(join(dir, 'history.jsonl'))
 const payload = createPayloads({ feedbackEvery: 25, keyedEvery: 4, root })
-const { apiKey, gatewayUrls } = cluster
-const producer = startProducer({ urls: gatewayUrls, apiKey, history, payload, rate })
+const { apiKey, inRotation } = cluster
+const producer = startProducer({ urls: inRotation, apiKey, history, payload, rate })
 say(`Load: ${rate} records a second, some with idempotency keys, some feedback with images.`)
 
 let now = 'all is well'

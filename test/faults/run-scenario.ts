@@ -73,8 +73,8 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
     ...planted,
   })
   const history = openHistory(join(dir, 'history.jsonl'))
-  const { apiKey, gatewayUrls } = cluster
-  const producer = startProducer({ urls: gatewayUrls, apiKey, history, payload, rate })
+  const { apiKey, inRotation } = cluster
+  const producer = startProducer({ urls: inRotation, apiKey, history, payload, rate })
   try {
     await scenario.run({
       cluster,

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto'
-import { buffer } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
-import { Client } from 'minio'
 import type { Cluster } from './cluster.ts'
 import type { Event } from './history.ts'
 import { backlogOf, redeliveriesOf } from './observe.ts'
 import type { Payload } from './payload.ts'
 import { until } from './until.ts'
+import { createViolations, type Violations } from './violations.ts'
+import { checkAttachments, visibleRows, type Row } from './visible-rows.ts'
 
 export interface Counts {
   issued: number
@@ -41,7 +40,6 @@ export interface CheckOptions {
 /** The documented deadlines and one and a half seconds for a slow machine. */
 export const answerDeadlinesMs = { logs: 6_000, feedback: 20_500 }
 const drainedLooks = 3
-const examples = 3
 
 /** Compares what was answered with what analysts see, after everything has been delivered. */
 export async function check(options: CheckOptions): Promise<Verdict> {
@@ -89,18 +87,6 @@ export async function check(options: CheckOptions): Promise<Verdict> {
   return { counts, violations: violations.list() }
 }
 
-function createViolations() {
-  const found = new Map<string, string[]>()
-  return {
-    add: (what: string, where: string) => void found.set(what, [...(found.get(what) ?? []), where]),
-    list: () =>
-      [...found].map(
-        ([what, where]) => `${where.length} × ${what} (${where.slice(0, examples).join(', ')})`,
-      ),
-  }
-}
-export type Violations = ReturnType<typeof createViolations>
-
 /** Resolves when nothing has been in the queues for a moment. */
 export async function drained(cluster: Cluster, timeoutMs: number, kept = 0): Promise<void> {
   let quiet = 0
@@ -113,35 +99,6 @@ export async function drained(cluster: Cluster, timeoutMs: number, kept = 0): Pr
     },
     { timeoutMs, everyMs: 150 },
   )
-}
-
-interface Row {
-  id: string
-  kind: 'logs' | 'feedback'
-  attachments: { key: string; sha256: string }[]
-  shown: Record<string, unknown> & { seq: number }
-}
-
-const head = `toString(id) AS id, bundle_identifier, toString(device_uuid) AS device_uuid,
-  unique_user_id, device.os AS os, device.battery_level AS battery_level,
-  device.sdk_version AS sdk_version, device_extra.seq::Int64 AS seq`
-
-async function visibleRows({ sql }: Cluster): Promise<Row[]> {
-  const logs = await sql.query<{ id: string; seq: number }>(
-    `SELECT ${head}, event, params FROM intake.logs`,
-  )
-  const feedback = await sql.query<{
-    id: string
-    seq: number
-    attachments: { key: string; sha256: string }[]
-  }>(`SELECT ${head}, text, email, attachments FROM intake.feedback`)
-  return [
-    ...logs.map(({ id, ...shown }): Row => ({ id, kind: 'logs', attachments: [], shown })),
-    ...feedback.map(({ id, attachments, ...shown }): Row => {
-      const sha256 = attachments.map((one) => one.sha256)
-      return { id, kind: 'feedback', attachments, shown: { ...shown, sha256 } }
-    }),
-  ]
 }
 
 interface Outcome {
@@ -185,29 +142,6 @@ async function countAll(
     redeliveries: await redeliveriesOf(keys),
     duplicateRows: raw?.duplicates ?? 0,
     partialInserts: 0,
-  }
-}
-
-async function checkAttachments({ s3 }: Cluster, rows: Row[], violations: Violations) {
-  const url = new URL(s3.url())
-  const client = new Client({
-    endPoint: url.hostname,
-    port: Number(url.port),
-    useSSL: false,
-    accessKey: url.username,
-    secretKey: url.password,
-    region: 'us-east-1',
-  })
-  for (const { attachments } of rows) {
-    for (const { key, sha256 } of attachments) {
-      try {
-        const body = await buffer(await client.getObject('intake', key))
-        const actual = createHash('sha256').update(body).digest('hex')
-        if (actual !== sha256) violations.add('attachment differs', key)
-      } catch {
-        violations.add('attachment missing', key)
-      }
-    }
   }
 }
 

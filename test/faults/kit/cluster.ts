@@ -34,6 +34,8 @@ export interface Cluster {
   apiKey: string
   gateways: AppProcess[]
   gatewayUrls: string[]
+  /** The gateways that clients are sent to, as by a load balancer. All, unless a scenario says otherwise. */
+  inRotation: Set<string>
   workers: AppProcess[]
   redis: Backing
   clickhouse: Backing
@@ -195,6 +197,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       apiKey,
       gateways,
       gatewayUrls,
+      inRotation: new Set(gatewayUrls),
       workers,
       redis,
       clickhouse,

@@ -4,7 +4,8 @@ import type { Event, History } from './history.ts'
 import type { Payload } from './payload.ts'
 
 export interface ProducerOptions {
-  urls: string[]
+  /** Where to send; may change at any time. */
+  urls: ReadonlySet<string>
   apiKey: string
   history: History
   payload: (seq: number) => Payload
@@ -73,7 +74,7 @@ export function startProducer(options: ProducerOptions): Producer {
 
   async function send(seq: number, attempt: number, record: Payload) {
     const base = { seq, attempt }
-    const url = urls[(seq + attempt) % urls.length] ?? ''
+    const url = [...urls][(seq + attempt) % urls.size] ?? ''
     try {
       const { statusCode, headers, body } = await request(url + pathOf(record), {
         method: 'POST',

@@ -1,18 +1,8 @@
-import { execFile, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { drained } from '../kit/checker.ts'
-import { backlogOf } from '../kit/observe.ts'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Producer } from '../kit/producer.ts'
 import { blackHole } from '../kit/tcp-proxy.ts'
 import { until } from '../kit/until.ts'
-import type { Producer } from '../kit/producer.ts'
 import type { Scenario, Stage } from '../scenario.ts'
-
-const smallDisk = join(tmpdir(), `intake-small-disk-${process.pid}`)
 
 export const redisScenarios: Scenario[] = [
   {
@@ -88,129 +78,6 @@ export const redisScenarios: Scenario[] = [
     },
   },
   {
-    id: 'F22',
-    title: 'Redis killed while its disk takes 2 s for each sync',
-    cannotRun: async () => (await runs('strace', ['-V'])) ?? (await mayTrace()),
-    load: { rate: 100 },
-    async run({ cluster, acknowledged, producer }) {
-      for (let round = 0; round < 2; round++) {
-        await acknowledged(50)
-        // Redis alone must have the records; a worker would bring them to ClickHouse at once.
-        cluster.workers[0]!.freeze()
-        const strace = spawn(
-          'strace',
-          [
-            '-f',
-            '-q',
-            '-e',
-            'trace=fdatasync,fsync',
-            '-e',
-            'inject=fdatasync,fsync:delay_enter=2000000',
-            '-o',
-            '/dev/null',
-            '-p',
-            String(cluster.redis.pid()),
-          ],
-          { stdio: 'ignore' },
-        )
-        const ended = once(strace, 'exit')
-        await pause(7_000)
-        const { acknowledged: before } = producer.counts()
-        await until(
-          'an answer came over the slow disk',
-          () => producer.counts().acknowledged > before,
-          {
-            timeoutMs: 20_000,
-          },
-        ).catch(() => undefined)
-        await cluster.redis.kill()
-        strace.kill('SIGTERM')
-        await ended
-        await cluster.redis.start()
-        cluster.workers[0]!.thaw()
-      }
-      await acknowledged(50)
-    },
-  },
-  {
-    id: 'F27',
-    title: 'disk of Redis full: 503; with space again nothing is missing',
-    cannotRun: mayMount,
-    load: { rate: 400, feedbackEvery: 0 },
-    cluster: { workers: 0, redisDir: smallDisk },
-    async run({ cluster, acknowledged, producer, expect }) {
-      await acknowledged(100)
-      // What else lies on the disk leaves a few hundred KB.
-      const free = statfsSync(smallDisk)
-      const filler = join(smallDisk, 'filler')
-      writeFileSync(filler, Buffer.alloc(Math.max(0, free.bavail * free.bsize - 400_000)))
-      await until('Redis has given up', () => !cluster.redis.running(), { timeoutMs: 60_000 })
-      const { refused } = producer.counts()
-      await until('records are refused', () => producer.counts().refused > refused)
-      rmSync(filler)
-      await cluster.redis.start()
-      await acknowledged(100)
-      expect(cluster.gateways[0]!.running(), 'the gateway lives')
-      await cluster.addWorker()
-    },
-  },
-  {
-    id: 'F28',
-    title: 'Redis at its memory limit: queue_full from 75 % on; at 100 % no worker spins',
-    load: { rate: 200 },
-    async run({ cluster, acknowledged, history, expect }) {
-      const { keys } = cluster
-      await acknowledged(100)
-      const used = Number(/used_memory:(\d+)/.exec(await keys.info('memory'))?.[1])
-      await keys.config('SET', 'maxmemory', String(Math.round(used / 0.8)))
-      const codes = () => history.events.flatMap((one) => (one.is === 'refused' ? [one.code] : []))
-      await until('logs are refused', () => codes().includes('queue_full'))
-      // Foreign keys take what is left while frames are in hand.
-      cluster.network.workerToClickHouse.set({ holdRequests: true })
-      await keys.config('SET', 'maxmemory', String(512 * 1024 ** 2))
-      await acknowledged(100)
-      await until('frames are in hand', async () => (await backlogOf(keys)).active > 0)
-      const nowUsed = Number(/used_memory:(\d+)/.exec(await keys.info('memory'))?.[1])
-      await keys.config('SET', 'maxmemory', String(nowUsed))
-      const [worker] = cluster.workers
-      const lines = worker!.log.length
-      await pause(5_000)
-      cluster.network.workerToClickHouse.set()
-      await pause(5_000)
-      const perSecond = (worker!.log.length - lines) / 10
-      expect(perSecond < 10, `fewer than 10 errors a second (${perSecond})`)
-      expect(worker!.running(), 'the worker lives')
-      await keys.config('SET', 'maxmemory', String(512 * 1024 ** 2))
-      await acknowledged(100)
-    },
-  },
-  {
-    id: 'F29',
-    title: 'Redis restarted with an empty volume: not ready, 503, until a person accepts the loss',
-    async run({ cluster, acknowledged, producer, expect, dir }) {
-      await acknowledged(100)
-      cluster.network.gatewayToRedis.set({ refuse: true })
-      cluster.network.gatewayToRedis.cut()
-      await drained(cluster, 30_000)
-      await cluster.redis.kill()
-      rmSync(join(dir, 'redis', 'data'), { recursive: true })
-      await cluster.redis.start()
-      cluster.network.gatewayToRedis.set()
-      await pause(1_500)
-      const { acknowledged: before } = producer.counts()
-      await pause(4_000)
-      expect(producer.counts().acknowledged === before, 'nothing is accepted')
-      expect(!(await cluster.gatewayReady()), 'the gateway is not ready')
-      const refused = await cluster.setUp({ acceptEmptyRedis: false }).then(
-        () => false,
-        () => true,
-      )
-      expect(refused, 'the set-up asks a person')
-      await cluster.setUp({ acceptEmptyRedis: true })
-      await acknowledged(100)
-    },
-  },
-  {
     id: 'F30',
     title: 'SCRIPT FLUSH and CLIENT KILL TYPE normal under load: clients notice nothing',
     async run({ cluster, acknowledged, expect, producer }) {
@@ -223,73 +90,9 @@ export const redisScenarios: Scenario[] = [
       expectNoErrors(producer, expect)
     },
   },
-  {
-    id: 'F32',
-    title: 'Redis configured so that it could lose data: the gateway says why and takes nothing',
-    async run({ cluster, acknowledged, expect }) {
-      await acknowledged(50)
-      const [gateway] = cluster.gateways
-      const wrong: [string, string, string][] = [
-        ['appendfsync', 'everysec', 'always'],
-        ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
-        ['appendonly', 'no', 'yes'],
-      ]
-      for (const [name, value, right] of wrong) {
-        await gateway!.terminate()
-        await cluster.keys.config('SET', name, value)
-        await gateway!.start()
-        await pause(500)
-        const ready = await fetch(`${gateway!.adminUrl()}/readyz`)
-        const text = await ready.text()
-        expect(ready.status === 503 && text.includes(name), `${name} ${value} is refused (${text})`)
-        await gateway!.terminate()
-        await cluster.keys.config('SET', name, right)
-        await until('the file is written', async () =>
-          (await cluster.keys.info('persistence')).includes('aof_rewrite_in_progress:0'),
-        )
-        await gateway!.start()
-        await acknowledged(50)
-      }
-    },
-  },
 ]
 
 function expectNoErrors(producer: Producer, expect: Stage['expect']): void {
   const { refused, unknown } = producer.counts()
   expect(refused + unknown === 0, `every answer is 201 (refused ${refused}, unknown ${unknown})`)
-}
-
-/** Mounts a disk of 24 MB for Redis; it goes with the process that made it. */
-async function mayMount(): Promise<string | undefined> {
-  mkdirSync(smallDisk, { recursive: true })
-  const problem = await runs('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', smallDisk])
-  if (problem !== undefined) return `no small disk can be mounted: ${problem}`
-  process.once('exit', () => {
-    spawnSync('umount', [smallDisk])
-    rmSync(smallDisk, { recursive: true, force: true })
-  })
-  return undefined
-}
-
-/** Tracing another process may be forbidden. */
-async function mayTrace(): Promise<string | undefined> {
-  const other = spawn('sleep', ['5'], { stdio: 'ignore' })
-  const strace = spawn('strace', ['-q', '-o', '/dev/null', '-p', String(other.pid)], {
-    stdio: 'ignore',
-  })
-  const exited = once(strace, 'exit')
-  const early = await Promise.race([exited.then(() => true), pause(500).then(() => false)])
-  strace.kill('SIGTERM')
-  other.kill('SIGKILL')
-  return early ? 'strace may not attach to a process here' : undefined
-}
-
-/** Undefined when the command ends with 0, else why not. */
-async function runs(command: string, args: string[]): Promise<string | undefined> {
-  try {
-    await promisify(execFile)(command, args)
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
 }

@@ -1,0 +1,15 @@
+const examples = 3
+
+/** What must never be, grouped, with a few examples of each. */
+export function createViolations() {
+  const found = new Map<string, string[]>()
+  return {
+    add: (what: string, where: string) => void found.set(what, [...(found.get(what) ?? []), where]),
+    list: () =>
+      [...found].map(
+        ([what, where]) => `${where.length} × ${what} (${where.slice(0, examples).join(', ')})`,
+      ),
+  }
+}
+
+export type Violations = ReturnType<typeof createViolations>
