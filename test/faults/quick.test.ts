@@ -14,7 +14,7 @@ for (const id of quick) {
   const scenario = scenarios.find((one) => one.id === id)
   if (scenario === undefined) throw new Error(`no scenario ${id}`)
   t.test(`${id}: after ${scenario.title}, acknowledged = visible, each once`, async (t) => {
-    const result = await runScenario(scenario, { root, seed })
+    const result = await runScenario(scenario, { root, seed, slackMs: 5_000 })
     t.comment(line(result))
     t.same(result.reasons, [])
     t.equal(result.verdict, 'passed')

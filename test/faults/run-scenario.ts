@@ -27,6 +27,8 @@ export interface RunOptions {
   seed: number
   /** Changes that are planted to see the scenario fail. */
   planted?: Partial<Scenario['cluster']>
+  /** Added to each deadline of an answer, for a machine that does much else. */
+  slackMs?: number
   /** Leaves the data and logs of a failed scenario where they are. */
   keep?: boolean
 }
@@ -56,7 +58,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
 }
 
 async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
-  const { root, seed, planted, dir } = options
+  const { root, seed, planted, dir, slackMs = 0 } = options
   const { rate = 150, feedbackEvery = 25, keyedEvery = 4 } = scenario.load ?? {}
   const random = createRandom(seed)
   const payload = createPayloads({ feedbackEvery, keyedEvery, root })
@@ -101,7 +103,12 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
       drainMs: scenario.drainMs ?? 120_000,
       keptFrames,
       everyStoredIsAnswered: scenario.everyStoredIsAnswered ?? false,
-      deadlinesMs: scenario.lateAnswers ? undefined : answerDeadlinesMs,
+      deadlinesMs: scenario.lateAnswers
+        ? undefined
+        : {
+            logs: answerDeadlinesMs.logs + slackMs,
+            feedback: answerDeadlinesMs.feedback + slackMs,
+          },
     })
     return {
       counts: { ...verdict.counts, partialInserts },

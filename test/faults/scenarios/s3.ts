@@ -25,7 +25,7 @@ async function logsGoOn(stage: Stage, fault: () => Promise<void> | void): Promis
     else refused++
   }
   expect(refused === 0, `no log is refused (${refused} are)`)
-  expect(slowest < 1_000, `no log waits for the object store (one took ${slowest} ms)`)
+  expect(slowest < 3_000, `no log waits for the object store (one took ${slowest} ms)`)
   const refusals = history.events.flatMap((one) => (one.is === 'refused' ? [one.code] : []))
   expect(refusals.includes('storage_unavailable'), 'feedback with images is refused')
   expect(logs.size > 100, 'logs were sent during the fault')
