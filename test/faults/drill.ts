@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { answerDeadlinesMs, check } from './kit/checker.ts'
 import { startCluster, type Cluster } from './kit/cluster.ts'
 import { openHistory } from './kit/history.ts'
@@ -58,7 +59,9 @@ interface Killable {
 const calmMs = 4_000
 const downMs = 4_000
 const rate = 200
-const root = new URL('../../../', import.meta.url).pathname.replace(/\/$/, '')
+/** The view goes on without the number when ClickHouse is away. */
+const viewPatienceMs = 700
+const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
 const began = performance.now()
 const dir = mkdtempSync(join(tmpdir(), 'intake-drill-'))
 const terminal = process.stdout.isTTY
@@ -130,12 +133,13 @@ await end(violations.length === 0 ? 0 : 1)
 
 async function showStatus({ counts: countsOf }: Producer): Promise<void> {
   const { issued, acknowledged, refused, unknown } = countsOf()
-  const visible = await cluster.sql
+  const counted = cluster.sql
     .query<{ n: number }>(
       'SELECT (SELECT count() FROM intake.logs) + count() AS n FROM intake.feedback',
     )
     .then(([row]) => String(row?.n ?? 0))
     .catch(() => '?')
+  const visible = await Promise.race([counted, pause(viewPatienceMs, '?')])
   const frames = await backlogOf(cluster.keys)
     .then(({ waiting, active }) => String(waiting + active))
     .catch(() => '?')

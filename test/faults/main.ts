@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { plantedBugs, runPlanted } from './planted.ts'
 import { line, neverHappened, table } from './report.ts'
@@ -20,7 +21,7 @@ const wanted = only?.split(',').map((id) => id.trim().toUpperCase())
 const isWanted = (id: string) =>
   !wanted || wanted.some((one) => new RegExp(`^${one}[A-Z]?$`).test(id.toUpperCase()))
 const seed = Number(values.seed ?? process.env['SEED'] ?? Date.now() % 2 ** 31)
-const root = new URL('../../../', import.meta.url).pathname.replace(/\/$/, '')
+const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
 const results: Result[] = []
 
 function report(result: Result): void {

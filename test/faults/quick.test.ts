@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { line } from './report.ts'
 import { runScenario } from './run-scenario.ts'
@@ -5,7 +6,7 @@ import { scenarios } from './scenarios/index.ts'
 
 /** The short form of `npm run test:faults`: one fault per part, two minutes. */
 const quick = ['F13', 'F20', 'F21', 'F24', 'F26', 'F37', 'F42a']
-const root = new URL('../..', import.meta.url).pathname.replace(/\/$/, '')
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
 t.setTimeout(300_000)

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { connectRedis, type Redis } from '@intake/redis'
 import { startClickHouse, startRedis, startS3 } from '@intake/stack'
+import { patientSql } from './patient-sql.ts'
 import { createAppProcess, type AppProcess } from './app-process.ts'
 import { createBacking, type Backing } from './service.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
@@ -119,7 +120,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       })
     }
     await setUp({ acceptEmptyRedis: false })
-    const sql = createClickHouse({ url: clickhouse.url(), requestTimeoutMs: 20_000 })
+    const sql = patientSql(createClickHouse({ url: clickhouse.url(), requestTimeoutMs: 20_000 }))
     ends.push(() => sql.close())
     for (const statement of [...noMerges, ...(options.afterSetUp ?? [])])
       await sql.command(statement)

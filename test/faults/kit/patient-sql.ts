@@ -1,0 +1,26 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { ClickHouseError, type ClickHouse, type QueryParams } from '@intake/clickhouse'
+
+const patienceMs = 15_000
+
+/**
+ * Asks again while ClickHouse answers with a failure that passes: the oracle must not take a busy
+ * moment of the embedded engine (107 was seen under load) for a broken promise.
+ */
+export function patientSql(clickhouse: ClickHouse): ClickHouse {
+  return {
+    ...clickhouse,
+    async query<Row>(sql: string, params?: QueryParams): Promise<Row[]> {
+      const until = performance.now() + patienceMs
+      for (;;) {
+        try {
+          return await clickhouse.query<Row>(sql, params)
+        } catch (error) {
+          const passes = error instanceof ClickHouseError && error.kind === 'retry'
+          if (!passes || performance.now() >= until) throw error
+        }
+        await pause(250)
+      }
+    },
+  }
+}
