@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { Client } from 'minio'
 import t from 'tap'
 import { createDataDir } from './support/data-dir.ts'
@@ -169,6 +170,42 @@ t.test('a stack, started twice on the same data', async (t) => {
     t.equal(response.status, 201)
     const { id } = (await response.json()) as { id: string }
     t.equal((await row(stack, 'logs', id)).params['text'], text)
+  })
+
+  t.test('a compressed batch: a row per accepted entry, a verdict for each', async (t) => {
+    const logs = [
+      { event: 'first', params: { n: 1 }, timestamp: '2026-11-20T10:00:00.250Z' },
+      { event: 7 },
+      { event: 'second', id: randomUUID() },
+    ]
+    const send = async () => {
+      const response = await fetch(`${stack.endpoints.gateway}/api/log/batch`, {
+        method: 'POST',
+        headers: {
+          'x-api-key': stack.endpoints.apiKey,
+          'content-type': 'application/json',
+          'content-encoding': 'gzip',
+        },
+        body: gzipSync(JSON.stringify({ ...head, device, logs })),
+      })
+      t.equal(response.status, 207)
+      const { results } = (await response.json()) as {
+        results: [{ id: string }, { code: string }, { id: string }]
+      }
+      return results
+    }
+    const results = await send()
+    t.match(results, [{ status: 'accepted' }, { code: 'invalid_request' }, { status: 'accepted' }])
+    t.match(await row(stack, 'logs', results[0].id), {
+      ...head,
+      event: 'first',
+      params: { n: 1 },
+      client_timestamp: '2026-11-20 10:00:00.250',
+    })
+    const again = await send()
+    t.equal(again[2].id, results[2].id, 'an entry with an id may be sent again')
+    await row(stack, 'logs', again[0].id)
+    t.match(await row(stack, 'logs', again[2].id), { event: 'second', client_timestamp: null })
   })
 
   t.test('four images arrive byte for byte, with the sha256 that the row says', async (t) => {

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError, type RecordKind } from '@intake/contract'
 import type { RedisState } from '@intake/redis'
 
@@ -54,5 +55,13 @@ export function createAdmission(options: {
       full[kind] = used >= (full[kind] ? resume : refuse)
       if (full[kind]) throw new IntakeError('queue_full', 'The queue is full; send again later.')
     },
+  }
+}
+
+/** A hook that refuses a request before its body is read when its records would find no room. */
+export function requireRoom(admission: Admission, kind: RecordKind) {
+  return (_request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    admission.checkRoom(kind)
+    done()
   }
 }

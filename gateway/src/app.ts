@@ -8,15 +8,17 @@ import type { Admission } from './admission.ts'
 import { createByteBudget } from './byte-budget.ts'
 import type { GatewayConfig } from './config.ts'
 import { createGroupCommit } from './group-commit.ts'
+import { checkJson } from './json.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { openapi } from './openapi.ts'
 import { authenticate } from './plugins/authenticate.ts'
-import { refuseContentEncoding } from './plugins/content-encoding.ts'
 import { answerClientError, httpEdge } from './plugins/http-edge.ts'
 import { limitRate } from './plugins/limit-rate.ts'
 import { answerFrameworkError, problems } from './plugins/problems.ts'
 import type { GatewayPorts } from './ports.ts'
 import { feedbackRoute } from './routes/feedback.ts'
+import { logBatchRoute } from './routes/log-batch.ts'
+import type { LogRouteOptions } from './routes/log-route-options.ts'
 import { logRoute } from './routes/log.ts'
 
 /** Of the bytes in flight; the rest is for forms with images, so that neither starves the other. */
@@ -81,14 +83,15 @@ export async function buildApp(options: {
       max: config.RATE_LIMIT_MAX,
       windowMs: config.RATE_LIMIT_WINDOW_MS,
     })
-    await api.register(refuseContentEncoding)
-    await api.register(logRoute, {
+    const logRoutes: LogRouteOptions = {
       logs,
       admission,
       reservations,
       budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * logShare),
       enqueueDeadlineMs,
-    })
+    }
+    await api.register(logRoute, logRoutes)
+    await api.register(logBatchRoute, { ...logRoutes, metrics })
     await api.register(feedbackRoute, {
       feedback,
       admission,
@@ -106,6 +109,7 @@ function validator(schema: unknown): (value: unknown) => { value?: unknown; erro
   const validate = compileSchema(schema as TSchema)
   return (value) => {
     try {
+      checkJson(value)
       return { value: validate(value) }
     } catch (error) {
       return { error: error as Error }

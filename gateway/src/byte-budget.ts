@@ -1,44 +1,75 @@
 import { IntakeError } from '@intake/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the body of this request takes out of a budget; set by `holdBody`. */
+    bodyHold: ByteHold
+  }
+}
+
 export interface ByteBudget {
   /**
-   * Takes `bytes` out of the budget; the returned function gives them back, once.
+   * Takes `bytes` out of the budget.
    *
    * @throws {IntakeError} `busy` when they are not there
    */
-  reserve(bytes: number): () => void
+  hold(bytes: number): ByteHold
+}
+
+export interface ByteHold {
+  /**
+   * Takes `bytes` more; nothing after `release`.
+   *
+   * @throws {IntakeError} `busy` when they are not there
+   */
+  grow(bytes: number): void
+  /** Gives all of them back; may be called again. */
+  release(): void
 }
 
 /** One budget for the request bodies of one kind that a process holds in memory. */
 export function createByteBudget(bytesMax: number): ByteBudget {
   let free = bytesMax
+
   return {
-    reserve(bytes) {
-      if (bytes > free) throw new IntakeError('busy', 'Too many bytes are in flight.')
-      free -= bytes
-      let held = bytes
-      return () => {
-        free += held
-        held = 0
+    hold(first) {
+      let held = 0
+      let released = false
+      const grow = (bytes: number) => {
+        if (released) return
+        if (bytes > free) throw new IntakeError('busy', 'Too many bytes are in flight.')
+        free -= bytes
+        held += bytes
+      }
+      grow(first)
+      return {
+        grow,
+        release() {
+          free += held
+          held = 0
+          released = true
+        },
       }
     },
   }
 }
 
 /**
- * A hook that reserves what a body can take, its declared length or else the most there can be,
- * before a byte of it is read, and gives it back when the response has ended, however it ended.
+ * A hook that holds what a body can take, its declared length or else the most there can be, before
+ * a byte of it is read, and gives it back when the response has ended, however it ended.
  *
  * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`, `busy`
  */
 export function holdBody(budget: ByteBudget, bodyBytesMax: number) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     const declared = request.headers['content-length']
     const bytes = declared === undefined ? bodyBytesMax : Number(declared)
     if (bytes > bodyBytesMax) {
       throw new IntakeError('body_too_large', `The body must not exceed ${bodyBytesMax} bytes.`)
     }
-    reply.raw.once('close', budget.reserve(bytes))
+    request.bodyHold = budget.hold(bytes)
+    reply.raw.once('close', request.bodyHold.release)
+    done()
   }
 }

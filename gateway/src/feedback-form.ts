@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
-import { parseJson } from './json.ts'
+import { checkJson, parseJson } from './json.ts'
 import { readUpload, type Upload } from './upload.ts'
 
 export interface FeedbackForm {
@@ -58,7 +58,9 @@ export async function readFeedbackForm(
     request.raw.resume()
   }
   if (payloadBytes === undefined) throw invalidPart('/payload', 'is required')
-  return { payload: validate(parseJson(payloadBytes)), uploads }
+  const payload = parseJson(payloadBytes)
+  checkJson(payload)
+  return { payload: validate(payload, '/payload'), uploads }
 }
 
 /** `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`. */

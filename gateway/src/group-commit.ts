@@ -16,6 +16,24 @@ export interface GroupCommit {
   close(): Promise<void>
 }
 
+/**
+ * Appends the rows of one request.
+ *
+ * @throws {IntakeError} `queue_unavailable` (certainly none is stored) or `outcome_unknown` (some
+ * may be)
+ */
+export async function appendAll(commit: GroupCommit, rows: Row[], deadline: number): Promise<void> {
+  const outcomes = await Promise.allSettled(rows.map((row) => commit.append(row, deadline)))
+  const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  if (failures.length === 0) return
+  const cause: unknown = failures[0]
+  if (failures.length === rows.length && failures.every(isCertain)) throw cause
+  throw new IntakeError('outcome_unknown', 'Some of the records may be stored.', { cause })
+}
+
+const isCertain = (error: unknown) =>
+  error instanceof IntakeError && error.code !== 'outcome_unknown'
+
 interface Waiting {
   row: Row
   deadline: number

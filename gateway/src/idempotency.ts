@@ -84,6 +84,16 @@ export function idempotencyKey(request: FastifyRequest): string | undefined {
   )
 }
 
+const nilUuid = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * The idempotency key in the id that a client gave a record. A client that has none for it may send
+ * `null` or the nil UUID.
+ */
+export function keyOfUuid(id: string | null | undefined): string | undefined {
+  return id == null || id === nilUuid ? undefined : id.toLowerCase()
+}
+
 /**
  * The identity of a record: a new one, or with an idempotency key the one that is reserved for it,
  * so that a repeated request makes the same row again.

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 
 /** Who a record is and when it came. Fixed before the record is acknowledged, never changed after. */
@@ -10,6 +11,19 @@ export interface Identity {
 
 export function createIdentity(): Identity {
   return identityOf(uuidv7())
+}
+
+/**
+ * The identity of one of several records that came in one request: the same for the same request
+ * and place, and with the same time.
+ */
+export function partOf(request: Identity, index: number): Identity {
+  const random = hash('sha256', `${request.id} ${index}`)
+  const variant = '89ab'[Number.parseInt(random.slice(3, 4), 16) % 4]
+  const id =
+    `${request.id.slice(0, 15)}${random.slice(0, 3)}-` +
+    `${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`
+  return { id, receivedAt: request.receivedAt }
 }
 
 export function identityOf(id: string): Identity {

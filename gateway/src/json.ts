@@ -4,32 +4,33 @@ import { IntakeError, limits } from '@intake/contract'
 /**
  * Parses a JSON document from the bytes of a request.
  *
- * @throws {IntakeError} `invalid_encoding`, or `invalid_json`: not JSON, nested deeper than 32
- * levels, or with a number beyond the range of a double
+ * @throws {IntakeError} `invalid_encoding` or `invalid_json`
  */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new IntakeError('invalid_encoding', 'The JSON is not valid UTF-8.')
-  let value: unknown
   try {
-    value = JSON.parse(bytes.toString())
+    return JSON.parse(bytes.toString())
   } catch {
     // The message of the parser repeats a piece of the input, so it goes no further.
     throw new IntakeError('invalid_json', 'The JSON cannot be parsed.')
   }
-  checkValue(value, limits.jsonDepth)
-  return value
 }
 
-function checkValue(value: unknown, depthLeft: number): void {
-  if (typeof value === 'number' && !Number.isFinite(value)) {
+/**
+ * Checks what the parser lets through.
+ *
+ * @throws {IntakeError} `invalid_json`: nested deeper than `depthMax` levels, or with a number
+ * beyond the range of a double
+ */
+export function checkJson(value: unknown, depthMax: number = limits.jsonDepth): void {
+  if (typeof value === 'number') {
+    if (Number.isFinite(value)) return
     throw new IntakeError('invalid_json', 'A number is beyond the range of a double.')
   }
   if (typeof value !== 'object' || value === null) return
-  if (depthLeft === 0) {
-    throw new IntakeError(
-      'invalid_json',
-      `The JSON is nested deeper than ${limits.jsonDepth} levels.`,
-    )
+  if (depthMax === 0) {
+    const detail = `The JSON is nested deeper than ${limits.jsonDepth} levels.`
+    throw new IntakeError('invalid_json', detail)
   }
-  for (const inner of Object.values(value)) checkValue(inner, depthLeft - 1)
+  for (const inner of Object.values(value)) checkJson(inner, depthMax - 1)
 }

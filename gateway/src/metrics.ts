@@ -4,6 +4,7 @@ import { Counter, type Registry } from '@intake/runtime'
 export interface GatewayMetrics {
   accepted(kind: RecordKind, rows: number): void
   refused(code: ErrorCode): void
+  entryRejected(code: ErrorCode): void
 }
 
 export function createGatewayMetrics(registry: Registry): GatewayMetrics {
@@ -25,11 +26,18 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     labelNames: ['code'],
     registers: [registry],
   })
+  const entriesRejected = new Counter({
+    name: 'intake_batch_entries_rejected_total',
+    help: 'Entries of batches that were rejected while others could be accepted, by code.',
+    labelNames: ['code'],
+    registers: [registry],
+  })
   return {
     accepted(kind, rows) {
       accepted.inc({ kind }, rows)
       frames.inc({ kind })
     },
     refused: (code) => refused.inc({ code }),
+    entryRejected: (code) => entriesRejected.inc({ code }),
   }
 }

@@ -2,7 +2,8 @@ import {
   documentedDeviceFields,
   timestampDeviceFields,
   type FeedbackPayload,
-  type LogSubmission,
+  type LogEntry,
+  type Sender,
 } from '@intake/contract'
 import type { Identity } from './identity.ts'
 import { rowJson } from './row-json.ts'
@@ -24,23 +25,36 @@ export interface StoredAttachment {
   sha256: string
 }
 
-export function logRow(identity: Identity, apiKeyId: string, body: LogSubmission): Row {
-  return finish(identity, {
-    ...head(identity, apiKeyId, body),
-    event: body.log.event,
-    params: body.log.params ?? {},
+/** The columns that all records of a request have in common, as the middle of their rows. */
+export function senderColumns(apiKeyId: string, from: Sender): string {
+  return columns({
+    bundle_identifier: from.bundle_identifier,
+    device_uuid: from.device_uuid,
+    unique_user_id: from.unique_user_id,
+    api_key_id: apiKeyId,
+    ...splitDevice(from.device),
   })
 }
 
+/** @param sender of `senderColumns` */
+export function logRow(identity: Identity, sender: string, log: LogEntry): Row {
+  const { event, params, timestamp } = log
+  return finish(identity, sender, {
+    event,
+    params: params ?? {},
+    client_timestamp: timestamp == null ? undefined : inUtc(timestamp),
+  })
+}
+
+/** @param sender of `senderColumns` */
 export function feedbackRow(
   identity: Identity,
-  apiKeyId: string,
-  payload: FeedbackPayload,
+  sender: string,
+  feedback: FeedbackPayload['feedback'],
   attachments: StoredAttachment[],
 ): Row {
-  const { email, id, text } = payload.feedback
-  return finish(identity, {
-    ...head(identity, apiKeyId, payload),
+  const { email, id, text } = feedback
+  return finish(identity, sender, {
     feedback_id: id ?? null,
     email: email === '' ? null : (email ?? null),
     text,
@@ -48,32 +62,21 @@ export function feedbackRow(
   })
 }
 
-function finish(identity: Identity, fields: object): Row {
+function finish({ id, receivedAt }: Identity, sender: string, record: object): Row {
   return {
-    id: identity.id,
-    partition: identity.receivedAt.slice(0, 7),
-    json: rowJson(fields),
+    id,
+    partition: receivedAt.slice(0, 7),
+    json: `{"id":"${id}","received_at":"${receivedAt}",${sender},${columns(record)}}`,
   }
 }
 
-function head(
-  { id, receivedAt }: Identity,
-  apiKeyId: string,
-  from: Omit<LogSubmission, 'log'>,
-): object {
-  return {
-    id,
-    received_at: receivedAt,
-    bundle_identifier: from.bundle_identifier,
-    device_uuid: from.device_uuid,
-    unique_user_id: from.unique_user_id,
-    api_key_id: apiKeyId,
-    ...splitDevice(from.device),
-  }
+/** The columns of a row without the braces round them. */
+function columns(values: object): string {
+  return rowJson(values).slice(1, -1)
 }
 
 /** Documented properties go to their typed columns, all others to `device_extra`. */
-function splitDevice(device: LogSubmission['device']): {
+function splitDevice(device: Sender['device']): {
   device: Record<string, unknown>
   device_extra: Record<string, unknown>
 } {
@@ -87,7 +90,11 @@ function splitDevice(device: LogSubmission['device']): {
   }
   for (const name of timestampDeviceFields) {
     const value = known[name]
-    if (value !== undefined) known[name] = new Date(value as string).toISOString()
+    if (value !== undefined) known[name] = inUtc(value as string)
   }
   return { device: known, device_extra: extra }
+}
+
+function inUtc(timestamp: string): string {
+  return new Date(timestamp).toISOString()
 }

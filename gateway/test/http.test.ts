@@ -97,5 +97,5 @@ t.test('the OpenAPI document is made from the schemas', async (t) => {
       '/api/feedback': { post: { requestBody: { content: { 'multipart/form-data': {} } } } },
     },
   })
-  t.same(Object.keys(document.paths), ['/api/log', '/api/feedback'])
+  t.same(Object.keys(document.paths), ['/api/log', '/api/log/batch', '/api/feedback'])
 })

@@ -25,7 +25,12 @@ export interface TestGateway {
   rows(kind: RecordKind): Record<string, unknown>[]
   release(): void
   /** What the next calls of a port do instead of succeeding. */
-  fail: { enqueue?: IntakeError | undefined; put?: IntakeError | undefined }
+  fail: {
+    enqueue?: IntakeError | undefined
+    /** Instead of every frame after the first `frames`. */
+    enqueueAfter?: { frames: number; error: IntakeError }
+    put?: IntakeError | undefined
+  }
 }
 
 export async function startGateway(
@@ -64,6 +69,8 @@ export async function startGateway(
   const queue = (kind: RecordKind) => ({
     async add(frame: Frame) {
       if (fail.enqueue) throw fail.enqueue
+      const after = fail.enqueueAfter
+      if (after && frames[kind].length >= after.frames) throw after.error
       frames[kind].push(frame)
       if (options.holdFrames) await released
     },

@@ -20,7 +20,7 @@ export const authenticate = fp(
   ) => {
     const { apiKeys, admission } = options
     app.decorateRequest('apiKey')
-    app.addHook('onRequest', async (request) => {
+    app.addHook('onRequest', (request, _reply, done) => {
       // The keys are kept in the queue's Redis: without it nobody can be told apart, and a 401
       // would make clients give up.
       admission.checkQueue()
@@ -33,6 +33,7 @@ export const authenticate = fp(
         throw new IntakeError('unauthorized', 'Send a valid API key in the x-api-key header.')
       }
       request.apiKey = key
+      done()
     })
   },
   { name: 'authenticate' },

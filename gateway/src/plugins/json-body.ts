@@ -1,14 +1,24 @@
+import { createGunzip } from 'node:zlib'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { IntakeError, limits } from '@intake/contract'
+import { IntakeError } from '@intake/contract'
 import { parseJson } from '../json.ts'
+import { contentEncoding, gzipCoding } from './content-encoding.ts'
 
-/** Accepts `application/json` in UTF-8. */
+const chunkBytes = 64 * 1024
+
+/**
+ * Accepts `application/json` in UTF-8, plain or compressed with gzip. The size on the wire is
+ * limited by the `bodyLimit` of each route.
+ *
+ * @param options.jsonBytesMax the most bytes of JSON, after decompression
+ */
 export const jsonBody = fp(
-  async (app: FastifyInstance) => {
+  async (app: FastifyInstance, options: { jsonBytesMax: number }) => {
+    await app.register(contentEncoding, { accepted: [gzipCoding] })
     app.addContentTypeParser(
       'application/json',
-      { parseAs: 'buffer', bodyLimit: limits.logBodyBytes },
+      { parseAs: 'buffer' },
       async (request: FastifyRequest, body: Buffer) => {
         const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(
           request.headers['content-type'] ?? '',
@@ -16,9 +26,38 @@ export const jsonBody = fp(
         if (charset?.[1] !== undefined && charset[1].toLowerCase() !== 'utf-8') {
           throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
         }
-        return parseJson(body)
+        const coding = request.headers['content-encoding']?.toLowerCase()
+        if (coding !== gzipCoding) return parseJson(body)
+        return parseJson(await decompress(body, options.jsonBytesMax, request))
       },
     )
   },
   { name: 'json-body' },
 )
+
+/** Decompresses a body piece by piece, each taken out of the budget of bytes in flight. */
+async function decompress(
+  body: Buffer,
+  bytesMax: number,
+  request: FastifyRequest,
+): Promise<Buffer> {
+  const gunzip = createGunzip({ chunkSize: chunkBytes })
+  gunzip.end(body)
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > bytesMax) {
+        const detail = `The JSON must not exceed ${bytesMax} bytes after decompression.`
+        throw new IntakeError('body_too_large', detail)
+      }
+      request.bodyHold.grow(chunk.length)
+      chunks.push(chunk)
+    }
+  } catch (cause) {
+    if (cause instanceof IntakeError) throw cause
+    throw new IntakeError('invalid_encoding', 'The gzip stream is damaged or cut short.', { cause })
+  }
+  return Buffer.concat(chunks)
+}

@@ -7,19 +7,20 @@ import {
   FeedbackPayload,
   type AttachmentVerdict,
 } from '@intake/contract'
-import type { Admission } from '../admission.ts'
+import { requireRoom, type Admission } from '../admission.ts'
 import { commitWithImages } from '../attachments.ts'
 import { holdBody, type ByteBudget } from '../byte-budget.ts'
 import { formBytesMax, multipartOptions, readFeedbackForm } from '../feedback-form.ts'
 import type { GroupCommit } from '../group-commit.ts'
-import { identify, idempotencyKey, type Reservations } from '../idempotency.ts'
+import { identify, idempotencyKey, keyOfUuid, type Reservations } from '../idempotency.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
+import { contentEncoding } from '../plugins/content-encoding.ts'
 import type { GatewayPorts } from '../ports.ts'
-import { feedbackRow } from '../row.ts'
+import { feedbackRow, senderColumns } from '../row.ts'
 import type { Upload } from '../upload.ts'
 import { errorResponses } from './error-responses.ts'
 
-const validatePayload = compileSchema(FeedbackPayload, '/payload')
+const validatePayload = compileSchema(FeedbackPayload)
 
 /** `POST /api/feedback`: a feedback text with up to four images. */
 export async function feedbackRoute(
@@ -34,12 +35,13 @@ export async function feedbackRoute(
   },
 ): Promise<void> {
   const { feedback, admission, reservations, budget, store, enqueueDeadlineMs } = options
+  await app.register(contentEncoding, { accepted: [] })
   await app.register(multipart, multipartOptions)
 
   app.post(
     '/api/feedback',
     {
-      onRequest: [async () => admission.checkRoom('feedback'), holdBody(budget, formBytesMax)],
+      onRequest: [requireRoom(admission, 'feedback'), holdBody(budget, formBytesMax)],
       // The form is a stream here: its parts are checked as they arrive.
       validatorCompiler: () => () => true,
       schema: {
@@ -58,7 +60,7 @@ export async function feedbackRoute(
       authorizeBundle(apiKey, payload.bundle_identifier)
       if (!isLenient(request)) refuseAny(uploads)
       const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))
-      const key = idempotencyKey(request) ?? feedbackKey(payload)
+      const key = idempotencyKey(request) ?? keyOfUuid(payload.feedback.id)
       const identity = await identify({
         reservations,
         kind: 'feedback',
@@ -81,7 +83,7 @@ export async function feedbackRoute(
         log: request.log,
         commit: (attachments) =>
           feedback.append(
-            feedbackRow(identity, apiKey.id, payload, attachments),
+            feedbackRow(identity, senderColumns(apiKey.id, payload), payload.feedback, attachments),
             performance.now() + enqueueDeadlineMs,
           ),
       })
@@ -93,13 +95,6 @@ export async function feedbackRoute(
       }
     },
   )
-}
-
-const nilUuid = '00000000-0000-0000-0000-000000000000'
-
-/** A client that has no id for its feedback may send the nil UUID; that is no key. */
-function feedbackKey({ feedback: { id } }: FeedbackPayload): string | undefined {
-  return id == null || id === nilUuid ? undefined : id.toLowerCase()
 }
 
 /** `Prefer: handling=lenient` (RFC 7240): keep the feedback, leave out what cannot be kept of it. */

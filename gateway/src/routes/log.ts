@@ -1,35 +1,28 @@
 import type { FastifyInstance } from 'fastify'
 import { limits, LogCreated, LogSubmission } from '@intake/contract'
-import type { Admission } from '../admission.ts'
-import { holdBody, type ByteBudget } from '../byte-budget.ts'
-import type { GroupCommit } from '../group-commit.ts'
-import { identify, idempotencyKey, type Reservations } from '../idempotency.ts'
+import { requireRoom } from '../admission.ts'
+import { holdBody } from '../byte-budget.ts'
+import { identify, idempotencyKey } from '../idempotency.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
-import { logRow } from '../row.ts'
+import { logRow, senderColumns } from '../row.ts'
 import { errorResponses } from './error-responses.ts'
+import type { LogRouteOptions } from './log-route-options.ts'
 
 /** `POST /api/log`: one application log event. */
-export async function logRoute(
-  app: FastifyInstance,
-  options: {
-    logs: GroupCommit
-    admission: Admission
-    reservations: Reservations
-    budget: ByteBudget
-    enqueueDeadlineMs: number
-  },
-): Promise<void> {
+export async function logRoute(app: FastifyInstance, options: LogRouteOptions): Promise<void> {
   const { logs, admission, reservations, budget, enqueueDeadlineMs } = options
-  await app.register(jsonBody)
+  await app.register(jsonBody, { jsonBytesMax: limits.logBodyBytes })
 
   app.post<{ Body: LogSubmission }>(
     '/api/log',
     {
-      onRequest: [async () => admission.checkRoom('logs'), holdBody(budget, limits.logBodyBytes)],
+      bodyLimit: limits.logBodyBytes,
+      onRequest: [requireRoom(admission, 'logs'), holdBody(budget, limits.logBodyBytes)],
       schema: {
         operationId: 'createLog',
         summary: 'Submit an application log event',
+        description: 'The body may be compressed with `Content-Encoding: gzip`.',
         tags: ['intake'],
         security: [{ apiKey: [] }],
         body: LogSubmission,
@@ -49,7 +42,11 @@ export async function logRoute(
         content: [body.bundle_identifier, body.unique_user_id, body.log],
         deadline,
       })
-      await logs.append(logRow(identity, apiKey.id, body), deadline)
+      const { event, params = null } = body.log
+      await logs.append(
+        logRow(identity, senderColumns(apiKey.id, body), { event, params }),
+        deadline,
+      )
       reply.code(201)
       return { message: 'Log successfully created', id: identity.id }
     },

@@ -11,7 +11,7 @@ const head = [
 ] as const
 
 export const rawTables = {
-  logs: { name: 'intake.logs_raw', columns: [...head, 'event', 'params'] },
+  logs: { name: 'intake.logs_raw', columns: [...head, 'event', 'params', 'client_timestamp'] },
   feedback: {
     name: 'intake.feedback_raw',
     columns: [...head, 'feedback_id', 'email', 'text', 'attachments'],

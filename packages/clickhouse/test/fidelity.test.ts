@@ -51,11 +51,12 @@ const device = {
 const text = 'Quotes "\'` \\ tabs\t lines\n\r\0 NULL \\N 😀 e\u0301 \u2028 ' + 'x'.repeat(20_000)
 
 t.test('all device fields come back as sent, dates and times as such', async (t) => {
-  const row = logRow({ device })
+  const row = logRow({ device, client_timestamp: '2026-11-20T21:00:00.500Z' })
   const found = await readBack('logs', row)
   t.same(found, {
     ...row,
     received_at: '2026-11-21 03:00:00.123',
+    client_timestamp: '2026-11-20 21:00:00.500',
     device: {
       ...device,
       build_time: '2026-03-01 21:12:09.001',

@@ -14,6 +14,14 @@ export {
   AttachmentVerdict,
 } from './schemas/feedback.ts'
 export { LogSubmission, LogCreated } from './schemas/log.ts'
+export {
+  LogBatchEnvelope,
+  LogBatchResult,
+  LogBatchSubmission,
+  LogEntry,
+  LogVerdict,
+} from './schemas/log-batch.ts'
+export type { Sender } from './schemas/sender.ts'
 export { Problem } from './schemas/problem.ts'
 export { imageTypes } from './image-types.ts'
 export { compileSchema, type Validator } from './validate.ts'

@@ -1,6 +1,10 @@
 /** What a single request may carry. Bytes are bytes on the wire, lengths are UTF-16 code units. */
 export const limits = {
   logBodyBytes: 1024 * 1024,
+  batchEntries: 500,
+  batchBodyBytes: 4 * 1024 * 1024,
+  /** After decompression. */
+  batchJsonBytes: 16 * 1024 * 1024,
   payloadBytes: 1024 * 1024,
   feedbackTextLength: 20_000,
   identifierLength: 255,

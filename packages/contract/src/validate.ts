@@ -2,18 +2,20 @@ import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { IntakeError, type FieldError } from './errors.ts'
 
-/** Returns the value, unchanged, as what the schema describes. */
-export type Validator<T> = (value: unknown) => T
+/**
+ * Returns the value, unchanged, as what the schema describes; `root` is put before the JSON pointer
+ * of each error.
+ *
+ * @throws {IntakeError} `invalid_request`
+ */
+export type Validator<T> = (value: unknown, root?: string) => T
 
 const errorsMax = 20
 
-/**
- * Compiles a schema once. The validator throws `invalid_request` with one JSON pointer per wrong
- * field (at most 20); `root` is put before each pointer.
- */
-export function compileSchema<S extends TSchema>(schema: S, root = ''): Validator<Static<S>> {
+/** Compiles a schema once. The validator names at most 20 wrong fields. */
+export function compileSchema<S extends TSchema>(schema: S): Validator<Static<S>> {
   const compiled = Compile(schema)
-  return (value) => {
+  return (value, root = '') => {
     if (compiled.Check(value)) return value
     const errors = new Map<string, FieldError>()
     for (const error of compiled.Errors(value).flatMap((found) => fieldErrors(found, root))) {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { nullable } from './fields.ts'
+import { nullable, timestamp } from './fields.ts'
 
 const text = () => Type.Optional(nullable<string>('string'))
 const integer = () =>
@@ -20,16 +20,6 @@ const date = () =>
     }),
   )
 
-const timestamp = () =>
-  Type.Optional(
-    nullable<string>('string', {
-      format: 'date-time',
-      pattern:
-        '^(19[7-9]|2[01]\\d)\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$',
-      description: 'ISO 8601 timestamp, 1970 to 2199; kept in UTC with milliseconds.',
-    }),
-  )
-
 const documented = {
   os: text(),
   device_brand: text(),
@@ -44,16 +34,16 @@ const documented = {
   build_host: text(),
   build_security_patch: date(),
   build_tags: text(),
-  build_time: timestamp(),
+  build_time: Type.Optional(timestamp),
   build_type: text(),
   build_user: text(),
   build_version_codename: text(),
   build_version_incremental: text(),
   bundle_name: text(),
   device: text(),
-  first_install_time: timestamp(),
+  first_install_time: Type.Optional(timestamp),
   is_emulator: Type.Optional(nullable<boolean>('boolean')),
-  last_update_time: timestamp(),
+  last_update_time: Type.Optional(timestamp),
   manufacturer: text(),
   product: text(),
   sdk_version: integer(),

@@ -1,15 +1,12 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../limits.ts'
-import { DeviceInformation } from './device.ts'
-import { deviceUuid, identifier, nullable, uuidPattern } from './fields.ts'
+import { nullable, uuidPattern } from './fields.ts'
+import { sender } from './sender.ts'
 
 /** The JSON document in the `payload` part of `POST /api/feedback`. */
 export const FeedbackPayload = Type.Object(
   {
-    bundle_identifier: identifier('Bundle identifier of the application.'),
-    device: DeviceInformation,
-    device_uuid: deviceUuid,
-    unique_user_id: identifier('Identifies the user.'),
+    ...sender,
     feedback: Type.Object({
       text: Type.String({
         minLength: 1,

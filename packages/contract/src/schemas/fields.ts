@@ -19,3 +19,10 @@ export const nullable = <T>(
   type: string,
   options: Record<string, unknown> = {},
 ): TUnsafe<T | null> => Type.Unsafe<T | null>({ type: [type, 'null'], ...options })
+
+export const timestamp = nullable<string>('string', {
+  format: 'date-time',
+  pattern:
+    '^(19[7-9]|2[01]\\d)\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$',
+  description: 'ISO 8601 timestamp, 1970 to 2199; kept in UTC with milliseconds.',
+})

@@ -1,5 +1,10 @@
 import { Type, type Static } from 'typebox'
 
+export const FieldErrors = Type.Array(
+  Type.Object({ pointer: Type.String(), detail: Type.String() }),
+  { description: 'The wrong fields, as JSON pointers (RFC 6901).' },
+)
+
 /** Every error answer (RFC 9457, `application/problem+json`). */
 export const Problem = Type.Object(
   {
@@ -8,9 +13,7 @@ export const Problem = Type.Object(
     status: Type.Integer(),
     detail: Type.String(),
     code: Type.String({ description: 'One of the codes in docs/errors.md.' }),
-    errors: Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
-      description: 'The wrong fields, as JSON pointers (RFC 6901).',
-    }),
+    errors: FieldErrors,
     request_id: Type.String(),
   },
   { description: 'What went wrong.' },

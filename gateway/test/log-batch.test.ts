@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { IntakeError } from '@intake/contract'
+import { headers, logBody, startGateway, type TestGateway } from './support.ts'
+
+const url = '/api/log/batch'
+
+function batch(logs: unknown[], rest: object = {}): Record<string, unknown> {
+  const { log: _, ...sender } = logBody()
+  return { ...sender, logs, ...rest }
+}
+
+function send({ app }: TestGateway, payload: object, more: Record<string, string> = {}) {
+  return app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload })
+}
+
+t.test('207: every entry becomes a row with the sender, its own id and its time', async (t) => {
+  const gateway = await startGateway(t)
+  const logs = [
+    { event: 'opened', params: { n: 1 }, timestamp: '2026-11-20T23:00:00.5+02:00', future: 1 },
+    { event: 'closed', params: null, id: null, timestamp: null },
+  ]
+  const response = await send(gateway, batch(logs, { device: { os: 'iOS', theme: 'dark' } }))
+  t.equal(response.statusCode, 207)
+  const rows = gateway.rows('logs')
+  t.match(response.json(), {
+    message: 'Logs processed',
+    accepted: 2,
+    rejected: 0,
+    results: rows.map(({ id }) => ({ status: 'accepted', id })),
+  })
+  t.match(rows, [
+    { event: 'opened', params: { n: 1 }, client_timestamp: '2026-11-20T21:00:00.500Z' },
+    { event: 'closed', params: {} },
+  ])
+  t.notOk('client_timestamp' in rows[1]!)
+  for (const row of rows) {
+    t.match(row, {
+      bundle_identifier: 'com.example.app',
+      unique_user_id: 'user-1',
+      api_key_id: 'key_1',
+      device: { os: 'iOS' },
+      device_extra: { theme: 'dark' },
+      received_at: String,
+    })
+  }
+  t.equal(gateway.frames.logs.length, 1, 'one frame')
+})
+
+t.test('207: a bad entry is rejected with its pointers, the others are stored', async (t) => {
+  const gateway = await startGateway(t)
+  const deep = JSON.parse(`${'{"a":'.repeat(30)}1${'}'.repeat(30)}`) as object
+  const payload = JSON.stringify(
+    batch([
+      { event: 'good' },
+      'SUBMITTED',
+      { event: '', id: 'SUBMITTED' },
+      { event: 'deep', params: deep },
+      { event: 'number', params: { n: 70707 } },
+      { event: 'late', timestamp: 'yesterday' },
+      { event: 'good too' },
+    ]),
+  ).replace('70707', '1e999')
+  const response = await gateway.app.inject({ method: 'POST', url, headers, payload })
+  t.equal(response.statusCode, 207)
+  const { accepted, rejected, results } = response.json()
+  t.same([accepted, rejected], [2, 5])
+  t.match(results, [
+    { status: 'accepted' },
+    { status: 'rejected', code: 'invalid_request', errors: [{ pointer: '/logs/1' }] },
+    { errors: [{ pointer: '/logs/2/event' }, { pointer: '/logs/2/id' }] },
+    { status: 'rejected', code: 'invalid_json' },
+    { status: 'rejected', code: 'invalid_json' },
+    { errors: [{ pointer: '/logs/5/timestamp' }] },
+    { status: 'accepted' },
+  ])
+  t.notMatch(response.body, 'SUBMITTED')
+  t.same(
+    gateway.rows('logs').map(({ event }) => event),
+    ['good', 'good too'],
+  )
+})
+
+t.test('400 when the sender is wrong, or there are no entries or too many', async (t) => {
+  const gateway = await startGateway(t)
+  const cases: [object, string][] = [
+    [batch([{ event: 'e' }], { device_uuid: 'nope' }), '/device_uuid'],
+    [batch([]), '/logs'],
+    [batch(Array.from({ length: 501 }, () => ({ event: 'e' }))), '/logs'],
+    [logBody(), '/logs'],
+  ]
+  for (const [payload, pointer] of cases) {
+    const response = await send(gateway, payload)
+    t.match(response.json(), { status: 400, code: 'invalid_request', errors: [{ pointer }] })
+  }
+  const nested = JSON.parse(`${'{"a":'.repeat(33)}1${'}'.repeat(33)}`) as object
+  const tooDeep = await send(gateway, batch([{ event: 'e' }], { device: { nested } }))
+  t.match(tooDeep.json(), { status: 400, code: 'invalid_json' })
+  t.equal(gateway.frames.logs.length, 0)
+})
+
+t.test('the largest batch is taken', async (t) => {
+  const gateway = await startGateway(t)
+  const response = await send(
+    gateway,
+    batch(Array.from({ length: 500 }, (_, n) => ({ event: 'e', params: { n } }))),
+  )
+  t.equal(response.json().accepted, 500)
+  t.equal(new Set(gateway.rows('logs').map(({ id }) => id)).size, 500)
+})
+
+t.test('403 for a bundle identifier that the key is not for, 401 without a key', async (t) => {
+  const gateway = await startGateway(t, { key: { bundleIdentifiers: ['com.other'] } })
+  t.match((await send(gateway, batch([{ event: 'e' }]))).json(), { code: 'bundle_not_allowed' })
+  t.match((await send(gateway, batch([]), { 'x-api-key': 'no' })).json(), { code: 'unauthorized' })
+})
+
+t.test('the id of an entry makes it repeatable; with other content it is rejected', async (t) => {
+  const gateway = await startGateway(t)
+  const id = randomUUID()
+  const [one] = (await send(gateway, batch([{ event: 'a', id }]))).json().results
+  const again = (await send(gateway, batch([{ event: 'b' }, { event: 'a', id }]))).json()
+  t.equal(again.results[1].id, one.id)
+  t.same(gateway.rows('logs')[2], gateway.rows('logs')[0], 'the same row')
+  const other = (await send(gateway, batch([{ event: 'other', id }]))).json()
+  t.match(other, { accepted: 0, results: [{ code: 'idempotency_key_reused' }] })
+})
+
+t.test('an Idempotency-Key makes the whole batch repeatable', async (t) => {
+  const gateway = await startGateway(t)
+  const key = { 'idempotency-key': 'batch-7' }
+  const logs = [{ event: 'a' }, { event: '' }, { event: 'c' }]
+  const first = await send(gateway, batch(logs), key)
+  const second = await send(gateway, batch(logs), key)
+  t.same(second.json(), first.json())
+  const rows = gateway.rows('logs')
+  t.same(rows.slice(2), rows.slice(0, 2))
+  const ids = first.json().results.map((one: { id?: string }) => one.id)
+  t.match(ids[0], /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  t.not(ids[0], ids[2])
+  const other = await send(gateway, batch([{ event: 'x' }]), key)
+  t.match(other.json(), { status: 422, code: 'idempotency_key_reused' })
+})
+
+t.test('503 for the whole batch when a frame is not stored', async (t) => {
+  const gateway = await startGateway(t)
+  for (const code of ['queue_unavailable', 'outcome_unknown'] as const) {
+    gateway.fail.enqueue = new IntakeError(code, 'The queue is away.')
+    const response = await send(gateway, batch([{ event: 'a' }, { event: 'b' }]))
+    t.match(response.json(), { status: 503, code })
+  }
+})
+
+t.test('503 outcome_unknown when some frames are stored and others are not', async (t) => {
+  const gateway = await startGateway(t)
+  const text = 'x'.repeat(600_000)
+  gateway.fail.enqueueAfter = {
+    frames: 1,
+    error: new IntakeError('queue_unavailable', 'The queue is away.'),
+  }
+  const logs = [1, 2, 3].map((n) => ({ event: 'large', params: { n, text } }))
+  const response = await send(gateway, batch(logs))
+  t.match(response.json(), { status: 503, code: 'outcome_unknown' })
+  t.equal(gateway.frames.logs.length, 1)
+})
+
+t.test('gzip on both operations: the same rows', async (t) => {
+  const gateway = await startGateway(t)
+  const gzip = { ...headers, 'content-encoding': 'GZip' }
+  for (const [path, body, status] of [
+    ['/api/log', logBody({ params: { n: 1 } }), 201],
+    [url, batch([{ event: 'screen_view', params: { n: 1 } }]), 207],
+  ] as const) {
+    const payload = gzipSync(JSON.stringify(body))
+    const response = await gateway.app.inject({ method: 'POST', url: path, headers: gzip, payload })
+    t.equal(response.statusCode, status)
+  }
+  const [one, two] = gateway.rows('logs')
+  t.match(one, { event: 'screen_view', params: { n: 1 } })
+  t.same({ ...two, id: one?.['id'], received_at: one?.['received_at'] }, one)
+})
+
+t.test('413 beyond the wire limit and beyond the limit after decompression', async (t) => {
+  const { app, frames } = await startGateway(t)
+  const gzip = { ...headers, 'content-encoding': 'gzip' }
+  const bomb = gzipSync(Buffer.alloc(17 * 1024 * 1024, ' '))
+  const random = Buffer.alloc(5 * 1024 * 1024, 'x')
+  for (const [path, payload, more] of [
+    ['/api/log', gzipSync(Buffer.alloc(1024 * 1024 + 1, ' ')), gzip],
+    [url, bomb, gzip],
+    [url, random, headers],
+  ] as const) {
+    const response = await app.inject({ method: 'POST', url: path, headers: more, payload })
+    t.match(response.json(), { status: 413, code: 'body_too_large' })
+  }
+  t.equal(frames.logs.length, 0)
+})
+
+t.test(
+  '400 for a damaged gzip stream, 415 for another coding, with what is accepted',
+  async (t) => {
+    const { app } = await startGateway(t)
+    const whole = gzipSync(JSON.stringify(logBody()))
+    for (const payload of [whole.subarray(0, -4), Buffer.from('{}'), Buffer.alloc(0)]) {
+      const response = await app.inject({
+        method: 'POST',
+        url: '/api/log',
+        headers: { ...headers, 'content-encoding': 'gzip' },
+        payload,
+      })
+      t.match(response.json(), { status: 400, code: 'invalid_encoding' })
+    }
+    const br = await app.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, 'content-encoding': 'br' },
+      payload: '{}',
+    })
+    t.match(br.json(), { status: 415, code: 'unsupported_encoding' })
+    t.equal(br.headers['accept-encoding'], 'gzip')
+  },
+)
+
+t.test('503 busy when the decompressed bytes find no room; the room comes back', async (t) => {
+  // A quarter of the budget is for logs: 16 MiB, of which the body on the wire takes its part.
+  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(64 * 1024 * 1024) } })
+  const gzip = { ...headers, 'content-encoding': 'gzip' }
+  const payload = gzipSync(Buffer.alloc(16 * 1024 * 1024, ' '))
+  const busy = await gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
+  t.match(busy.json(), { status: 503, code: 'busy' })
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const large = gzipSync(JSON.stringify(batch([{ event: 'x'.repeat(8_000_000) }])))
+    const response = await gateway.app.inject({
+      method: 'POST',
+      url,
+      headers: gzip,
+      payload: large,
+    })
+    t.equal(response.statusCode, 207)
+  }
+})
