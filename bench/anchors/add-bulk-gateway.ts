@@ -1,0 +1,36 @@
+// Still one job per event, but the events that arrive during an addBulk go together in the next.
+import { Queue } from 'bullmq'
+import { serveLogs } from './log-server.ts'
+import { connect, eventQueue } from './queue.ts'
+import type { LogRow } from './row.ts'
+
+const queue = new Queue(eventQueue.name, { connection: connect(), prefix: eventQueue.prefix })
+let waiting: { row: LogRow; resolve: () => void; reject: (error: unknown) => void }[] = []
+let adding = false
+
+async function addWaiting(): Promise<void> {
+  if (adding) return
+  adding = true
+  while (waiting.length > 0) {
+    const taken = waiting
+    waiting = []
+    try {
+      await queue.addBulk(
+        taken.map(({ row }) => ({ name: 'log', data: row, opts: { removeOnComplete: true } })),
+      )
+      for (const { resolve } of taken) resolve()
+    } catch (error) {
+      for (const { reject } of taken) reject(error)
+    }
+  }
+  adding = false
+}
+
+await serveLogs({
+  accept: (row) =>
+    new Promise<void>((resolve, reject) => {
+      waiting.push({ row, resolve, reject })
+      setImmediate(() => void addWaiting())
+    }),
+  close: () => queue.close(),
+})

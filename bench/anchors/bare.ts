@@ -1,0 +1,4 @@
+// Fastify with the same route, key check and validation, and no I/O: the floor under every gateway.
+import { serveLogs } from './log-server.ts'
+
+await serveLogs({})

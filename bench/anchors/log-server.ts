@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto'
+import fastify from 'fastify'
+import type { TSchema } from 'typebox'
+import { uuidv7 } from 'uuidv7'
+import { compileSchema, LogCreated, LogSubmission } from '@intake/contract'
+import { logRow, type LogRow } from './row.ts'
+
+/**
+ * Serves `POST /api/log` on loopback as any Fastify service would: the API key checked in memory,
+ * the body validated against the product's schema, 201 with the product's answer after `accept`
+ * resolved. Prints `{"up":true}` when it listens and ends on SIGTERM.
+ *
+ * @param options.accept absent: the record goes nowhere, and no row is made
+ */
+export async function serveLogs(options: {
+  accept?: (row: LogRow) => Promise<unknown>
+  close?: () => Promise<unknown>
+}): Promise<void> {
+  const { accept, close } = options
+  const keys = new Set([hash('sha256', process.env['API_KEY'] ?? '', 'base64')])
+  const app = fastify({
+    requestTimeout: 30_000,
+    bodyLimit: 1024 * 1024,
+  })
+  app.setValidatorCompiler(({ schema }) => {
+    const validate = compileSchema(schema as TSchema)
+    return (value) => {
+      try {
+        return { value: validate(value) }
+      } catch (error) {
+        return { error: error as Error }
+      }
+    }
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    const key = request.headers['x-api-key']
+    if (typeof key === 'string' && keys.has(hash('sha256', key, 'base64'))) return
+    reply.code(401)
+    throw new Error('Send a valid API key in the x-api-key header.')
+  })
+  app.post<{ Body: LogSubmission }>(
+    '/api/log',
+    { schema: { body: LogSubmission, response: { 201: LogCreated } } },
+    async (request, reply) => {
+      const id = uuidv7()
+      if (accept) await accept(logRow(id, request.body))
+      reply.code(201)
+      return { message: 'Log successfully created', id }
+    },
+  )
+  process.once('SIGTERM', () => {
+    void app.close().then(async () => {
+      await close?.()
+      process.exit(0)
+    })
+  })
+  await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) })
+  console.log(JSON.stringify({ up: true }))
+}

@@ -1,0 +1,11 @@
+// One job per request, with BullMQ's defaults: what most services do.
+import { Queue } from 'bullmq'
+import { serveLogs } from './log-server.ts'
+import { connect, eventQueue } from './queue.ts'
+
+const queue = new Queue(eventQueue.name, { connection: connect(), prefix: eventQueue.prefix })
+
+await serveLogs({
+  accept: (row) => queue.add('log', row, { removeOnComplete: true }),
+  close: () => queue.close(),
+})

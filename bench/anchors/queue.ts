@@ -1,0 +1,7 @@
+import { Redis } from 'ioredis'
+
+/** Of the anchors that use BullMQ: one job per event. */
+export const eventQueue = { name: process.env['DATABASE'] ?? '', prefix: '{bench}' }
+
+export const connect = () =>
+  new Redis(process.env['REDIS_URL'] ?? '', { maxRetriesPerRequest: null })

@@ -1,0 +1,11 @@
+// A Redis list as the buffer, one RPUSH per event, as OpenPanel's event buffer does it; but it
+// answers only after Redis confirmed.
+import { serveLogs } from './log-server.ts'
+import { connect, eventQueue } from './queue.ts'
+
+const redis = connect()
+
+await serveLogs({
+  accept: (row) => redis.rpush(`${eventQueue.prefix}:list`, JSON.stringify(row)),
+  close: async () => redis.disconnect(),
+})

@@ -1,0 +1,28 @@
+// Reads a chunk from the head of the list, inserts it, and only then trims the list. One worker at a
+// time: a second one would insert the same chunk.
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect, eventQueue } from './queue.ts'
+import type { LogRow } from './row.ts'
+import { openTable } from './table.ts'
+
+const chunkRows = 4_000
+const idleMs = 500
+
+const redis = connect()
+const table = openTable({ connectionsMax: 1 })
+const key = `${eventQueue.prefix}:list`
+const stop = new AbortController()
+process.once('SIGTERM', () => stop.abort())
+console.log(JSON.stringify({ up: true }))
+
+while (!stop.signal.aborted) {
+  const chunk = await redis.lrange(key, 0, chunkRows - 1)
+  if (chunk.length > 0) {
+    await table.insert(chunk.map((json) => JSON.parse(json) as LogRow))
+    await redis.ltrim(key, chunk.length, -1)
+  }
+  // A full chunk means that more is waiting.
+  if (chunk.length < chunkRows) await pause(idleMs)
+}
+redis.disconnect()
+await table.close()

@@ -1,0 +1,29 @@
+import { createClient } from '@clickhouse/client'
+import type { LogRow } from './row.ts'
+
+/** The table `logs_raw` of the database that belongs to this variant. */
+export interface Table {
+  insert(rows: LogRow[]): Promise<void>
+  close(): Promise<void>
+}
+
+/** @param options.connectionsMax inserts that may be under way at once */
+export function openTable(options: { connectionsMax: number }): Table {
+  const client = createClient({
+    url: process.env['CLICKHOUSE_URL'] ?? '',
+    max_open_connections: options.connectionsMax,
+    keep_alive: { idle_socket_ttl: 2_500 },
+    clickhouse_settings: {
+      async_insert: 0,
+      wait_end_of_query: 1,
+      date_time_input_format: 'best_effort',
+    },
+  })
+  const table = `${process.env['DATABASE']}.logs_raw`
+  return {
+    async insert(rows) {
+      await client.insert({ table, values: rows, format: 'JSONEachRow' })
+    },
+    close: () => client.close(),
+  }
+}

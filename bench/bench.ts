@@ -1,0 +1,54 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { startGenerator, type Generator } from './load/generator.ts'
+import type { Owner } from './owner.ts'
+import type { RoundsLog } from './rounds.ts'
+import { startServices, type Services } from './services.ts'
+import { startVariant, type Variant, type VariantName } from './variants.ts'
+
+export interface BenchOptions {
+  /** Rounds of each variant in each comparison. */
+  rounds: number
+  /** Length of the load in a round. */
+  seconds: number
+  variants: VariantName[]
+  foreignShareMax: number
+  profileDir: string | undefined
+}
+
+/** All that a suite needs: services, load, what runs, and how long to measure. */
+export interface Bench {
+  options: BenchOptions
+  services: Services
+  generator: Generator
+  owner: Owner
+  dataDir: string
+  rounds: RoundsLog
+  /** Starts a variant; it runs until it is stopped or the bench ends. */
+  start(name: VariantName, size?: { gateways?: number; workers?: number }): Promise<Variant>
+  /** Tells the person who waits. */
+  say(sentence: string): void
+}
+
+export async function openBench(options: {
+  dataDir: string
+  owner: Owner
+  options: BenchOptions
+}): Promise<Bench> {
+  const { dataDir, owner } = options
+  const services = await startServices({ dataDir, owner })
+  const logs = join(dataDir, 'logs')
+  mkdirSync(logs, { recursive: true })
+  const { profileDir } = options.options
+  return {
+    options: options.options,
+    services,
+    generator: startGenerator(owner),
+    owner,
+    dataDir,
+    rounds: { discarded: 0, keptDisturbed: 0 },
+    start: (name, size) =>
+      startVariant(name, { services, owner, dataDir: logs, profileDir, ...size }),
+    say: (sentence) => console.error(sentence),
+  }
+}

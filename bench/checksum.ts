@@ -1,0 +1,33 @@
+/** What identifies a set of ids: equal sets have equal digests, other sets almost never. */
+export interface IdDigest {
+  count: number
+  distinct: number
+  /** Sum of the second halves of the UUIDs (62 random bits each) modulo 2^64, in decimal. */
+  checksum: string
+}
+
+export function digestIds(ids: readonly string[]): IdDigest {
+  let sum = 0n
+  for (const id of ids) sum += BigInt(`0x${id.slice(19, 23)}${id.slice(24)}`)
+  return {
+    count: ids.length,
+    distinct: new Set(ids).size,
+    checksum: BigInt.asUintN(64, sum).toString(),
+  }
+}
+
+/** The digest of several sets without an id in common. */
+export function joinDigests(digests: readonly IdDigest[]): IdDigest {
+  return {
+    count: digests.reduce((sum, { count }) => sum + count, 0),
+    distinct: digests.reduce((sum, { distinct }) => sum + distinct, 0),
+    checksum: BigInt.asUintN(
+      64,
+      digests.reduce((sum, { checksum }) => sum + BigInt(checksum), 0n),
+    ).toString(),
+  }
+}
+
+/** The same digest, computed by ClickHouse from the rows that a query sees. */
+export const digestSql = `count() AS count, uniqExact(id) AS distinct,
+  toString(sum(reinterpretAsUInt64(reverse(substring(unhex(replaceAll(toString(id), '-', '')), 9, 8))))) AS checksum`

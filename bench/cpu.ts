@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+
+/** Linux reports the CPU time of processes in hundredths of a second, on every architecture. */
+const ticksPerSecond = 100
+
+/**
+ * CPU seconds that a process has used since it began, in user and kernel mode, by all its threads,
+ * those that have ended included.
+ */
+export function readProcessCpu(pid: number): number {
+  return parseProcessStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+}
+
+/** @param stat the text of `/proc/<pid>/stat`; the name in it may hold blanks and parentheses */
+export function parseProcessStat(stat: string): number {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  // Fields 14 and 15 of proc(5); the name was field 2.
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+}
+
+/** CPU seconds of all processors together. */
+export interface MachineCpu {
+  /** Not idle and not waiting for a disk: user, nice, system, interrupts. */
+  busy: number
+  /** Taken by other virtual machines. */
+  stolen: number
+}
+
+export function readMachineCpu(): MachineCpu {
+  return parseMachineStat(readFileSync('/proc/stat', 'utf8'))
+}
+
+/** @param stat the text of `/proc/stat` */
+export function parseMachineStat(stat: string): MachineCpu {
+  const [first = ''] = stat.split('\n', 1)
+  const ticks = first.trim().split(/\s+/).slice(1).map(Number)
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = ticks
+  return {
+    busy: (user + nice + system + irq + softirq) / ticksPerSecond,
+    stolen: steal / ticksPerSecond,
+  }
+}
+
+/** Bytes of memory that a process has resident. */
+export function readResidentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? NaN) * 1024
+}

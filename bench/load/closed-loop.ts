@@ -1,0 +1,53 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { openConnection } from './connection.ts'
+import type { PreparedRequests } from './requests.ts'
+import { createTally, type LoadResult } from './tally.ts'
+
+/** Each connection sends its next request when the last one is answered: as much as goes. */
+export interface ClosedLoop {
+  loop: 'closed'
+  /** Of the gateways; the connections are spread over them. */
+  ports: number[]
+  connections: number
+  /** Ends after this time, or after `requestsMax`, whichever comes first. */
+  seconds: number
+  requestsMax?: number
+  /** Between an answer and the next request; default 0. */
+  pauseMs?: number
+}
+
+export async function runClosedLoop(
+  options: ClosedLoop & { keepAckTimes: boolean },
+  requests: PreparedRequests,
+): Promise<LoadResult> {
+  const { ports, seconds, requestsMax = Infinity, pauseMs = 0 } = options
+  const tally = createTally(options)
+  const connections = await Promise.all(
+    Array.from({ length: options.connections }, (_, index) =>
+      openConnection(ports[index % ports.length] as number),
+    ),
+  )
+  const begin = performance.now()
+  const end = begin + seconds * 1_000
+  let next = 0
+
+  await Promise.all(
+    connections.map(async (connection) => {
+      try {
+        while (next < requestsMax && performance.now() < end) {
+          const request = requests.bytes[next++ % requests.bytes.length] as Buffer
+          const sent = performance.now()
+          const answer = await connection.send(request)
+          tally.settled(answer, performance.now() - sent)
+          if (pauseMs > 0) await pause(pauseMs)
+        }
+      } catch (error) {
+        // This connection has ended; the failure makes the whole measurement void.
+        tally.failed(error)
+      } finally {
+        connection.close()
+      }
+    }),
+  )
+  return tally.result((performance.now() - begin) / 1_000)
+}

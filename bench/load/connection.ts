@@ -1,0 +1,63 @@
+import { connect } from 'node:net'
+
+export interface Answer {
+  status: number
+  body: Buffer
+}
+
+/** A keep-alive connection with at most one request under way. */
+export interface Connection {
+  /** Rejects when the connection ends before the whole answer came, or after 30 s. */
+  send(request: Buffer): Promise<Answer>
+  close(): void
+}
+
+const headEnd = Buffer.from('\r\n\r\n')
+const answerMs = 30_000
+
+/**
+ * A client of HTTP/1.1 that does only what a load generator needs, so that it takes little of the
+ * CPU it shares with what it measures: answers with `content-length`, no redirects, no pipelining.
+ */
+export async function openConnection(port: number): Promise<Connection> {
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+  let received: Buffer | undefined
+  let pending: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined
+  let problem = new Error('the connection was closed')
+
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve).once('error', reject)
+  })
+  socket.on('error', (error) => (problem = error))
+  socket.setTimeout(answerMs, () => socket.destroy(new Error(`no answer within ${answerMs} ms`)))
+  socket.on('close', () => pending?.reject(problem))
+  socket.on('data', (chunk: Buffer) => {
+    received = received === undefined ? chunk : Buffer.concat([received, chunk])
+    const answer = parseAnswer(received)
+    if (answer === undefined) return
+    received = undefined
+    const settled = pending
+    pending = undefined
+    settled?.resolve(answer)
+  })
+
+  return {
+    send: (request) =>
+      new Promise((resolve, reject) => {
+        if (socket.destroyed) return reject(problem)
+        pending = { resolve, reject }
+        socket.write(request)
+      }),
+    close: () => socket.destroy(),
+  }
+}
+
+function parseAnswer(bytes: Buffer): Answer | undefined {
+  const end = bytes.indexOf(headEnd)
+  if (end === -1) return undefined
+  const head = bytes.toString('latin1', 0, end)
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
+  const start = end + headEnd.length
+  if (bytes.length < start + length) return undefined
+  return { status: Number(head.slice(9, 12)), body: bytes.subarray(start, start + length) }
+}

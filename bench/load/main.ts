@@ -1,0 +1,46 @@
+// The load generator: a process of its own that does what its parent says, one load at a time, and
+// ends when the parent is gone.
+import { runClosedLoop, type ClosedLoop } from './closed-loop.ts'
+import { runOpenLoop, type OpenLoop } from './open-loop.ts'
+import { prepareRequests, type PreparedRequests, type RequestKind } from './requests.ts'
+
+export type Load = (ClosedLoop | OpenLoop) & {
+  requests: RequestKind
+  apiKey: string
+  /** Report when each event was acknowledged. */
+  keepAckTimes?: boolean
+}
+
+const prepared = new Map<string, PreparedRequests>()
+
+function prepare({ requests, apiKey }: Load): PreparedRequests {
+  const name = JSON.stringify(requests)
+  const known = prepared.get(name) ?? prepareRequests(requests, apiKey)
+  prepared.set(name, known)
+  return known
+}
+
+/** Tells when it is ready to begin, and begins at the next message. */
+async function run(load: Load): Promise<void> {
+  const requests = prepare(load)
+  const options = { keepAckTimes: false, ...load }
+  process.send?.({ prepared: { meanBytes: requests.meanBytes } })
+  await new Promise((resolve) => process.once('message', resolve))
+  const result = await (options.loop === 'closed'
+    ? runClosedLoop(options, requests)
+    : runOpenLoop(options, requests))
+  process.send?.({ result })
+  listen()
+}
+
+function listen(): void {
+  process.once('message', (load: Load) => {
+    run(load).catch((error: unknown) => {
+      console.error(error)
+      process.exit(1)
+    })
+  })
+}
+
+process.once('disconnect', () => process.exit(0))
+listen()

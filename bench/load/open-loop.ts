@@ -1,0 +1,80 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { createRandom } from '../random.ts'
+import { openConnection, type Connection } from './connection.ts'
+import type { PreparedRequests } from './requests.ts'
+import { createTally, type LoadResult } from './tally.ts'
+
+/**
+ * Requests become due at random moments (a Poisson process), whatever the answers do. The latency of
+ * a request counts from the moment it was due: a server that stalls is charged with every request
+ * that had to wait meanwhile, and so is a generator that comes late.
+ */
+export interface OpenLoop {
+  loop: 'open'
+  ports: number[]
+  /** Requests per second on average. */
+  rate: number
+  seconds: number
+  /** When all of them are busy, due requests wait, their latency running. */
+  connections: number
+}
+
+const tickMs = 1
+
+export async function runOpenLoop(
+  options: OpenLoop & { keepAckTimes: boolean },
+  requests: PreparedRequests,
+): Promise<LoadResult> {
+  const { ports, rate, seconds } = options
+  const tally = createTally(options)
+  const random = createRandom(Math.round(rate))
+  const idle = await Promise.all(
+    Array.from({ length: options.connections }, (_, index) =>
+      openConnection(ports[index % ports.length] as number),
+    ),
+  )
+  const all = [...idle]
+  const due: number[] = []
+  let next = 0
+  const underWay = new Set<Connection>()
+
+  async function send(connection: Connection, dueAt: number): Promise<void> {
+    underWay.add(connection)
+    try {
+      const request = requests.bytes[next++ % requests.bytes.length] as Buffer
+      const answer = await connection.send(request)
+      tally.settled(answer, performance.now() - dueAt)
+      idle.push(connection)
+    } catch (error) {
+      tally.failed(error)
+    } finally {
+      underWay.delete(connection)
+      dispatch()
+    }
+  }
+
+  function dispatch(): void {
+    while (due.length > 0) {
+      const connection = idle.pop()
+      if (connection === undefined) return
+      void send(connection, due.shift() as number)
+    }
+  }
+
+  const begin = performance.now()
+  const end = begin + seconds * 1_000
+  let at = begin
+  const interval = () => (-Math.log(1 - random()) / rate) * 1_000
+  for (at += interval(); at < end;) {
+    const now = performance.now()
+    for (; at <= now && at < end; at += interval()) due.push(at)
+    dispatch()
+    await pause(tickMs)
+  }
+  const deadline = end + 30_000
+  while ((underWay.size > 0 || due.length > 0) && performance.now() < deadline) await pause(tickMs)
+  for (const dueAt of due)
+    tally.failed(new Error(`not sent ${Math.round(deadline - dueAt)} ms late`))
+  for (const connection of all) connection.close()
+  return tally.result((performance.now() - begin) / 1_000)
+}

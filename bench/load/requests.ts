@@ -1,0 +1,120 @@
+import { gzipSync } from 'node:zlib'
+import { createCorpus, type BodySize, type LogBody } from '../corpus.ts'
+
+/** What a load consists of. */
+export type RequestKind =
+  | { kind: 'log'; size: BodySize }
+  | { kind: 'batch'; size: BodySize; entries: number; gzip: boolean }
+  | { kind: 'feedback'; images: number; imageBytes: number }
+
+/** Requests as the bytes that go over the wire, to be sent in turn. */
+export interface PreparedRequests {
+  bytes: Buffer[]
+  eventsPerRequest: number
+  /** Of one request on average, head included. */
+  meanBytes: number
+}
+
+const seed = 20_261_121
+/** Different batches; each takes other events of the corpus. */
+const batches = 16
+const feedbacks = 8
+
+export function prepareRequests(kind: RequestKind, apiKey: string): PreparedRequests {
+  const build = {
+    log: (of: RequestKind & { kind: 'log' }) =>
+      createCorpus({ size: of.size, seed }).map((body) =>
+        request({ path: '/api/log', apiKey, body: Buffer.from(JSON.stringify(body)) }),
+      ),
+    batch: (of: RequestKind & { kind: 'batch' }) => batchRequests(of, apiKey),
+    feedback: (of: RequestKind & { kind: 'feedback' }) =>
+      Array.from({ length: feedbacks }, (_, index) => feedbackRequest(of, { apiKey, index })),
+  }
+  const bytes = build[kind.kind](kind as never)
+  return {
+    bytes,
+    eventsPerRequest: kind.kind === 'batch' ? kind.entries : 1,
+    meanBytes: bytes.reduce((sum, { length }) => sum + length, 0) / bytes.length,
+  }
+}
+
+function request(options: {
+  path: string
+  apiKey: string
+  body: Buffer
+  contentType?: string
+  gzip?: boolean
+}): Buffer {
+  const { path, apiKey, body, contentType = 'application/json', gzip = false } = options
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'host: 127.0.0.1',
+    'user-agent: intake-bench',
+    `x-api-key: ${apiKey}`,
+    `content-type: ${contentType}`,
+    ...(gzip ? ['content-encoding: gzip'] : []),
+    `content-length: ${body.length}`,
+  ]
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
+}
+
+/** One device context with many logs, as an SDK sends what has gathered on a phone. */
+function batchRequests(
+  { size, entries, gzip }: { size: BodySize; entries: number; gzip: boolean },
+  apiKey: string,
+): Buffer[] {
+  const corpus = createCorpus({ size, seed })
+  return Array.from({ length: batches }, (_, batch) => {
+    const logs = Array.from(
+      { length: entries },
+      (__, index) => (corpus[(batch * 61 + index) % corpus.length] as LogBody).log,
+    )
+    const { log: _own, ...context } = corpus[batch * 7] as LogBody
+    const json = Buffer.from(JSON.stringify({ ...context, logs }))
+    const body = gzip ? gzipSync(json) : json
+    return request({ path: '/api/log/batch', apiKey, body, gzip })
+  })
+}
+
+/** A form with PNG images; behind their signature they are noise, as compressed pixels are. */
+function feedbackRequest(
+  { images, imageBytes }: { images: number; imageBytes: number },
+  { apiKey, index }: { apiKey: string; index: number },
+): Buffer {
+  const [{ log: _log, ...context }] = createCorpus({ size: 1_300, seed: seed + index }) as [LogBody]
+  const payload = { ...context, feedback: { text: `The map stays empty, attempt ${index}.` } }
+  const boundary = 'intake-bench-boundary'
+  const part = (headers: string[], content: Buffer) => [
+    Buffer.from(`--${boundary}\r\n${headers.join('\r\n')}\r\n\r\n`),
+    content,
+    Buffer.from('\r\n'),
+  ]
+  const disposition = 'content-disposition: form-data; name='
+  const body = Buffer.concat([
+    ...part([`${disposition}"payload"`], Buffer.from(JSON.stringify(payload))),
+    ...Array.from({ length: images }, (_, image) =>
+      part(
+        [`${disposition}"attachments"; filename="${image}.png"`, 'content-type: image/png'],
+        png(imageBytes, index * 10 + image),
+      ),
+    ).flat(),
+    Buffer.from(`--${boundary}--\r\n`),
+  ])
+  const contentType = `multipart/form-data; boundary=${boundary}`
+  return request({ path: '/api/feedback', apiKey, body, contentType })
+}
+
+const pngHead = Buffer.from(
+  '89504e470d0a1a0a0000000d49484452000004000000080008020000009d6f3c2b',
+  'hex',
+)
+
+function png(bytes: number, salt: number): Buffer {
+  const image = Buffer.alloc(bytes)
+  for (let at = 0, state = salt + 1; at + 4 <= bytes; at += 4) {
+    state = Math.imul(state, 1_664_525) + 1_013_904_223
+    image.writeInt32LE(state | 0, at)
+  }
+  pngHead.copy(image)
+  return image
+}

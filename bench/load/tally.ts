@@ -1,0 +1,64 @@
+import { digestIds, type IdDigest } from '../checksum.ts'
+import { percentilesOf, type Percentiles } from '../statistics.ts'
+import type { Answer } from './connection.ts'
+
+/** What a load has done, from the side of the client. */
+export interface LoadResult {
+  /** From the first request to the last answer. */
+  seconds: number
+  requests: number
+  /** The events that were acknowledged, by the ids in the answers. */
+  acknowledged: IdDigest
+  /** Everything that was no acknowledgement: how often, by status or error. */
+  failures: Record<string, number>
+  /** Of the acknowledgements, in milliseconds. */
+  latencyMs: Percentiles
+  /** When each event was acknowledged, in milliseconds since 1970, ascending. Only when asked for. */
+  ackTimes: number[]
+}
+
+const idMark = '"id":"'
+const idLength = 36
+
+/** Collects answers; cheap while the load runs, the digest is computed at the end. */
+export function createTally(options: { keepAckTimes: boolean }): {
+  settled(answer: Answer, latencyMs: number): void
+  failed(error: unknown): void
+  result(seconds: number): LoadResult
+} {
+  const ids: string[] = []
+  const latencies: number[] = []
+  const ackTimes: number[] = []
+  const failures: Record<string, number> = {}
+  let requests = 0
+  const count = (reason: string) => (failures[reason] = (failures[reason] ?? 0) + 1)
+
+  return {
+    settled({ status, body }, latencyMs) {
+      requests++
+      if (status !== 201 && status !== 207) {
+        count(`${status} ${/"code":"(\w+)"/.exec(body.toString())?.[1] ?? ''}`.trim())
+        return
+      }
+      latencies.push(latencyMs)
+      for (let at = body.indexOf(idMark); at !== -1; at = body.indexOf(idMark, at)) {
+        at += idMark.length
+        // A new string: a slice of the whole answer would keep it in memory.
+        ids.push(body.toString('latin1', at, at + idLength))
+        if (options.keepAckTimes) ackTimes.push(performance.timeOrigin + performance.now())
+      }
+    },
+    failed(error) {
+      requests++
+      count(error instanceof Error ? error.message : String(error))
+    },
+    result: (seconds) => ({
+      seconds,
+      requests,
+      acknowledged: digestIds(ids),
+      failures,
+      latencyMs: percentilesOf(latencies),
+      ackTimes,
+    }),
+  }
+}

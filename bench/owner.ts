@@ -1,0 +1,41 @@
+/** Ends everything that was started, in reverse order, once: at the end, on failure, on a signal. */
+export interface Owner {
+  add(end: () => Promise<unknown>): void
+  /** Aborted when the end has begun: what is being started gives up. */
+  signal: AbortSignal
+  end(): Promise<void>
+}
+
+export function createOwner(): Owner {
+  const ends: (() => Promise<unknown>)[] = []
+  const controller = new AbortController()
+  let ending: Promise<void> | undefined
+
+  async function endAll(): Promise<void> {
+    controller.abort(new Error('interrupted'))
+    for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
+      await end().catch((error: unknown) => console.error(error))
+    }
+  }
+
+  return {
+    add: (end) => void ends.push(end),
+    signal: controller.signal,
+    end: () => (ending ??= endAll()),
+  }
+}
+
+/** Runs `work` with an owner that is ended afterwards, also on Ctrl-C and SIGTERM. */
+export async function withOwner<T>(work: (owner: Owner) => Promise<T>): Promise<T> {
+  const owner = createOwner()
+  const interrupt = () => {
+    void owner.end().then(() => process.exit(130))
+  }
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+  try {
+    return await work(owner)
+  } finally {
+    await owner.end()
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
+  }
+}

@@ -1,0 +1,80 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import { connectRedis, type Redis } from '@intake/redis'
+import { setUp } from '@intake/setup'
+import { startClickHouse, startRedis, startS3, type Service } from '@intake/stack'
+import type { Owner } from './owner.ts'
+
+/** The engines that all variants share, on free loopback ports, with data of their own. */
+export interface Services {
+  redis: Service
+  clickhouse: Service
+  s3: Service
+  apiKey: string
+  /** The observer's own connections. */
+  sql: ClickHouse
+  keys: Redis
+  /** Ends ClickHouse; new inserts are refused until it is started again on the same data. */
+  stopClickHouse(): Promise<void>
+  startClickHouse(): Promise<void>
+}
+
+const apiKey = 'bench-key-0123456789abcdef'
+export const s3Settings = { bucket: 'intake', region: 'us-east-1' }
+
+/** Starts Redis (`appendfsync always`), ClickHouse and S3, and makes tables, bucket and API key. */
+export async function startServices(options: { dataDir: string; owner: Owner }): Promise<Services> {
+  const { dataDir, owner } = options
+  mkdirSync(dataDir, { recursive: true })
+  const password = 'bench'
+  const place = (name: string) => ({ dataDir: join(dataDir, name), signal: owner.signal })
+  const start = async <S extends Service>(launched: Promise<S>): Promise<S> => {
+    const service = await launched
+    owner.add(async () => {
+      service.kill()
+      await service.exited
+    })
+    return service
+  }
+  const launchClickHouse = (port: number) =>
+    start(startClickHouse({ ...place('clickhouse'), port, password, analystPassword: password }))
+
+  const started = await Promise.all([
+    // Roomy, so that the naive variant can hold its backlog too.
+    start(startRedis({ ...place('redis'), port: 0, password, maxmemory: '4gb' })),
+    launchClickHouse(0),
+    start(startS3({ ...place('s3'), port: 0, secretKey: 'bench-secret' })),
+  ])
+  const [redis, , s3] = started
+  let [, clickhouse] = started
+  await setUp({
+    redisUrl: redis.url,
+    clickhouseUrl: clickhouse.url,
+    s3: { endpoint: s3.url, ...s3Settings },
+    apiKey: { name: 'bench', secret: apiKey },
+    acceptEmptyRedis: false,
+  })
+  const sql = createClickHouse({ url: clickhouse.url, requestTimeoutMs: 60_000 })
+  owner.add(() => sql.close())
+  const keys = connectRedis({ url: redis.url, role: 'consumer', onError: () => undefined })
+  owner.add(async () => keys.disconnect())
+
+  return {
+    redis,
+    get clickhouse() {
+      return clickhouse
+    },
+    s3,
+    apiKey,
+    sql,
+    keys,
+    async stopClickHouse() {
+      clickhouse.kill()
+      await clickhouse.exited
+    },
+    async startClickHouse() {
+      clickhouse = await launchClickHouse(clickhouse.port)
+    },
+  }
+}

@@ -1,0 +1,148 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { freePorts } from './free-ports.ts'
+import type { Owner } from './owner.ts'
+import { startNode, type NodeProcess } from './process.ts'
+import { s3Settings, type Services } from './services.ts'
+
+/** One way to take events in, running. */
+export interface Variant {
+  name: VariantName
+  /** Where its gateways listen. */
+  ports: number[]
+  gateways: NodeProcess[]
+  workers: NodeProcess[]
+  /** Its table is `logs_raw` in this database; undefined: it stores nothing. */
+  database: string | undefined
+  stop(): Promise<void>
+}
+
+export const variantNames = ['intake', 'bare', 'naive', 'add-bulk', 'redis-list', 'direct'] as const
+export type VariantName = (typeof variantNames)[number]
+
+export interface VariantOptions {
+  services: Services
+  owner: Owner
+  /** For the log files. */
+  dataDir: string
+  gateways?: number
+  workers?: number
+  /** Writes a CPU profile of each of our own processes into this folder when it ends. */
+  profileDir?: string | undefined
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const anchors = fileURLToPath(new URL('anchors/', import.meta.url))
+
+/** Which programs the anchors consist of. */
+const scripts: Record<Exclude<VariantName, 'intake'>, { gateway: string; worker?: string }> = {
+  bare: { gateway: 'bare.js' },
+  naive: { gateway: 'naive-gateway.js', worker: 'job-per-event-worker.js' },
+  'add-bulk': { gateway: 'add-bulk-gateway.js', worker: 'job-per-event-worker.js' },
+  'redis-list': { gateway: 'redis-list-gateway.js', worker: 'redis-list-worker.js' },
+  direct: { gateway: 'direct.js' },
+}
+
+/** Starts the processes of a variant. Anchors get a table of their own, of the same form as ours. */
+export async function startVariant(name: VariantName, options: VariantOptions): Promise<Variant> {
+  return name === 'intake' ? startIntake(options) : startAnchor(name, options)
+}
+
+async function startIntake(options: VariantOptions): Promise<Variant> {
+  const { services, owner, dataDir, profileDir } = options
+  const ports = await freePorts(options.gateways ?? 1)
+  const start = (part: 'gateway' | 'worker', index: number, env: Record<string, string>) => {
+    const name = `${part}-${index + 1}`
+    return startNode({
+      name,
+      script: join(root, part, 'dist', 'main.js'),
+      env: { REDIS_URL: services.redis.url, ...env },
+      nodeArgs:
+        profileDir === undefined
+          ? []
+          : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`, `--cpu-prof-name=${name}.cpuprofile`],
+      logFile: join(dataDir, `intake-${name}.log`),
+      owner,
+    })
+  }
+  const gateways = await Promise.all(
+    ports.map((port, index) =>
+      start('gateway', index, {
+        PORT: String(port),
+        GATEWAY_ADMIN_PORT: '0',
+        S3_ENDPOINT: services.s3.url,
+        S3_BUCKET: s3Settings.bucket,
+        S3_REGION: s3Settings.region,
+        // All load comes with one key.
+        RATE_LIMIT_MAX: '1000000000',
+      }),
+    ),
+  )
+  const workers = await Promise.all(
+    Array.from({ length: options.workers ?? 1 }, (_, index) =>
+      start('worker', index, { WORKER_ADMIN_PORT: '0', CLICKHOUSE_URL: services.clickhouse.url }),
+    ),
+  )
+  await Promise.all(ports.map(untilReady))
+  return {
+    name: 'intake',
+    ports,
+    gateways,
+    workers,
+    database: 'intake',
+    stop: () => stopAll([...gateways, ...workers]),
+  }
+}
+
+async function untilReady(port: number): Promise<void> {
+  const deadline = performance.now() + 20_000
+  while (performance.now() < deadline) {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`, {
+      headers: { connection: 'close' },
+    })
+    await response.arrayBuffer()
+    if (response.ok) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('the gateway did not become ready')
+}
+
+async function startAnchor(
+  name: Exclude<VariantName, 'intake'>,
+  options: VariantOptions,
+): Promise<Variant> {
+  const { services, owner, dataDir } = options
+  const { gateway, worker } = scripts[name]
+  const database = `bench_${name.replaceAll('-', '_')}`
+  await services.sql.command(`CREATE DATABASE IF NOT EXISTS ${database}`)
+  await services.sql.command(`CREATE TABLE IF NOT EXISTS ${database}.logs_raw AS intake.logs_raw`)
+  const [port] = (await freePorts(1)) as [number]
+  const start = (script: string) =>
+    startNode({
+      name: `${name} ${script}`,
+      script: join(anchors, script),
+      env: {
+        PORT: String(port),
+        API_KEY: services.apiKey,
+        REDIS_URL: services.redis.url,
+        CLICKHOUSE_URL: services.clickhouse.url,
+        DATABASE: database,
+      },
+      logFile: join(dataDir, `${script}.log`),
+      owner,
+    })
+  const gateways = [await start(gateway)]
+  const workers = worker === undefined ? [] : [await start(worker)]
+  return {
+    name,
+    ports: [port],
+    gateways,
+    workers,
+    database: name === 'bare' ? undefined : database,
+    stop: () => stopAll([...gateways, ...workers]),
+  }
+}
+
+async function stopAll(processes: NodeProcess[]): Promise<void> {
+  await Promise.all(processes.map((one) => one.stop()))
+}

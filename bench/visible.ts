@@ -1,0 +1,34 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import { digestSql, type IdDigest } from './checksum.ts'
+
+/** Rows in the table as they were inserted; costs ClickHouse next to nothing. */
+export async function rowsInserted(sql: ClickHouse, database: string): Promise<number> {
+  const [row] = await sql.query<{ rows: number }>(
+    `SELECT count() AS rows FROM ${database}.logs_raw`,
+  )
+  return row?.rows ?? 0
+}
+
+/** What readers of the table see, repeated rows as one. */
+export async function visibleDigest(sql: ClickHouse, table: string): Promise<IdDigest> {
+  const [digest] = await sql.query<IdDigest>(`SELECT ${digestSql} FROM ${table} FINAL`)
+  return digest as IdDigest
+}
+
+/** The rows that are visible are not exactly the events that were acknowledged. */
+export class NotExactError extends Error {
+  override name = 'NotExactError'
+}
+
+/** @throws {NotExactError} */
+export function requireExact(what: string, acknowledged: IdDigest, visible: IdDigest): void {
+  const same =
+    acknowledged.count === visible.count &&
+    acknowledged.distinct === visible.distinct &&
+    acknowledged.count === acknowledged.distinct &&
+    acknowledged.checksum === visible.checksum
+  if (same) return
+  const show = ({ count, distinct, checksum }: IdDigest) =>
+    `${count} (${distinct} distinct, checksum ${checksum})`
+  throw new NotExactError(`${what}: acknowledged ${show(acknowledged)}, visible ${show(visible)}`)
+}
