@@ -7,6 +7,8 @@ import { startServices, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
 
 export interface BenchOptions {
+  /** Fewer events where their number is not a matter of time: to see that it works. */
+  quick: boolean
   /** Rounds of each variant in each comparison. */
   rounds: number
   /** Length of the load in a round. */

@@ -6,11 +6,16 @@ import { parseArgs } from 'node:util'
 import { openBench, type BenchOptions } from './bench.ts'
 import { withOwner } from './owner.ts'
 import { checksMarkdown, suiteMarkdown } from './report/markdown.ts'
+import { batch } from './suites/batch.ts'
 import { capacity } from './suites/capacity.ts'
+import { feedback } from './suites/feedback.ts'
+import { latency } from './suites/latency.ts'
+import { outage } from './suites/outage.ts'
+import { scale } from './suites/scale.ts'
 import type { Suite, SuiteResult } from './suites/suite.ts'
 import { variantNames, type VariantName } from './variants.ts'
 
-const suites: Record<string, Suite> = { capacity }
+const suites: Record<string, Suite> = { capacity, latency, outage, scale, batch, feedback }
 
 const { values } = parseArgs({
   options: {
@@ -29,6 +34,7 @@ const { values } = parseArgs({
   },
 })
 const options: BenchOptions = {
+  quick: values.quick,
   rounds: Number(values.rounds ?? (values.quick ? 2 : 4)),
   seconds: Number(values.seconds ?? (values.quick ? 1 : 3)),
   variants: values.variants.split(',') as VariantName[],

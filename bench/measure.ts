@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openAccount, parts, type Account, type CpuByPart, type Part } from './accounting.ts'
 import type { Bench } from './bench.ts'
 import { readProcessCpu } from './cpu.ts'
-import type { Load } from './load/main.ts'
+import type { Demand, Load } from './load/main.ts'
 import type { LoadResult } from './load/tally.ts'
-import { until } from './until.ts'
+import { untilRows } from './rows-over-time.ts'
 import type { Variant } from './variants.ts'
-import { requireExact, rowsInserted, visibleDigest } from './visible.ts'
+import { requireExact, visibleDigest } from './visible.ts'
 
 /** One load on one variant, from the first request until its rows are visible and nothing works. */
 export interface Round {
@@ -24,8 +24,6 @@ export interface Round {
   load: LoadResult
 }
 
-const visibleMs = 120_000
-
 /**
  * Puts a load on a variant and waits until every acknowledged event is visible and the processes are
  * at rest, so that what they put off (completions, merges) is in the account. Then empties the
@@ -34,32 +32,28 @@ const visibleMs = 120_000
  * @throws {NotExactError} when the rows visible are not exactly the events acknowledged
  * @throws when a request failed
  */
-export async function measureRound(
-  bench: Bench,
-  variant: Variant,
-  load: Omit<Load, 'apiKey' | 'ports'>,
-): Promise<Round> {
+export async function measureRound(bench: Bench, variant: Variant, demand: Demand): Promise<Round> {
   const { services, generator } = bench
   const pids = pidsOf(bench, variant)
+  const table = tableOf(variant, demand)
   let account: { close(): Account } | undefined
   let begin = 0
-  const wanted = { ...load, ports: variant.ports, apiKey: services.apiKey } as Load
-  const result = await generator.run(wanted, () => {
+  const load: Load = { ...demand, ports: variant.ports, apiKey: services.apiKey }
+  const result = await generator.run(load, () => {
     begin = performance.now()
     account = openAccount(pids)
   })
   requireNoFailure(variant.name, result)
-  const { database } = variant
   const events = result.acknowledged.count
-  if (database !== undefined) await untilInserted(bench, database, events)
+  if (table !== undefined) await untilRows(bench, table, events)
   const delivered = performance.now()
   await untilAtRest([...pids.gateway, ...pids.redis, ...pids.worker, ...pids.clickhouse])
   const { cpu, foreignShare } = (account as { close(): Account }).close()
 
-  if (database !== undefined) {
-    const visible = await visibleDigest(services.sql, `${database}.logs_raw`)
+  if (table !== undefined) {
+    const visible = await visibleDigest(services.sql, table)
     requireExact(variant.name, result.acknowledged, visible)
-    await services.sql.command(`TRUNCATE TABLE ${database}.logs_raw`)
+    await services.sql.command(`TRUNCATE TABLE ${table}`)
   }
   return {
     variant: variant.name,
@@ -73,6 +67,11 @@ export async function measureRound(
     foreignShare,
     load: result,
   }
+}
+
+function tableOf({ database }: Variant, { requests }: Demand): string | undefined {
+  if (database === undefined) return undefined
+  return `${database}.${requests.kind === 'feedback' ? 'feedback_raw' : 'logs_raw'}`
 }
 
 /** The processes that a load on this variant puts to work, by part. */
@@ -91,18 +90,6 @@ export function pidsOf(bench: Bench, variant: Variant): Record<Part, number[]> {
 export function requireNoFailure(what: string, { failures }: LoadResult): void {
   const reasons = Object.entries(failures).map(([reason, times]) => `${times} × ${reason}`)
   if (reasons.length > 0) throw new Error(`${what}: requests failed: ${reasons.join(', ')}`)
-}
-
-export async function untilInserted(
-  { services }: Bench,
-  database: string,
-  events: number,
-): Promise<void> {
-  await until(
-    `${events} rows are in ${database}`,
-    async () => (await rowsInserted(services.sql, database)) >= events,
-    { timeoutMs: visibleMs, everyMs: 50 },
-  )
 }
 
 const restWindowMs = 200

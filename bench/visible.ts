@@ -2,10 +2,8 @@ import type { ClickHouse } from '@intake/clickhouse'
 import { digestSql, type IdDigest } from './checksum.ts'
 
 /** Rows in the table as they were inserted; costs ClickHouse next to nothing. */
-export async function rowsInserted(sql: ClickHouse, database: string): Promise<number> {
-  const [row] = await sql.query<{ rows: number }>(
-    `SELECT count() AS rows FROM ${database}.logs_raw`,
-  )
+export async function rowsInserted(sql: ClickHouse, table: string): Promise<number> {
+  const [row] = await sql.query<{ rows: number }>(`SELECT count() AS rows FROM ${table}`)
   return row?.rows ?? 0
 }
 

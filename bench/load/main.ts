@@ -4,12 +4,17 @@ import { runClosedLoop, type ClosedLoop } from './closed-loop.ts'
 import { runOpenLoop, type OpenLoop } from './open-loop.ts'
 import { prepareRequests, type PreparedRequests, type RequestKind } from './requests.ts'
 
-export type Load = (ClosedLoop | OpenLoop) & {
+interface Content {
   requests: RequestKind
-  apiKey: string
   /** Report when each event was acknowledged. */
   keepAckTimes?: boolean
 }
+
+/** A load, wherever it goes. */
+export type Demand = (Omit<ClosedLoop, 'ports'> | Omit<OpenLoop, 'ports'>) & Content
+
+/** A load on certain gateways. */
+export type Load = (ClosedLoop | OpenLoop) & Content & { apiKey: string }
 
 const prepared = new Map<string, PreparedRequests>()
 

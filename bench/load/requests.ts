@@ -104,8 +104,9 @@ function feedbackRequest(
   return request({ path: '/api/feedback', apiKey, body, contentType })
 }
 
+/** Signature, header, and the beginning of the pixels. */
 const pngHead = Buffer.from(
-  '89504e470d0a1a0a0000000d49484452000004000000080008020000009d6f3c2b',
+  '89504e470d0a1a0a0000000d49484452000004000000080008020000009d6f3c2b0004000049444154',
   'hex',
 )
 

@@ -1,0 +1,46 @@
+import { gzipSync } from 'node:zlib'
+import { uuidv7 } from 'uuidv7'
+import { logRow } from './anchors/row.ts'
+import type { Bench } from './bench.ts'
+import { createCorpus, defaultBodySize } from './corpus.ts'
+import { readProcessCpu } from './cpu.ts'
+import { untilAtRest } from './measure.ts'
+
+/** What ClickHouse needs when nothing is between. */
+export interface DirectInsert {
+  /** Microseconds of ClickHouse's CPU, merges included. */
+  cpuPerRow: number
+  /** One insert after the other. */
+  rowsPerSecond: number
+}
+
+const rowsPerInsert = 5_000
+
+/** Inserts rows of the default size into our own table, as one gzip member per insert. */
+export async function insertDirectly(bench: Bench, rows: number): Promise<DirectInsert> {
+  const { sql, clickhouse } = bench.services
+  const inserts = Math.ceil(rows / rowsPerInsert)
+  const bodies = Array.from({ length: inserts }, () => gzipRows())
+  await untilAtRest([clickhouse.pid])
+  const cpuBefore = readProcessCpu(clickhouse.pid)
+  const begin = performance.now()
+  for (const gzip of bodies) {
+    await sql.insertGzip({ table: 'logs', members: [gzip], rows: rowsPerInsert })
+  }
+  const seconds = (performance.now() - begin) / 1_000
+  await untilAtRest([clickhouse.pid])
+  const cpu = readProcessCpu(clickhouse.pid) - cpuBefore
+  await sql.command('TRUNCATE TABLE intake.logs_raw')
+  const total = inserts * rowsPerInsert
+  return { cpuPerRow: (cpu / total) * 1e6, rowsPerSecond: total / seconds }
+}
+
+const corpus = createCorpus({ size: defaultBodySize, seed: 4 })
+
+function gzipRows(): Buffer {
+  const lines = Array.from({ length: rowsPerInsert }, (_, index) => {
+    const body = corpus[index % corpus.length] as (typeof corpus)[number]
+    return `${JSON.stringify(logRow(uuidv7(), body))}\n`
+  })
+  return gzipSync(lines.join(''), { level: 1 })
+}

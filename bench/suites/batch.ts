@@ -1,0 +1,86 @@
+import type { Bench } from '../bench.ts'
+import { defaultBodySize } from '../corpus.ts'
+import type { RequestKind } from '../load/requests.ts'
+import { measureRound, type Round } from '../measure.ts'
+import { range } from '../report/format.ts'
+import { abbaOrder, measureUndisturbed } from '../rounds.ts'
+import type { Variant } from '../variants.ts'
+import type { SuiteResult } from './suite.ts'
+
+const connections = 16
+const size = defaultBodySize
+const shapes = [
+  { label: 'one per request', requests: { kind: 'log', size } },
+  ...[10, 100, 500].flatMap((entries) =>
+    [false, true].map((gzip) => ({
+      label: `${entries} per request${gzip ? ', gzip' : ''}`,
+      requests: { kind: 'batch', size, entries, gzip } as const,
+    })),
+  ),
+] satisfies { label: string; requests: RequestKind }[]
+type Shape = (typeof shapes)[number]
+
+const method = `Closed loop over ${connections} connections, \`POST /api/log/batch\` with one device context
+and 10, 100 or 500 logs, plain or as a gzip body, against single logs. Rounds interleaved ABBA. The
+rows in the table are as large as those of single logs.`
+
+/** What an event costs when many come in one request. */
+export async function batch(bench: Bench): Promise<SuiteResult> {
+  const { options } = bench
+  const variant = await bench.start('intake')
+  for (const shape of shapes) await measure(bench, variant, { shape, seconds: 1 })
+  const measured: { shape: Shape; round: Round }[] = []
+  for (const shape of abbaOrder(shapes, Math.min(2, options.rounds))) {
+    const seconds = Math.min(2, options.seconds)
+    const round = await measureUndisturbed(() => measure(bench, variant, { shape, seconds }), {
+      foreignShareMax: options.foreignShareMax,
+      log: bench.rounds,
+    })
+    bench.say(`batch: ${shape.label}: ${Math.round(round.acceptedPerSecond)} events/s`)
+    measured.push({ shape, round })
+  }
+  await variant.stop()
+  return {
+    name: 'batch',
+    title: 'Many events in one request',
+    method,
+    tables: [table(measured)],
+    checks: [],
+    plots: [],
+    raw: measured,
+  }
+}
+
+function measure(
+  bench: Bench,
+  variant: Variant,
+  { shape, seconds }: { shape: Shape; seconds: number },
+): Promise<Round> {
+  return measureRound(bench, variant, {
+    loop: 'closed',
+    connections,
+    seconds,
+    requests: shape.requests,
+  })
+}
+
+function table(measured: { shape: Shape; round: Round }[]) {
+  return {
+    title: 'Events per second, and microseconds of CPU per event',
+    head: ['events', 'accepted/s', 'delivered/s', 'gateway', 'Redis', 'worker', 'ClickHouse'],
+    rows: shapes.map((shape) => {
+      const rounds = measured.filter((one) => one.shape === shape).map(({ round }) => round)
+      const of = (pick: (round: Round) => number, digits = 1) => range(rounds.map(pick), digits)
+      return [
+        shape.label,
+        of((round) => round.acceptedPerSecond, 0),
+        of((round) => round.deliveredPerSecond, 0),
+        of((round) => round.cpuPerEvent.gateway),
+        of((round) => round.cpuPerEvent.redis),
+        of((round) => round.cpuPerEvent.worker),
+        of((round) => round.cpuPerEvent.clickhouse),
+      ]
+    }),
+    note: 'Median, and in brackets the smallest and the largest of the rounds.',
+  }
+}

@@ -1,0 +1,51 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Bench } from './bench.ts'
+import type { Demand } from './load/main.ts'
+import { measureRound } from './measure.ts'
+import type { RowsSample } from './rows-over-time.ts'
+import { percentilesOf, type Percentiles } from './statistics.ts'
+import type { Variant } from './variants.ts'
+import { rowsInserted } from './visible.ts'
+
+const sampleMs = 20
+
+/**
+ * Milliseconds from the n-th acknowledgement to the first moment when n rows could be read. Both
+ * clocks are this machine's.
+ */
+export async function measureVisibility(
+  bench: Bench,
+  variant: Variant,
+  demand: Demand,
+): Promise<Percentiles> {
+  const { database } = variant
+  if (database === undefined) throw new Error(`${variant.name} stores nothing`)
+  const samples: RowsSample[] = []
+  const done = new AbortController()
+  const sampling = (async () => {
+    while (!done.signal.aborted) {
+      const rows = await rowsInserted(bench.services.sql, `${database}.logs_raw`)
+      samples.push({ at: Date.now(), rows })
+      await pause(sampleMs)
+    }
+  })()
+  try {
+    const round = await measureRound(bench, variant, { ...demand, keepAckTimes: true })
+    return percentilesOf(visibleAfter(round.load.ackTimes, samples))
+  } finally {
+    done.abort()
+    await sampling
+  }
+}
+
+/** @param ackTimes ascending */
+export function visibleAfter(
+  ackTimes: readonly number[],
+  samples: readonly RowsSample[],
+): number[] {
+  let sample = 0
+  return ackTimes.map((ackTime, index) => {
+    while ((samples[sample]?.rows ?? Infinity) <= index) sample++
+    return (samples[sample]?.at ?? NaN) - ackTime
+  })
+}
