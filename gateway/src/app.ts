@@ -40,8 +40,9 @@ export async function buildApp(options: {
     loggerInstance,
     logController: new LogController({
       disableRequestLogging: true,
-      requestIdLogLabel: 'requestId',
     }),
+    // A child for each request would cost more than routing it; what is logged names the request.
+    childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     requestTimeout: 30_000,
     // Without the interval Node looks for slow connections only every 30 s.

@@ -101,18 +101,18 @@ export function keyOfUuid(id: string | null | undefined): string | undefined {
  * @param options.content everything that makes the record what it is
  * @throws {IntakeError} as `Reservations.reserve`
  */
-export async function identify(options: {
+export function identify(options: {
   reservations: Reservations
   kind: RecordKind
   deviceUuid: string
   key: string | undefined
   content: unknown
   deadline: number
-}): Promise<Identity> {
+}): Identity | Promise<Identity> {
   const { reservations, kind, deviceUuid, key, content, deadline } = options
   const fresh = createIdentity()
   if (key === undefined) return fresh
   const fingerprint = shortHash(JSON.stringify(content))
   const reservation = { kind, deviceUuid, key, fingerprint, id: fresh.id }
-  return identityOf(await reservations.reserve(reservation, deadline))
+  return reservations.reserve(reservation, deadline).then(identityOf)
 }

@@ -26,7 +26,14 @@ export function partOf(request: Identity, index: number): Identity {
   return { id, receivedAt: request.receivedAt }
 }
 
+/** The time of the last identity: most come in the same millisecond as another. */
+let lastTime = { digits: '', iso: '' }
+
 export function identityOf(id: string): Identity {
-  const milliseconds = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
-  return { id, receivedAt: new Date(milliseconds).toISOString() }
+  const digits = id.slice(0, 13)
+  if (digits !== lastTime.digits) {
+    const milliseconds = Number.parseInt(digits.replace('-', ''), 16)
+    lastTime = { digits, iso: new Date(milliseconds).toISOString() }
+  }
+  return { id, receivedAt: lastTime.iso }
 }

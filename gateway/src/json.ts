@@ -32,5 +32,10 @@ export function checkJson(value: unknown, depthMax: number = limits.jsonDepth): 
     const detail = `The JSON is nested deeper than ${limits.jsonDepth} levels.`
     throw new IntakeError('invalid_json', detail)
   }
-  for (const inner of Object.values(value)) checkJson(inner, depthMax - 1)
+  if (Array.isArray(value)) {
+    for (const inner of value) checkJson(inner, depthMax - 1)
+  } else {
+    // Parsed JSON inherits nothing that could be enumerated, and this is much faster than the rest.
+    for (const name in value) checkJson((value as Record<string, unknown>)[name], depthMax - 1)
+  }
 }

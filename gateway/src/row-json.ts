@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto'
 
-/** A lone surrogate as `JSON.stringify` prints it, or a number too long for 64 bits. */
-const unusual = /\\ud|\d{19}/
-
 /**
  * Prints a row as one line of JSON that ClickHouse takes, whatever the client has put into it:
  * halves of surrogate pairs, which are not Unicode, become U+FFFD, and integers beyond 64 bits are
@@ -10,13 +7,23 @@ const unusual = /\\ud|\d{19}/
  */
 export function rowJson(row: object): string {
   const json = JSON.stringify(row)
-  return unusual.test(json) ? unusualJson(row) : json
+  // That is how a half is printed; the letters may also be text, which does no harm.
+  return json.includes('\\ud') || hasLargeInteger(row) ? unusualJson(row) : json
 }
 
 const integerMax = 2 ** 63
 /** Nobody can guess it, so no text of a client can look like one of these numbers. */
 const mark = randomBytes(16).toString('hex')
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g')
+
+function hasLargeInteger(value: unknown): boolean {
+  if (typeof value === 'number') return Math.abs(value) >= integerMax
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(hasLargeInteger)
+  for (const name in value)
+    if (hasLargeInteger((value as Record<string, unknown>)[name])) return true
+  return false
+}
 
 function unusualJson(row: object): string {
   const json = JSON.stringify(row, (_, value: unknown) => {

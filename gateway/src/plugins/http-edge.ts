@@ -16,6 +16,8 @@ export const httpEdge = fp(
   async (app: FastifyInstance) => {
     app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       waitsForContinue.add(request)
+      // Unless it is told to go on, the client may or may not send the body.
+      response.setHeader('connection', 'close')
       app.routing(request, response)
     })
     app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
@@ -25,12 +27,10 @@ export const httpEdge = fp(
       request.resume()
     })
     app.addHook('preParsing', (request, reply, _payload, done) => {
-      if (waitsForContinue.delete(request.raw)) reply.raw.writeContinue()
-      done()
-    })
-    app.addHook('onSend', (request, reply, _payload, done) => {
-      // The client has been told nothing yet and may or may not send the body.
-      if (waitsForContinue.has(request.raw)) reply.header('connection', 'close')
+      if (waitsForContinue.delete(request.raw)) {
+        reply.raw.removeHeader('connection')
+        reply.raw.writeContinue()
+      }
       done()
     })
   },

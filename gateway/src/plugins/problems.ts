@@ -70,9 +70,14 @@ function sendProblem(
   reply: FastifyReply,
 ): FastifyReply {
   const { retryable, status } = errorCatalogue[error.code]
-  if (error.code === 'internal_error') request.log.error({ err: error }, 'unexpected error')
-  else if (status >= 500) request.log.warn({ err: error }, 'request refused')
-  else request.log.debug({ code: error.code }, 'request refused')
+  const requestId = request.id
+  if (error.code === 'internal_error') {
+    request.log.error({ err: error, requestId }, 'unexpected error')
+  } else if (status >= 500) {
+    request.log.warn({ err: error, requestId }, 'request refused')
+  } else {
+    request.log.debug({ code: error.code, requestId }, 'request refused')
+  }
   if (status === 401) reply.header('www-authenticate', 'ApiKey')
   if (retryable && !reply.hasHeader('retry-after')) {
     reply.header('retry-after', String(spread(retryAfterSeconds[error.code] ?? 1)))

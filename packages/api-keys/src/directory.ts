@@ -20,12 +20,15 @@ export function watchApiKeys(options: {
   onError: (error: unknown) => void
 }): ApiKeyDirectory {
   let keys: Map<string, ApiKey> | undefined
+  /** The secrets that have been found since the last reading, so that each is hashed once. */
+  const found = new Map<string, ApiKey>()
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
   const refresh = async (): Promise<void> => {
     try {
       keys = await options.store.load()
+      found.clear()
     } catch (error) {
       options.onError(error)
     }
@@ -37,8 +40,9 @@ export function watchApiKeys(options: {
   return {
     isLoaded: () => keys !== undefined,
     find(secret) {
-      const key = keys?.get(hashSecret(secret))
+      const key = found.get(secret) ?? keys?.get(hashSecret(secret))
       if (key === undefined || key.revokedAt !== null) return undefined
+      found.set(secret, key)
       if (key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now()) return undefined
       return key
     },
