@@ -13,8 +13,14 @@ export interface BenchOptions {
   rounds: number
   /** Length of the load in a round. */
   seconds: number
-  variants: VariantName[]
+  /** Of each variant, before anything is measured. */
+  warmUpSeconds: number
+  /** That the capacity suite compares. */
+  variants: readonly VariantName[]
+  /** Share of all processors that others may use in a round that counts. */
   foreignShareMax: number
+  soakMinutes: number
+  /** Folder for CPU profiles of our own processes. */
   profileDir: string | undefined
 }
 

@@ -18,24 +18,30 @@ export interface PreparedRequests {
 const seed = 20_261_121
 /** Different batches; each takes other events of the corpus. */
 const batches = 16
-const feedbacks = 8
+/** Different forms, as many as fit into `formBytesMax`, but one at least. */
+const formsMax = 8
+const formBytesMax = 64 * 1024 * 1024
 
 export function prepareRequests(kind: RequestKind, apiKey: string): PreparedRequests {
-  const build = {
-    log: (of: RequestKind & { kind: 'log' }) =>
-      createCorpus({ size: of.size, seed }).map((body) =>
-        request({ path: '/api/log', apiKey, body: Buffer.from(JSON.stringify(body)) }),
-      ),
-    batch: (of: RequestKind & { kind: 'batch' }) => batchRequests(of, apiKey),
-    feedback: (of: RequestKind & { kind: 'feedback' }) =>
-      Array.from({ length: feedbacks }, (_, index) => feedbackRequest(of, { apiKey, index })),
-  }
-  const bytes = build[kind.kind](kind as never)
+  const bytes = buildRequests(kind, apiKey)
   return {
     bytes,
     eventsPerRequest: kind.kind === 'batch' ? kind.entries : 1,
     meanBytes: bytes.reduce((sum, { length }) => sum + length, 0) / bytes.length,
   }
+}
+
+function buildRequests(kind: RequestKind, apiKey: string): Buffer[] {
+  if (kind.kind === 'batch') return batchRequests(kind, apiKey)
+  if (kind.kind === 'feedback') {
+    const forms = Math.floor(formBytesMax / (kind.images * kind.imageBytes))
+    return Array.from({ length: Math.max(1, Math.min(forms, formsMax)) }, (_, index) =>
+      feedbackRequest(kind, { apiKey, index }),
+    )
+  }
+  return createCorpus({ size: kind.size, seed }).map((body) =>
+    request({ path: '/api/log', apiKey, body: Buffer.from(JSON.stringify(body)) }),
+  )
 }
 
 function request(options: {

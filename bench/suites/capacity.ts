@@ -1,32 +1,49 @@
-import type { CpuByPart } from '../accounting.ts'
+import { parts, type CpuByPart } from '../accounting.ts'
 import type { Bench } from '../bench.ts'
+import { capacityRatios, ownCost, type Costs } from '../capacity-ratios.ts'
 import { defaultBodySize } from '../corpus.ts'
 import { measureRound, type Round } from '../measure.ts'
+import { range, ratio } from '../report/format.ts'
+import { cpuBars } from '../report/plots.ts'
 import { abbaOrder, measureUndisturbed } from '../rounds.ts'
 import { median } from '../statistics.ts'
 import type { Variant } from '../variants.ts'
-import { cpuBars } from '../report/plots.ts'
-import { range, ratio } from '../report/format.ts'
-import type { Check, SuiteResult } from './suite.ts'
+import type { SuiteResult, Table } from './suite.ts'
 
 const connections = 64
-/** Until the compilers of V8 have done their work. */
-const warmUpSeconds = 5
 
-const method = `Closed loop over ${connections} keep-alive connections, ${defaultBodySize} B bodies, one gateway
-and one worker process per variant, the same Redis (\`appendfsync always\`) and the same table for all.
-Rounds interleaved ABBA. CPU from \`/proc/<pid>/stat\`, from the first request until all rows are
-visible and all processes are at rest.`
+const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
+gateway and one worker process per variant, the same Redis (\`appendfsync always\`) and the same form of
+table for all. Rounds interleaved ABBA. CPU from \`/proc/<pid>/stat\`, from the first request until all
+rows are visible and all processes are at rest.`
 
 /** Events per second and CPU per event of every variant. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
+  const { rounds, costs } = await measureCapacity(bench)
+  return {
+    name: 'capacity',
+    title: 'Capacity and CPU per event',
+    method,
+    tables: [costTable(rounds, [...costs.keys()]), ratioTable(costs)],
+    checks: capacityRatios(costs).map(({ item, what, value, limit }) => ({
+      item,
+      what,
+      measured: ratio(value),
+      limit: `≤ ${ratio(limit)}`,
+      met: value <= limit,
+    })),
+    plots: [{ name: 'capacity', title: 'CPU per event by process', svg: cpuBars(costs) }],
+    raw: rounds,
+  }
+}
+
+/** @returns every round, and the median of the rounds of each variant */
+export async function measureCapacity(bench: Bench): Promise<{ rounds: Round[]; costs: Costs }> {
   const { options } = bench
   const variants: Variant[] = []
   for (const name of options.variants) variants.push(await bench.start(name))
-  for (const variant of variants) {
-    bench.say(`capacity: warming up ${variant.name}`)
-    await measure(bench, variant, options.seconds < 2 ? 2 : warmUpSeconds)
-  }
+  bench.say(`capacity: warming up ${options.variants.join(', ')}`)
+  for (const variant of variants) await measure(bench, variant, options.warmUpSeconds)
   const rounds: Round[] = []
   for (const variant of abbaOrder(variants, options.rounds)) {
     const round = await measureUndisturbed(() => measure(bench, variant, options.seconds), {
@@ -37,25 +54,8 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
     rounds.push(round)
   }
   for (const variant of variants) await variant.stop()
-
-  const costs = new Map(
-    variants.map(({ name }) => [name as string, medianCost(rounds.filter(isOf(name)))]),
-  )
-  return {
-    name: 'capacity',
-    title: 'Capacity and CPU per event',
-    method,
-    tables: [costTable(variants, rounds), ratioTable(costs)],
-    checks: capacityChecks(costs),
-    plots: [
-      {
-        name: 'capacity',
-        title: 'CPU per event by process',
-        svg: cpuBars('CPU per event, microseconds', [...costs]),
-      },
-    ],
-    raw: rounds,
-  }
+  const costs = new Map(variants.map(({ name }) => [name, medianCost(roundsOf(rounds, name))]))
+  return { rounds, costs }
 }
 
 function measure(bench: Bench, variant: Variant, seconds: number): Promise<Round> {
@@ -67,7 +67,13 @@ function measure(bench: Bench, variant: Variant, seconds: number): Promise<Round
   })
 }
 
-const isOf = (name: string) => (round: Round) => round.variant === name
+const roundsOf = (rounds: Round[], name: string) => rounds.filter(({ variant }) => variant === name)
+
+function medianCost(rounds: Round[]): CpuByPart {
+  return Object.fromEntries(
+    parts.map((part) => [part, median(rounds.map(({ cpuPerEvent }) => cpuPerEvent[part]))]),
+  ) as CpuByPart
+}
 
 function describe({ variant, acceptedPerSecond, cpuPerEvent: cpu, foreignShare }: Round): string {
   const us = (value: number) => value.toFixed(1)
@@ -78,19 +84,7 @@ function describe({ variant, acceptedPerSecond, cpuPerEvent: cpu, foreignShare }
   )
 }
 
-function medianCost(rounds: Round[]): CpuByPart {
-  const of = (part: keyof CpuByPart) => median(rounds.map(({ cpuPerEvent }) => cpuPerEvent[part]))
-  return {
-    gateway: of('gateway'),
-    redis: of('redis'),
-    worker: of('worker'),
-    clickhouse: of('clickhouse'),
-    load: of('load'),
-    other: of('other'),
-  }
-}
-
-function costTable(variants: Variant[], rounds: Round[]) {
+function costTable(rounds: Round[], names: string[]): Table {
   return {
     title: 'Events per second, and microseconds of CPU per event',
     head: [
@@ -103,39 +97,26 @@ function costTable(variants: Variant[], rounds: Round[]) {
       'ClickHouse',
       'load',
     ],
-    rows: variants.map(({ name }) => {
-      const own = rounds.filter(isOf(name))
-      const cpu = (part: keyof CpuByPart) =>
-        range(
-          own.map((round) => round.cpuPerEvent[part]),
-          1,
-        )
+    rows: names.map((name) => {
+      const own = roundsOf(rounds, name)
+      const of = (pick: (round: Round) => number, digits = 1) => range(own.map(pick), digits)
       return [
         name,
-        range(
-          own.map((round) => round.acceptedPerSecond),
-          0,
-        ),
-        range(
-          own.map((round) => round.deliveredPerSecond),
-          0,
-        ),
-        cpu('gateway'),
-        cpu('redis'),
-        cpu('worker'),
-        cpu('clickhouse'),
-        cpu('load'),
+        of((round) => round.acceptedPerSecond, 0),
+        of((round) => round.deliveredPerSecond, 0),
+        of((round) => round.cpuPerEvent.gateway),
+        of((round) => round.cpuPerEvent.redis),
+        of((round) => round.cpuPerEvent.worker),
+        of((round) => round.cpuPerEvent.clickhouse),
+        of((round) => round.cpuPerEvent.load),
       ]
     }),
-    note: `Median, and in brackets the smallest and the largest of ${rounds.length / variants.length} rounds.
+    note: `Median, and in brackets the smallest and the largest of ${rounds.length / names.length} rounds.
 All processes share the machine, the load generator too: compare, do not extrapolate.`,
   }
 }
 
-/** Everything but ClickHouse and the load generator: what receiving and queueing costs. */
-const ownCost = ({ gateway, redis, worker }: CpuByPart) => gateway + redis + worker
-
-function ratioTable(costs: Map<string, CpuByPart>) {
+function ratioTable(costs: Costs): Table {
   const bare = costs.get('bare')
   const naive = costs.get('naive')
   const over = (value: number, base: number | undefined) =>
@@ -150,33 +131,5 @@ function ratioTable(costs: Map<string, CpuByPart>) {
       over(ownCost(cost) - (bare?.gateway ?? NaN), bare && naive && ownCost(naive) - bare.gateway),
     ]),
     note: '"Beyond bare": gateway, Redis and worker together, less the gateway of `bare`.',
-  }
-}
-
-/** The ratios the guard checks as well. */
-export function capacityChecks(costs: Map<string, CpuByPart>): Check[] {
-  const [intake, bare, naive] = ['intake', 'bare', 'naive'].map((name) => costs.get(name))
-  const checks: Check[] = []
-  if (intake && bare) {
-    checks.push(limitCheck('1', 'Gateway CPU per event ÷ bare', intake.gateway / bare.gateway, 1.4))
-  }
-  if (intake && naive) {
-    const measured = (intake.gateway + intake.redis) / (naive.gateway + naive.redis)
-    checks.push(limitCheck('2', 'Gateway + Redis CPU per event ÷ naive', measured, 0.5))
-  }
-  if (intake && bare && naive) {
-    const measured = (ownCost(intake) - bare.gateway) / (ownCost(naive) - bare.gateway)
-    checks.push(limitCheck('2', 'Queue overhead (all beyond bare) ÷ naive', measured, 1 / 8))
-  }
-  return checks
-}
-
-function limitCheck(item: string, what: string, measured: number, limit: number): Check {
-  return {
-    item,
-    what,
-    measured: ratio(measured),
-    limit: `≤ ${ratio(limit)}`,
-    met: measured <= limit,
   }
 }

@@ -1,0 +1,47 @@
+// A fast look at what an event costs: Intake against `bare` and `naive` in one run, so that the speed
+// of the machine does not matter. Prints one line per ratio; exit code 1 when one is beyond its
+// margin. It finds a path that has become much dearer, not a few percent: those are for `npm run bench`.
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openBench } from './bench.ts'
+import { capacityRatios } from './capacity-ratios.ts'
+import { withOwner } from './owner.ts'
+import { measureCapacity } from './suites/capacity.ts'
+
+/** How far beyond its limit a ratio may be: rounds are short, and others may use the machine. */
+const margin = 1.3
+
+const dataDir = mkdtempSync(join(tmpdir(), 'intake-bench-'))
+try {
+  const ratios = await withOwner(async (owner) => {
+    const options = {
+      quick: true,
+      rounds: 2,
+      seconds: 2,
+      warmUpSeconds: 4,
+      variants: ['intake', 'bare', 'naive'] as const,
+      // A ratio of CPU times is good enough here when others are busy too.
+      foreignShareMax: 1,
+      soakMinutes: 0,
+      profileDir: undefined,
+    }
+    const bench = await openBench({ dataDir, owner, options })
+    return capacityRatios((await measureCapacity(bench)).costs)
+  })
+  for (const { what, value, limit } of ratios) {
+    const beyond = value > limit * margin
+    if (beyond) process.exitCode = 1
+    const verdict = beyond ? 'BEYOND' : 'ok'
+    console.log(
+      `bench:guard ${verdict}: ${what}: ${value.toFixed(3)}, ` +
+        `limit ${limit.toFixed(3)}, with margin ${(limit * margin).toFixed(3)}`,
+    )
+  }
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+} finally {
+  await rm(dataDir, { recursive: true, force: true })
+}

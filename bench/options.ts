@@ -1,0 +1,69 @@
+import { parseArgs } from 'node:util'
+import type { BenchOptions } from './bench.ts'
+import { defaultSuites, suites } from './suites/index.ts'
+import { variantNames, type VariantName } from './variants.ts'
+
+export interface RunOptions {
+  options: BenchOptions
+  /** Names of the suites, in order. */
+  wanted: string[]
+  /** Write the report to `bench/results`. */
+  save: boolean
+  /** Of the report: `latest` when all suites run. */
+  name: string
+}
+
+/** @throws with a sentence when a suite, a variant or a number makes no sense */
+export function readOptions(args: string[]): RunOptions {
+  const { values } = parseArgs({
+    args,
+    options: {
+      /** Which suites, by comma. */
+      suite: { type: 'string', default: defaultSuites.join(',') },
+      /** Which variants the capacity suite compares, by comma. */
+      variants: { type: 'string', default: variantNames.join(',') },
+      rounds: { type: 'string' },
+      /** Length of the load in a round. */
+      seconds: { type: 'string' },
+      /** Short rounds and few events: to see that it works, not to measure. */
+      quick: { type: 'boolean', default: false },
+      /** Percent of all processors that others may use during a round. */
+      'foreign-max': { type: 'string', default: '6' },
+      /** Length of the soak. */
+      minutes: { type: 'string', default: '10' },
+      /** Folder for CPU profiles of our own gateways and workers. */
+      profile: { type: 'string' },
+      save: { type: 'boolean', default: false },
+    },
+  })
+  const { quick } = values
+  const wanted = oneOf('suite', values.suite, Object.keys(suites))
+  return {
+    options: {
+      quick,
+      rounds: positive('rounds', values.rounds ?? (quick ? '2' : '4')),
+      seconds: positive('seconds', values.seconds ?? (quick ? '1' : '3')),
+      warmUpSeconds: quick ? 2 : 5,
+      variants: oneOf('variants', values.variants, variantNames) as VariantName[],
+      foreignShareMax: positive('foreign-max', values['foreign-max']) / 100,
+      soakMinutes: positive('minutes', values.minutes),
+      profileDir: values.profile,
+    },
+    wanted,
+    save: values.save,
+    name: wanted.join() === defaultSuites.join() ? 'latest' : wanted.join('-'),
+  }
+}
+
+function oneOf(option: string, list: string, known: readonly string[]): string[] {
+  const names = list.split(',').map((name) => name.trim())
+  const unknown = names.filter((name) => !known.includes(name))
+  if (unknown.length === 0) return names
+  throw new Error(`--${option}: there is no ${unknown.join(', ')}; known: ${known.join(', ')}`)
+}
+
+function positive(option: string, value: string): number {
+  const number = Number(value)
+  if (number > 0) return number
+  throw new Error(`--${option} takes a positive number`)
+}

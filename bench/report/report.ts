@@ -1,0 +1,71 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import type { BenchOptions } from '../bench.ts'
+import type { RoundsLog } from '../rounds.ts'
+import type { Check, SuiteResult } from '../suites/suite.ts'
+import { circumstancesMarkdown, type Circumstances } from './machine.ts'
+import { checksMarkdown, suiteMarkdown } from './markdown.ts'
+
+/** Everything that a run has found. */
+export interface Report {
+  circumstances: Circumstances
+  options: Pick<BenchOptions, 'rounds' | 'seconds' | 'foreignShareMax'>
+  minutes: number
+  rounds: RoundsLog
+  suites: SuiteResult[]
+}
+
+const resultsDir = fileURLToPath(new URL('../../results/', import.meta.url))
+
+export function reportMarkdown(report: Report): string {
+  const { circumstances, options, minutes, rounds, suites } = report
+  const checks = [...suites.flatMap((suite) => suite.checks), ...soakChecks(suites)]
+  const foreign = `${options.foreignShareMax * 100} %`
+  return `${[
+    '# Measured',
+    `${circumstancesMarkdown(circumstances)} The run took ${minutes.toFixed(1)} minutes.`,
+    `Every acknowledged event was visible exactly once: the count, the distinct ids and a checksum over
+the ids agreed in every round, or there would be no report.`,
+    `Rounds in which others used more than ${foreign} of the processors were repeated:
+${rounds.discarded} discarded, ${rounds.keptDisturbed} disturbed three times and kept. How this is
+measured, and why to believe it: [bench/README.md](../README.md).`,
+    checksMarkdown(checks.toSorted((a, b) => a.item.localeCompare(b.item))),
+    ...suites.map(suiteMarkdown),
+  ].join('\n\n')}\n`
+}
+
+/** The soak is a run of its own; its verdicts are shown beside the others'. */
+function soakChecks(suites: SuiteResult[]): Check[] {
+  if (suites.some(({ name }) => name === 'soak')) return []
+  try {
+    const saved = JSON.parse(readFileSync(join(resultsDir, 'soak.json'), 'utf8')) as Report
+    const { commit } = saved.circumstances
+    return saved.suites
+      .flatMap(({ checks }) => checks)
+      .map((check) => ({ ...check, what: `${check.what} ([soak](soak.md), commit ${commit})` }))
+  } catch {
+    return [] // none was saved
+  }
+}
+
+/** Writes the report as Markdown, JSON and plots to `bench/results/<name>.*`. */
+export function saveReport(name: string, report: Report): void {
+  mkdirSync(resultsDir, { recursive: true })
+  const suites = report.suites.map((suite) => ({
+    ...suite,
+    plots: suite.plots.map((plot) => ({ ...plot, name: `${name}-${plot.name}` })),
+  }))
+  for (const { plots } of suites) {
+    for (const plot of plots) writeFileSync(join(resultsDir, `${plot.name}.svg`), plot.svg)
+  }
+  writeFileSync(join(resultsDir, `${name}.md`), reportMarkdown({ ...report, suites }))
+  const data = { ...report, suites: suites.map(({ plots: _plots, ...suite }) => suite) }
+  writeFileSync(join(resultsDir, `${name}.json`), `${JSON.stringify(data, roundNumbers, 1)}\n`)
+}
+
+/** Four digits are more than any of the numbers is worth. */
+function roundNumbers(_key: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isInteger(value)) return value
+  return Number(value.toPrecision(4))
+}
