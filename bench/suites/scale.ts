@@ -17,12 +17,14 @@ const sizes = [
 type Size = (typeof sizes)[number]
 const connectionCounts = [1, 16, 64, 256] as const
 const defaultConnections = 64
-const warmUpSeconds = 4
 const toleranceShare = 0.1
 
-const method = `Closed loop. Every number of processes is measured twice, in the order ABCD DCBA, with
-freshly started and warmed-up processes. Total: gateways, Redis, workers and ClickHouse. Sizes and
-connections: one round each, one gateway, one worker.`
+const method = `Closed loop over ${defaultConnections} connections per gateway, as more gateways are
+started because more clients come. Every number of processes is measured twice, in the order ABCD
+DCBA, with freshly started and warmed-up processes. Total: gateways, Redis, workers and ClickHouse.
+Sizes and connections: one round each, one gateway, one worker.`
+
+const connectionsOf = ({ gateways }: Size) => gateways * defaultConnections
 
 interface Shape {
   connections: number
@@ -31,16 +33,17 @@ interface Shape {
 
 /** Whether more processes, larger events or more connections change what an event costs. */
 export async function scale(bench: Bench): Promise<SuiteResult> {
-  const seconds = bench.options.quick ? 1 : warmUpSeconds
   const measured: { size: Size; round: Round }[] = []
   let running: { size: Size; variant: Variant } | undefined
   for (const size of abbaOrder(sizes, 2)) {
     if (running?.size !== size) {
       await running?.variant.stop()
       running = { size, variant: await bench.start('intake', size) }
-      await measure(bench, running.variant, { seconds })
+      // Each gateway gets its share of the load only.
+      const seconds = bench.options.quick ? 1 : 3 + size.gateways
+      await measure(bench, running.variant, { seconds, connections: connectionsOf(size) })
     }
-    const round = await undisturbed(bench, running.variant, {})
+    const round = await undisturbed(bench, running.variant, { connections: connectionsOf(size) })
     bench.say(`scale: ${label(size)}: ${total(round.cpuPerEvent).toFixed(1)} µs per event`)
     measured.push({ size, round })
   }

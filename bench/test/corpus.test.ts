@@ -1,0 +1,19 @@
+import t from 'tap'
+import { compileSchema, LogSubmission } from '@intake/contract'
+import { bodySizes, createCorpus, type BodySize } from '../corpus.ts'
+
+const textOf = (size: BodySize, seed: number) => JSON.stringify(createCorpus({ size, seed }))
+
+t.test('the events are distinct, valid and as large as they say', async (t) => {
+  const validate = compileSchema(LogSubmission)
+  for (const size of bodySizes) {
+    const texts = createCorpus({ size, seed: 1 }).map((body) => JSON.stringify(validate(body)))
+    t.ok(new Set(texts).size >= 256, `${texts.length} distinct events of ${size} B`)
+    t.ok(texts.every((text) => Math.abs(text.length / size - 1) <= 0.1))
+  }
+})
+
+t.test('the same seed makes the same events, another one others', async (t) => {
+  t.ok(textOf(1_300, 1) === textOf(1_300, 1))
+  t.ok(textOf(1_300, 1) !== textOf(1_300, 2))
+})

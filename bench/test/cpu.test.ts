@@ -1,0 +1,34 @@
+import t from 'tap'
+import { openAccount } from '../accounting.ts'
+import { parseMachineStat, parseProcessStat, readProcessCpu, readResidentBytes } from '../cpu.ts'
+
+t.test('the CPU time of a process is its user and system time, whatever its name', async (t) => {
+  const fields =
+    '4242 (tricky) name ) 1) S 1 4242 4242 0 -1 4194560 999 0 3 0 1234 66 7 8 20 0 11 0'
+  t.equal(parseProcessStat(fields), 13)
+})
+
+t.test(
+  'the machine is busy in user, nice, system and interrupt time; idle and I/O wait are not',
+  async (t) => {
+    const stat = 'cpu  100 20 300 9000 500 4 6 70 11 22\ncpu0 1 2 3 4 5 6 7 8 9 10\nintr 1\n'
+    t.same(parseMachineStat(stat), { busy: 4.3, stolen: 0.7 })
+  },
+)
+
+t.test('the account of a process that works matches the clock', { skip: noProc() }, async (t) => {
+  const none = { gateway: [], redis: [], worker: [], clickhouse: [], other: [] }
+  const account = openAccount({ ...none, load: [process.pid] })
+  const cpuBefore = readProcessCpu(process.pid)
+  const end = performance.now() + 300
+  while (performance.now() < end) Math.sqrt(end)
+  const { cpu, elapsed } = account.close()
+  t.ok(cpu.load > 0 && cpu.load <= elapsed + 0.02, `${cpu.load} s of ${elapsed} s`)
+  t.equal(cpu.gateway, 0)
+  t.ok(readProcessCpu(process.pid) > cpuBefore)
+  t.ok(readResidentBytes(process.pid) > 10e6)
+})
+
+function noProc(): string | false {
+  return process.platform === 'linux' ? false : 'the accounting is that of Linux'
+}

@@ -1,0 +1,26 @@
+import t from 'tap'
+import { abbaOrder, measureUndisturbed } from '../rounds.ts'
+
+t.test('variants run forwards and backwards in turn', async (t) => {
+  t.same(abbaOrder(['a', 'b', 'c'], 3), ['a', 'b', 'c', 'c', 'b', 'a', 'a', 'b', 'c'])
+  t.same(abbaOrder(['a', 'b'], 0), [])
+})
+
+t.test('a disturbed round is repeated and counted as discarded', async (t) => {
+  const shares = [0.5, 0.01]
+  const log = { discarded: 0, keptDisturbed: 0 }
+  const measure = async () => ({ foreignShare: shares.shift() ?? 1 })
+  const round = await measureUndisturbed(measure, { foreignShareMax: 0.05, log })
+  t.equal(round.foreignShare, 0.01)
+  t.same(log, { discarded: 1, keptDisturbed: 0 })
+})
+
+t.test('after three disturbed tries the least disturbed one is kept, and told', async (t) => {
+  const shares = [0.5, 0.3, 0.4, 0]
+  const log = { discarded: 0, keptDisturbed: 0 }
+  const measure = async () => ({ foreignShare: shares.shift() ?? 1 })
+  const round = await measureUndisturbed(measure, { foreignShareMax: 0.05, log })
+  t.equal(round.foreignShare, 0.3)
+  t.same(log, { discarded: 2, keptDisturbed: 1 })
+  t.same(shares, [0], 'no fourth try')
+})

@@ -1,0 +1,37 @@
+import t from 'tap'
+import { createTally } from '../load/tally.ts'
+import { visibleAfter } from '../visibility.ts'
+
+const id = (last: number) => `00000000-0000-7000-8000-00000000000${last}`
+const answer = (status: number, body: object) => ({
+  status,
+  body: Buffer.from(JSON.stringify(body)),
+})
+
+t.test('only acknowledged events count, each by its own id', async (t) => {
+  const tally = createTally({ keepAckTimes: true })
+  tally.settled(answer(201, { message: 'ok', id: id(1) }), 3)
+  tally.settled(answer(503, { code: 'queue_full', request_id: id(9) }), 1)
+  tally.failed(new Error('reset'))
+  const results = [
+    { status: 'accepted', id: id(2) },
+    { status: 'rejected', code: 'x' },
+  ]
+  tally.settled(answer(207, { results: [...results, { status: 'accepted', id: id(3) }] }), 5)
+  const { acknowledged, failures, latencyMs, requests, ackTimes } = tally.result(1)
+  t.match(acknowledged, { count: 3, distinct: 3 })
+  t.same(failures, { '503 queue_full': 1, reset: 1 })
+  t.match(latencyMs, { count: 2, p50: 3, max: 5 })
+  t.equal(requests, 4)
+  t.equal(ackTimes.length, 3)
+})
+
+t.test('the n-th acknowledgement is visible when n rows could be read', async (t) => {
+  const samples = [
+    { at: 100, rows: 0 },
+    { at: 120, rows: 2 },
+    { at: 150, rows: 3 },
+  ]
+  t.same(visibleAfter([90, 95, 130], samples), [30, 25, 20])
+  t.ok(Number.isNaN(visibleAfter([90, 95, 130, 140], samples)[3]), 'never seen is not a number')
+})
