@@ -1,7 +1,8 @@
-import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync, readdirSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { copyBuilt, type Edit } from './kit/built-copy.ts'
 import { runScenario, type Result } from './run-scenario.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -9,7 +10,7 @@ import type { Scenario } from './scenario.ts'
 export interface PlantedBug {
   name: string
   scenario: string
-  edits?: { file: string; find: string; replace: string }[]
+  edits?: Edit[]
   cluster?: Partial<Scenario['cluster']>
   /** One of the reasons for the red verdict must contain this. */
   reason: string
@@ -115,8 +116,7 @@ export async function runPlanted(
   if (scenario === undefined) throw new Error(`no scenario ${bug.scenario}`)
   const copy = mkdtempSync(join(tmpdir(), 'intake-planted-'))
   try {
-    copyBuilt(options.root, copy)
-    for (const { file, find, replace } of bug.edits ?? []) edit(join(copy, file), find, replace)
+    copyBuilt({ root: options.root, copy, edits: bug.edits ?? [] })
     const { seed } = options
     const result = await runScenario(
       { ...scenario, drainMs: 60_000 },
@@ -131,26 +131,4 @@ export async function runPlanted(
   } finally {
     await rm(copy, { recursive: true, force: true })
   }
-}
-
-/** The built code of every part; what is not ours is linked. */
-function copyBuilt(root: string, copy: string): void {
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  cpSync(join(root, 'test', 'images'), join(copy, 'test', 'images'), { recursive: true })
-  const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name))
-  for (const part of ['gateway', 'worker', ...packages]) {
-    for (const name of ['package.json', 'dist', 'node_modules']) {
-      cpSync(join(root, part, name), join(copy, part, name), {
-        recursive: true,
-        verbatimSymlinks: true,
-        filter: (path) => !path.endsWith('.map') && !path.endsWith('.d.ts'),
-      })
-    }
-  }
-}
-
-function edit(file: string, find: string, replace: string): void {
-  const text = readFileSync(file, 'utf8')
-  if (!text.includes(find)) throw new Error(`${file} does not contain: ${find}`)
-  writeFileSync(file, text.replace(find, replace))
 }

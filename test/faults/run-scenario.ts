@@ -85,6 +85,11 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
       payload,
       random,
       dir,
+      root,
+      async issued(more) {
+        const wanted = producer.issued() + more
+        await until(`${more} more are issued`, () => producer.issued() >= wanted)
+      },
       async acknowledged(more) {
         const wanted = producer.counts().acknowledged + more
         await until(`${more} more are acknowledged`, () => producer.counts().acknowledged >= wanted)

@@ -28,8 +28,12 @@ export interface Stage {
   history: History
   payload: (seq: number) => Payload
   random: () => number
-  /** Below the data directory of this run. */
+  /** The data directory of this run. */
   dir: string
+  /** Of the built code. */
+  root: string
+  /** Resolves when this many more records have been issued. */
+  issued(more: number): Promise<void>
   /** Resolves when this many more records have been acknowledged. */
   acknowledged(more: number): Promise<void>
   /** A condition beyond conservation. */

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import type { Order } from './inside.ts'
 
 export interface LogEntry extends Record<string, unknown> {
   level?: number | string
@@ -26,13 +27,20 @@ export interface AppProcess {
   freeze(): void
   /** SIGCONT. */
   thaw(): void
+  /** Heard only by a process that was started with `insideArgs`. */
+  tell(order: Order): void
   /** SIGTERM; resolves to the exit code. */
   terminate(): Promise<number | null>
 }
 
-/** Ends the process when the one that started it is gone, however that went. */
+/**
+ * Ends the process when the one that started it is gone, however that went. Not by `exit`, which
+ * would wait for a log that nobody reads any more.
+ */
 const leash =
-  'data:text/javascript,process.stdin.on("end",()=>process.exit(9)).on("error",()=>{}).resume();process.stdin.unref?.()'
+  'data:text/javascript,process.stdin.on("end",()=>process.kill(process.pid,"SIGKILL")).on("error",()=>{}).resume();process.stdin.unref?.()'
+/** For processes that a scenario wants to `tell` something. */
+export const insideArgs = ['--import', new URL('./inside.js', import.meta.url).href]
 const startMs = 30_000
 
 export function createAppProcess(options: {
@@ -96,6 +104,7 @@ export function createAppProcess(options: {
     },
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
+    tell: (order) => void child?.process.stdin.write(`${JSON.stringify(order)}\n`),
     async terminate() {
       signal('SIGTERM')
       const [code] = (await child?.exited) ?? [0]

@@ -22,6 +22,7 @@ export interface ClusterOptions {
   gatewayEnv?: Record<string, string>
   gatewayArgs?: string[]
   workerEnv?: Record<string, string>
+  workerArgs?: string[]
   /** Of Redis, when it must not be below `dataDir`. */
   redisDir?: string
   /** SQL that is run after the tables were set up. */
@@ -49,8 +50,8 @@ export interface Cluster {
   /** The observer's own connections; no proxy is between. */
   sql: ClickHouse
   keys: Redis
-  /** Starts one more worker. */
-  addWorker(): Promise<AppProcess>
+  /** Starts one more worker, of another build if `root` says so. */
+  addWorker(options?: { root?: string }): Promise<AppProcess>
   gatewayReady(index?: number): Promise<boolean>
   /** A value of the metrics of a process; labels as they are printed. */
   metric(app: AppProcess, name: string): Promise<number>
@@ -151,7 +152,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const app = (name: string, folder: string, env: Record<string, string>, nodeArgs: string[]) => {
       const created = createAppProcess({
         name,
-        script: join(root, folder, 'dist', 'main.js'),
+        script: join(folder, 'dist', 'main.js'),
         env,
         nodeArgs,
         logFile: join(dataDir, `${name}.log`),
@@ -163,7 +164,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const gateways = gatewayPorts.map((port, index) =>
       app(
         `gateway-${index + 1}`,
-        'gateway',
+        join(root, 'gateway'),
         {
           PORT: String(port),
           GATEWAY_ADMIN_PORT: '0',
@@ -175,17 +176,17 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       ),
     )
     const workers: AppProcess[] = []
-    const createWorker = () => {
+    const createWorker = (build = root) => {
       const worker = app(
         `worker-${workers.length + 1}`,
-        'worker',
+        join(build, 'worker'),
         {
           WORKER_ADMIN_PORT: '0',
           REDIS_URL: through(redis.url(), network.workerToRedis),
           CLICKHOUSE_URL: through(clickhouse.url(), network.workerToClickHouse),
           ...options.workerEnv,
         },
-        [],
+        options.workerArgs ?? [],
       )
       workers.push(worker)
       return worker
@@ -208,8 +209,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       keys,
       setUp,
       close,
-      async addWorker() {
-        const worker = createWorker()
+      async addWorker(build) {
+        const worker = createWorker(build?.root)
         await worker.start()
         return worker
       },

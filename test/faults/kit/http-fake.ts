@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** What is done with an insert that comes to ClickHouse. */
+/** What is done with a request. */
 export type Treatment =
   | { is: 'passed' }
-  /** Not stored; answered with this status and ClickHouse's exception code. */
-  | { is: 'answered'; status: number; code: number }
+  /** Not passed on. */
+  | { is: 'answered'; status: number; headers?: Record<string, string>; body?: string }
   /** Stored; answered 200 with an exception code in the header all the same. */
   | { is: 'stored'; code: number }
   /** Stored; the answer says that fewer rows were written. */
@@ -17,28 +17,37 @@ export type Treatment =
 
 export interface HttpFake {
   port: number
-  /** For the inserts from now on. */
+  /** For the requests from now on. */
   set(treatment: Treatment): void
-  /** Inserts that were treated and not passed. */
+  /** Requests that were treated and not just passed. */
   treated(): number
   close(): Promise<void>
 }
 
-/** Stands before ClickHouse and answers inserts as a ClickHouse in trouble would. */
-export async function startHttpFake(options: { target: number }): Promise<HttpFake> {
-  const { target } = options
+export const isInsert = ({ url = '' }: IncomingMessage) =>
+  decodeURIComponent(url).includes('INSERT')
+
+/**
+ * Stands before ClickHouse or S3 and answers as one in trouble would.
+ *
+ * @param options.concerns the requests that are treated; all others pass
+ */
+export async function startHttpFake(options: {
+  target: number
+  concerns: (request: IncomingMessage) => boolean
+}): Promise<HttpFake> {
+  const { target, concerns } = options
   let treatment: Treatment = { is: 'passed' }
   let treated = 0
   const timers = new Set<NodeJS.Timeout>()
 
   async function handle(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
     const body = await buffer(incoming)
-    const isInsert = decodeURIComponent(incoming.url ?? '').includes('INSERT')
-    const now: Treatment = isInsert ? treatment : { is: 'passed' }
+    const now: Treatment = concerns(incoming) ? treatment : { is: 'passed' }
     if (now.is !== 'passed') treated++
     if (now.is === 'answered') {
-      answer.writeHead(now.status, { 'X-ClickHouse-Exception-Code': String(now.code) })
-      return void answer.end('a fake failure')
+      answer.writeHead(now.status, now.headers)
+      return void answer.end(now.body ?? 'a fake failure')
     }
     const { url, method, headers } = incoming
     const forwarded = request({ host: '127.0.0.1', port: target, path: url, method, headers })

@@ -1,5 +1,6 @@
 import { kinds, queueNames, queuePrefix, type RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
+import { until } from './until.ts'
 
 export const queueKey = (kind: RecordKind, part: string) =>
   `${queuePrefix}:${queueNames[kind]}:${part}`
@@ -46,4 +47,22 @@ export async function redeliveriesOf(keys: Redis): Promise<number> {
     }
   }
   return again
+}
+
+/** The frames of logs that workers have in hand, or had when they died. */
+export const framesInHand = (keys: Redis) => keys.lrange(queueKey('logs', 'active'), 0, -1)
+
+/** Those of the frames that are not completed. */
+export async function notDone(keys: Redis, ids: string[]): Promise<string[]> {
+  const waiting = await keys.lrange(queueKey('logs', 'wait'), 0, -1)
+  const left = new Set([...waiting, ...(await framesInHand(keys))])
+  return ids.filter((id) => left.has(id))
+}
+
+export const untilDone = (keys: Redis, ids: string[]) =>
+  until('these frames are done', async () => (await notDone(keys, ids)).length === 0)
+
+/** In bytes. */
+export async function memoryUsed(keys: Redis): Promise<number> {
+  return Number(/used_memory:(\d+)/.exec(await keys.info('memory'))?.[1])
 }

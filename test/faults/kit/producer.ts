@@ -43,6 +43,7 @@ export function startProducer(options: ProducerOptions): Producer {
   let next = 1
   let due = 0
   let repeatUntil = Infinity
+  let closed: Promise<void> | undefined
 
   const timer = setInterval(() => {
     const dueNow = Math.floor(((performance.now() - started) / 1000) * rate)
@@ -113,7 +114,7 @@ export function startProducer(options: ProducerOptions): Producer {
       clearInterval(timer)
       repeatUntil = performance.now() + repeatMs
       await Promise.all(underWay)
-      await agent.close()
+      await (closed ??= agent.close())
     },
   }
 }

@@ -62,3 +62,9 @@ export async function enqueueRows(options: {
     await producer.close()
   }
 }
+
+/** Every row of a log event that was ever inserted, repetitions included. */
+export async function rawRows({ sql }: Cluster): Promise<number> {
+  const [row] = await sql.query<{ rows: number }>('SELECT count() AS rows FROM intake.logs_raw')
+  return row?.rows ?? 0
+}

@@ -1,0 +1,31 @@
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** One replacement in a built file; the text to be found must be there. */
+export interface Edit {
+  file: string
+  find: string
+  replace: string
+}
+
+/** Copies the built code of every part into an empty folder and changes it; what is not ours is linked. */
+export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }): void {
+  const { root, copy, edits } = options
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  cpSync(join(root, 'test', 'images'), join(copy, 'test', 'images'), { recursive: true })
+  const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name))
+  for (const part of ['gateway', 'worker', ...packages]) {
+    for (const name of ['package.json', 'dist', 'node_modules']) {
+      cpSync(join(root, part, name), join(copy, part, name), {
+        recursive: true,
+        verbatimSymlinks: true,
+        filter: (path) => !path.endsWith('.map') && !path.endsWith('.d.ts'),
+      })
+    }
+  }
+  for (const { file, find, replace } of edits) {
+    const text = readFileSync(join(copy, file), 'utf8')
+    if (!text.includes(find)) throw new Error(`${file} does not contain: ${find}`)
+    writeFileSync(join(copy, file), text.replace(find, replace))
+  }
+}

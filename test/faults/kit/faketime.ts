@@ -1,0 +1,59 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Backing } from './service.ts'
+import { runs } from './runs.ts'
+
+const folder = join(tmpdir(), `intake-faketime-${process.pid}`)
+
+/** Undefined, or why there is no such library. */
+export async function mayFakeTime(): Promise<string | undefined> {
+  if (findLibrary() !== undefined) return undefined
+  mkdirSync(folder, { recursive: true })
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const options = { cwd: folder }
+  const problem =
+    (await runs('apt-get', ['download', 'libfaketime'], options)) ??
+    (await runs('sh', ['-c', 'dpkg-deb -x libfaketime_*.deb .'], options))
+  if (problem !== undefined) return `libfaketime cannot be had here: ${problem}`
+  return findLibrary() === undefined ? 'there is no libfaketime in its package' : undefined
+}
+
+/**
+ * Starts a service again with a wall clock that can be set; monotonic clocks stay right.
+ *
+ * @returns sets by how much the clock is off
+ */
+export async function restartWithFakeTime(
+  service: Backing,
+  dir: string,
+): Promise<(offMs: number) => void> {
+  const file = join(dir, 'fake-time')
+  const setOffMs = (offMs: number) => {
+    writeFileSync(file, `${offMs < 0 ? '-' : '+'}${Math.abs(offMs) / 1000}`)
+  }
+  setOffMs(0)
+  await service.kill()
+  // What is started inherits this; nothing else is started meanwhile.
+  const names = {
+    // Before jemalloc: that asks for the time while it starts, and the library needs memory then.
+    LD_PRELOAD: `${findLibrary()}:libc.so.6`,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  }
+  Object.assign(process.env, names)
+  try {
+    await service.start()
+  } finally {
+    for (const name of Object.keys(names)) delete process.env[name]
+  }
+  return setOffMs
+}
+
+function findLibrary(): string | undefined {
+  return ['/usr/lib', join(folder, 'usr/lib')]
+    .flatMap((lib) => (existsSync(lib) ? readdirSync(lib).map((name) => join(lib, name)) : []))
+    .map((lib) => join(lib, 'faketime', 'libfaketimeMT.so.1'))
+    .find((path) => existsSync(path))
+}

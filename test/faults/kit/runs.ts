@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Undefined when the command ends with 0, else why not. */
+export async function runs(
+  command: string,
+  args: string[],
+  options: { cwd?: string } = {},
+): Promise<string | undefined> {
+  try {
+    await run(command, args, options)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+export interface Trace {
+  /** Resolves when strace has ended, as it does with the process that it traces. */
+  ended: Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * Attaches strace to all threads of a process.
+ *
+ * @param options.expressions what follows `-e`, one by one
+ * @param options.path only calls that concern this file
+ */
+export async function trace(
+  pid: number,
+  expressions: string[],
+  options: { path?: string } = {},
+): Promise<Trace> {
+  const { path } = options
+  const paths = path === undefined ? [] : ['-P', path]
+  const chosen = expressions.flatMap((expression) => ['-e', expression])
+  const args = ['-f', '-o', '/dev/null', '-p', String(pid), ...paths, ...chosen]
+  const strace = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const said: string[] = []
+  const ended = new Promise<void>((resolve, reject) => {
+    strace.once('error', reject)
+    strace.once('exit', () => resolve())
+  })
+  const attached = new Promise<void>((resolve) => {
+    createInterface(strace.stderr).on('line', (line) => {
+      said.push(line)
+      if (/ attached/.test(line)) resolve()
+    })
+  })
+  const failed = ended.then(() => {
+    throw new Error(`strace has not attached: ${said.join(' ')}`)
+  })
+  await Promise.race([attached, failed])
+  failed.catch(() => undefined)
+  return {
+    ended,
+    async stop() {
+      strace.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+/** Tracing another process may be forbidden, or strace be missing. Undefined, or why it cannot. */
+export async function mayTrace(): Promise<string | undefined> {
+  const other = spawn('sleep', ['5'], { stdio: 'ignore' })
+  try {
+    await once(other, 'spawn')
+    const traced = await trace(other.pid ?? 0, ['trace=none'])
+    await traced.stop()
+    return undefined
+  } catch (error) {
+    return `strace cannot be used here: ${error instanceof Error ? error.message : String(error)}`
+  } finally {
+    other.kill('SIGKILL')
+  }
+}
