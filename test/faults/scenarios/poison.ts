@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
 import { createFrame, queueNames, queuePrefix } from '@intake/contract'
 import { gzipSync } from 'node:zlib'
+import type { AppProcess } from '../kit/app-process.ts'
 import { backlogOf } from '../kit/observe.ts'
 import { enqueueRows, logRow } from '../kit/rows.ts'
 import { until } from '../kit/until.ts'
@@ -15,47 +16,65 @@ async function addRaw({ cluster }: Stage, data: object[]): Promise<Queue> {
   return queue
 }
 
+/** @param afterDeadLetter is run when the dead letter is there, before everything else is done */
+async function poisonOneRow(
+  stage: Stage,
+  afterDeadLetter: (worker: AppProcess) => Promise<void>,
+): Promise<void> {
+  const { cluster, history, payload, expect } = stage
+  const frames = Array.from(Array(20).keys(), (frame) =>
+    Array.from(Array(10).keys(), (index) => {
+      const seq = 1_000_001 + (frame * 10 + index) * 25
+      return { seq, ...logRow(payload(seq), new Date()) }
+    }),
+  )
+  await enqueueRows({ cluster, history, frames: frames.slice(0, 10) })
+  const good = frames[10]!.slice(1)
+  const bad = frames[10]![0]!
+  const poison = { ...JSON.parse(bad.json), device: { battery_level: 'a great deal' } }
+  const ndjson = [...good.map(({ json }) => json), JSON.stringify(poison)].join('\n')
+  for (const { seq, id } of good) {
+    await history.append({ seq, attempt: 1, is: 'issued', keyed: false, kind: 'logs' })
+    await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })
+  }
+  await addRaw(stage, [createFrame({ rows: 10, gzip: gzipSync(`${ndjson}\n`) })])
+  await enqueueRows({ cluster, history, frames: frames.slice(11) })
+  const worker = await cluster.addWorker()
+  await until('the dead letter is there', async () => {
+    const [row] = await cluster.sql.query<{ n: number }>(
+      'SELECT count() AS n FROM intake.dead_letters',
+    )
+    return row?.n === 1
+  })
+  await afterDeadLetter(worker)
+  await until('all frames are done', async () => {
+    const { waiting, active } = await backlogOf(cluster.keys)
+    return waiting + active < 5
+  })
+  const letters = await cluster.sql.query<{ id: string }>(
+    'SELECT toString(id) AS id FROM intake.dead_letters',
+  )
+  expect(letters.length === 1 && letters[0]?.id === bad.id, 'only the bad row is a dead letter')
+}
+
 export const poisonScenarios: Scenario[] = [
   {
     id: 'F20',
     title: 'one poison row among 20 merged frames: it alone becomes a dead letter',
     load: { rate: 20 },
     cluster: { workers: 0 },
-    async run(stage) {
-      const { cluster, history, payload, expect } = stage
-      const frames = Array.from(Array(20).keys(), (frame) =>
-        Array.from(Array(10).keys(), (index) => {
-          const seq = 1_000_001 + (frame * 10 + index) * 25
-          return { seq, ...logRow(payload(seq), new Date()) }
-        }),
-      )
-      await enqueueRows({ cluster, history, frames: frames.slice(0, 10) })
-      const good = frames[10]!.slice(1)
-      const bad = frames[10]![0]!
-      const poison = { ...JSON.parse(bad.json), device: { battery_level: 'a great deal' } }
-      const ndjson = [...good.map(({ json }) => json), JSON.stringify(poison)].join('\n')
-      for (const { seq, id } of good) {
-        await history.append({ seq, attempt: 1, is: 'issued', keyed: false, kind: 'logs' })
-        await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })
-      }
-      await addRaw(stage, [createFrame({ rows: 10, gzip: gzipSync(`${ndjson}\n`) })])
-      await enqueueRows({ cluster, history, frames: frames.slice(11) })
-      await cluster.addWorker()
-      await until('the dead letter is there', async () => {
-        const [row] = await cluster.sql.query<{ n: number }>(
-          'SELECT count() AS n FROM intake.dead_letters',
-        )
-        return row?.n === 1
-      })
-      await until('all frames are done', async () => {
-        const { waiting, active } = await backlogOf(cluster.keys)
-        return waiting + active < 5
-      })
-      const letters = await cluster.sql.query<{ id: string }>(
-        'SELECT toString(id) AS id FROM intake.dead_letters',
-      )
-      expect(letters.length === 1 && letters[0]?.id === bad.id, 'only the bad row is a dead letter')
-    },
+    run: (stage) => poisonOneRow(stage, async () => {}),
+  },
+  {
+    id: 'F20b',
+    title: 'worker killed after it has stored a dead letter: there is one all the same',
+    load: { rate: 20 },
+    cluster: { workers: 0 },
+    run: (stage) =>
+      poisonOneRow(stage, async (worker) => {
+        await worker.kill()
+        await stage.cluster.addWorker()
+      }),
   },
   {
     id: 'F19',

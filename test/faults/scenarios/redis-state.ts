@@ -1,58 +1,38 @@
-import { execFile, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { drained } from '../kit/checker.ts'
-import { backlogOf } from '../kit/observe.ts'
+import { backlogOf, memoryUsed } from '../kit/observe.ts'
+import { mayMount, smallDisk } from '../kit/small-disk.ts'
+import { mayTrace, trace } from '../kit/strace.ts'
 import { until } from '../kit/until.ts'
 import type { Scenario } from '../scenario.ts'
-
-const smallDisk = join(tmpdir(), `intake-small-disk-${process.pid}`)
 
 /** Redis on a slow or full disk, out of memory, without its data, or wrongly configured. */
 export const redisStateScenarios: Scenario[] = [
   {
     id: 'F22',
     title: 'Redis killed while its disk takes 2 s for each sync',
-    cannotRun: async () => (await runs('strace', ['-V'])) ?? (await mayTrace()),
+    cannotRun: mayTrace,
     load: { rate: 100 },
     async run({ cluster, acknowledged, producer }) {
       for (let round = 0; round < 2; round++) {
         await acknowledged(50)
         // Redis alone must have the records; a worker would bring them to ClickHouse at once.
         cluster.workers[0]!.freeze()
-        const strace = spawn(
-          'strace',
-          [
-            '-f',
-            '-q',
-            '-e',
-            'trace=fdatasync,fsync',
-            '-e',
-            'inject=fdatasync,fsync:delay_enter=2000000',
-            '-o',
-            '/dev/null',
-            '-p',
-            String(cluster.redis.pid()),
-          ],
-          { stdio: 'ignore' },
-        )
-        const ended = once(strace, 'exit')
+        const strace = await trace(cluster.redis.pid(), [
+          'trace=fdatasync,fsync',
+          'inject=fdatasync,fsync:delay_enter=2000000',
+        ])
         await pause(7_000)
         const { acknowledged: before } = producer.counts()
         await until(
           'an answer came over the slow disk',
           () => producer.counts().acknowledged > before,
-          {
-            timeoutMs: 20_000,
-          },
+          { timeoutMs: 20_000 },
         ).catch(() => undefined)
         await cluster.redis.kill()
-        strace.kill('SIGTERM')
-        await ended
+        await strace.stop()
         await cluster.redis.start()
         cluster.workers[0]!.thaw()
       }
@@ -88,7 +68,7 @@ export const redisStateScenarios: Scenario[] = [
     async run({ cluster, acknowledged, history, expect }) {
       const { keys } = cluster
       await acknowledged(100)
-      const used = Number(/used_memory:(\d+)/.exec(await keys.info('memory'))?.[1])
+      const used = await memoryUsed(keys)
       await keys.config('SET', 'maxmemory', String(Math.round(used / 0.8)))
       const codes = () => history.events.flatMap((one) => (one.is === 'refused' ? [one.code] : []))
       await until('logs are refused', () => codes().includes('queue_full'))
@@ -97,7 +77,7 @@ export const redisStateScenarios: Scenario[] = [
       await keys.config('SET', 'maxmemory', String(512 * 1024 ** 2))
       await acknowledged(100)
       await until('frames are in hand', async () => (await backlogOf(keys)).active > 0)
-      const nowUsed = Number(/used_memory:(\d+)/.exec(await keys.info('memory'))?.[1])
+      const nowUsed = await memoryUsed(keys)
       await keys.config('SET', 'maxmemory', String(nowUsed))
       const [worker] = cluster.workers
       const lines = worker!.log.length
@@ -167,38 +147,3 @@ export const redisStateScenarios: Scenario[] = [
     },
   },
 ]
-
-/** Mounts a disk of 24 MB for Redis; it goes with the process that made it. */
-async function mayMount(): Promise<string | undefined> {
-  mkdirSync(smallDisk, { recursive: true })
-  const problem = await runs('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', smallDisk])
-  if (problem !== undefined) return `no small disk can be mounted: ${problem}`
-  process.once('exit', () => {
-    spawnSync('umount', [smallDisk])
-    rmSync(smallDisk, { recursive: true, force: true })
-  })
-  return undefined
-}
-
-/** Tracing another process may be forbidden. */
-async function mayTrace(): Promise<string | undefined> {
-  const other = spawn('sleep', ['5'], { stdio: 'ignore' })
-  const strace = spawn('strace', ['-q', '-o', '/dev/null', '-p', String(other.pid)], {
-    stdio: 'ignore',
-  })
-  const exited = once(strace, 'exit')
-  const early = await Promise.race([exited.then(() => true), pause(500).then(() => false)])
-  strace.kill('SIGTERM')
-  other.kill('SIGKILL')
-  return early ? 'strace may not attach to a process here' : undefined
-}
-
-/** Undefined when the command ends with 0, else why not. */
-async function runs(command: string, args: string[]): Promise<string | undefined> {
-  try {
-    await promisify(execFile)(command, args)
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
-}

@@ -6,20 +6,6 @@ import type { Scenario, Stage } from '../scenario.ts'
 
 export const redisScenarios: Scenario[] = [
   {
-    id: 'F21',
-    title: 'Redis killed during adds and started again, five times',
-    async run({ cluster, acknowledged, random }) {
-      for (let round = 0; round < 5; round++) {
-        await acknowledged(50)
-        await pause(random() * 100)
-        await cluster.redis.kill()
-        await pause(random() * 1_000)
-        await cluster.redis.start()
-      }
-      await acknowledged(50)
-    },
-  },
-  {
     id: 'F24',
     title: 'Redis frozen for 10 s: outcome_unknown in time, the repeat makes one record',
     async run({ cluster, acknowledged, producer, expect, history }) {

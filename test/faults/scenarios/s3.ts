@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startS3 } from '@intake/stack'
 import { join } from 'node:path'
+import { startHttpFake } from '../kit/http-fake.ts'
 import { blackHole } from '../kit/tcp-proxy.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
@@ -29,6 +31,23 @@ async function logsGoOn(stage: Stage, fault: () => Promise<void> | void): Promis
   const refusals = history.events.flatMap((one) => (one.is === 'refused' ? [one.code] : []))
   expect(refusals.includes('storage_unavailable'), 'feedback with images is refused')
   expect(logs.size > 100, 'logs were sent during the fault')
+}
+
+/** Every upload is answered with this error. */
+async function answersWith(stage: Stage, status: number, code: string): Promise<void> {
+  const { cluster } = stage
+  const proxy = cluster.network.gatewayToS3
+  const concerns = ({ method }: IncomingMessage) => method === 'PUT'
+  const fake = await startHttpFake({ target: cluster.s3.port(), concerns })
+  stage.later(() => fake.close())
+  await logsGoOn(stage, () => {
+    const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>a fake failure</Message></Error>`
+    fake.set({ is: 'answered', status, headers: { 'content-type': 'application/xml' }, body })
+    proxy.redirect(fake.port)
+    proxy.cut()
+  })
+  fake.set({ is: 'passed' })
+  await stage.acknowledged(100)
 }
 
 export const s3Scenarios: Scenario[] = [
@@ -81,18 +100,15 @@ export const s3Scenarios: Scenario[] = [
     },
   },
   {
-    id: 'F43',
-    title: 'connection to S3 cut after the last byte, before the answer',
+    id: 'F42e',
+    title: 'S3 answers 503 SlowDown, logs unaffected',
     load,
-    async run(stage) {
-      const { cluster } = stage
-      for (let round = 0; round < 5; round++) {
-        await stage.acknowledged(60)
-        cluster.network.gatewayToS3.set({ dropAnswers: true })
-        await pause(300)
-        cluster.network.gatewayToS3.set()
-      }
-      await stage.acknowledged(60)
-    },
+    run: (stage) => answersWith(stage, 503, 'SlowDown'),
+  },
+  {
+    id: 'F44',
+    title: 'disk of S3 full (507 XMinioStorageFull), logs unaffected',
+    load,
+    run: (stage) => answersWith(stage, 507, 'XMinioStorageFull'),
   },
 ]

@@ -1,17 +1,31 @@
-import { queueKey, backlogOf } from '../kit/observe.ts'
+import { backlogOf, framesInHand, notDone, queueKey } from '../kit/observe.ts'
+import { rawRows } from '../kit/rows.ts'
 import { blackHole } from '../kit/tcp-proxy.ts'
 import { until } from '../kit/until.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
-const hasTaken = ({ cluster }: Stage) =>
+export const hasTaken = ({ cluster }: Stage) =>
   until('a worker has taken frames', async () => (await backlogOf(cluster.keys)).active > 0)
 
-export async function rawRows({ sql }: Stage['cluster']): Promise<number> {
-  const [row] = await sql.query<{ rows: number }>('SELECT count() AS rows FROM intake.logs_raw')
-  return row?.rows ?? 0
-}
-
+/** The worker killed before and after every durable step of a frame. */
 export const workerScenarios: Scenario[] = [
+  {
+    id: 'F12a',
+    title: 'worker killed after Redis has given it frames, before it heard of them',
+    async run(stage) {
+      const { cluster } = stage
+      await stage.acknowledged(100)
+      cluster.network.workerToRedis.set({ holdAnswers: true })
+      const before = await framesInHand(cluster.keys)
+      await until('frames are handed out', async () =>
+        (await framesInHand(cluster.keys)).some((id) => !before.includes(id)),
+      )
+      await cluster.workers[0]!.kill()
+      cluster.network.workerToRedis.cut()
+      cluster.network.workerToRedis.set()
+      await cluster.addWorker()
+    },
+  },
   {
     id: 'F12',
     title: 'worker killed with frames in hand, before the insert',
@@ -63,6 +77,25 @@ export const workerScenarios: Scenario[] = [
     },
   },
   {
+    id: 'F14b',
+    title: 'worker killed after the jobs were completed, before it heard of that',
+    async run(stage) {
+      const { cluster } = stage
+      await stage.acknowledged(50)
+      cluster.network.workerToClickHouse.set(blackHole)
+      await hasTaken(stage)
+      const inHand = await framesInHand(cluster.keys)
+      cluster.network.workerToRedis.set({ swallowAnswers: true })
+      cluster.network.workerToClickHouse.set()
+      await until('jobs are completed', async () => {
+        return (await notDone(cluster.keys, inHand)).length < inHand.length
+      })
+      await cluster.workers[0]!.kill()
+      cluster.network.workerToRedis.set()
+      await cluster.addWorker()
+    },
+  },
+  {
     id: 'F15',
     title: 'a worker killed 25 times in a row on the same frames',
     load: { rate: 20 },
@@ -73,11 +106,11 @@ export const workerScenarios: Scenario[] = [
       cluster.network.workerToClickHouse.set(blackHole)
       await stage.acknowledged(5)
       await hasTaken(stage)
-      const ids = await keys.lrange(queueKey('logs', 'active'), 0, -1)
+      const ids = await framesInHand(keys)
       for (let kills = 1; kills <= 25; kills++) {
         const [worker] = cluster.workers
         await until('the frames are taken', async () => {
-          const active = await keys.lrange(queueKey('logs', 'active'), 0, -1)
+          const active = await framesInHand(keys)
           const locked = await Promise.all(
             ids.map((id) => keys.exists(queueKey('logs', `${id}:lock`))),
           )
@@ -92,52 +125,6 @@ export const workerScenarios: Scenario[] = [
       }
       cluster.network.workerToClickHouse.set()
       stage.expect((await backlogOf(keys)).failed === 0, 'no frame has failed for good')
-    },
-  },
-  {
-    id: 'F16',
-    title: 'a worker frozen in an insert for longer than its lock, while another takes over',
-    async run(stage) {
-      const { cluster } = stage
-      const [zombie] = cluster.workers
-      await stage.acknowledged(50)
-      cluster.network.workerToClickHouse.set({ holdAnswers: true })
-      const before = await rawRows(cluster)
-      await until('its rows are stored', async () => (await rawRows(cluster)) > before)
-      zombie!.freeze()
-      const inHand = await cluster.keys.lrange(queueKey('logs', 'active'), 0, -1)
-      cluster.network.workerToClickHouse.set()
-      const other = await cluster.addWorker()
-      await until('the other one has done its frames', async () => {
-        const active = await cluster.keys.lrange(queueKey('logs', 'active'), 0, -1)
-        const waiting = await cluster.keys.lrange(queueKey('logs', 'wait'), 0, -1)
-        return !inHand.some((id) => active.includes(id) || waiting.includes(id))
-      })
-      zombie!.thaw()
-      await stage.acknowledged(100)
-      stage.expect(zombie!.running() && other.running(), 'both workers live on')
-    },
-  },
-  {
-    id: 'F17',
-    title: 'a worker cut off from Redis for longer than its lock',
-    cluster: { workers: 1 },
-    async run(stage) {
-      const { cluster } = stage
-      await stage.acknowledged(50)
-      cluster.network.workerToClickHouse.set(blackHole)
-      await hasTaken(stage)
-      cluster.network.workerToRedis.set(blackHole)
-      await until('a lock has expired', async () => {
-        const ids = await cluster.keys.lrange(queueKey('logs', 'active'), 0, -1)
-        const locks = await Promise.all(
-          ids.map((id) => cluster.keys.exists(queueKey('logs', `${id}:lock`))),
-        )
-        return locks.includes(0)
-      })
-      cluster.network.workerToRedis.set()
-      cluster.network.workerToClickHouse.set()
-      await stage.acknowledged(100)
     },
   },
 ]

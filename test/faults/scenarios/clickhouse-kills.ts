@@ -1,0 +1,105 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { enqueueRows, logRow, rawRows } from '../kit/rows.ts'
+import { mayTrace, trace } from '../kit/strace.ts'
+import { until } from '../kit/until.ts'
+import type { Scenario, Stage } from '../scenario.ts'
+
+const months = 80
+const partialRoundsMax = 12
+
+/** ClickHouse dies as it enters such a call; then it is started again. */
+async function killAtCall({ cluster, acknowledged, random }: Stage, call: string) {
+  for (let round = 0; round < 3; round++) {
+    await acknowledged(30)
+    const nth = 1 + Math.floor(random() * 6)
+    const expressions = [`trace=${call}`, `inject=${call}:signal=SIGKILL:when=${nth}`]
+    const strace = await trace(cluster.clickhouse.pid(), expressions)
+    await until('ClickHouse is dead', () => !cluster.clickhouse.running())
+    await strace.ended
+    await cluster.clickhouse.start()
+  }
+  await acknowledged(30)
+}
+
+/** ClickHouse killed before and after every durable step of an insert. */
+export const clickhouseKillScenarios: Scenario[] = [
+  {
+    id: 'F33a',
+    title: 'ClickHouse killed during inserts and started again, five times',
+    async run({ cluster, acknowledged, random }) {
+      for (let round = 0; round < 5; round++) {
+        const before = await rawRows(cluster)
+        await acknowledged(30)
+        await until('rows arrive', async () => (await rawRows(cluster)) > before)
+        await pause(random() * 500)
+        await cluster.clickhouse.kill()
+        await pause(random() * 500)
+        await cluster.clickhouse.start()
+      }
+      await acknowledged(50)
+    },
+  },
+  {
+    id: 'F33b',
+    title: `ClickHouse killed during an insert over ${months} months, until it was stored in part`,
+    load: { rate: 5, feedbackEvery: 0 },
+    cluster: { workers: 0 },
+    async run(stage) {
+      const { cluster, history, payload, expect } = stage
+      let seen = false
+      for (let round = 1; round <= partialRoundsMax && !seen; round++) {
+        const frames = Array.from(Array(months).keys(), (month) =>
+          Array.from(Array(5).keys(), (index) => {
+            const seq = 1_000_000 * round + month * 5 + index
+            const time = new Date(Date.UTC(2020, 1 + month, 3, 0, 0, 0, index))
+            return { seq, ...logRow(payload(seq), time) }
+          }),
+        )
+        await enqueueRows({ cluster, history, frames })
+        const before = await rawRows(cluster)
+        const worker = cluster.workers[0] ?? (await cluster.addWorker())
+        await worker.start()
+        await until('a part is there', async () => (await rawRows(cluster)) > before, {
+          everyMs: 1,
+        })
+        await cluster.clickhouse.kill()
+        await worker.kill()
+        await cluster.clickhouse.start()
+        const after = (await rawRows(cluster)) - before
+        seen = after > 0 && after < months * 5
+      }
+      if (seen) stage.sawPartialInsert()
+      expect(seen, `one of ${partialRoundsMax} killed inserts was stored in part`)
+    },
+  },
+  {
+    id: 'F34a',
+    title: 'ClickHouse killed as it syncs the files of an insert, three times',
+    cannotRun: mayTrace,
+    run: (stage) => killAtCall(stage, 'fsync,fdatasync'),
+  },
+  {
+    id: 'F34b',
+    title: 'ClickHouse killed as it puts a part in its place, three times',
+    cannotRun: mayTrace,
+    run: (stage) => killAtCall(stage, 'rename,renameat,renameat2'),
+  },
+  {
+    id: 'F34c',
+    title: 'ClickHouse killed after an insert was stored, before its answer, three times',
+    async run({ cluster, acknowledged }) {
+      const { workerToClickHouse } = cluster.network
+      for (let round = 0; round < 3; round++) {
+        await acknowledged(30)
+        workerToClickHouse.set({ holdAnswers: true })
+        const before = await rawRows(cluster)
+        await until('rows are stored', async () => (await rawRows(cluster)) > before)
+        await cluster.clickhouse.kill()
+        workerToClickHouse.cut()
+        workerToClickHouse.set()
+        await cluster.clickhouse.start()
+      }
+      await acknowledged(30)
+    },
+  },
+]

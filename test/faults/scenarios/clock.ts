@@ -1,0 +1,94 @@
+import { insideArgs } from '../kit/app-process.ts'
+import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
+import { framesInHand, queueKey } from '../kit/observe.ts'
+import { blackHole } from '../kit/tcp-proxy.ts'
+import { until } from '../kit/until.ts'
+import type { Scenario } from '../scenario.ts'
+import { hasTaken } from './worker.ts'
+
+const hourMs = 60 * 60 * 1000
+const steps = [hourMs, 0, -hourMs, 0]
+
+/** How far ahead a clock must be for the next month to begin in two seconds. */
+function toEndOfMonthMs(): number {
+  const now = new Date()
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) - 2_000 - now.getTime()
+}
+
+/** Wall clocks that jump under load. */
+export const clockScenarios: Scenario[] = [
+  {
+    id: 'F51a',
+    title:
+      'the clock of one of two gateways jumps by hours, and over the end of the month and back',
+    cluster: { gateways: 2, gatewayArgs: insideArgs },
+    async run({ cluster, acknowledged, expect }) {
+      const [gateway] = cluster.gateways
+      for (const clockOffMs of [...steps, toEndOfMonthMs()]) {
+        await acknowledged(100)
+        gateway!.tell({ clockOffMs })
+      }
+      await until('records of two months are visible', async () => {
+        return (await number('uniqExact(toYYYYMM(received_at))')) === 2
+      })
+      gateway!.tell({ clockOffMs: 0 })
+      await acknowledged(100)
+      const hours = await number("dateDiff('hour', min(received_at), now())")
+      expect(hours >= 1, 'some records were received an hour ago')
+
+      async function number(expression: string): Promise<number> {
+        const [row] = await cluster.sql.query<{ value: number }>(
+          `SELECT (${expression})::Int32 AS value FROM intake.logs`,
+        )
+        return row?.value ?? 0
+      }
+    },
+  },
+  {
+    id: 'F51b',
+    title: 'the clock of one of two workers jumps by hours while it has frames in hand',
+    cluster: { workers: 2, workerArgs: insideArgs },
+    async run(stage) {
+      const { cluster, acknowledged } = stage
+      for (const clockOffMs of steps) {
+        await acknowledged(50)
+        cluster.network.workerToClickHouse.set(blackHole)
+        await hasTaken(stage)
+        cluster.workers[0]!.tell({ clockOffMs })
+        await lockTimePasses()
+        cluster.network.workerToClickHouse.set()
+      }
+      await acknowledged(100)
+
+      /** The lock of each frame that is in hand now is renewed or expires. */
+      async function lockTimePasses(): Promise<void> {
+        const left = new Map((await framesInHand(cluster.keys)).map((id) => [id, Infinity]))
+        await until('locks were renewed or have expired', async () => {
+          for (const [id, before] of left) {
+            const now = await cluster.keys.pttl(queueKey('logs', `${id}:lock`))
+            if (now < 0 || now > before) left.delete(id)
+            else left.set(id, now)
+          }
+          return left.size === 0
+        })
+      }
+    },
+  },
+  {
+    id: 'F51c',
+    title: 'the clock of Redis jumps by hours',
+    cannotRun: mayFakeTime,
+    cluster: { workers: 2 },
+    async run({ cluster, acknowledged, dir, expect }) {
+      const setOffMs = await restartWithFakeTime(cluster.redis, dir)
+      for (const offMs of steps) {
+        await acknowledged(150)
+        setOffMs(offMs)
+        const [seconds] = await cluster.keys.time()
+        const actualMs = Number(seconds) * 1000 - Date.now()
+        expect(Math.abs(actualMs - offMs) < 5_000, `its clock is off by ${offMs} (${actualMs})`)
+      }
+      await acknowledged(150)
+    },
+  },
+]

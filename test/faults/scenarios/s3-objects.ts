@@ -1,0 +1,110 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { drained } from '../kit/checker.ts'
+import { until } from '../kit/until.ts'
+import { createViolations } from '../kit/violations.ts'
+import { checkAttachments, visibleRows } from '../kit/visible-rows.ts'
+import type { Scenario } from '../scenario.ts'
+
+const load = { rate: 60, feedbackEvery: 3 }
+const rounds = 5
+
+/** What becomes of single objects; S3 killed before and after they are stored. */
+export const s3ObjectScenarios: Scenario[] = [
+  {
+    id: 'F43a',
+    title: 'connection to S3 cut after the last byte, before the answer: 201 all the same',
+    load,
+    async run({ cluster, acknowledged, producer, expect }) {
+      const { gatewayToS3 } = cluster.network
+      for (let round = 0; round < rounds; round++) {
+        await acknowledged(30)
+        gatewayToS3.set({ dropAnswers: true })
+        await pause(300)
+        gatewayToS3.set()
+      }
+      await acknowledged(30)
+      const { refused, unknown } = producer.counts()
+      expect(
+        refused + unknown === 0,
+        `every answer is 201 (refused ${refused}, unknown ${unknown})`,
+      )
+    },
+  },
+  {
+    id: 'F43b',
+    title: 'S3 killed in the middle of uploads, five times',
+    load,
+    async run({ cluster, acknowledged, issued, random }) {
+      const { gatewayToS3 } = cluster.network
+      for (let round = 0; round < rounds; round++) {
+        await acknowledged(30)
+        gatewayToS3.set({ cutAfterBytes: Math.floor(random() * 20_000) })
+        gatewayToS3.cut()
+        await issued(15)
+        await cluster.s3.kill()
+        gatewayToS3.set()
+        await cluster.s3.start()
+      }
+      await acknowledged(30)
+    },
+  },
+  {
+    id: 'F43c',
+    title: 'S3 killed after it has stored images, before its answer, five times',
+    load,
+    async run({ cluster, acknowledged, dir }) {
+      const { gatewayToS3 } = cluster.network
+      const stored = () => objectFiles(dir).length
+      for (let round = 0; round < rounds; round++) {
+        await acknowledged(30)
+        gatewayToS3.set({ holdAnswers: true })
+        const before = stored()
+        await until('an image is stored', () => stored() > before)
+        await cluster.s3.kill()
+        gatewayToS3.cut()
+        gatewayToS3.set()
+        await cluster.s3.start()
+      }
+      await acknowledged(30)
+    },
+  },
+  {
+    id: 'F45',
+    title: 'an image damaged and another lost after they were stored: the hash in the row tells',
+    load,
+    async run({ cluster, acknowledged, producer, dir, expect }) {
+      await acknowledged(100)
+      await producer.stop()
+      await drained(cluster, 60_000)
+      const found = async () => {
+        const violations = createViolations()
+        await checkAttachments(cluster, await visibleRows(cluster), violations)
+        return violations.list().map((one) => one.replace(/ \(.*/, ''))
+      }
+      expect((await found()).length === 0, 'all images are whole')
+      const [damaged, lost] = objectFiles(dir) as [string, string]
+      const [first, second] = [readFileSync(damaged), readFileSync(lost)]
+      writeFileSync(
+        damaged,
+        first.map((byte, at) => (at === 100 ? byte ^ 1 : byte)),
+      )
+      rmSync(lost)
+      const reported = (await found()).toSorted()
+      expect(
+        String(reported) === '1 × attachment differs,1 × attachment missing',
+        `both are reported, and nothing else (${reported.join(', ')})`,
+      )
+      writeFileSync(damaged, first)
+      writeFileSync(lost, second)
+    },
+  },
+]
+
+/** Where the S3 server keeps the bytes of the images. */
+function objectFiles(dir: string): string[] {
+  return readdirSync(join(dir, 's3'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.includes('/feedback/') && name.endsWith('_object'))
+    .map((name) => join(dir, 's3', name))
+}

@@ -1,0 +1,119 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { insideArgs } from '../kit/app-process.ts'
+import { copyBuilt } from '../kit/built-copy.ts'
+import { framesInHand, queueKey, untilDone } from '../kit/observe.ts'
+import { rawRows } from '../kit/rows.ts'
+import { blackHole } from '../kit/tcp-proxy.ts'
+import { until } from '../kit/until.ts'
+import type { Scenario, Stage } from '../scenario.ts'
+import { hasTaken } from './worker.ts'
+
+/** Halts the only worker in an insert that is stored, until another has done all its frames. */
+async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume(): void }) {
+  const { cluster, acknowledged, expect } = stage
+  const [halted] = cluster.workers
+  await acknowledged(50)
+  cluster.network.workerToClickHouse.set({ holdAnswers: true })
+  const before = await rawRows(cluster)
+  await until('its rows are stored', async () => (await rawRows(cluster)) > before)
+  halt()
+  const inHand = await framesInHand(cluster.keys)
+  cluster.network.workerToClickHouse.set()
+  const other = await cluster.addWorker()
+  await untilDone(cluster.keys, inHand)
+  resume()
+  await until('lost locks are counted', async () => {
+    const name = 'intake_frame_locks_lost_total{kind="logs"}'
+    return (await cluster.metric(halted!, name)) > 0
+  })
+  await acknowledged(100)
+  expect(halted!.running() && other.running(), 'both workers live on')
+}
+
+/** As an older or newer version might be: each frame is an insert of its own, and none waits. */
+function otherBuild({ dir, root }: Stage): string {
+  const copy = join(dir, 'other-build')
+  mkdirSync(copy)
+  const file = 'worker/dist/worker.js'
+  const edits = [
+    { file, find: 'logs: 256, feedback: 64', replace: 'logs: 2, feedback: 2' },
+    { file, find: 'lingerMs = 500', replace: 'lingerMs = 0' },
+  ]
+  copyBuilt({ root, copy, edits })
+  return copy
+}
+
+/** More than one worker has the same frames in hand. */
+export const workerOverlapScenarios: Scenario[] = [
+  {
+    id: 'F16',
+    title: 'a worker frozen in an insert for longer than its lock, while another takes over',
+    run: (stage) =>
+      overtake(stage, {
+        halt: () => stage.cluster.workers[0]!.freeze(),
+        resume: () => stage.cluster.workers[0]!.thaw(),
+      }),
+  },
+  {
+    id: 'F17a',
+    title:
+      'a worker whose event loop is blocked for longer than its lock, while another takes over',
+    cluster: { workerArgs: insideArgs },
+    run(stage) {
+      const busyWhile = join(stage.dir, 'busy')
+      return overtake(stage, {
+        halt() {
+          writeFileSync(busyWhile, '')
+          stage.cluster.workers[0]!.tell({ busyWhile })
+        },
+        resume: () => rmSync(busyWhile),
+      })
+    },
+  },
+  {
+    id: 'F17b',
+    title: 'a worker cut off from Redis for longer than its lock',
+    async run(stage) {
+      const { cluster } = stage
+      await stage.acknowledged(50)
+      cluster.network.workerToClickHouse.set(blackHole)
+      await hasTaken(stage)
+      cluster.network.workerToRedis.set(blackHole)
+      await until('a lock has expired', async () => {
+        const ids = await framesInHand(cluster.keys)
+        const locks = await Promise.all(
+          ids.map((id) => cluster.keys.exists(queueKey('logs', `${id}:lock`))),
+        )
+        return locks.includes(0)
+      })
+      cluster.network.workerToRedis.set()
+      cluster.network.workerToClickHouse.set()
+      await stage.acknowledged(100)
+    },
+  },
+  {
+    id: 'F18',
+    title: 'two builds of the worker with different grouping at once, each killed in an insert',
+    async run(stage) {
+      const { cluster, acknowledged, expect } = stage
+      const ours = cluster.workers[0]!
+      const other = await cluster.addWorker({ root: otherBuild(stage) })
+      await acknowledged(200)
+      const rowsPerInsert = async (worker: typeof ours) =>
+        (await cluster.metric(worker, 'intake_rows_inserted_total{kind="logs"}')) /
+        (await cluster.metric(worker, 'intake_inserts_total{kind="logs"}'))
+      const sizes = [await rowsPerInsert(ours), await rowsPerInsert(other)] as const
+      expect(sizes[0] > 2 * sizes[1], `their merges differ (${sizes.join(' and ')} rows)`)
+      for (const killed of [ours, other]) {
+        cluster.network.workerToClickHouse.set({ holdAnswers: true })
+        await acknowledged(100)
+        const inHand = await framesInHand(cluster.keys)
+        await killed.kill()
+        cluster.network.workerToClickHouse.set()
+        await untilDone(cluster.keys, inHand)
+        await killed.start()
+      }
+    },
+  },
+]
