@@ -1,7 +1,8 @@
+import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { plantedBugs, runPlanted } from './planted.ts'
-import { line, neverHappened, table } from './report.ts'
+import { line, markdown, neverHappened, table } from './report.ts'
 import { runScenario, type Result } from './run-scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
@@ -14,6 +15,8 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
     /** Plants bugs and expects the scenarios to see them. */
     planted: { type: 'boolean', default: false },
+    /** A file for the results of a whole run. */
+    write: { type: 'string' },
   },
 })
 const { keep, planted, only } = values
@@ -43,6 +46,13 @@ console.log(`\n${table(results)}\n`)
 const whole = !planted && wanted === undefined
 const missing = whole ? neverHappened(results) : []
 for (const sentence of missing) console.log(`FAIL: ${sentence}`)
+if (whole && values.write !== undefined) {
+  const head = {
+    command: `SEED=${seed} npm run test:faults`,
+    date: new Date().toISOString().slice(0, 10),
+  }
+  writeFileSync(values.write, markdown(results, head))
+}
 const number = (verdict: Result['verdict']) =>
   results.filter((one) => one.verdict === verdict).length
 const failed = number('failed') + missing.length

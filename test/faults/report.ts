@@ -67,3 +67,36 @@ export function table(results: Result[]): string {
     .map((cells) => cells.map((cell, at) => cell.padStart(widths[at] ?? 0)).join('  '))
     .join('\n')
 }
+
+/** The same as a table for `docs/fault-results.md`. */
+export function markdown(results: Result[], head: { command: string; date: string }): string {
+  const row = (cells: string[]) => `| ${cells.join(' | ')} |`
+  const numbers = (counts: Counts | undefined) =>
+    columns.map(([key]) => (counts === undefined ? '' : String(counts[key])))
+  const seconds = (ms: number) => (ms / 1000).toFixed(0)
+  const lines = results.map(({ id, title, verdict, counts, ms, reasons }) => {
+    const what = verdict === 'passed' ? title : [title, ...reasons].join('; ')
+    return row([id, what, verdict, ...numbers(counts), seconds(ms)])
+  })
+  const passed = results.filter(({ verdict }) => verdict === 'passed').length
+  const ms = results.reduce((sum, one) => sum + one.ms, 0)
+  return [
+    '# Results of the fault suites',
+    '',
+    `\`${head.command}\`, ${head.date}: ${passed} of ${results.length} scenarios passed. Passed means that what`,
+    'was acknowledged was visible, each record once and as it was sent, that nothing else was there, and',
+    'that every answer came in time. Written by the run itself (`--write`), never by hand; how the suites',
+    'work is in [decision 5](decisions/0005-fault-suites.md).',
+    '',
+    'Redelivered: frames that a worker got again. Raw duplicates: rows that were inserted again and are',
+    'hidden by the views. Partial inserts: inserts of which a killed ClickHouse kept a part. These were',
+    'survived. Refused and unknown answers are what clients saw while something was broken; requests',
+    'with an idempotency key were repeated and may count several times.',
+    '',
+    row(['', 'What breaks', 'Verdict', ...columns.map(([, name]) => name), 's']),
+    row(['---', '---', '---', ...columns.map(() => '--:'), '--:']),
+    ...lines,
+    row(['all', '', '', ...numbers(total(results)), seconds(ms)]),
+    '',
+  ].join('\n')
+}
