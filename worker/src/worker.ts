@@ -42,10 +42,13 @@ export function startWorker(options: {
       },
       onLockLost(frames) {
         metrics.lockLost(kind, frames)
-        log.warn({ kind, frames }, 'locks lost: another worker may store the same rows again')
+        const help = 'docs/operations/locks-lost.md'
+        log.warn({ kind, frames, help }, 'locks lost: another worker may store the same rows again')
       },
       onStandstill() {
-        throw new Error(`frames of kind ${kind} are waiting and none is taken: ending this process`)
+        const help = 'docs/operations/worker-standstill.md'
+        log.error({ kind, help }, 'frames are waiting and none is taken: ending this process')
+        throw new Error('the worker stands still')
       },
     })
     metrics.watchBacklog(kind, consumer.backlog)
