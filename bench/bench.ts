@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { startGenerator, type Generator } from './load/generator.ts'
 import type { Owner } from './owner.ts'
+import { buildPeer, type Peer } from './peer.ts'
 import type { RoundsLog } from './rounds.ts'
 import { startServices, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
@@ -32,6 +33,7 @@ export interface Bench {
   owner: Owner
   dataDir: string
   rounds: RoundsLog
+  peer: Peer
   /** Starts a variant; it runs until it is stopped or the bench ends. */
   start(name: VariantName, size?: { gateways?: number; workers?: number }): Promise<Variant>
   /** Tells the person who waits. */
@@ -44,6 +46,10 @@ export async function openBench(options: {
   options: BenchOptions
 }): Promise<Bench> {
   const { dataDir, owner } = options
+  const say = (sentence: string) => console.error(sentence)
+  const peer = options.options.variants.includes('benthos')
+    ? await buildPeer({ say, signal: owner.signal })
+    : { leftOut: 'it was not asked for' }
   const services = await startServices({ dataDir, owner })
   const logs = join(dataDir, 'logs')
   mkdirSync(logs, { recursive: true })
@@ -55,8 +61,9 @@ export async function openBench(options: {
     owner,
     dataDir,
     rounds: { discarded: 0, keptDisturbed: 0 },
+    peer,
     start: (name, size) =>
-      startVariant(name, { services, owner, dataDir: logs, profileDir, ...size }),
-    say: (sentence) => console.error(sentence),
+      startVariant(name, { services, owner, dataDir: logs, profileDir, peer, ...size }),
+    say,
   }
 }

@@ -5,11 +5,19 @@ import { createInterface } from 'node:readline'
 import type { Owner } from './owner.ts'
 
 /** A gateway or a worker, ours or an anchor's, as a process of its own. */
-export interface NodeProcess {
+export interface AppProcess {
   name: string
   pid: number
   /** SIGTERM, and SIGKILL after 15 s; resolves when the process is gone. */
   stop(): Promise<void>
+}
+
+interface StartOptions {
+  name: string
+  env: Record<string, string>
+  /** Receives everything it prints. */
+  logFile: string
+  owner: Owner
 }
 
 /** Ends the process when the one that started it is gone, however that went. */
@@ -18,23 +26,30 @@ const leash =
 const startMs = 30_000
 const stopMs = 15_000
 
+/** Starts a script with this Node; resolves when it prints a line of JSON with `adminPort` or `up`. */
+export async function startNode(
+  options: StartOptions & { script: string; nodeArgs?: string[] },
+): Promise<AppProcess> {
+  const { script, nodeArgs = [] } = options
+  return startProcess({
+    ...options,
+    command: process.execPath,
+    args: [...nodeArgs, '--import', leash, script],
+    up: /"(adminPort|up)":/,
+  })
+}
+
 /**
- * Starts a script with this Node and resolves when it has printed a line of JSON with `adminPort`
- * or `up`.
+ * Starts a program that ends at the end of its standard input.
  *
- * @param options.logFile receives everything it prints
+ * @param options.up a line it prints when it is up
  */
-export async function startNode(options: {
-  name: string
-  script: string
-  env: Record<string, string>
-  nodeArgs?: string[]
-  logFile: string
-  owner: Owner
-}): Promise<NodeProcess> {
-  const { name, script, env, nodeArgs = [], logFile, owner } = options
+export async function startProcess(
+  options: StartOptions & { command: string; args: string[]; up: RegExp },
+): Promise<AppProcess> {
+  const { name, command, args, env, up, logFile, owner } = options
   owner.signal.throwIfAborted()
-  const child = spawn(process.execPath, [...nodeArgs, '--import', leash, script], {
+  const child = spawn(command, args, {
     env: { ...process.env, NODE_ENV: 'production', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
@@ -50,13 +65,13 @@ export async function startNode(options: {
 
   const log = createWriteStream(logFile, { flags: 'a' })
   const lastLines: string[] = []
-  const up = new Promise<void>((resolve) => {
+  const isUp = new Promise<void>((resolve) => {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface(stream).on('line', (line) => {
         log.write(`${line}\n`)
         lastLines.push(line)
         if (lastLines.length > 5) lastLines.shift()
-        if (/"(adminPort|up)":/.test(line)) resolve()
+        if (up.test(line)) resolve()
       })
     }
   })
@@ -65,7 +80,7 @@ export async function startNode(options: {
   const ended = exited.then(() => {
     throw new Error(`${name} ended before it was up:\n${lastLines.join('\n')}`)
   })
-  await Promise.race([up, ended]).finally(() => clearTimeout(timer))
+  await Promise.race([isUp, ended]).finally(() => clearTimeout(timer))
   ended.catch(() => undefined)
   return { name, pid: child.pid as number, stop }
 }

@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePorts } from './free-ports.ts'
 import type { Owner } from './owner.ts'
-import { startNode, type NodeProcess } from './process.ts'
+import type { Peer } from './peer.ts'
+import { startNode, startProcess, type AppProcess } from './process.ts'
 import { s3Settings, type Services } from './services.ts'
 
 /** One way to take events in, running. */
@@ -10,19 +11,29 @@ export interface Variant {
   name: VariantName
   /** Where its gateways listen. */
   ports: number[]
-  gateways: NodeProcess[]
-  workers: NodeProcess[]
+  gateways: AppProcess[]
+  workers: AppProcess[]
   /** Its table is `logs_raw` in this database; undefined: it stores nothing. */
   database: string | undefined
   stop(): Promise<void>
 }
 
-export const variantNames = ['intake', 'bare', 'naive', 'add-bulk', 'redis-list', 'direct'] as const
+export const variantNames = [
+  'intake',
+  'bare',
+  'naive',
+  'add-bulk',
+  'redis-list',
+  'direct',
+  'benthos',
+] as const
 export type VariantName = (typeof variantNames)[number]
 
 export interface VariantOptions {
   services: Services
   owner: Owner
+  /** For the variant `benthos`. */
+  peer: Peer
   /** For the log files. */
   dataDir: string
   gateways?: number
@@ -34,8 +45,10 @@ export interface VariantOptions {
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const anchors = fileURLToPath(new URL('anchors/', import.meta.url))
 
+type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
+
 /** Which programs the anchors consist of. */
-const scripts: Record<Exclude<VariantName, 'intake'>, { gateway: string; worker?: string }> = {
+const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   bare: { gateway: 'bare.js' },
   naive: { gateway: 'naive-gateway.js', worker: 'job-per-event-worker.js' },
   'add-bulk': { gateway: 'add-bulk-gateway.js', worker: 'job-per-event-worker.js' },
@@ -45,7 +58,8 @@ const scripts: Record<Exclude<VariantName, 'intake'>, { gateway: string; worker?
 
 /** Starts the processes of a variant. Anchors get a table of their own, of the same form as ours. */
 export async function startVariant(name: VariantName, options: VariantOptions): Promise<Variant> {
-  return name === 'intake' ? startIntake(options) : startAnchor(name, options)
+  if (name === 'intake') return startIntake(options)
+  return name === 'benthos' ? startBenthos(options) : startAnchor(name, options)
 }
 
 async function startIntake(options: VariantOptions): Promise<Variant> {
@@ -107,15 +121,10 @@ async function untilReady(port: number): Promise<void> {
   throw new Error('the gateway did not become ready')
 }
 
-async function startAnchor(
-  name: Exclude<VariantName, 'intake'>,
-  options: VariantOptions,
-): Promise<Variant> {
+async function startAnchor(name: AnchorName, options: VariantOptions): Promise<Variant> {
   const { services, owner, dataDir } = options
   const { gateway, worker } = scripts[name]
-  const database = `bench_${name.replaceAll('-', '_')}`
-  await services.sql.command(`CREATE DATABASE IF NOT EXISTS ${database}`)
-  await services.sql.command(`CREATE TABLE IF NOT EXISTS ${database}.logs_raw AS intake.logs_raw`)
+  const database = await createTable(name, services)
   const [port] = (await freePorts(1)) as [number]
   const start = (script: string) =>
     startNode({
@@ -143,6 +152,44 @@ async function startAnchor(
   }
 }
 
-async function stopAll(processes: NodeProcess[]): Promise<void> {
+async function startBenthos({ services, owner, dataDir, peer }: VariantOptions): Promise<Variant> {
+  if ('leftOut' in peer) throw new Error(`there is no Benthos: ${peer.leftOut}`)
+  const database = await createTable('benthos', services)
+  const [port] = (await freePorts(1)) as [number]
+  const { username, password, origin } = new URL(services.clickhouse.url)
+  const query = new URLSearchParams({
+    query: `INSERT INTO ${database}.logs_raw FORMAT JSONEachRow`,
+    date_time_input_format: 'best_effort',
+    async_insert: '0',
+    wait_end_of_query: '1',
+  })
+  const gateway = await startProcess({
+    name: 'benthos',
+    command: peer.program,
+    args: ['run', peer.config],
+    env: {
+      PORT: String(port),
+      API_KEY: services.apiKey,
+      CLICKHOUSE_INSERT_URL: `${origin}/?${query.toString()}`,
+      CLICKHOUSE_USER: username,
+      CLICKHOUSE_PASSWORD: password,
+    },
+    up: /Output type http_client is now active/,
+    logFile: join(dataDir, 'benthos.log'),
+    owner,
+  })
+  const { stop } = gateway
+  return { name: 'benthos', ports: [port], gateways: [gateway], workers: [], database, stop }
+}
+
+/** A table of the same form as ours in a database of the variant's own. */
+async function createTable(name: VariantName, { sql }: Services): Promise<string> {
+  const database = `bench_${name.replaceAll('-', '_')}`
+  await sql.command(`CREATE DATABASE IF NOT EXISTS ${database}`)
+  await sql.command(`CREATE TABLE IF NOT EXISTS ${database}.logs_raw AS intake.logs_raw`)
+  return database
+}
+
+async function stopAll(processes: AppProcess[]): Promise<void> {
   await Promise.all(processes.map((one) => one.stop()))
 }

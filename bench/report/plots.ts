@@ -16,11 +16,14 @@ import {
 
 const width = 680
 const left = 90
-const right = 60
+const right = 75
 
 const shownParts = ['gateway', 'redis', 'worker', 'clickhouse'] as const
 
-/** One bar per variant, made of its processes. A bar beyond five times the median is cut off. */
+/**
+ * One bar per variant, made of its processes. A bar beyond five times the median is as long as the
+ * longest other one and marked.
+ */
 export function cpuBars(costs: Costs): string {
   const rows = [...costs].map(([name, cost]) => ({
     name,
@@ -32,10 +35,10 @@ export function cpuBars(costs: Costs): string {
   const scale = (width - left - right) / largest
   const bars = rows.flatMap(({ name, values, total }, index) => {
     const y = 52 + index * 28
+    const cut = total > largest
     let x = left
-    const end = width - right
     const segments = values.map((value, part) => {
-      const length = Math.min(value * scale, end - x)
+      const length = value * (cut ? scale * (largest / total) : scale)
       const segment = rectangle({
         x,
         y,
@@ -46,11 +49,10 @@ export function cpuBars(costs: Costs): string {
       x += length
       return segment
     })
-    const label = total * scale > end - left + 1 ? `… ${number(total)}` : number(total, 0)
     return [
       text({ x: left - 8, y: y + 13, content: name, anchor: 'end' }),
       ...segments,
-      text({ x: x + 6, y: y + 13, content: label }),
+      text({ x: x + 6, y: y + 13, content: `${cut ? '… ' : ''}${number(total)}` }),
     ]
   })
   return svgDocument({

@@ -5,6 +5,7 @@ import { defaultBodySize } from '../corpus.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { range, ratio } from '../report/format.ts'
 import { cpuBars } from '../report/plots.ts'
+import type { Peer } from '../peer.ts'
 import { abbaOrder, measureUndisturbed } from '../rounds.ts'
 import { median } from '../statistics.ts'
 import type { Variant } from '../variants.ts'
@@ -12,10 +13,14 @@ import type { SuiteResult, Table } from './suite.ts'
 
 const connections = 64
 
-const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
+const method = (
+  peer: Peer,
+) => `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
 gateway and one worker process per variant, the same Redis (\`appendfsync always\`) and the same form of
 table for all. Rounds interleaved ABBA. CPU from \`/proc/<pid>/stat\`, from the first request until all
-rows are visible and all processes are at rest.`
+rows are visible and all processes are at rest.${
+  'leftOut' in peer ? ` Benthos, a peer from outside, was left out: ${peer.leftOut}.` : ''
+}`
 
 /** Events per second and CPU per event of every variant. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
@@ -23,7 +28,7 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
   return {
     name: 'capacity',
     title: 'Capacity and CPU per event',
-    method,
+    method: method(bench.peer),
     tables: [costTable(rounds, [...costs.keys()]), ratioTable(costs)],
     checks: capacityRatios(costs).map(({ item, what, value, limit }) => ({
       item,
@@ -41,8 +46,11 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
 export async function measureCapacity(bench: Bench): Promise<{ rounds: Round[]; costs: Costs }> {
   const { options } = bench
   const variants: Variant[] = []
-  for (const name of options.variants) variants.push(await bench.start(name))
-  bench.say(`capacity: warming up ${options.variants.join(', ')}`)
+  for (const name of options.variants) {
+    if (name === 'benthos' && 'leftOut' in bench.peer) continue
+    variants.push(await bench.start(name))
+  }
+  bench.say(`capacity: warming up ${variants.map(({ name }) => name).join(', ')}`)
   for (const variant of variants) await measure(bench, variant, options.warmUpSeconds)
   const rounds: Round[] = []
   for (const variant of abbaOrder(variants, options.rounds)) {
