@@ -18,7 +18,6 @@ export interface PlantedBug {
 
 const consumer = 'packages/queue/dist/consumer.js'
 const coalescer = 'worker/dist/coalescer.js'
-const migration = 'packages/clickhouse/dist/migrations/0001-logs-and-feedback.js'
 const confirmed = `for (const { resolve } of merged)
                 resolve();`
 const inserted = 'await insert(merged.map(({ frame }) => frame));'
@@ -67,7 +66,13 @@ export const plantedBugs: PlantedBug[] = [
     name: 'FINAL is missing in the view of logs',
     scenario: 'F13',
     edits: [
-      { file: migration, find: 'FROM intake.logs_raw FINAL', replace: 'FROM intake.logs_raw' },
+      // Whichever migration made the view last.
+      {
+        file: 'packages/clickhouse/dist/migrate.js',
+        find: 'clickhouse.command(statement);\n        await clickhouse.command(record',
+        replace: `clickhouse.command(statement.replace('logs_raw FINAL', 'logs_raw'));
+        await clickhouse.command(record`,
+      },
     ],
     reason: 'visible twice',
   },
