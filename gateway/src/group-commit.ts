@@ -42,15 +42,20 @@ interface Waiting {
 }
 
 const framesInFlightMax = 4
+/**
+ * A frame costs Redis and the worker about as much as the work on fifty rows, so under load frames
+ * start no closer together than this. A row that comes alone waits for nothing.
+ */
+const frameIntervalMs = 5
 /** The rows of a frame settle together, so their deadlines may not lie further apart than this. */
 const deadlineSpreadMs = 1_000
 const frameRowsMax = 1_000
 const frameCharactersMax = 1024 * 1024
 
 /**
- * Stores rows in frames. Rows gather while frames are in flight and the next frame takes all of
- * them, so the frames grow with the load and a lone row waits for nothing. A frame holds rows of
- * one partition only.
+ * Stores rows in frames. A lone row starts a frame at once; rows that come close together gather for
+ * a few milliseconds, and while too many frames are in flight, and the next frame takes all of them:
+ * the frames grow with the load, not their number. A frame holds rows of one partition only.
  *
  * @param options.onStored told the number of rows of each stored frame
  */
@@ -61,20 +66,30 @@ export function createGroupCommit(options: {
   const { producer } = options
   let waiting: Waiting[] = []
   let scheduled = false
+  /** On the clock of `performance.now()`. */
+  let nextStart = 0
   const inFlight = new Set<Promise<void>>()
 
   function schedule(): void {
     if (scheduled || waiting.length === 0 || inFlight.size >= framesInFlightMax) return
     scheduled = true
-    setImmediate(() => {
-      scheduled = false
-      const flight = flush(takeFrame()).finally(() => {
-        inFlight.delete(flight)
-        schedule()
-      })
-      inFlight.add(flight)
+    const pauseMs = nextStart - performance.now()
+    if (pauseMs > 0) setTimeout(start, pauseMs)
+    else setImmediate(start)
+  }
+
+  function start(): void {
+    scheduled = false
+    const frame = takeFrame()
+    const isLone = frame.length <= 1 && inFlight.size === 0
+    // What did not fit into this frame waits no longer.
+    nextStart = isLone || waiting.length > 0 ? 0 : performance.now() + frameIntervalMs
+    const flight = flush(frame).finally(() => {
+      inFlight.delete(flight)
       schedule()
     })
+    inFlight.add(flight)
+    schedule()
   }
 
   /** The oldest rows, as many as fit into one frame. */

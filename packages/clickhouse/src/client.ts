@@ -68,7 +68,8 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       const { writtenRows } = await send({
         query: `INSERT INTO ${name} (${columns.join(', ')}) FORMAT JSONEachRow`,
         settings: insertSettings,
-        body: Readable.from(members),
+        // In one piece: as many pieces would be as many writes.
+        body: Readable.from([Buffer.concat(members)]),
         headers: { 'Content-Encoding': 'gzip' },
         signal,
       })
