@@ -1,10 +1,6 @@
 // A fast look at what an event costs: Intake against `bare` and `naive` in one run, so that the speed
 // of the machine does not matter. Prints one line per ratio; exit code 1 when one is beyond its
 // margin. It finds a path that has become much dearer, not a few percent: those are for `npm run bench`.
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { openBench } from './bench.ts'
 import { capacityRatios } from './capacity-ratios.ts'
 import { withOwner } from './owner.ts'
@@ -13,9 +9,8 @@ import { measureCapacity } from './suites/capacity.ts'
 /** How far beyond its limit a ratio may be: rounds are short, and others may use the machine. */
 const margin = 1.3
 
-const dataDir = mkdtempSync(join(tmpdir(), 'intake-bench-'))
 try {
-  const ratios = await withOwner(async (owner) => {
+  const ratios = await withOwner(async (owner, dataDir) => {
     const options = {
       quick: true,
       rounds: 2,
@@ -42,6 +37,4 @@ try {
 } catch (error) {
   console.error(error)
   process.exitCode = 1
-} finally {
-  await rm(dataDir, { recursive: true, force: true })
 }

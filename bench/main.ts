@@ -1,7 +1,3 @@
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { openBench } from './bench.ts'
 import { readOptions } from './options.ts'
 import { withOwner } from './owner.ts'
@@ -11,11 +7,10 @@ import { suites } from './suites/index.ts'
 import type { SuiteResult } from './suites/suite.ts'
 
 const { options, wanted, save, name } = readOptions(process.argv.slice(2))
-const dataDir = mkdtempSync(join(tmpdir(), 'intake-bench-'))
 const begin = performance.now()
 
 try {
-  const report = await withOwner(async (owner): Promise<Report> => {
+  const report = await withOwner(async (owner, dataDir): Promise<Report> => {
     const bench = await openBench({ dataDir, owner, options })
     const results: SuiteResult[] = []
     for (const suite of wanted) results.push(await suites[suite]!(bench))
@@ -33,6 +28,4 @@ try {
 } catch (error) {
   console.error(error)
   process.exitCode = 1
-} finally {
-  await rm(dataDir, { recursive: true, force: true })
 }

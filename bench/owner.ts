@@ -1,3 +1,8 @@
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 /** Ends everything that was started, in reverse order, once: at the end, on failure, on a signal. */
 export interface Owner {
   add(end: () => Promise<unknown>): void
@@ -25,15 +30,22 @@ export function createOwner(): Owner {
   }
 }
 
-/** Runs `work` with an owner that is ended afterwards, also on Ctrl-C and SIGTERM. */
-export async function withOwner<T>(work: (owner: Owner) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` with an owner that is ended afterwards, also on Ctrl-C and SIGTERM, and with an empty
+ * directory that goes after everything else.
+ */
+export async function withOwner<T>(
+  work: (owner: Owner, dataDir: string) => Promise<T>,
+): Promise<T> {
   const owner = createOwner()
+  const dataDir = mkdtempSync(join(tmpdir(), 'intake-bench-'))
+  owner.add(() => rm(dataDir, { recursive: true, force: true }))
   const interrupt = () => {
     void owner.end().then(() => process.exit(130))
   }
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   try {
-    return await work(owner)
+    return await work(owner, dataDir)
   } finally {
     await owner.end()
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt)

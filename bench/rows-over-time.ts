@@ -1,5 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Bench } from './bench.ts'
-import { until } from './until.ts'
 import { rowsInserted } from './visible.ts'
 
 /** How many rows could be read at a moment. */
@@ -10,24 +10,31 @@ export interface RowsSample {
 }
 
 const sampleMs = 50
-/** A worker may pause for a minute between two attempts. */
-const progressMs = 180_000
+/** A worker may pause for a minute between two attempts; then nothing more will come. */
+const standstillMs = 75_000
 
-/** Waits until that many rows can be read; resolves to what could be read on the way. */
+/**
+ * Waits until that many rows can be read, or until no row has come for 75 s: whether they are the
+ * right ones is for the caller to check. Resolves to what could be read on the way.
+ */
 export async function untilRows(
-  { services }: Bench,
+  { services, owner }: Bench,
   table: string,
   wanted: number,
 ): Promise<RowsSample[]> {
   const samples: RowsSample[] = []
-  await until(
-    `${wanted} rows are in ${table}`,
-    async () => {
-      const rows = await rowsInserted(services.sql, table)
-      samples.push({ at: Date.now(), rows })
-      return rows >= wanted
-    },
-    { timeoutMs: progressMs, everyMs: sampleMs },
-  )
+  let lastRows = 0
+  let lastProgress = performance.now()
+  while (performance.now() - lastProgress < standstillMs) {
+    owner.signal.throwIfAborted()
+    const rows = await rowsInserted(services.sql, table)
+    samples.push({ at: Date.now(), rows })
+    if (rows >= wanted) break
+    if (rows > lastRows) {
+      lastRows = rows
+      lastProgress = performance.now()
+    }
+    await pause(sampleMs)
+  }
   return samples
 }
