@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { startClickHouse, startRedis, startS3 } from '@intake/stack'
+import { createDataDir } from '../../../test/support/data-dir.ts'
+
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const dataDir = createDataDir(t)
+const [redis, server, s3] = await Promise.all([
+  startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
+  startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 }),
+  startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
+])
+t.teardown(() => Promise.all([redis, server, s3].map((service) => service.stop())))
+const clickhouse = createClickHouse({ url: server.url })
+t.teardown(() => clickhouse.close())
+
+interface Outcome {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs the command line as an operator does. */
+function intake(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
+  const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
+  return new Promise((resolve) => {
+    const options = { cwd: dataDir, env: { ...process.env, ...endpoints, ...env } }
+    execFile(process.execPath, [main, ...args], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+    })
+  })
+}
+
+const row = (event: unknown) => ({
+  id: randomUUID() as string,
+  received_at: '2026-11-21T03:00:00.123Z',
+  bundle_identifier: 'com.example.app',
+  device_uuid: randomUUID() as string,
+  unique_user_id: 'user-1',
+  api_key_id: 'key-1',
+  device: {},
+  device_extra: {},
+  event,
+  params: {},
+})
+
+async function bury(record: { id: string }): Promise<string> {
+  const refusal = new ClickHouseError('refused', { kind: 'data', code: 27, serverText: 'why' })
+  await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(record), refusal })
+  return record.id
+}
+
+const count = async (id: string) => {
+  const sql = 'SELECT count() AS rows FROM intake.logs WHERE id = {id:UUID}'
+  const [first] = await clickhouse.query<{ rows: number }>(sql, { id })
+  return first?.rows
+}
+
+t.test('setup makes tables, bucket and mark once', async (t) => {
+  const first = await intake(['setup'])
+  t.equal(first.code, 0)
+  t.match(first.stdout, /^applied 0001-.*Intake is set up\.\n$/s)
+  t.match(await intake(['setup']), { code: 0, stdout: 'Intake is set up.\n' })
+})
+
+t.test('dead letters are listed, shown, replayed and dropped', async (t) => {
+  const replayed = await bury(row('repaired'))
+  const dropped = await bury(row('unwanted'))
+  const list = await intake(['dead-letters', 'list'])
+  t.match(list, { code: 0, stderr: '2 dead letters\n' })
+  t.match(list.stdout, `${replayed}\tlogs\t`)
+  t.match(list.stdout, 'code 27')
+
+  const shown = await intake(['dead-letters', 'show', replayed])
+  const letter = JSON.parse(shown.stdout) as { error: string; row: string }
+  t.equal(letter.error, 'why')
+  t.match(JSON.parse(letter.row), { id: replayed, event: 'repaired' })
+
+  t.match(await intake(['dead-letters', 'replay', replayed]), { code: 0 })
+  t.equal(await count(replayed), 1)
+  t.match(await intake(['dead-letters', 'drop', dropped]), { code: 0 })
+  t.equal(await count(dropped), 0)
+  t.equal((await intake(['dead-letters', 'list'])).stderr, '0 dead letters\n')
+})
+
+t.test('--all goes on after one that is refused again, which stays', async (t) => {
+  const good = await bury(row('good'))
+  const bad = await bury(row({ not: 'a text' }))
+  const outcome = await intake(['dead-letters', 'replay', '--all'])
+  t.equal(outcome.code, 1)
+  t.match(outcome.stdout, `${good}\tdone`)
+  t.match(outcome.stderr, '1 failed')
+  t.match((await intake(['dead-letters', 'list'])).stdout, bad)
+  t.match(await intake(['dead-letters', 'drop', '--all']), { code: 0 })
+})
+
+t.test('a wrong use is one sentence and exit code 1', async (t) => {
+  const cases: [string[], RegExp][] = [
+    [['dead-letters', 'show', 'nothing'], /^There is no dead letter nothing\.\n$/],
+    [['dead-letters', 'replay'], /^Name an id, or --all\.\n$/],
+    [['dead-letters', 'drop', 'an-id', '--all'], /^Name an id, or --all\.\n$/],
+    [['keys', 'revoke', 'key_none'], /^There is no key key_none\.\n$/],
+    [['keys', 'create', '--name', 'x', '--expires', '2020-01-01'], /must be in the future/],
+  ]
+  for (const [args, stderr] of cases) t.match(await intake(args), { code: 1, stdout: '', stderr })
+})
+
+t.test('keys are created, listed without their secret, and revoked', async (t) => {
+  const created = await intake(['keys', 'create', '--name', 'iOS', '--bundle', 'com.a', 'com.b'])
+  t.equal(created.code, 0)
+  const secret = created.stdout.trim()
+  t.match(secret, /^ik_/)
+  const list = await intake(['keys', 'list'])
+  t.match(list.stdout, /^key_\S+\tiOS\tcom\.a,com\.b\tcreated \S+\texpires never\n$/)
+  t.notMatch(list.stdout, secret)
+  const [id] = list.stdout.split('\t')
+  t.match(await intake(['keys', 'revoke', id!]), { code: 0 })
+  t.match((await intake(['keys', 'list'])).stdout, /\trevoked /)
+
+  const given = { FIRST_KEY: 'a-secret-of-some-length' }
+  const from = ['keys', 'create', '--name', 'CI', '--from-env', 'FIRST_KEY']
+  t.match(await intake(from, given), { code: 0 })
+  t.match(await intake(from, given), { code: 1, stderr: /exists already/ })
+})
+
+t.test('env prints exports that a shell takes, from the running stack', async (t) => {
+  const endpoints = { redis: "redis://:it's@h", clickhouse: 'http://c', s3: 'http://s' }
+  writeFileSync(join(dataDir, 'endpoints.json'), JSON.stringify(endpoints))
+  const none = { REDIS_URL: '', CLICKHOUSE_URL: '', S3_ENDPOINT: '' }
+  const outcome = await intake(['env'], { ...none, INTAKE_DATA_DIR: dataDir })
+  t.match(outcome.stdout, `export REDIS_URL='redis://:it'\\''s@h'\n`)
+  const away = await intake(['env'], { ...none, INTAKE_DATA_DIR: join(dataDir, 'away') })
+  t.match(away, { code: 1, stderr: /Set REDIS_URL, or start the services/ })
+})
+
+t.test('a service that is away is an error within seconds', async (t) => {
+  const away = { REDIS_URL: 'redis://127.0.0.1:1', CLICKHOUSE_URL: 'http://u:p@127.0.0.1:1' }
+  t.match(await intake(['keys', 'list'], away), { code: 1 })
+  t.match(await intake(['dead-letters', 'list'], away), { code: 1 })
+})
