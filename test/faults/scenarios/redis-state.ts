@@ -124,7 +124,7 @@ export const redisStateScenarios: Scenario[] = [
   {
     id: 'F32',
     title: 'Redis configured so that it could lose data: the gateway says why and takes nothing',
-    async run({ cluster, acknowledged, expect }) {
+    async run({ cluster, acknowledged, issued, producer, expect }) {
       await acknowledged(50)
       const [gateway] = cluster.gateways
       const wrong: [string, string, string][] = [
@@ -136,11 +136,15 @@ export const redisStateScenarios: Scenario[] = [
         await gateway!.terminate()
         await cluster.keys.config('SET', name, value)
         await gateway!.start()
-        await pause(500)
-        const ready = await fetch(`${gateway!.adminUrl()}/readyz`)
-        const text = await ready.text()
-        expect(ready.status === 503 && text.includes(name), `${name} ${value} is refused (${text})`)
+        const { acknowledged: before } = producer.counts()
+        const { adminUrl } = gateway!
+        await until(`${name} ${value} is refused`, async () => {
+          const ready = await fetch(`${adminUrl()}/readyz`)
+          return ready.status === 503 && (await ready.text()).includes(name)
+        })
+        await issued(50)
         await gateway!.terminate()
+        expect(producer.counts().acknowledged === before, 'nothing is accepted')
         await cluster.keys.config('SET', name, right)
         await until('the file is written', async () =>
           (await cluster.keys.info('persistence')).includes('aof_rewrite_in_progress:0'),
