@@ -33,7 +33,8 @@ export interface Bench {
   owner: Owner
   dataDir: string
   rounds: RoundsLog
-  peer: Peer
+  /** Builds it at the first call. */
+  peer(): Promise<Peer>
   /** Starts a variant; it runs until it is stopped or the bench ends. */
   start(name: VariantName, size?: { gateways?: number; workers?: number }): Promise<Variant>
   /** Tells the person who waits. */
@@ -47,9 +48,8 @@ export async function openBench(options: {
 }): Promise<Bench> {
   const { dataDir, owner } = options
   const say = (sentence: string) => console.error(sentence)
-  const peer = options.options.variants.includes('benthos')
-    ? await buildPeer({ say, signal: owner.signal })
-    : { leftOut: 'it was not asked for' }
+  let building: Promise<Peer> | undefined
+  const peer = () => (building ??= buildPeer({ say, signal: owner.signal }))
   const services = await startServices({ dataDir, owner })
   const logs = join(dataDir, 'logs')
   mkdirSync(logs, { recursive: true })
@@ -62,8 +62,15 @@ export async function openBench(options: {
     dataDir,
     rounds: { discarded: 0, keptDisturbed: 0 },
     peer,
-    start: (name, size) =>
-      startVariant(name, { services, owner, dataDir: logs, profileDir, peer, ...size }),
+    start: async (name, size) =>
+      startVariant(name, {
+        services,
+        owner,
+        dataDir: logs,
+        profileDir,
+        ...size,
+        ...(name === 'benthos' && { peer: await peer() }),
+      }),
     say,
   }
 }

@@ -8,6 +8,7 @@ import { measureCapacity } from './suites/capacity.ts'
 
 /** How far beyond its limit a ratio may be: rounds are short, and others may use the machine. */
 const margin = 1.3
+const variants = ['intake', 'bare', 'naive'] as const
 
 try {
   const ratios = await withOwner(async (owner, dataDir) => {
@@ -16,14 +17,14 @@ try {
       rounds: 2,
       seconds: 2,
       warmUpSeconds: 4,
-      variants: ['intake', 'bare', 'naive'] as const,
+      variants,
       // A ratio of CPU times is good enough here when others are busy too.
       foreignShareMax: 1,
       soakMinutes: 0,
       profileDir: undefined,
     }
     const bench = await openBench({ dataDir, owner, options })
-    return capacityRatios((await measureCapacity(bench)).costs)
+    return capacityRatios((await measureCapacity(bench, variants)).costs)
   })
   for (const { what, value, limit } of ratios) {
     const beyond = value > limit * margin

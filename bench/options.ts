@@ -42,8 +42,8 @@ export function readOptions(args: string[]): RunOptions {
     options: {
       quick,
       rounds: positive('rounds', values.rounds ?? (quick ? '2' : '4')),
-      seconds: positive('seconds', values.seconds ?? (quick ? '1' : '3')),
-      warmUpSeconds: quick ? 2 : 5,
+      seconds: positive('seconds', values.seconds ?? (quick ? '1' : '2.5')),
+      warmUpSeconds: quick ? 2 : 4,
       variants: oneOf('variants', values.variants, variantNames) as VariantName[],
       foreignShareMax: positive('foreign-max', values['foreign-max']) / 100,
       soakMinutes: positive('minutes', values.minutes),

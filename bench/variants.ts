@@ -32,8 +32,8 @@ export type VariantName = (typeof variantNames)[number]
 export interface VariantOptions {
   services: Services
   owner: Owner
-  /** For the variant `benthos`. */
-  peer: Peer
+  /** The program of the variant `benthos`. */
+  peer?: Peer
   /** For the log files. */
   dataDir: string
   gateways?: number
@@ -153,7 +153,7 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
 }
 
 async function startBenthos({ services, owner, dataDir, peer }: VariantOptions): Promise<Variant> {
-  if ('leftOut' in peer) throw new Error(`there is no Benthos: ${peer.leftOut}`)
+  if (peer === undefined || 'leftOut' in peer) throw new Error('there is no Benthos')
   const database = await createTable('benthos', services)
   const [port] = (await freePorts(1)) as [number]
   const { username, password, origin } = new URL(services.clickhouse.url)

@@ -28,7 +28,7 @@ export function reportMarkdown(report: Report): string {
     `Every acknowledged event was visible exactly once: the count, the distinct ids and a checksum over
 the ids agreed in every round, or there would be no report.`,
     `Rounds in which others used more than ${foreign} of the processors were repeated:
-${rounds.discarded} discarded, ${rounds.keptDisturbed} disturbed three times and kept. How this is
+${rounds.discarded} discarded, ${rounds.keptDisturbed} disturbed again and kept. How this is
 measured, and why to believe it: [bench/README.md](../README.md).`,
     checksMarkdown(checks.toSorted((a, b) => a.item.localeCompare(b.item))),
     ...suites.map(suiteMarkdown),

@@ -31,7 +31,7 @@ export async function batch(bench: Bench): Promise<SuiteResult> {
   for (const shape of shapes) await measure(bench, variant, { shape, seconds: 1 })
   const measured: { shape: Shape; round: Round }[] = []
   for (const shape of abbaOrder(shapes, Math.min(2, options.rounds))) {
-    const seconds = Math.min(2, options.seconds)
+    const seconds = Math.min(1.5, options.seconds)
     const round = await measureUndisturbed(() => measure(bench, variant, { shape, seconds }), {
       foreignShareMax: options.foreignShareMax,
       log: bench.rounds,

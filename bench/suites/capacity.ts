@@ -5,30 +5,29 @@ import { defaultBodySize } from '../corpus.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { range, ratio } from '../report/format.ts'
 import { cpuBars } from '../report/plots.ts'
-import type { Peer } from '../peer.ts'
 import { abbaOrder, measureUndisturbed } from '../rounds.ts'
 import { median } from '../statistics.ts'
-import type { Variant } from '../variants.ts'
+import type { Variant, VariantName } from '../variants.ts'
 import type { SuiteResult, Table } from './suite.ts'
 
 const connections = 64
 
-const method = (
-  peer: Peer,
-) => `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
+const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
 gateway and one worker process per variant, the same Redis (\`appendfsync always\`) and the same form of
 table for all. Rounds interleaved ABBA. CPU from \`/proc/<pid>/stat\`, from the first request until all
-rows are visible and all processes are at rest.${
-  'leftOut' in peer ? ` Benthos, a peer from outside, was left out: ${peer.leftOut}.` : ''
-}`
+rows are visible and all processes are at rest.`
 
 /** Events per second and CPU per event of every variant. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
-  const { rounds, costs } = await measureCapacity(bench)
+  const { variants } = bench.options
+  const peer = variants.includes('benthos') ? await bench.peer() : undefined
+  const leftOut = peer !== undefined && 'leftOut' in peer ? peer.leftOut : undefined
+  const measured = variants.filter((name) => name !== 'benthos' || leftOut === undefined)
+  const { rounds, costs } = await measureCapacity(bench, measured)
   return {
     name: 'capacity',
     title: 'Capacity and CPU per event',
-    method: method(bench.peer),
+    method: leftOut === undefined ? method : `${method} Benthos was left out: ${leftOut}.`,
     tables: [costTable(rounds, [...costs.keys()]), ratioTable(costs)],
     checks: capacityRatios(costs).map(({ item, what, value, limit }) => ({
       item,
@@ -43,14 +42,14 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
 }
 
 /** @returns every round, and the median of the rounds of each variant */
-export async function measureCapacity(bench: Bench): Promise<{ rounds: Round[]; costs: Costs }> {
+export async function measureCapacity(
+  bench: Bench,
+  names: readonly VariantName[],
+): Promise<{ rounds: Round[]; costs: Costs }> {
   const { options } = bench
   const variants: Variant[] = []
-  for (const name of options.variants) {
-    if (name === 'benthos' && 'leftOut' in bench.peer) continue
-    variants.push(await bench.start(name))
-  }
-  bench.say(`capacity: warming up ${variants.map(({ name }) => name).join(', ')}`)
+  for (const name of names) variants.push(await bench.start(name))
+  bench.say(`capacity: warming up ${names.join(', ')}`)
   for (const variant of variants) await measure(bench, variant, options.warmUpSeconds)
   const rounds: Round[] = []
   for (const variant of abbaOrder(variants, options.rounds)) {

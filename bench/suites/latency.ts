@@ -14,6 +14,8 @@ const requests = { kind: 'log', size: defaultBodySize } as const
 const capacityConnections = 64
 const openConnections = 256
 const levels = [0.25, 0.5, 0.75] as const
+/** Percentiles need more events than costs. */
+const openExtraSeconds = 1.5
 const idleRequests = 200
 const idlePauseMs = 20
 
@@ -55,7 +57,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
       loop: 'open',
       rate: capacity * level,
       connections: openConnections,
-      seconds: options.seconds * 2,
+      seconds: options.seconds + openExtraSeconds,
       requests,
     })
   const rounds: OpenRound[] = []
@@ -75,7 +77,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
     loop: 'open',
     rate: capacity / 2,
     connections: openConnections,
-    seconds: options.seconds * 2,
+    seconds: options.seconds + openExtraSeconds,
     requests,
   })
   for (const variant of variants) await variant.stop()

@@ -24,3 +24,14 @@ t.test('after three disturbed tries the least disturbed one is kept, and told', 
   t.same(log, { discarded: 2, keptDisturbed: 1 })
   t.same(shares, [0], 'no fourth try')
 })
+
+t.test('a machine that is never quiet does not make the run endless', async (t) => {
+  const log = { discarded: 0, keptDisturbed: 0 }
+  let measured = 0
+  const measure = async () => ({ foreignShare: ++measured })
+  for (let round = 0; round < 20; round++) {
+    await measureUndisturbed(measure, { foreignShareMax: 0.05, log })
+  }
+  t.same(log, { discarded: 12, keptDisturbed: 20 })
+  t.equal(measured, 32)
+})
