@@ -7,6 +7,7 @@ import { healthRoutes, type Logger, type ReadinessCheck } from '@intake/runtime'
 import type { Admission } from './admission.ts'
 import { createByteBudget } from './byte-budget.ts'
 import type { GatewayConfig } from './config.ts'
+import { formBytesMax } from './feedback-form.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { checkJson } from './json.ts'
 import type { GatewayMetrics } from './metrics.ts'
@@ -44,14 +45,18 @@ export async function buildApp(options: {
     // A child for each request would cost more than routing it; what is logged names the request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
-    requestTimeout: 30_000,
+    requestTimeout: config.REQUEST_TIMEOUT_MS,
     // Without the interval Node looks for slow connections only every 30 s.
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, requireHostHeader: false },
+    http: {
+      headersTimeout: config.HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: 2_000,
+      requireHostHeader: false,
+    },
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
     frameworkErrors: answerFrameworkError,
   })
-  app.server.maxConnections = 2_000
+  app.server.maxConnections = config.CONNECTIONS_MAX
   app.setValidatorCompiler(({ schema }) => validator(schema))
 
   // Bodies are read where an operation asks for one, and nowhere else.
@@ -88,16 +93,28 @@ export async function buildApp(options: {
       logs,
       admission,
       reservations,
-      budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * logShare),
+      budget: createByteBudget(
+        config.BYTES_IN_FLIGHT_MAX * logShare,
+        config.BATCH_BODY_BYTES_MAX + config.BATCH_JSON_BYTES_MAX,
+      ),
       enqueueDeadlineMs,
     }
-    await api.register(logRoute, logRoutes)
-    await api.register(logBatchRoute, { ...logRoutes, metrics })
+    await api.register(logRoute, { ...logRoutes, bodyBytesMax: config.LOG_BODY_BYTES_MAX })
+    await api.register(logBatchRoute, {
+      ...logRoutes,
+      bodyBytesMax: config.BATCH_BODY_BYTES_MAX,
+      jsonBytesMax: config.BATCH_JSON_BYTES_MAX,
+      metrics,
+    })
     await api.register(feedbackRoute, {
       feedback,
       admission,
       reservations,
-      budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * (1 - logShare)),
+      budget: createByteBudget(
+        config.BYTES_IN_FLIGHT_MAX * (1 - logShare),
+        formBytesMax(config.ATTACHMENT_BYTES_MAX),
+      ),
+      attachmentBytesMax: config.ATTACHMENT_BYTES_MAX,
       store: ports.attachments,
       enqueueDeadlineMs,
     })

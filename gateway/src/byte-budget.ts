@@ -1,5 +1,6 @@
-import { IntakeError } from '@intake/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { IntakeError } from '@intake/contract'
+import { ConfigError } from '@intake/runtime'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -28,8 +29,17 @@ export interface ByteHold {
   release(): void
 }
 
-/** One budget for the request bodies of one kind that a process holds in memory. */
-export function createByteBudget(bytesMax: number): ByteBudget {
+/**
+ * One budget for the request bodies of one kind that a process holds in memory.
+ *
+ * @param largestRequest in bytes
+ * @throws {ConfigError} when the largest request would never find room
+ */
+export function createByteBudget(bytesMax: number, largestRequest: number): ByteBudget {
+  if (largestRequest > bytesMax) {
+    const problem = `BYTES_IN_FLIGHT_MAX leaves ${bytesMax} bytes for a request of ${largestRequest}`
+    throw new ConfigError(`configuration: ${problem}`)
+  }
   let free = bytesMax
 
   return {

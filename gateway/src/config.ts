@@ -3,6 +3,8 @@ import { Type, type Static } from 'typebox'
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
 
+const mebibyte = 1024 * 1024
+
 /** Settings of the gateway, by the name of their environment variable. */
 export const GatewayConfig = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', description: 'Address both ports are bound to.' }),
@@ -28,10 +30,47 @@ export const GatewayConfig = Type.Object({
     default: 60_000,
     description: 'Length of the window in milliseconds.',
   }),
+  LOG_BODY_BYTES_MAX: Type.Integer({
+    minimum: 1,
+    default: mebibyte,
+    description: 'Size of a body of `POST /api/log`, compressed and after decompression.',
+  }),
+  BATCH_BODY_BYTES_MAX: Type.Integer({
+    minimum: 1,
+    default: 4 * mebibyte,
+    description: 'Size of a body of `POST /api/log/batch`, as it arrives.',
+  }),
+  BATCH_JSON_BYTES_MAX: Type.Integer({
+    minimum: 1,
+    default: 16 * mebibyte,
+    description: 'The same, after decompression.',
+  }),
+  ATTACHMENT_BYTES_MAX: Type.Integer({
+    minimum: 1,
+    default: 10 * mebibyte,
+    description: 'Size of one attachment.',
+  }),
   BYTES_IN_FLIGHT_MAX: Type.Integer({
-    minimum: 64 * 1024 * 1024,
-    default: 256 * 1024 * 1024,
-    description: 'Bytes of requests that are held in memory at once; beyond it 503 `busy`.',
+    minimum: 1,
+    default: 256 * mebibyte,
+    description:
+      'Bytes of requests that are held in memory at once, a quarter for logs and the rest for ' +
+      'feedback; beyond it 503 `busy`. The largest batch and the largest form must fit.',
+  }),
+  REQUEST_TIMEOUT_MS: Type.Integer({
+    minimum: 1_000,
+    default: 30_000,
+    description: 'Time in which a whole request must arrive; then 408.',
+  }),
+  HEADERS_TIMEOUT_MS: Type.Integer({
+    minimum: 1_000,
+    default: 10_000,
+    description: 'Time in which its header must arrive; then 408.',
+  }),
+  CONNECTIONS_MAX: Type.Integer({
+    minimum: 1,
+    default: 2_000,
+    description: 'Open connections; more are closed at once.',
   }),
   ENQUEUE_DEADLINE_MS: Type.Integer({
     minimum: 100,

@@ -1,3 +1,4 @@
+import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
 import { checkJson, parseJson } from './json.ts'
@@ -10,14 +11,17 @@ export interface FeedbackForm {
 }
 
 /** The most that a form can hold, with room for the multipart framing. */
-export const formBytesMax =
-  limits.payloadBytes + limits.attachments * limits.attachmentBytes + 64 * 1024
+export function formBytesMax(attachmentBytesMax: number): number {
+  return limits.payloadBytes + limits.attachments * attachmentBytesMax + 64 * 1024
+}
 
 /** Every part, the text part too, arrives as a stream of bytes: nothing is truncated or decoded unseen. */
-export const multipartOptions = {
-  isPartAFile: () => true,
-  throwFileSizeLimit: false,
-  limits: { parts: 32, files: 32, fileSize: formBytesMax, headerPairs: 32 },
+export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBaseOptions {
+  return {
+    isPartAFile: () => true,
+    throwFileSizeLimit: false,
+    limits: { parts: 32, files: 32, fileSize: formBytesMax(attachmentBytesMax), headerPairs: 32 },
+  }
 }
 
 /**
@@ -28,8 +32,9 @@ export const multipartOptions = {
  */
 export async function readFeedbackForm(
   request: FastifyRequest,
-  validate: Validator<FeedbackPayload>,
+  options: { validate: Validator<FeedbackPayload>; attachmentBytesMax: number },
 ): Promise<FeedbackForm> {
+  const { validate, attachmentBytesMax } = options
   let payloadBytes: Buffer | undefined
   const uploads: Upload[] = []
   try {
@@ -41,7 +46,8 @@ export async function readFeedbackForm(
         if (payloadBytes !== undefined) throw invalidPart('/payload', 'must be sent once')
         payloadBytes = await readPayload(part.file)
       } else if (isAttachment(part.fieldname) && !isText) {
-        uploads.push(await readUpload(part.file, uploads.length))
+        const upload = { index: uploads.length, bytesMax: attachmentBytesMax }
+        uploads.push(await readUpload(part.file, upload))
       } else {
         const bytes = await skip(part.file)
         if (isAttachment(part.fieldname) && bytes > 0) {

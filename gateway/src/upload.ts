@@ -16,22 +16,25 @@ export interface Image {
 export type Upload = { image: Image } | { refusal: IntakeError }
 
 /** Reads one file part to its end. `index` is its place among the attachments, from 0. */
-export async function readUpload(stream: AsyncIterable<Buffer>, index: number): Promise<Upload> {
+export async function readUpload(
+  stream: AsyncIterable<Buffer>,
+  { index, bytesMax }: { index: number; bytesMax: number },
+): Promise<Upload> {
   const overCount = index >= limits.attachments
   const chunks: Buffer[] = []
   const hash = createHash('sha256')
   let bytes = 0
   for await (const chunk of stream) {
     bytes += chunk.length
-    if (overCount || bytes > limits.attachmentBytes) continue
+    if (overCount || bytes > bytesMax) continue
     chunks.push(chunk)
     hash.update(chunk)
   }
   if (overCount) {
     return refuse('too_many_attachments', index, `at most ${limits.attachments} are allowed`)
   }
-  if (bytes > limits.attachmentBytes) {
-    return refuse('attachment_too_large', index, `must not exceed ${limits.attachmentBytes} bytes`)
+  if (bytes > bytesMax) {
+    return refuse('attachment_too_large', index, `must not exceed ${bytesMax} bytes`)
   }
   const body = Buffer.concat(chunks)
   const type = await fileTypeFromBuffer(body)

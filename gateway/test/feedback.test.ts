@@ -283,7 +283,7 @@ t.test('503 outcome_unknown: the objects stay, for the row may exist', async (t)
 })
 
 t.test('503 busy when the bytes in flight are used up', async (t) => {
-  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(64 * 1024 * 1024) } })
+  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(80 * 1024 * 1024) } })
   const large = { 'content-length': '40000000' }
   const answers = await Promise.all([
     send(gateway, [payload(), file(images.png)], large),

@@ -32,21 +32,34 @@ export async function feedbackRoute(
     budget: ByteBudget
     store: GatewayPorts['attachments']
     enqueueDeadlineMs: number
+    attachmentBytesMax: number
   },
 ): Promise<void> {
-  const { feedback, admission, reservations, budget, store, enqueueDeadlineMs } = options
+  const {
+    feedback,
+    admission,
+    reservations,
+    budget,
+    store,
+    enqueueDeadlineMs,
+    attachmentBytesMax,
+  } = options
   await app.register(contentEncoding, { accepted: [] })
-  await app.register(multipart, multipartOptions)
+  await app.register(multipart, multipartOptions(attachmentBytesMax))
 
   app.post(
     '/api/feedback',
     {
-      onRequest: [requireRoom(admission, 'feedback'), holdBody(budget, formBytesMax)],
+      onRequest: [
+        requireRoom(admission, 'feedback'),
+        holdBody(budget, formBytesMax(attachmentBytesMax)),
+      ],
       // The form is a stream here: its parts are checked as they arrive.
       validatorCompiler: () => () => true,
       schema: {
         operationId: 'createFeedback',
         summary: 'Submit user feedback',
+        description: `Each attachment has at most ${attachmentBytesMax} bytes.`,
         tags: ['intake'],
         security: [{ apiKey: [] }],
         consumes: ['multipart/form-data'],
@@ -56,7 +69,10 @@ export async function feedbackRoute(
     },
     async (request, reply) => {
       const { apiKey } = request
-      const { payload, uploads } = await readFeedbackForm(request, validatePayload)
+      const { payload, uploads } = await readFeedbackForm(request, {
+        validate: validatePayload,
+        attachmentBytesMax,
+      })
       authorizeBundle(apiKey, payload.bundle_identifier)
       if (!isLenient(request)) refuseAny(uploads)
       const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))

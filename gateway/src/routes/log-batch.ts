@@ -33,16 +33,22 @@ const entryDepthMax = limits.jsonDepth - 2
  */
 export async function logBatchRoute(
   app: FastifyInstance,
-  options: LogRouteOptions & { metrics: GatewayMetrics },
+  options: LogRouteOptions & {
+    bodyBytesMax: number
+    /** After decompression. */
+    jsonBytesMax: number
+    metrics: GatewayMetrics
+  },
 ): Promise<void> {
   const { logs, admission, reservations, budget, enqueueDeadlineMs, metrics } = options
-  await app.register(jsonBody, { jsonBytesMax: limits.batchJsonBytes })
+  const { bodyBytesMax, jsonBytesMax } = options
+  await app.register(jsonBody, { jsonBytesMax })
 
   app.post(
     '/api/log/batch',
     {
-      bodyLimit: limits.batchBodyBytes,
-      onRequest: [requireRoom(admission, 'logs'), holdBody(budget, limits.batchBodyBytes)],
+      bodyLimit: bodyBytesMax,
+      onRequest: [requireRoom(admission, 'logs'), holdBody(budget, bodyBytesMax)],
       // The entries are checked one by one, below; and there are too many for a generic serializer.
       validatorCompiler: () => () => true,
       serializerCompiler: () => JSON.stringify,
@@ -50,8 +56,9 @@ export async function logBatchRoute(
         operationId: 'createLogBatch',
         summary: 'Submit up to 500 application log events of one device',
         description:
-          'Every entry is accepted or rejected on its own; the answer has a verdict for each. The ' +
-          'body may be compressed with `Content-Encoding: gzip`.',
+          'Every entry is accepted or rejected on its own; the answer has a verdict for each. ' +
+          `At most ${bodyBytesMax} bytes; may be compressed with \`Content-Encoding: gzip\`, of then ` +
+          `at most ${jsonBytesMax} bytes of JSON.`,
         tags: ['intake'],
         security: [{ apiKey: [] }],
         body: LogBatchSubmission,

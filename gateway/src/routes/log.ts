@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { limits, LogCreated, LogSubmission } from '@intake/contract'
+import { LogCreated, LogSubmission } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
 import { holdBody } from '../byte-budget.ts'
 import { identify, idempotencyKey } from '../idempotency.ts'
@@ -9,20 +9,27 @@ import { logRow, senderColumns } from '../row.ts'
 import { errorResponses } from './error-responses.ts'
 import type { LogRouteOptions } from './log-route-options.ts'
 
-/** `POST /api/log`: one application log event. */
-export async function logRoute(app: FastifyInstance, options: LogRouteOptions): Promise<void> {
-  const { logs, admission, reservations, budget, enqueueDeadlineMs } = options
-  await app.register(jsonBody, { jsonBytesMax: limits.logBodyBytes })
+/**
+ * `POST /api/log`: one application log event.
+ *
+ * @param options.bodyBytesMax also after decompression
+ */
+export async function logRoute(
+  app: FastifyInstance,
+  options: LogRouteOptions & { bodyBytesMax: number },
+): Promise<void> {
+  const { logs, admission, reservations, budget, enqueueDeadlineMs, bodyBytesMax } = options
+  await app.register(jsonBody, { jsonBytesMax: bodyBytesMax })
 
   app.post<{ Body: LogSubmission }>(
     '/api/log',
     {
-      bodyLimit: limits.logBodyBytes,
-      onRequest: [requireRoom(admission, 'logs'), holdBody(budget, limits.logBodyBytes)],
+      bodyLimit: bodyBytesMax,
+      onRequest: [requireRoom(admission, 'logs'), holdBody(budget, bodyBytesMax)],
       schema: {
         operationId: 'createLog',
         summary: 'Submit an application log event',
-        description: 'The body may be compressed with `Content-Encoding: gzip`.',
+        description: `At most ${bodyBytesMax} bytes; may be compressed with \`Content-Encoding: gzip\`.`,
         tags: ['intake'],
         security: [{ apiKey: [] }],
         body: LogSubmission,
