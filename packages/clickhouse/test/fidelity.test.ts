@@ -50,6 +50,18 @@ const device = {
 
 const text = 'Quotes "\'` \\ tabs\t lines\n\r\0 NULL \\N 😀 e\u0301 \u2028 ' + 'x'.repeat(20_000)
 
+t.test('a time in UTC may have no fraction, or a short one', async (t) => {
+  for (const [sent, read] of [
+    ['2026-03-01T21:12:09Z', '2026-03-01 21:12:09.000'],
+    ['2026-03-01T21:12:09.5Z', '2026-03-01 21:12:09.500'],
+    ['2199-12-31T23:59:59.99Z', '2199-12-31 23:59:59.990'],
+  ]) {
+    const row = logRow({ device: { build_time: sent }, client_timestamp: sent })
+    const found = await readBack('logs', row)
+    t.match(found, { device: { build_time: read }, client_timestamp: read })
+  }
+})
+
 t.test('all device fields come back as sent, dates and times as such', async (t) => {
   const row = logRow({ device, client_timestamp: '2026-11-20T21:00:00.500Z' })
   const found = await readBack('logs', row)
