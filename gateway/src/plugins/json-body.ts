@@ -19,16 +19,17 @@ export const jsonBody = fp(
     app.addContentTypeParser(
       'application/json',
       { parseAs: 'buffer' },
-      async (request: FastifyRequest, body: Buffer) => {
+      (request: FastifyRequest, body: Buffer, done) => {
         const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(
           request.headers['content-type'] ?? '',
         )
         if (charset?.[1] !== undefined && charset[1].toLowerCase() !== 'utf-8') {
           throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
         }
-        const coding = request.headers['content-encoding']?.toLowerCase()
-        if (coding !== gzipCoding) return parseJson(body)
-        return parseJson(await decompress(body, options.jsonBytesMax, request))
+        if (request.headers['content-encoding']?.toLowerCase() === gzipCoding) {
+          return decompress(body, options.jsonBytesMax, request).then(parseJson)
+        }
+        done(null, parseJson(body))
       },
     )
   },
