@@ -13,9 +13,9 @@ import { checkJson } from './json.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { openapi } from './openapi.ts'
 import { authenticate } from './plugins/authenticate.ts'
-import { answerClientError, httpEdge } from './plugins/http-edge.ts'
+import { answerClientErrors, httpEdge } from './plugins/http-edge.ts'
 import { limitRate } from './plugins/limit-rate.ts'
-import { answerFrameworkError, problems } from './plugins/problems.ts'
+import { answerFrameworkErrors, problems } from './plugins/problems.ts'
 import type { GatewayPorts } from './ports.ts'
 import { feedbackRoute } from './routes/feedback.ts'
 import { logBatchRoute } from './routes/log-batch.ts'
@@ -53,8 +53,8 @@ export async function buildApp(options: {
       requireHostHeader: false,
     },
     return503OnClosing: false,
-    clientErrorHandler: answerClientError,
-    frameworkErrors: answerFrameworkError,
+    clientErrorHandler: answerClientErrors(metrics),
+    frameworkErrors: answerFrameworkErrors(metrics),
   })
   app.server.maxConnections = config.CONNECTIONS_MAX
   app.setValidatorCompiler(({ schema }) => validator(schema))
@@ -64,7 +64,7 @@ export async function buildApp(options: {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
   await app.register(problems, { metrics })
-  await app.register(httpEdge)
+  await app.register(httpEdge, { metrics })
   await app.register(swagger, openapi)
   // Everybody can ask here; the reasons are for operators, on the admin port.
   healthRoutes(app, { checks, reasons: false })

@@ -3,11 +3,11 @@ import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { headers, logBody, secret, startGateway } from './support.ts'
+import { headers, logBody, secret, startGateway, type TestGateway } from './support.ts'
 
 /** Sends raw bytes and reads until the server closes the connection. */
-async function exchange(t: Test, request: string): Promise<string> {
-  const { app } = await startGateway(t)
+async function exchange(t: Test, request: string, gateway?: TestGateway): Promise<string> {
+  const { app } = gateway ?? (await startGateway(t))
   await app.listen({ host: '127.0.0.1', port: 0 })
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
   await once(socket, 'connect')
@@ -36,6 +36,19 @@ t.test('400 for what is not HTTP, 431 for too large a header, 417 for an odd Exp
   t.match(await exchange(t, large), /^HTTP\/1\.1 431 [^]*"headers_too_large"/)
   const odd = 'POST /api/log HTTP/1.1\r\nhost: x\r\nexpect: 200-maybe\r\n\r\n'
   t.match(await exchange(t, odd), /^HTTP\/1\.1 417 [^]*"expectation_failed"/)
+})
+
+t.test('a refusal is counted by its code, whichever layer it comes from', async (t) => {
+  for (const [request, code] of [
+    ['GET / NOPE\r\n\r\n', 'malformed_http'],
+    ['POST /api/log HTTP/1.1\r\nhost: x\r\nexpect: 200-maybe\r\n\r\n', 'expectation_failed'],
+    ['GET /%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 'malformed_http'],
+    ['GET /no HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 'not_found'],
+  ] as const) {
+    const gateway = await startGateway(t)
+    await exchange(t, request, gateway)
+    t.match(await gateway.metrics(), `intake_requests_refused_total{code="${code}"} 1`)
+  }
 })
 
 t.test('a refused upload that waits for 100 Continue is never asked for', async (t) => {

@@ -24,6 +24,8 @@ export interface TestGateway {
   /** Every row in every frame of a kind, parsed. */
   rows(kind: RecordKind): Record<string, unknown>[]
   release(): void
+  /** In the format of Prometheus. */
+  metrics(): Promise<string>
   /** What the next calls of a port do instead of succeeding. */
   fail: {
     enqueue?: IntakeError | undefined
@@ -75,6 +77,7 @@ export async function startGateway(
       if (options.holdFrames) await released
     },
   })
+  const registry = createMetrics()
   const app = await buildApp({
     config: loadConfig(GatewayConfig, {
       REDIS_URL: 'redis://unused',
@@ -109,7 +112,7 @@ export async function startGateway(
     },
     admission: createAdmission({ state: () => state, strict: true }),
     checks: {},
-    metrics: createGatewayMetrics(createMetrics()),
+    metrics: createGatewayMetrics(registry),
     log: createLogger({
       name: 'gateway',
       level: 'debug',
@@ -125,6 +128,7 @@ export async function startGateway(
     state,
     fail,
     release,
+    metrics: () => registry.metrics(),
     rows: (kind) =>
       frames[kind].flatMap(({ gzip }) =>
         gunzipSync(gzip)

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
 import { errorCatalogue, IntakeError } from '@intake/contract'
+import type { GatewayMetrics } from '../metrics.ts'
 import { problem, problemType } from './problems.ts'
 
 const waitsForContinue = new WeakSet<IncomingMessage>()
@@ -13,7 +14,7 @@ const waitsForContinue = new WeakSet<IncomingMessage>()
  * so that a refused upload is not sent at all; any other expectation gets 417.
  */
 export const httpEdge = fp(
-  async (app: FastifyInstance) => {
+  async (app: FastifyInstance, options: { metrics: GatewayMetrics }) => {
     app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       waitsForContinue.add(request)
       // Unless it is told to go on, the client may or may not send the body.
@@ -22,6 +23,7 @@ export const httpEdge = fp(
     })
     app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
       const error = new IntakeError('expectation_failed', 'Only 100-continue is supported.')
+      options.metrics.refused(error.code)
       response.writeHead(error.status, { 'content-type': problemType, connection: 'close' })
       response.end(JSON.stringify(problem(error, randomUUID())))
       request.resume()
@@ -42,15 +44,19 @@ export const httpEdge = fp(
  * complete request on the same connection still waits for its answer, an answer here would be taken
  * for that one: then the connection just ends, which says "maybe".
  */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  // Node keeps the response that is due next on the socket, and its own handler looks there too.
-  const { _httpMessage: due } = socket as { _httpMessage?: ServerResponse | null }
-  const answerable = !due || (!due.req.complete && !due.headersSent)
-  if (error.code === 'ECONNRESET' || !socket.writable || !answerable) {
-    socket.destroy()
-    return
+export function answerClientErrors(metrics: GatewayMetrics) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    // Node keeps the response that is due next on the socket, and its own handler looks there too.
+    const { _httpMessage: due } = socket as { _httpMessage?: ServerResponse | null }
+    const answerable = !due || (!due.req.complete && !due.headersSent)
+    if (error.code === 'ECONNRESET' || !socket.writable || !answerable) {
+      socket.destroy()
+      return
+    }
+    const refusal = clientError(error.code)
+    metrics.refused(refusal.code)
+    writeProblem(socket, refusal)
   }
-  writeProblem(socket, clientError(error.code))
 }
 
 function clientError(code: string | undefined): IntakeError {

@@ -41,13 +41,13 @@ export const problems = fp(
   { name: 'problems' },
 )
 
-/** Answers a request whose URL the router cannot read. */
-export function answerFrameworkError(
-  error: FastifyError,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  void sendProblem(asIntakeError(error, request), request, reply)
+/** Answers requests whose URL the router cannot read. */
+export function answerFrameworkErrors(metrics: GatewayMetrics) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+    const refusal = asIntakeError(error, request)
+    metrics.refused(refusal.code)
+    void sendProblem(refusal, request, reply)
+  }
 }
 
 /** The body of an error answer. */
