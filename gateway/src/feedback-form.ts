@@ -57,6 +57,9 @@ export async function readFeedbackForm(
     }
   } catch (cause) {
     if (cause instanceof IntakeError) throw cause
+    // The parser gives up on very many parts; then this is what is wrong.
+    const fifth = uploads[limits.attachments]
+    if (fifth && 'refusal' in fifth) throw fifth.refusal
     throw new IntakeError('invalid_multipart', 'The form cannot be parsed.', { cause })
   } finally {
     // The rest of a refused form is read past, so that the client gets to see the answer.
