@@ -37,6 +37,7 @@ export interface VariantOptions {
   /** For the log files. */
   dataDir: string
   gateways?: number
+  /** An anchor has one worker, or none when this is 0. */
   workers?: number
   /** Writes a CPU profile of each of our own processes into this folder when it ends. */
   profileDir?: string | undefined
@@ -141,7 +142,8 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
       owner,
     })
   const gateways = [await start(gateway)]
-  const workers = worker === undefined ? [] : [await start(worker)]
+  const idle = worker === undefined || options.workers === 0
+  const workers = idle ? [] : [await start(worker)]
   return {
     name,
     ports: [port],

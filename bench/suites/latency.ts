@@ -1,19 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
-import { measureRound, type Round } from '../measure.ts'
-import { number, range } from '../report/format.ts'
+import { measureRound } from '../measure.ts'
 import { latencyBars } from '../report/plots.ts'
 import { abbaOrder, measureUndisturbed } from '../rounds.ts'
-import { median, percentilesOf, type Percentiles } from '../statistics.ts'
+import { percentilesOf, type Percentiles } from '../statistics.ts'
 import type { Variant } from '../variants.ts'
 import { measureVisibility } from '../visibility.ts'
-import type { Check, SuiteResult } from './suite.ts'
+import {
+  ackTable,
+  idleTable,
+  latencyAt,
+  latencyChecks,
+  levels,
+  visibleTable,
+  type OpenRound,
+} from './latency-tables.ts'
+import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
 const capacityConnections = 64
 const openConnections = 256
-const levels = [0.25, 0.5, 0.75] as const
 /** Percentiles need more events than costs. */
 const openExtraSeconds = 1.5
 const idleRequests = 200
@@ -24,11 +31,6 @@ then, so waiting behind a stalled answer is charged, and so is a late generator 
 a millisecond). The rates are shares of what Intake took in a closed loop at the start of this suite;
 \`bare\` gets the same rates. Latencies are exact, not from histogram buckets. The worker and
 ClickHouse work meanwhile, on the same cores.`
-
-interface OpenRound {
-  level: number
-  round: Round
-}
 
 /** Latency of the acknowledgement under load and idle, and from there to visibility. */
 export async function latency(bench: Bench): Promise<SuiteResult> {
@@ -87,7 +89,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
     title: 'Latency',
     method,
     tables: [ackTable(rounds, capacity), idleTable(idle), visibleTable(visible)],
-    checks: checks(rounds, idle),
+    checks: latencyChecks(rounds, idle),
     plots: [
       {
         name: 'latency',
@@ -95,8 +97,8 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
         svg: latencyBars(
           levels.map((level) => ({
             label: `${level * 100} %`,
-            intake: at(rounds, 'intake', level),
-            bare: at(rounds, 'bare', level),
+            intake: latencyAt(rounds, 'intake', level),
+            bare: latencyAt(rounds, 'bare', level),
           })),
         ),
       },
@@ -129,83 +131,4 @@ async function measureRedisWrite({ services }: Bench): Promise<Percentiles> {
   }
   await services.keys.del('bench:write')
   return percentilesOf(times)
-}
-
-type Point = 'p50' | 'p99' | 'p999'
-const points: Point[] = ['p50', 'p99', 'p999']
-
-const values = (rounds: OpenRound[], variant: string, level: number, point: Point) =>
-  rounds
-    .filter((one) => one.level === level && one.round.variant === variant)
-    .map(({ round }) => round.load.latencyMs[point])
-
-/** Median of the rounds, in milliseconds. */
-function at(rounds: OpenRound[], variant: string, level: number): Record<Point, number> {
-  const of = (point: Point) => median(values(rounds, variant, level, point))
-  return { p50: of('p50'), p99: of('p99'), p999: of('p999') }
-}
-
-function ackTable(rounds: OpenRound[], capacity: number) {
-  return {
-    title: 'Acknowledgement, milliseconds',
-    head: ['load', 'variant', 'p50', 'p99', 'p99.9'],
-    rows: levels.flatMap((level) =>
-      ['intake', 'bare'].map((variant) => [
-        `${level * 100} % (${number(capacity * level)}/s)`,
-        variant,
-        ...points.map((point) => range(values(rounds, variant, level, point), 1)),
-      ]),
-    ),
-    note: 'Median, and in brackets the smallest and the largest of the rounds.',
-  }
-}
-
-function idleTable(idle: Record<'intake' | 'bare' | 'redis', Percentiles>) {
-  const row = (name: string, { p50, p99 }: Percentiles) => [name, number(p50, 2), number(p99, 2)]
-  return {
-    title: `Idle: single requests, ${idlePauseMs} ms apart, milliseconds`,
-    head: ['what', 'p50', 'p99'],
-    rows: [
-      row('intake', idle.intake),
-      row('bare', idle.bare),
-      row('one Redis SET, synced to disk', idle.redis),
-    ],
-  }
-}
-
-function visibleTable(visible: Percentiles) {
-  return {
-    title: 'From the acknowledgement until visible, at half capacity, milliseconds',
-    head: ['events', 'p50', 'p99', 'largest'],
-    rows: [[number(visible.count), number(visible.p50), number(visible.p99), number(visible.max)]],
-    note: 'The n-th acknowledgement against the moment when n rows could be read.',
-  }
-}
-
-const p99MarginMs = 10
-const timerMarginMs = 2
-
-function checks(
-  rounds: OpenRound[],
-  idle: Record<'intake' | 'bare' | 'redis', Percentiles>,
-): Check[] {
-  const ours = at(rounds, 'intake', 0.5).p99
-  const limit = at(rounds, 'bare', 0.5).p99 + p99MarginMs
-  const idleLimit = idle.bare.p50 + idle.redis.p50 + timerMarginMs
-  return [
-    {
-      item: '5',
-      what: 'Ack p99 at half capacity, open loop',
-      measured: `${ours.toFixed(1)} ms`,
-      limit: `≤ ${limit.toFixed(1)} ms (bare + ${p99MarginMs})`,
-      met: ours <= limit,
-    },
-    {
-      item: '5',
-      what: 'Idle single request, p50: no timer in its way',
-      measured: `${idle.intake.p50.toFixed(2)} ms`,
-      limit: `≤ ${idleLimit.toFixed(2)} ms (bare + one synced Redis write + ${timerMarginMs})`,
-      met: idle.intake.p50 <= idleLimit,
-    },
-  ]
 }

@@ -1,0 +1,96 @@
+import type { Round } from '../measure.ts'
+import { number, range } from '../report/format.ts'
+import { median, type Percentiles } from '../statistics.ts'
+import type { Check, Table } from './suite.ts'
+
+/** Shares of the capacity. */
+export const levels = [0.25, 0.5, 0.75] as const
+
+/** A round of the open loop at a share of the capacity. */
+export interface OpenRound {
+  level: number
+  round: Round
+}
+
+/** One request after the other, and the single Redis write that each has to wait for. */
+export type Idle = Record<'intake' | 'bare' | 'redis', Percentiles>
+
+type Point = 'p50' | 'p99' | 'p999'
+const points: Point[] = ['p50', 'p99', 'p999']
+
+const values = (rounds: OpenRound[], variant: string, level: number, point: Point) =>
+  rounds
+    .filter((one) => one.level === level && one.round.variant === variant)
+    .map(({ round }) => round.load.latencyMs[point])
+
+/** Median of the rounds, in milliseconds. */
+export function latencyAt(
+  rounds: OpenRound[],
+  variant: string,
+  level: number,
+): Record<Point, number> {
+  const of = (point: Point) => median(values(rounds, variant, level, point))
+  return { p50: of('p50'), p99: of('p99'), p999: of('p999') }
+}
+
+export function ackTable(rounds: OpenRound[], capacity: number): Table {
+  return {
+    title: 'Acknowledgement, milliseconds',
+    head: ['load', 'variant', 'p50', 'p99', 'p99.9'],
+    rows: levels.flatMap((level) =>
+      ['intake', 'bare'].map((variant) => [
+        `${level * 100} % (${number(capacity * level)}/s)`,
+        variant,
+        ...points.map((point) => range(values(rounds, variant, level, point), 1)),
+      ]),
+    ),
+    note: 'Median, and in brackets the smallest and the largest of the rounds.',
+  }
+}
+
+export function idleTable(idle: Idle): Table {
+  const row = (name: string, { p50, p99 }: Percentiles) => [name, number(p50, 2), number(p99, 2)]
+  return {
+    title: `Idle: single requests with pauses between, milliseconds`,
+    head: ['what', 'p50', 'p99'],
+    rows: [
+      row('intake', idle.intake),
+      row('bare', idle.bare),
+      row('one Redis SET, synced to disk', idle.redis),
+    ],
+  }
+}
+
+export function visibleTable(visible: Percentiles): Table {
+  return {
+    title: 'From the acknowledgement until visible, at half capacity, milliseconds',
+    head: ['events', 'p50', 'p99', 'largest'],
+    rows: [[number(visible.count), number(visible.p50), number(visible.p99), number(visible.max)]],
+    note: 'The n-th acknowledgement against the moment when n rows could be read.',
+  }
+}
+
+const p99MarginMs = 10
+const timerMarginMs = 2
+
+export function latencyChecks(rounds: OpenRound[], idle: Idle): Check[] {
+  const ours = latencyAt(rounds, 'intake', 0.5).p99
+  const limit = latencyAt(rounds, 'bare', 0.5).p99 + p99MarginMs
+  const idleLimit = idle.bare.p50 + idle.redis.p50 + timerMarginMs
+  return [
+    {
+      item: '5',
+      what: 'Ack p99 at half capacity, open loop',
+      measured: `${ours.toFixed(1)} ms`,
+      limit: `≤ ${limit.toFixed(1)} ms (bare + ${p99MarginMs})`,
+      met: ours <= limit,
+    },
+    {
+      item: '5',
+      what: 'Idle single request, p50: no timer in its way',
+      measured: `${idle.intake.p50.toFixed(2)} ms`,
+      limit: `≤ ${idleLimit.toFixed(2)} ms (bare + one synced Redis write + ${timerMarginMs})`,
+      met: idle.intake.p50 <= idleLimit,
+    },
+  ]
+}
