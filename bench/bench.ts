@@ -46,6 +46,7 @@ export async function openBench(options: {
   owner: Owner
   options: BenchOptions
 }): Promise<Bench> {
+  if (process.platform !== 'linux') throw new Error('The bench reads /proc: it needs Linux.')
   const { dataDir, owner } = options
   const say = (sentence: string) => console.error(sentence)
   let building: Promise<Peer> | undefined

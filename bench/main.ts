@@ -1,15 +1,15 @@
 import { openBench } from './bench.ts'
-import { readOptions } from './options.ts'
+import { OptionError, readOptions } from './options.ts'
 import { withOwner } from './owner.ts'
 import { describeCircumstances } from './report/machine.ts'
 import { reportMarkdown, saveReport, type Report } from './report/report.ts'
 import { suites } from './suites/index.ts'
 import type { SuiteResult } from './suites/suite.ts'
 
-const { options, wanted, save, name } = readOptions(process.argv.slice(2))
 const begin = performance.now()
 
 try {
+  const { options, wanted, save, name } = readOptions(process.argv.slice(2))
   const report = await withOwner(async (owner, dataDir): Promise<Report> => {
     const bench = await openBench({ dataDir, owner, options })
     const results: SuiteResult[] = []
@@ -26,6 +26,6 @@ try {
   const withoutPlots = report.suites.map((suite) => ({ ...suite, plots: [] }))
   console.log(reportMarkdown({ ...report, suites: withoutPlots }))
 } catch (error) {
-  console.error(error)
+  console.error(error instanceof OptionError ? error.message : error)
   process.exitCode = 1
 }

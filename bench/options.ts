@@ -13,7 +13,12 @@ export interface RunOptions {
   name: string
 }
 
-/** @throws with a sentence when a suite, a variant or a number makes no sense */
+/** What was asked for makes no sense; the message is for the person who asked. */
+export class OptionError extends Error {
+  override name = 'OptionError'
+}
+
+/** @throws {OptionError} when a suite, a variant or a number makes no sense */
 export function readOptions(args: string[]): RunOptions {
   const { values } = parseArgs({
     args,
@@ -59,11 +64,13 @@ function oneOf(option: string, list: string, known: readonly string[]): string[]
   const names = list.split(',').map((name) => name.trim())
   const unknown = names.filter((name) => !known.includes(name))
   if (unknown.length === 0) return names
-  throw new Error(`--${option}: there is no ${unknown.join(', ')}; known: ${known.join(', ')}`)
+  throw new OptionError(
+    `--${option}: there is no ${unknown.join(', ')}; known: ${known.join(', ')}`,
+  )
 }
 
 function positive(option: string, value: string): number {
   const number = Number(value)
   if (number > 0) return number
-  throw new Error(`--${option} takes a positive number`)
+  throw new OptionError(`--${option} takes a positive number`)
 }
