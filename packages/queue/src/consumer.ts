@@ -1,4 +1,4 @@
-import { DelayedError, Worker, type Job } from 'bullmq'
+import { DelayedError, type Job } from 'bullmq'
 import {
   FrameError,
   openFrame,
@@ -8,6 +8,7 @@ import {
   type RecordKind,
 } from '@intake/contract'
 import type { Redis } from '@intake/redis'
+import { GatheringWorker } from './gathering-worker.ts'
 import { watchForStandstill } from './watchdog.ts'
 
 export interface FrameConsumer {
@@ -53,7 +54,7 @@ export function startFrameConsumer(options: {
   let taken = 0
   let inHand = 0
 
-  const worker = new Worker(
+  const worker = new GatheringWorker(
     queueNames[kind],
     async (job: Job, token) => {
       taken++
