@@ -6,8 +6,7 @@ import { compileSchema, type RecordKind } from '@intake/contract'
 import { healthRoutes, type Logger, type ReadinessCheck } from '@intake/runtime'
 import type { Admission } from './admission.ts'
 import { createByteBudget } from './byte-budget.ts'
-import type { GatewayConfig } from './config.ts'
-import { formBytesMax } from './feedback-form.ts'
+import { checkConfig, logShare, type GatewayConfig } from './config.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { checkJson } from './json.ts'
 import type { GatewayMetrics } from './metrics.ts'
@@ -22,9 +21,6 @@ import { logBatchRoute } from './routes/log-batch.ts'
 import type { LogRouteOptions } from './routes/log-route-options.ts'
 import { logRoute } from './routes/log.ts'
 
-/** Of the bytes in flight; the rest is for forms with images, so that neither starves the other. */
-const logShare = 0.25
-
 /** The public interface, every plugin and route in the order in which a request meets them. */
 export async function buildApp(options: {
   config: GatewayConfig
@@ -35,6 +31,7 @@ export async function buildApp(options: {
   log: Logger
 }): Promise<FastifyInstance> {
   const { config, ports, admission, checks, metrics, log } = options
+  checkConfig(config)
 
   const loggerInstance: FastifyBaseLogger = log
   const app: FastifyInstance = fastify({
@@ -79,6 +76,14 @@ export async function buildApp(options: {
   const feedback = commit('feedback')
   app.addHook('onClose', () => Promise.all([logs.close(), feedback.close()]))
 
+  // A connection whose answer is under way when the server closes is idle only after it, and an idle
+  // one would hold the process.
+  app.addHook('preClose', (done) => {
+    const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
+    app.server.once('close', () => clearInterval(sweep))
+    done()
+  })
+
   const { reservations } = ports
   const enqueueDeadlineMs = config.ENQUEUE_DEADLINE_MS
 
@@ -93,10 +98,7 @@ export async function buildApp(options: {
       logs,
       admission,
       reservations,
-      budget: createByteBudget(
-        config.BYTES_IN_FLIGHT_MAX * logShare,
-        config.BATCH_BODY_BYTES_MAX + config.BATCH_JSON_BYTES_MAX,
-      ),
+      budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * logShare),
       enqueueDeadlineMs,
     }
     await api.register(logRoute, { ...logRoutes, bodyBytesMax: config.LOG_BODY_BYTES_MAX })
@@ -104,16 +106,14 @@ export async function buildApp(options: {
       ...logRoutes,
       bodyBytesMax: config.BATCH_BODY_BYTES_MAX,
       jsonBytesMax: config.BATCH_JSON_BYTES_MAX,
+      entryBytesMax: config.LOG_BODY_BYTES_MAX,
       metrics,
     })
     await api.register(feedbackRoute, {
       feedback,
       admission,
       reservations,
-      budget: createByteBudget(
-        config.BYTES_IN_FLIGHT_MAX * (1 - logShare),
-        formBytesMax(config.ATTACHMENT_BYTES_MAX),
-      ),
+      budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * (1 - logShare)),
       attachmentBytesMax: config.ATTACHMENT_BYTES_MAX,
       store: ports.attachments,
       enqueueDeadlineMs,

@@ -19,9 +19,10 @@ export async function commitWithImages(options: {
   images: Image[]
   repeatable: boolean
   log: FastifyBaseLogger
+  requestId: string
   commit: (attachments: StoredAttachment[]) => Promise<void>
 }): Promise<void> {
-  const { store, identity, images, repeatable, log, commit } = options
+  const { store, identity, images, repeatable, log, requestId, commit } = options
   const folder = `feedback/${identity.receivedAt.slice(0, 10).replaceAll('-', '/')}/${identity.id}`
   const objects = images.map((image, index) => ({
     key: `${folder}/${index + 1}.${image.extension}`,
@@ -41,7 +42,11 @@ export async function commitWithImages(options: {
     const unknown = error instanceof IntakeError && error.code === 'outcome_unknown'
     if (!repeatable && !unknown) {
       await store.remove(attachments.map(({ key }) => key)).catch((err: unknown) => {
-        log.warn({ err, id: identity.id }, 'attachments of a refused feedback were left behind')
+        const help = 'docs/operations/attachments-left.md'
+        log.warn(
+          { err, requestId, id: identity.id, help },
+          'attachments of a refused feedback were left behind',
+        )
       })
     }
     throw error

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
-import { ConfigError } from '@intake/runtime'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,26 +19,18 @@ export interface ByteBudget {
 
 export interface ByteHold {
   /**
-   * Takes `bytes` more; nothing after `release`.
+   * Takes `bytes` more.
    *
-   * @throws {IntakeError} `busy` when they are not there
+   * @throws {IntakeError} `busy` when they are not there; `malformed_http` after `release`, for then
+   * the client has gone and the work on its request should end
    */
   grow(bytes: number): void
   /** Gives all of them back; may be called again. */
   release(): void
 }
 
-/**
- * One budget for the request bodies of one kind that a process holds in memory.
- *
- * @param largestRequest in bytes
- * @throws {ConfigError} when the largest request would never find room
- */
-export function createByteBudget(bytesMax: number, largestRequest: number): ByteBudget {
-  if (largestRequest > bytesMax) {
-    const problem = `BYTES_IN_FLIGHT_MAX leaves ${bytesMax} bytes for a request of ${largestRequest}`
-    throw new ConfigError(`configuration: ${problem}`)
-  }
+/** One budget for the request bodies of one kind that a process holds in memory. */
+export function createByteBudget(bytesMax: number): ByteBudget {
   let free = bytesMax
 
   return {
@@ -47,7 +38,7 @@ export function createByteBudget(bytesMax: number, largestRequest: number): Byte
       let held = 0
       let released = false
       const grow = (bytes: number) => {
-        if (released) return
+        if (released) throw new IntakeError('malformed_http', 'The client has gone.')
         if (bytes > free) throw new IntakeError('busy', 'Too many bytes are in flight.')
         free -= bytes
         held += bytes

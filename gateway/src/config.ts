@@ -1,4 +1,6 @@
 import { Type, type Static } from 'typebox'
+import { ConfigError } from '@intake/runtime'
+import { formBytesMax } from './feedback-form.ts'
 
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
@@ -64,6 +66,7 @@ export const GatewayConfig = Type.Object({
   }),
   HEADERS_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,
+    maximum: 300_000,
     default: 10_000,
     description: 'Time in which its header must arrive; then 408.',
   }),
@@ -84,3 +87,26 @@ export const GatewayConfig = Type.Object({
   }),
 })
 export type GatewayConfig = Static<typeof GatewayConfig>
+
+/** Of the bytes in flight; the rest is for forms with images, so that neither starves the other. */
+export const logShare = 0.25
+
+/** @throws {ConfigError} for settings that are right one by one and contradict each other */
+export function checkConfig(config: GatewayConfig): void {
+  const problems: string[] = []
+  const logBytes = Math.max(
+    2 * config.LOG_BODY_BYTES_MAX,
+    config.BATCH_BODY_BYTES_MAX + 2 * config.BATCH_JSON_BYTES_MAX,
+  )
+  const formBytes = formBytesMax(config.ATTACHMENT_BYTES_MAX)
+  if (
+    logBytes > config.BYTES_IN_FLIGHT_MAX * logShare ||
+    formBytes > config.BYTES_IN_FLIGHT_MAX * (1 - logShare)
+  ) {
+    problems.push('BYTES_IN_FLIGHT_MAX has no room for the largest request')
+  }
+  if (config.HEADERS_TIMEOUT_MS > config.REQUEST_TIMEOUT_MS) {
+    problems.push('HEADERS_TIMEOUT_MS must not exceed REQUEST_TIMEOUT_MS')
+  }
+  if (problems.length > 0) throw new ConfigError(`configuration: ${problems.join('; ')}`)
+}

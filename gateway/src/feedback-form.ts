@@ -57,10 +57,10 @@ export async function readFeedbackForm(
     }
   } catch (cause) {
     if (cause instanceof IntakeError) throw cause
-    // The parser gives up on very many parts; then this is what is wrong.
-    const fifth = uploads[limits.attachments]
-    if (fifth && 'refusal' in fifth) throw fifth.refusal
-    throw new IntakeError('invalid_multipart', 'The form cannot be parsed.', { cause })
+    // What came before the first part too many has been read, and its uploads say which are too many.
+    if (!partsLimits.has((cause as { code?: string }).code ?? '')) {
+      throw new IntakeError('invalid_multipart', 'The form cannot be parsed.', { cause })
+    }
   } finally {
     // The rest of a refused form is read past, so that the client gets to see the answer.
     request.raw.unpipe()
@@ -71,6 +71,9 @@ export async function readFeedbackForm(
   checkJson(payload)
   return { payload: validate(payload, '/payload'), uploads }
 }
+
+/** The errors of the parser for more parts than are read. */
+const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
 
 /** `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`. */
 const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
-import { IntakeError, limits, type RecordKind } from '@intake/contract'
+import { IntakeError, limits, type LogEntry, type RecordKind, type Sender } from '@intake/contract'
 import { ReplyError, type Redis } from '@intake/redis'
 import { withDeadline } from '@intake/runtime'
 import { createIdentity, identityOf, type Identity } from './identity.ts'
@@ -18,8 +18,11 @@ export interface Reservations {
   reserve(reservation: Reservation, deadline: number): Promise<string>
 }
 
+/** What a key stands for; the same key in another scope is another key. */
+export type KeyScope = RecordKind | 'batches'
+
 export interface Reservation {
-  kind: RecordKind
+  scope: KeyScope
   /** Who chose the key: the same key of another device is another key. */
   deviceUuid: string
   key: string
@@ -37,8 +40,8 @@ const pauseMs = 100
 
 export function createReservations({ redis }: { redis: Redis }): Reservations {
   return {
-    async reserve({ kind, deviceUuid, key, fingerprint, id }, deadline) {
-      const name = `{intake}:idempotency:${shortHash(`${kind} ${deviceUuid.toLowerCase()} ${key}`)}`
+    async reserve({ scope, deviceUuid, key, fingerprint, id }, deadline) {
+      const name = `{intake}:idempotency:${shortHash(`${scope} ${deviceUuid.toLowerCase()} ${key}`)}`
       const existing = await untilAnswered(
         () => redis.set(name, `${id} ${fingerprint}`, 'PX', holdMs, 'NX', 'GET'),
         deadline,
@@ -95,24 +98,33 @@ export function keyOfUuid(id: string | null | undefined): string | undefined {
 }
 
 /**
+ * What makes a log event what it is, for `identify`: the same through both operations, so a client may
+ * repeat a single event in a batch. When the device says it happened is not part of it.
+ */
+export function logContent(sender: Sender, { event, params }: LogEntry): unknown {
+  return [sender.bundle_identifier, sender.unique_user_id, event, params ?? {}]
+}
+
+/**
  * The identity of a record: a new one, or with an idempotency key the one that is reserved for it,
  * so that a repeated request makes the same row again.
  *
- * @param options.content everything that makes the record what it is
+ * @param options.content what is stored of the record, but not the device: its battery goes down
+ * between two attempts
  * @throws {IntakeError} as `Reservations.reserve`
  */
 export function identify(options: {
   reservations: Reservations
-  kind: RecordKind
+  scope: KeyScope
   deviceUuid: string
   key: string | undefined
   content: unknown
   deadline: number
 }): Identity | Promise<Identity> {
-  const { reservations, kind, deviceUuid, key, content, deadline } = options
+  const { reservations, scope, deviceUuid, key, content, deadline } = options
   const fresh = createIdentity()
   if (key === undefined) return fresh
   const fingerprint = shortHash(JSON.stringify(content))
-  const reservation = { kind, deviceUuid, key, fingerprint, id: fresh.id }
+  const reservation = { scope, deviceUuid, key, fingerprint, id: fresh.id }
   return reservations.reserve(reservation, deadline).then(identityOf)
 }

@@ -209,6 +209,16 @@ t.test(
   },
 )
 
+t.test('lenient: a form with forty images keeps its text and four of them', async (t) => {
+  const gateway = await startGateway(t)
+  const forty = Array.from({ length: 40 }, () => file(images.png))
+  const lenient = { prefer: 'handling=lenient' }
+  const { status, body } = await send(gateway, [payload(), ...forty], lenient)
+  t.equal(status, 201)
+  t.match(body['attachments'], [{ status: 'stored' }, {}, {}, {}, { code: 'too_many_attachments' }])
+  t.equal(gateway.objects.size, 4)
+})
+
 t.test('415 for a file that is not an image by its bytes', async (t) => {
   const gateway = await startGateway(t)
   for (const bytes of [
@@ -285,9 +295,10 @@ t.test('503 outcome_unknown: the objects stay, for the row may exist', async (t)
 })
 
 t.test('503 busy when the bytes in flight are used up', async (t) => {
-  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(80 * 1024 * 1024) } })
+  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(144 * 1024 * 1024) } })
   const large = { 'content-length': '40000000' }
   const answers = await Promise.all([
+    send(gateway, [payload(), file(images.png)], large),
     send(gateway, [payload(), file(images.png)], large),
     send(gateway, [payload(), file(images.png)], large),
   ])

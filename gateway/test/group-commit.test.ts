@@ -129,3 +129,34 @@ t.test(
     await Promise.all([early, fresh])
   },
 )
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+t.test('rows that come one after the other wait for nothing', async (t) => {
+  const { commit, frames } = build()
+  for (let n = 1; n <= 20; n++) {
+    const done = commit.append(row(n), soon)
+    await turn()
+    t.equal(frames.length, n, 'sent in the same turn of the event loop')
+    frames.at(-1)!.confirm()
+    await done
+  }
+})
+
+t.test('rows that come close together make frames 5 ms apart', async (t) => {
+  const { commit, frames } = build()
+  const started = performance.now()
+  const all: Promise<void>[] = []
+  for (let n = 0; n < 500; n++) {
+    all.push(commit.append(row(2 * n), soon), commit.append(row(2 * n + 1), soon))
+    await turn()
+    for (const { confirm } of frames) confirm()
+  }
+  const closed = commit.close()
+  const confirming = setInterval(() => frames.forEach(({ confirm }) => confirm()), 1)
+  await Promise.all([closed, ...all])
+  clearInterval(confirming)
+  const elapsedMs = performance.now() - started
+  t.ok(frames.length <= elapsedMs / 5 + 2, `${frames.length} frames in ${elapsedMs} ms`)
+  t.equal(frames.flatMap(({ numbers }) => numbers).length, 1_000)
+})

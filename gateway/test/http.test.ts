@@ -52,13 +52,41 @@ t.test('a refusal is counted by its code, whichever layer it comes from', async 
 })
 
 t.test('a refused upload that waits for 100 Continue is never asked for', async (t) => {
-  const head = (key: string) =>
-    'POST /api/log HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n' +
-    `content-length: 2\r\nexpect: 100-continue\r\nconnection: close\r\nx-api-key: ${key}\r\n\r\n`
-  const refused = await exchange(t, head('wrong'))
-  t.match(refused, /^HTTP\/1\.1 401 /)
-  const accepted = await exchange(t, `${head(secret)}{}`)
-  t.match(accepted, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
+  const head = (method: string, path: string, key: string) =>
+    `${method} ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n` +
+    `content-length: 2\r\nexpect: 100-continue\r\nx-api-key: ${key}\r\n\r\n`
+  // The connection ends with the answer, for the client may or may not send the body.
+  t.match(await exchange(t, head('POST', '/api/log', 'wrong')), /^HTTP\/1\.1 401 /)
+  t.match(await exchange(t, head('POST', '/api/none', secret)), /^HTTP\/1\.1 404 /)
+  t.match(await exchange(t, head('PUT', '/api/log', secret)), /^HTTP\/1\.1 405 /)
+
+  const { app } = await startGateway(t)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  const accepted = `${head('POST', '/api/log', secret)}{}`
+  const last = 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'
+  socket.write(accepted + last)
+  t.match(
+    await text(socket),
+    /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 [^]*HTTP\/1\.1 200 /,
+    'the connection goes on',
+  )
+})
+
+t.test('closing ends a connection whose answer was under way', async (t) => {
+  const { app, release, frames } = await startGateway(t, { holdFrames: true })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  const body = JSON.stringify(logBody())
+  socket.write(
+    `POST /api/log HTTP/1.1\r\nhost: x\r\nx-api-key: ${secret}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  )
+  while (frames.logs.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  const closed = app.close()
+  release()
+  t.match(await text(socket), /^HTTP\/1\.1 201 /)
+  await closed
 })
 
 t.test('garbage behind a request is not answered in its place', async (t) => {

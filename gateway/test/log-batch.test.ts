@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
@@ -167,7 +167,7 @@ t.test('503 outcome_unknown when some frames are stored and others are not', asy
 
 t.test('gzip on both operations: the same rows', async (t) => {
   const gateway = await startGateway(t)
-  const gzip = { ...headers, 'content-encoding': 'GZip' }
+  const gzip = { ...headers, 'content-encoding': 'X-GZip' }
   for (const [path, body, status] of [
     ['/api/log', logBody({ params: { n: 1 } }), 201],
     [url, batch([{ event: 'screen_view', params: { n: 1 } }]), 207],
@@ -223,24 +223,86 @@ t.test(
 )
 
 t.test('503 busy when the decompressed bytes find no room; the room comes back', async (t) => {
-  // A quarter is for logs: 20 MiB.
-  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(80 * 1024 * 1024) } })
+  // A quarter is for logs: 40 MiB, room for two of these and not for three.
+  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(160 * 1024 * 1024) } })
   const gzip = { ...headers, 'content-encoding': 'gzip' }
-  const payload = gzipSync(JSON.stringify(batch([{ event: 'x'.repeat(15 * 1024 * 1024) }])))
+  const unit = randomBytes(10_000).toString('hex')
+  const text = Array.from({ length: 700 }, () => unit + randomBytes(1_000).toString('hex')).join('')
+  const payload = gzipSync(JSON.stringify(batch([{ event: text }])))
   const large = () => gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
-  const answers = await Promise.all([large(), large()])
+  const answers = await Promise.all([large(), large(), large()])
   const codes = answers.map(({ statusCode }) => statusCode)
   t.same(new Set(codes), new Set([207, 503]))
   t.equal((await large()).statusCode, 207)
 })
 
-t.test('the limits are settings; what leaves no room for one request is refused', async (t) => {
+t.test(
+  '413 for little that becomes much: by compression, or by a device in every row',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const gzip = { ...headers, 'content-encoding': 'gzip' }
+    const payload = gzipSync(`[${'{},'.repeat(1_000_000)}{}]`)
+    const bomb = await gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
+    t.match(bomb.json(), { status: 413, code: 'body_too_large' })
+    const logs = Array.from({ length: 500 }, () => ({ event: 'e' }))
+    const wide = await send(gateway, batch(logs, { device: { theme: 'x'.repeat(40_000) } }))
+    t.match(wide.json(), { status: 413, code: 'body_too_large' })
+    t.equal(gateway.frames.logs.length, 0)
+  },
+)
+
+t.test('an entry that is larger than a single event may be is rejected', async (t) => {
+  const gateway = await startGateway(t, { env: { LOG_BODY_BYTES_MAX: '10000' } })
+  const logs = [{ event: 'large', params: { text: 'x'.repeat(10_000) } }, { event: 'small' }]
+  const response = await send(gateway, batch(logs))
+  t.match(response.json(), {
+    results: [{ status: 'rejected', code: 'body_too_large' }, { status: 'accepted' }],
+  })
+})
+
+t.test('an entry may repeat a single event, and a single event an entry', async (t) => {
+  const gateway = await startGateway(t)
+  const id = randomUUID()
+  const single = await gateway.app.inject({
+    method: 'POST',
+    url: '/api/log',
+    headers: { ...headers, 'idempotency-key': id },
+    payload: logBody({ event: 'e', params: {} }),
+  })
+  const entry = { event: 'e', id: id.toUpperCase(), timestamp: '2026-11-20T10:00:00Z', retry: 2 }
+  const { results } = (await send(gateway, batch([entry]))).json()
+  t.same(results, [{ status: 'accepted', id: single.json().id }])
+})
+
+t.test('the key of a batch may be the id of its entry', async (t) => {
+  const gateway = await startGateway(t)
+  const id = randomUUID()
+  const response = await send(gateway, batch([{ event: 'e', id }]), { 'idempotency-key': id })
+  t.equal(response.json().accepted, 1)
+})
+
+t.test('a keyed batch with an entry nested without end is answered per entry too', async (t) => {
+  const gateway = await startGateway(t)
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+  const payload = JSON.stringify(batch([{ event: 'a' }, { event: 'DEEP' }])).replace('"DEEP"', deep)
+  const keyed = { ...headers, 'idempotency-key': 'k' }
+  const response = await gateway.app.inject({ method: 'POST', url, headers: keyed, payload })
+  t.match(response.json(), { results: [{ status: 'accepted' }, { code: 'invalid_json' }] })
+})
+
+t.test('the limits are settings; those that contradict each other are refused', async (t) => {
   const { app } = await startGateway(t, { env: { LOG_BODY_BYTES_MAX: '300' } })
   const small = { method: 'POST', url: '/api/log', headers, payload: logBody() } as const
   t.equal((await app.inject(small)).statusCode, 201)
   const larger = { ...small, payload: logBody({ params: { text: 'x'.repeat(300) } }) }
   t.equal((await app.inject(larger)).statusCode, 413)
-  await t.rejects(startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: '1000000' } }), {
+  const env = {
+    LOG_BODY_BYTES_MAX: '80000000',
+    HEADERS_TIMEOUT_MS: '20000',
+    REQUEST_TIMEOUT_MS: '10000',
+  }
+  await t.rejects(startGateway(t, { env }), {
     name: 'ConfigError',
+    message: /BYTES_IN_FLIGHT_MAX.*; HEADERS_TIMEOUT_MS/,
   })
 })

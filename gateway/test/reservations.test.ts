@@ -13,7 +13,7 @@ t.teardown(async () => {
 })
 const reservations = createReservations({ redis })
 const soon = () => performance.now() + 5_000
-const first = { kind: 'logs' as const, deviceUuid: 'A', key: 'k', fingerprint: 'f', id: 'id-1' }
+const first = { scope: 'logs' as const, deviceUuid: 'A', key: 'k', fingerprint: 'f', id: 'id-1' }
 
 t.test('the first to reserve a key gives it its id, also when many come at once', async (t) => {
   const ids = await Promise.all(
@@ -30,7 +30,7 @@ t.test('another payload under the same key is refused', async (t) => {
 
 t.test('the same key of another device or another kind of record is another key', async (t) => {
   t.equal(await reservations.reserve({ ...first, deviceUuid: 'B', id: 'id-b' }, soon()), 'id-b')
-  t.equal(await reservations.reserve({ ...first, kind: 'feedback', id: 'id-f' }, soon()), 'id-f')
+  t.equal(await reservations.reserve({ ...first, scope: 'feedback', id: 'id-f' }, soon()), 'id-f')
 })
 
 t.test('a reservation ends after 72 hours', async (t) => {

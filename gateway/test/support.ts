@@ -99,7 +99,8 @@ export async function startGateway(
         },
       },
       reservations: {
-        async reserve({ key: name, fingerprint, id }) {
+        async reserve({ scope, key, fingerprint, id }) {
+          const name = `${scope} ${key}`
           const earlier = reserved.get(name)
           if (earlier === undefined) reserved.set(name, { fingerprint, id })
           else if (earlier.fingerprint !== fingerprint) {

@@ -1,9 +1,13 @@
 import fp from 'fastify-plugin'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 
-/** The content coding of a body that may be compressed. */
-export const gzipCoding = 'gzip'
+/** The content coding of a body, in lower case; undefined when it has none. */
+export function contentCoding(request: FastifyRequest): string | undefined {
+  const coding = request.headers['content-encoding']?.toLowerCase()
+  if (coding === 'identity') return undefined
+  return coding === 'x-gzip' ? 'gzip' : coding
+}
 
 /**
  * Refuses a body with a content coding that the routes of this scope do not take, before a byte of
@@ -13,12 +17,8 @@ export const contentEncoding = fp(
   async (app: FastifyInstance, options: { accepted: string[] }) => {
     const accepted = options.accepted.join(', ') || 'identity'
     app.addHook('onRequest', (request, reply, done) => {
-      const encoding = request.headers['content-encoding']?.toLowerCase()
-      if (
-        encoding === undefined ||
-        encoding === 'identity' ||
-        options.accepted.includes(encoding)
-      ) {
+      const coding = contentCoding(request)
+      if (coding === undefined || options.accepted.includes(coding)) {
         done()
         return
       }

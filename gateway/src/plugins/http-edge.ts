@@ -29,8 +29,9 @@ export const httpEdge = fp(
       request.resume()
     })
     app.addHook('preParsing', (request, reply, _payload, done) => {
-      if (waitsForContinue.delete(request.raw)) {
-        reply.raw.removeHeader('connection')
+      if (waitsForContinue.delete(request.raw) && !request.is404) {
+        // While the server closes, the header is right for another reason.
+        if (app.server.listening) reply.raw.removeHeader('connection')
         reply.raw.writeContinue()
       }
       done()

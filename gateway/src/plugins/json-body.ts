@@ -3,9 +3,13 @@ import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import { parseJson } from '../json.ts'
-import { contentEncoding, gzipCoding } from './content-encoding.ts'
+import { contentCoding, contentEncoding } from './content-encoding.ts'
 
 const chunkBytes = 64 * 1024
+/** No JSON of real events gets this much smaller; what does is made to cost us much for little. */
+const expansionMax = 100
+/** Below this size it may. */
+const expansionFreeBytes = 1024 * 1024
 
 /**
  * Accepts `application/json` in UTF-8, plain or compressed with gzip. The size on the wire is
@@ -15,7 +19,7 @@ const chunkBytes = 64 * 1024
  */
 export const jsonBody = fp(
   async (app: FastifyInstance, options: { jsonBytesMax: number }) => {
-    await app.register(contentEncoding, { accepted: [gzipCoding] })
+    await app.register(contentEncoding, { accepted: ['gzip'] })
     app.addContentTypeParser(
       'application/json',
       { parseAs: 'buffer' },
@@ -26,7 +30,7 @@ export const jsonBody = fp(
         if (charset?.[1] !== undefined && charset[1].toLowerCase() !== 'utf-8') {
           throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
         }
-        if (request.headers['content-encoding']?.toLowerCase() === gzipCoding) {
+        if (contentCoding(request) === 'gzip') {
           return decompress(body, options.jsonBytesMax, request).then(parseJson)
         }
         done(null, parseJson(body))
@@ -49,8 +53,8 @@ async function decompress(
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (bytes > bytesMax) {
-        const detail = `The JSON must not exceed ${bytesMax} bytes after decompression.`
+      if (bytes > bytesMax || bytes > Math.max(expansionFreeBytes, expansionMax * body.length)) {
+        const detail = `After decompression: at most ${bytesMax} bytes, ${expansionMax} times as many.`
         throw new IntakeError('body_too_large', detail)
       }
       request.bodyHold.grow(chunk.length)

@@ -79,14 +79,14 @@ export async function feedbackRoute(
       const key = idempotencyKey(request) ?? keyOfUuid(payload.feedback.id)
       const identity = await identify({
         reservations,
-        kind: 'feedback',
+        scope: 'feedback',
         deviceUuid: payload.device_uuid,
         key,
-        // Without the device: its battery goes down between two attempts.
         content: [
           payload.bundle_identifier,
           payload.unique_user_id,
-          payload.feedback,
+          payload.feedback.email ?? '',
+          payload.feedback.text,
           images.map(({ sha256 }) => sha256),
         ],
         deadline: performance.now() + enqueueDeadlineMs,
@@ -97,6 +97,7 @@ export async function feedbackRoute(
         images,
         repeatable: key !== undefined,
         log: request.log,
+        requestId: request.id,
         commit: (attachments) =>
           feedback.append(
             feedbackRow(identity, senderColumns(apiKey.id, payload), payload.feedback, attachments),

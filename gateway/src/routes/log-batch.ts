@@ -12,7 +12,7 @@ import {
 import { requireRoom } from '../admission.ts'
 import { holdBody } from '../byte-budget.ts'
 import { appendAll } from '../group-commit.ts'
-import { identify, idempotencyKey, keyOfUuid } from '../idempotency.ts'
+import { identify, idempotencyKey, keyOfUuid, logContent, type KeyScope } from '../idempotency.ts'
 import { createIdentity, partOf } from '../identity.ts'
 import { checkJson } from '../json.ts'
 import type { GatewayMetrics } from '../metrics.ts'
@@ -35,13 +35,14 @@ export async function logBatchRoute(
   app: FastifyInstance,
   options: LogRouteOptions & {
     bodyBytesMax: number
-    /** After decompression. */
+    /** After decompression, and of all rows together that repeat the sender. */
     jsonBytesMax: number
+    entryBytesMax: number
     metrics: GatewayMetrics
   },
 ): Promise<void> {
   const { logs, admission, reservations, budget, enqueueDeadlineMs, metrics } = options
-  const { bodyBytesMax, jsonBytesMax } = options
+  const { bodyBytesMax, jsonBytesMax, entryBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax })
 
   app.post(
@@ -57,8 +58,10 @@ export async function logBatchRoute(
         summary: 'Submit up to 500 application log events of one device',
         description:
           'Every entry is accepted or rejected on its own; the answer has a verdict for each. ' +
-          `At most ${bodyBytesMax} bytes; may be compressed with \`Content-Encoding: gzip\`, of then ` +
-          `at most ${jsonBytesMax} bytes of JSON.`,
+          'An entry with an `id`, or any entry of a batch with an `Idempotency-Key`, may be sent ' +
+          'again within 72 hours and stays one event; others are stored again. ' +
+          `At most ${bodyBytesMax} bytes, ${entryBytesMax} for an entry with the device; with ` +
+          `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression.`,
         tags: ['intake'],
         security: [{ apiKey: [] }],
         body: LogBatchSubmission,
@@ -70,46 +73,68 @@ export async function logBatchRoute(
       const batch = validateEnvelope(request.body)
       checkJson({ ...batch, logs: [] })
       authorizeBundle(apiKey, batch.bundle_identifier)
+      const entries = batch.logs.map(readEntry)
+      const sender = senderColumns(apiKey.id, batch)
+      // Every row repeats the sender, so a large device makes much out of a small request.
+      const repeated = sender.length * entries.length
+      if (repeated > jsonBytesMax) {
+        throw new IntakeError('body_too_large', 'The device is too large for so many entries.')
+      }
+      request.bodyHold.grow(repeated)
+
       const deadline = performance.now() + enqueueDeadlineMs
-      const identifyBy = (key: string, content: unknown) =>
-        identify({
-          reservations,
-          kind: 'logs',
-          deviceUuid: batch.device_uuid,
-          key,
-          content: [batch.bundle_identifier, batch.unique_user_id, content],
-          deadline,
-        })
+      const identifyBy = (scope: KeyScope, key: string, content: unknown) =>
+        identify({ reservations, scope, deviceUuid: batch.device_uuid, key, content, deadline })
+      const contentOf = (entry: LogEntry | IntakeError) =>
+        entry instanceof IntakeError ? null : logContent(batch, entry)
 
       const batchKey = idempotencyKey(request)
-      const whole = batchKey === undefined ? undefined : await identifyBy(batchKey, batch.logs)
-      const sender = senderColumns(apiKey.id, batch)
-      const readEntry = async (value: unknown, index: number): Promise<Row> => {
-        checkJson(value, entryDepthMax)
-        const entry = validateEntry(value, `/logs/${index}`)
+      const whole =
+        batchKey === undefined
+          ? undefined
+          : await identifyBy('batches', batchKey, entries.map(contentOf))
+      const rowOf = async (entry: LogEntry, index: number): Promise<Row> => {
         const ownKey = keyOfUuid(entry.id)
-        if (ownKey !== undefined) return logRow(await identifyBy(ownKey, entry), sender, entry)
-        return logRow(whole === undefined ? createIdentity() : partOf(whole, index), sender, entry)
+        const identity =
+          ownKey !== undefined
+            ? await identifyBy('logs', ownKey, contentOf(entry))
+            : whole === undefined
+              ? createIdentity()
+              : partOf(whole, index)
+        const row = logRow(identity, sender, entry)
+        if (row.json.length <= entryBytesMax) return row
+        throw new IntakeError('body_too_large', `An entry must not exceed ${entryBytesMax} bytes.`)
       }
-      const entries = await Promise.all(
-        batch.logs.map((value, index) => readEntry(value, index).catch(rejection)),
+      const outcomes = await Promise.all(
+        entries.map(async (entry, index) =>
+          entry instanceof IntakeError ? entry : rowOf(entry, index).catch(rejection),
+        ),
       )
-      const rows: Row[] = []
-      for (const entry of entries) {
-        if (entry instanceof IntakeError) metrics.entryRejected(entry.code)
-        else rows.push(entry)
-      }
+      const rows = outcomes.flatMap((outcome) => (outcome instanceof IntakeError ? [] : [outcome]))
       await appendAll(logs, rows, deadline)
 
+      for (const outcome of outcomes) {
+        if (outcome instanceof IntakeError) metrics.entryRejected(outcome.code)
+      }
       reply.code(207)
       return {
         message: 'Logs processed',
         accepted: rows.length,
-        rejected: entries.length - rows.length,
-        results: entries.map(verdict),
+        rejected: outcomes.length - rows.length,
+        results: outcomes.map(verdict),
       }
     },
   )
+}
+
+/** An entry, or why it is rejected. */
+function readEntry(value: unknown, index: number): LogEntry | IntakeError {
+  try {
+    checkJson(value, entryDepthMax)
+    return validateEntry(value, `/logs/${index}`)
+  } catch (error) {
+    return rejection(error)
+  }
 }
 
 /** Why an entry is rejected. What concerns the whole request is thrown on. */
@@ -118,8 +143,8 @@ function rejection(error: unknown): IntakeError {
   throw error
 }
 
-function verdict(entry: Row | IntakeError): LogVerdict {
-  if (!(entry instanceof IntakeError)) return { status: 'accepted', id: entry.id }
-  const { code, message, errors } = entry
+function verdict(outcome: Row | IntakeError): LogVerdict {
+  if (!(outcome instanceof IntakeError)) return { status: 'accepted', id: outcome.id }
+  const { code, message, errors } = outcome
   return { status: 'rejected', code, detail: message, errors: [...errors] }
 }

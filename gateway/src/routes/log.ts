@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { LogCreated, LogSubmission } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
 import { holdBody } from '../byte-budget.ts'
-import { identify, idempotencyKey } from '../idempotency.ts'
+import { identify, idempotencyKey, logContent } from '../idempotency.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
 import { logRow, senderColumns } from '../row.ts'
@@ -39,21 +39,18 @@ export async function logRoute(
     async (request, reply) => {
       const { apiKey, body } = request
       authorizeBundle(apiKey, body.bundle_identifier)
+      const { event, params } = body.log
+      const log = { event, params: params ?? {} }
       const deadline = performance.now() + enqueueDeadlineMs
       const identity = await identify({
         reservations,
-        kind: 'logs',
+        scope: 'logs',
         deviceUuid: body.device_uuid,
         key: idempotencyKey(request),
-        // Without the device: its battery goes down between two attempts.
-        content: [body.bundle_identifier, body.unique_user_id, body.log],
+        content: logContent(body, log),
         deadline,
       })
-      const { event, params = null } = body.log
-      await logs.append(
-        logRow(identity, senderColumns(apiKey.id, body), { event, params }),
-        deadline,
-      )
+      await logs.append(logRow(identity, senderColumns(apiKey.id, body), log), deadline)
       reply.code(201)
       return { message: 'Log successfully created', id: identity.id }
     },

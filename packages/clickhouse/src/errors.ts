@@ -87,8 +87,13 @@ export class ClickHouseError extends Error {
   }
 }
 
+/** A row has a field that this schema or the column list of this release does not know. */
+const unknownField = /^Code: 117\. DB::Exception: Unknown field found/
+
 /** The error for an exception code that ClickHouse sent; `serverText` is the body beside it. */
 export const errorForCode = (code: number, serverText: string): ClickHouseError => {
-  const [kind, name] = failureCodes[code] ?? ['split', 'unknown code']
+  const [kind, name] = unknownField.test(serverText)
+    ? (['hold', 'unknown field'] as const)
+    : (failureCodes[code] ?? ['split', 'unknown code'])
   return new ClickHouseError(`ClickHouse answered ${code} (${name})`, { kind, code, serverText })
 }

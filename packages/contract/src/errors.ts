@@ -4,7 +4,7 @@
  */
 export const errorCatalogue = {
   invalid_json: { status: 400, retryable: false, title: 'The JSON cannot be parsed' },
-  invalid_encoding: { status: 400, retryable: false, title: 'The text is not valid UTF-8' },
+  invalid_encoding: { status: 400, retryable: false, title: 'Not valid UTF-8, or not valid gzip' },
   invalid_multipart: { status: 400, retryable: false, title: 'The multipart body is malformed' },
   invalid_request: { status: 400, retryable: false, title: 'A field is missing or wrong' },
   malformed_http: { status: 400, retryable: false, title: 'The request is not valid HTTP' },
