@@ -6,6 +6,8 @@ import { join } from 'node:path'
 export interface Payload {
   kind: 'logs' | 'feedback'
   keyed: boolean
+  /** Sent as the one entry of a compressed batch. */
+  batched: boolean
   body: Record<string, unknown>
   /** What the views must show of it. */
   expected: Record<string, unknown>
@@ -65,6 +67,7 @@ export function createPayloads(options: PayloadOptions): (seq: number) => Payloa
       return {
         kind: 'feedback',
         keyed: true,
+        batched: false,
         body: { ...head, feedback: { text, email } },
         expected: { ...shown, text, email, sha256: chosen.map(({ sha256 }) => sha256) },
         images: chosen,
@@ -72,10 +75,17 @@ export function createPayloads(options: PayloadOptions): (seq: number) => Payloa
     }
     const event = `event_${seq % 7}`
     const params = { seq, square: seq * seq, text: filler(seq), nested: { even: seq % 2 === 0 } }
+    const keyed = keyedEvery > 0 && seq % keyedEvery === 0
+    const batched = keyed && seq % 2 === 0
+    const id = `0b000000-0000-4000-8000-${String(seq).padStart(12, '0')}`
     return {
       kind: 'logs',
-      keyed: keyedEvery > 0 && seq % keyedEvery === 0,
-      body: { ...head, log: { event, params } },
+      keyed,
+      batched,
+      body: {
+        ...head,
+        ...(batched ? { logs: [{ event, params, id }] } : { log: { event, params } }),
+      },
       expected: { ...shown, event, params },
       images: [],
     }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { Agent, FormData, request } from 'undici'
 import type { Event, History } from './history.ts'
 import type { Payload } from './payload.ts'
@@ -82,15 +83,17 @@ export function startProducer(options: ProducerOptions): Producer {
         dispatcher: agent,
         headers: {
           'x-api-key': apiKey,
-          ...(record.keyed && { 'idempotency-key': `key-${seq}` }),
+          ...(record.keyed && !record.batched && { 'idempotency-key': `key-${seq}` }),
           ...(record.kind === 'logs' && { 'content-type': 'application/json' }),
+          ...(record.batched && { 'content-encoding': 'gzip' }),
         },
-        body: record.kind === 'logs' ? JSON.stringify(record.body) : form(record),
+        body: bodyOf(record),
       })
-      const answer = (await body.json()) as { id?: string; code?: string }
+      const whole = (await body.json()) as Answer & { results?: [Answer] }
+      const answer = whole.results?.[0] ?? whole
       const code = answer.code ?? ''
       const afterMs = Math.min(Number(headers['retry-after'] ?? 1), 2) * 1000
-      if (statusCode === 201) {
+      if (statusCode === 201 || answer.status === 'accepted') {
         return { outcome: { ...base, is: 'acknowledged', id: answer.id }, mayRetry: false, afterMs }
       }
       const outcome =
@@ -119,7 +122,23 @@ export function startProducer(options: ProducerOptions): Producer {
   }
 }
 
-const pathOf = ({ kind }: Payload) => (kind === 'logs' ? '/api/log' : '/api/feedback')
+/** Of a request, or of the only entry of a batch. */
+interface Answer {
+  id?: string
+  code?: string
+  status?: unknown
+}
+
+function pathOf({ kind, batched }: Payload): string {
+  if (kind === 'feedback') return '/api/feedback'
+  return batched ? '/api/log/batch' : '/api/log'
+}
+
+function bodyOf(record: Payload): string | Buffer | FormData {
+  if (record.kind === 'feedback') return form(record)
+  const json = JSON.stringify(record.body)
+  return record.batched ? gzipSync(json) : json
+}
 
 function form({ body, images }: Payload): FormData {
   const data = new FormData()

@@ -19,19 +19,20 @@ export function identityAt(time: Date): { id: string; received_at: string } {
 
 /** The row that a gateway would make of a log event received at that time. */
 export function logRow(payload: Payload, time: Date): { id: string; json: string } {
-  const { device, log, ...head } = payload.body as {
-    device: { seq: number }
-    log: object
-  }
-  const { seq, ...known } = device
+  const { bundle_identifier, device_uuid, unique_user_id, device } = payload.body
+  const { seq, ...known } = device as { seq: number }
+  const { event, params } = payload.expected
   const identity = identityAt(time)
   const row = {
     ...identity,
-    ...head,
+    bundle_identifier,
+    device_uuid,
+    unique_user_id,
     api_key_id: 'key_faults',
     device: known,
     device_extra: { seq },
-    ...log,
+    event,
+    params,
   }
   return { id: identity.id, json: JSON.stringify(row) }
 }
