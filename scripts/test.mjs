@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'
 
 const resultsFile = join(root, '.tap', 'results.tap')
-const sources = ['gateway', 'worker', 'packages', 'scripts', 'test', 'deploy']
+const sources = ['gateway', 'worker', 'packages', 'scripts', 'test', 'deploy', 'bench']
 
 await bootstrap()
 mkdirSync(join(root, '.tap'), { recursive: true })
