@@ -99,8 +99,8 @@ export async function startGateway(
         },
       },
       reservations: {
-        async reserve({ scope, key, fingerprint, id }) {
-          const name = `${scope} ${key}`
+        async reserve({ scope, key: sent, fingerprint, id }) {
+          const name = `${scope} ${sent}`
           const earlier = reserved.get(name)
           if (earlier === undefined) reserved.set(name, { fingerprint, id })
           else if (earlier.fingerprint !== fingerprint) {
