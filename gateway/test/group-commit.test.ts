@@ -157,6 +157,7 @@ t.test('rows that come close together make frames 5 ms apart', async (t) => {
   await Promise.all([closed, ...all])
   clearInterval(confirming)
   const elapsedMs = performance.now() - started
-  t.ok(frames.length <= elapsedMs / 5 + 2, `${frames.length} frames in ${elapsedMs} ms`)
+  // A timer may fire up to a millisecond early.
+  t.ok(frames.length <= elapsedMs / 4 + 2, `${frames.length} frames in ${elapsedMs} ms`)
   t.equal(frames.flatMap(({ numbers }) => numbers).length, 1_000)
 })
