@@ -51,6 +51,8 @@ export async function startProcess(
   owner.signal.throwIfAborted()
   const child = spawn(command, args, {
     env: { ...process.env, NODE_ENV: 'production', ...env },
+    // A session of its own, as under a service manager: Linux shares processors between sessions.
+    detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   child.stdin.on('error', () => undefined)

@@ -55,7 +55,8 @@ export async function runOpenLoop(
 
   function dispatch(): void {
     while (due.length > 0) {
-      const connection = idle.pop()
+      // The one that has rested longest, so that none rests until the server closes it.
+      const connection = idle.shift()
       if (connection === undefined) return
       void send(connection, due.shift() as number)
     }

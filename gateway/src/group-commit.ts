@@ -46,7 +46,7 @@ const framesInFlightMax = 4
  * A frame costs Redis and the worker about as much as the work on fifty rows, so under load frames
  * start no closer together than this. A row that comes alone waits for nothing.
  */
-const frameIntervalMs = 5
+const frameIntervalMs = 4
 /** The rows of a frame settle together, so their deadlines may not lie further apart than this. */
 const deadlineSpreadMs = 1_000
 const frameRowsMax = 1_000

@@ -51,6 +51,7 @@ export function startFrameConsumer(options: {
   onStandstill: () => void
 }): FrameConsumer {
   const { redis, kind, concurrency } = options
+  const key = (list: string) => `${queuePrefix}:${queueNames[kind]}:${list}`
   let taken = 0
   let inHand = 0
 
@@ -78,6 +79,13 @@ export function startFrameConsumer(options: {
       lockDuration: 15_000,
       stalledInterval: 7_500,
       maxStalledCount: Number.MAX_SAFE_INTEGER,
+      look: async () => {
+        const [count, [oldest]] = await Promise.all([
+          redis.llen(key('wait')),
+          redis.lrange(key('wait'), -1, -1),
+        ])
+        return { count, oldest }
+      },
     },
   )
   worker.on('error', options.onError)
@@ -87,13 +95,13 @@ export function startFrameConsumer(options: {
   const requireConnection = () => {
     if (redis.status !== 'ready') throw new Error('not connected to Redis')
   }
-  const key = (list: string) => `${queuePrefix}:${queueNames[kind]}:${list}`
   const watchdog = watchForStandstill({
     waiting: async () => {
       requireConnection()
       return redis.llen(key('wait'))
     },
-    progress: () => ({ taken, inHand }),
+    // What it leaves to another worker is on its way, too.
+    progress: () => ({ taken: taken + worker.left, inHand }),
     limitMs: standstillMs,
     onStandstill: options.onStandstill,
   })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { kill } from 'node:process'
+import { setTimeout as pause } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { Queue } from 'bullmq'
 import t, { type Test } from 'tap'
@@ -28,13 +29,17 @@ function produce(t: Test) {
   return { redis, producer }
 }
 
-/** Takes frames until the test ends; `taken` are the frames, as they arrive. */
-function consume(t: Test, process: (frame: Frame) => Promise<void> = async () => {}) {
+/** Takes frames until the test ends. */
+function consume(
+  t: Test,
+  process: (frame: Frame) => Promise<void> = async () => {},
+  { concurrency = 4 } = {},
+) {
   const errors: Error[] = []
   const consumer = startFrameConsumer({
     redis: connect(t, 'consumer'),
     kind: 'logs',
-    concurrency: 4,
+    concurrency,
     process,
     onError: (error) => t.comment(error.message),
     onUnreadable: (error) => errors.push(error),
@@ -83,6 +88,46 @@ t.test('a job that is no frame is kept, reported, and holds nothing up', async (
   await untilEmpty(redis)
   t.equal(await (await queue.getJob('from-the-future'))?.getState(), 'delayed')
   await queue.remove('from-the-future')
+})
+
+t.test('of several consumers one takes what has gathered, not each of them a part', async (t) => {
+  const { producer } = produce(t)
+  const frames = 300
+  const takers: string[] = []
+  const allTaken = new Promise<void>((resolve) => {
+    for (const name of ['a', 'b', 'c']) {
+      const take = async () => {
+        takers.push(name)
+        if (takers.length === frames) resolve()
+      }
+      consume(t, take, { concurrency: 1_000 })
+    }
+  })
+  for (let n = 0; n < frames; n++) {
+    await producer.add(frame(`${n}`), soon())
+    await pause(5)
+  }
+  await allTaken
+  const turns = takers.filter((name, index) => name !== takers[index - 1]).length
+  t.ok(turns <= frames / 20, `${turns} turns for ${frames} frames`)
+})
+
+t.test('what a consumer cannot hold goes to another one', async (t) => {
+  const { producer } = produce(t)
+  const held: (() => void)[] = []
+  const hold = () => new Promise<void>((resolve) => held.push(resolve))
+  for (let n = 0; n < 6; n++) await producer.add(frame(`${n}`), soon())
+  consume(t, hold)
+  while (held.length < 4) await pause(1)
+  const others = new Set<string>()
+  await new Promise<void>((resolve) => {
+    consume(t, async ({ gzip }) => {
+      others.add(gunzipSync(gzip).toString())
+      if (others.size === 2) resolve()
+    })
+  })
+  t.same([...others], ['4', '5'])
+  for (const release of held) release()
 })
 
 t.test('queue_unavailable within the deadline while Redis was never reached', async (t) => {

@@ -1,6 +1,8 @@
 // A process that becomes a ClickHouse server: libchdb contains the whole engine with its HTTP server.
 // clickhouse-local, the program behind chdb_query_cmdline, starts listening by a SQL statement.
 // Plain JavaScript because it is started as a process of its own, from the sources and from dist.
+import { existsSync, writeFileSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
@@ -18,6 +20,8 @@ const argv = [
   '--listen_host=127.0.0.1',
   `--query=${sql}`,
 ]
+
+lowerPriority(10)
 
 const library = 'chdb'
 open({ library, path: libchdbPath() })
@@ -45,4 +49,19 @@ function resultError(retType) {
     paramsType: [DataType.External],
     paramsValue: [result],
   })
+}
+
+/**
+ * Inserts and merges come in bursts. Where all parts share the processors they must not delay what
+ * is being acknowledged.
+ */
+function lowerPriority(niceness) {
+  // Linux may share the processors between sessions first: then only this counts.
+  const ofSession = '/proc/self/autogroup'
+  try {
+    setPriority(niceness)
+    if (existsSync(ofSession)) writeFileSync(ofSession, String(niceness))
+  } catch (error) {
+    console.error(`The priority stays as it is: ${error.message}`)
+  }
 }

@@ -38,7 +38,7 @@ function otherBuild({ dir, root }: Stage): string {
   const file = 'worker/dist/worker.js'
   const edits = [
     { file, find: 'logs: 256, feedback: 64', replace: 'logs: 2, feedback: 2' },
-    { file, find: 'lingerMs = 250', replace: 'lingerMs = 0' },
+    { file, find: 'lingerMs = 150', replace: 'lingerMs = 0' },
   ]
   copyBuilt({ root, copy, edits })
   return copy
