@@ -25,8 +25,10 @@ export interface ByteHold {
    * the client has gone and the work on its request should end
    */
   grow(bytes: number): void
-  /** Gives all of them back; may be called again. */
+  /** Gives all of them back, but not during work that keeps them; may be called again. */
   release(): void
+  /** Keeps the bytes until `work` has settled, also when they are released meanwhile. */
+  keepDuring<Result>(work: Promise<Result>): Promise<Result>
 }
 
 /** One budget for the request bodies of one kind that a process holds in memory. */
@@ -37,28 +39,51 @@ export function createByteBudget(bytesMax: number): ByteBudget {
     hold(first) {
       let held = 0
       let released = false
+      let working = 0
       const grow = (bytes: number) => {
         if (released) throw new IntakeError('malformed_http', 'The client has gone.')
         if (bytes > free) throw new IntakeError('busy', 'Too many bytes are in flight.')
         free -= bytes
         held += bytes
       }
+      const giveBack = () => {
+        if (!released || working > 0) return
+        free += held
+        held = 0
+      }
       grow(first)
       return {
         grow,
         release() {
-          free += held
-          held = 0
           released = true
+          giveBack()
+        },
+        async keepDuring(work) {
+          working++
+          try {
+            return await work
+          } finally {
+            working--
+            giveBack()
+          }
         },
       }
     },
   }
 }
 
+/** A handler during which the bytes of the body stay held: a client that goes away frees no memory. */
+export function withHeldBody<Request extends FastifyRequest, Result>(
+  handler: (request: Request, reply: FastifyReply) => Promise<Result>,
+) {
+  return (request: Request, reply: FastifyReply): Promise<Result> =>
+    request.bodyHold.keepDuring(handler(request, reply))
+}
+
 /**
  * A hook that holds what a body can take, its declared length or else the most there can be, before
- * a byte of it is read, and gives it back when the response has ended, however it ended.
+ * a byte of it is read, and gives it back when the response has ended, however it ended
+ * (`withHeldBody`: not before the handler).
  *
  * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`, `busy`
  */

@@ -9,7 +9,7 @@ import {
 } from '@intake/contract'
 import { requireRoom, type Admission } from '../admission.ts'
 import { commitWithImages } from '../attachments.ts'
-import { holdBody, type ByteBudget } from '../byte-budget.ts'
+import { holdBody, withHeldBody, type ByteBudget } from '../byte-budget.ts'
 import { formBytesMax, multipartOptions, readFeedbackForm } from '../feedback-form.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import { identify, idempotencyKey, keyOfUuid, type Reservations } from '../idempotency.ts'
@@ -67,7 +67,7 @@ export async function feedbackRoute(
         response: { 201: FeedbackCreated, ...errorResponses },
       },
     },
-    async (request, reply) => {
+    withHeldBody(async (request, reply) => {
       const { apiKey } = request
       const { payload, uploads } = await readFeedbackForm(request, {
         validate: validatePayload,
@@ -110,7 +110,7 @@ export async function feedbackRoute(
         id: identity.id,
         attachments: uploads.map(verdict),
       }
-    },
+    }),
   )
 }
 

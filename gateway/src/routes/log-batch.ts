@@ -10,7 +10,7 @@ import {
   type LogVerdict,
 } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
-import { holdBody } from '../byte-budget.ts'
+import { holdBody, withHeldBody } from '../byte-budget.ts'
 import { appendAll } from '../group-commit.ts'
 import { identify, idempotencyKey, keyOfUuid, logContent, type KeyScope } from '../idempotency.ts'
 import { createIdentity, partOf } from '../identity.ts'
@@ -68,7 +68,7 @@ export async function logBatchRoute(
         response: { 207: LogBatchResult, ...errorResponses },
       },
     },
-    async (request, reply) => {
+    withHeldBody(async (request, reply) => {
       const { apiKey } = request
       const batch = validateEnvelope(request.body)
       checkJson({ ...batch, logs: [] })
@@ -123,7 +123,7 @@ export async function logBatchRoute(
         rejected: outcomes.length - rows.length,
         results: outcomes.map(verdict),
       }
-    },
+    }),
   )
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { LogCreated, LogSubmission } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
-import { holdBody } from '../byte-budget.ts'
+import { holdBody, withHeldBody } from '../byte-budget.ts'
 import { identify, idempotencyKey, logContent } from '../idempotency.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
@@ -36,7 +36,7 @@ export async function logRoute(
         response: { 201: LogCreated, ...errorResponses },
       },
     },
-    async (request, reply) => {
+    withHeldBody(async (request, reply) => {
       const { apiKey, body } = request
       authorizeBundle(apiKey, body.bundle_identifier)
       const { event, params } = body.log
@@ -53,6 +53,6 @@ export async function logRoute(
       await logs.append(logRow(identity, senderColumns(apiKey.id, body), log), deadline)
       reply.code(201)
       return { message: 'Log successfully created', id: identity.id }
-    },
+    }),
   )
 }
