@@ -49,6 +49,8 @@ const engine = spawn(
   [host, join(folder, 'data'), join(folder, 'config.xml'), String(port)],
   {
     cwd: folder,
+    // It lowers the priority of its session.
+    detached: true,
     stdio: ['pipe', 'ignore', 'inherit'],
     env: {
       ...process.env,

@@ -1,4 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
@@ -234,6 +238,42 @@ t.test('503 busy when the decompressed bytes find no room; the room comes back',
   const codes = answers.map(({ statusCode }) => statusCode)
   t.same(new Set(codes), new Set([207, 503]))
   t.equal((await large()).statusCode, 207)
+})
+
+t.test('503 busy while requests are worked on, although their clients have gone', async (t) => {
+  // 64 MiB: a quarter is for logs, and a body of unknown length takes the 4 MiB there may be, and a bit for its rows: three fit.
+  const env = {
+    BYTES_IN_FLIGHT_MAX: String(64 * 1024 * 1024),
+    BATCH_JSON_BYTES_MAX: String(4 * 1024 * 1024),
+    ATTACHMENT_BYTES_MAX: '1000000',
+  }
+  const { app, frames, release } = await startGateway(t, { env, holdFrames: true })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const open = () => {
+    const sent = request({ host: '127.0.0.1', port, path: url, method: 'POST', headers })
+    sent.on('error', () => undefined)
+    sent.write(JSON.stringify(batch([{ event: 'e' }])))
+    sent.end()
+    return sent
+  }
+  for (let n = 1; n <= 3; n++) {
+    const closed = new Promise((resolve) =>
+      app.server.once('connection', (socket) => socket.once('close', resolve)),
+    )
+    const client = open()
+    while (frames.logs.length < n) await immediate()
+    client.destroy()
+    await closed
+  }
+  const status = async () => {
+    const [response] = (await once(open(), 'response')) as [IncomingMessage]
+    response.resume()
+    return response.statusCode
+  }
+  t.equal(await status(), 503)
+  release()
+  t.equal(await status(), 207)
 })
 
 t.test(

@@ -19,17 +19,22 @@ const takenAtOnceMax = 16
  * wait as it can hold, and then takes all of them in a row. Any number of such workers take as often
  * as one: while one of them keeps up, the others see that the oldest has changed and leave the rest
  * to it. Woken by every single job they would share a trickle and make many small inserts.
+ *
+ * BullMQ asks for one job after the other until it is told that there is none, and processes none of
+ * them before that: so there is no waiting between the first job and "none".
  */
 export class GatheringWorker extends Worker {
   readonly #look: () => Promise<Waiting>
   #pauseMs = gatherMs
   #left = 0
-  /** From the moment when jobs are due until none is found. */
+  /** From the moment when jobs are due until BullMQ has been told that there is none. */
   #taking = false
   /** How many are still waiting, as far as this worker knows. */
   #expected = 0
   /** Taken together with one that BullMQ asked for; it gets them when it asks again. */
   readonly #taken: Job[] = []
+  /** The queue had no more than these. */
+  #foundNone = false
   /** Ids of all that were taken and have not settled. */
   readonly #inHand = new Set<string>()
 
@@ -56,14 +61,19 @@ export class GatheringWorker extends Worker {
     token: string,
     name?: string,
   ): ReturnType<Worker['moveToActive']> {
-    if (this.#taken.length === 0) {
+    if (this.#taken.length === 0 && !this.#foundNone) {
       if (!this.#taking) this.#expected = await this.#untilDue()
+      else if (this.#expected <= 0) this.#expected = (await this.#look()).count
       // Closed meanwhile: what it took now would have to be handed out again.
       if (this.closing) return undefined as unknown as Job
       this.#taking = true
       await this.#takeSeveral(token, name)
     }
-    return this.#taken.shift() ?? super.nextJobFromJobData()
+    const job = this.#taken.shift()
+    if (job !== undefined) return job
+    this.#taking = false
+    this.#foundNone = false
+    return super.nextJobFromJobData()
   }
 
   async #takeSeveral(token: string, name?: string): Promise<void> {
@@ -73,46 +83,53 @@ export class GatheringWorker extends Worker {
     const attempts = Array.from({ length: count }, (_, index) =>
       super.moveToActive(`${token}:${index}`, name),
     )
-    const failures: unknown[] = []
+    let failures = 0
     for (const outcome of await Promise.allSettled(attempts)) {
-      if (outcome.status === 'rejected') failures.push(outcome.reason)
-      else if (outcome.value !== undefined) this.#taken.push(outcome.value)
+      if (outcome.status === 'rejected') {
+        failures++
+        // BullMQ reports and repeats what fails; the others are worth having all the same.
+        if (failures === count) throw outcome.reason
+      } else if (outcome.value === undefined) this.#foundNone = true
+      else this.#taken.push(outcome.value)
     }
     if (this.closing) await this.#giveBack()
-    // What failed is asked for again.
-    if (failures.length === count) throw failures[0]
   }
 
   /** What BullMQ has not asked for before it was closed; the oldest goes back last, to be next again. */
   async #giveBack(): Promise<void> {
     for (let job = this.#taken.pop(); job !== undefined; job = this.#taken.pop()) {
-      await job.moveToWait(job.token)
+      try {
+        await job.moveToWait(job.token)
+      } catch (error) {
+        // Then it is handed out again when its lock has ended.
+        this.emit('error', error as Error)
+      }
     }
   }
 
-  /** BullMQ must not learn that nothing was found while something is left to hand out. */
+  /** What an attempt has found. */
   protected override async nextJobFromJobData(
     ...found: Parameters<Worker['nextJobFromJobData']>
   ): ReturnType<Worker['nextJobFromJobData']> {
     const [jobData, id] = found
-    if (!jobData) this.#taking = false
-    else if (id !== undefined) this.#inHand.add(id)
-    return jobData ? super.nextJobFromJobData(...found) : (undefined as unknown as Job)
+    if (!jobData) return undefined as unknown as Job
+    if (id !== undefined) this.#inHand.add(id)
+    return super.nextJobFromJobData(...found)
   }
 
-  /** BullMQ would exchange every completed job for whatever is waiting. */
+  /** BullMQ would exchange a settled job for whatever is waiting. */
   protected override async handleCompleted(
-    ...[result, job, token, mayFetch = () => true, span]: Parameters<Worker['handleCompleted']>
+    ...[result, job, token, , span]: Parameters<Worker['handleCompleted']>
   ): ReturnType<Worker['handleCompleted']> {
     this.#settled(job)
-    return super.handleCompleted(result, job, token, () => this.#taking && mayFetch(), span)
+    return super.handleCompleted(result, job, token, fetchNone, span)
   }
 
   protected override async handleFailed(
-    ...failure: Parameters<Worker['handleFailed']>
+    ...[error, job, token, , span]: Parameters<Worker['handleFailed']>
   ): ReturnType<Worker['handleFailed']> {
-    this.#settled(failure[1])
-    return super.handleFailed(...failure)
+    this.#settled(job)
+    return super.handleFailed(error, job, token, fetchNone, span)
   }
 
   #settled({ id }: Job): void {
@@ -124,8 +141,8 @@ export class GatheringWorker extends Worker {
     let oldestBefore: string | undefined
     for (;;) {
       const { count, oldest } = await this.#look()
-      if (oldest === undefined || count >= this.concurrency || this.closing) return count
-      if (oldest === oldestBefore) {
+      if (count >= this.concurrency || this.closing) return count
+      if (oldest === oldestBefore && oldest !== undefined) {
         this.#pauseMs = gatherMs
         return count
       }
@@ -133,8 +150,11 @@ export class GatheringWorker extends Worker {
         this.#left++
         this.#pauseMs = standbyMs
       }
+      if (oldest === undefined) return count
       oldestBefore = oldest
       await pause(this.#pauseMs)
     }
   }
 }
+
+const fetchNone = () => false

@@ -1,4 +1,5 @@
-import { Queue } from 'bullmq'
+import { setImmediate as immediate } from 'node:timers/promises'
+import { DelayedError, Queue, type Job } from 'bullmq'
 import t, { type Test } from 'tap'
 import { connectRedis } from '@intake/redis'
 import { startRedis } from '@intake/stack'
@@ -15,7 +16,7 @@ async function build(
     jobs: number
     look: () => Waiting
     concurrency?: number
-    process?: () => Promise<void>
+    process?: (job: Job<{ n: number }>, token?: string) => Promise<void>
   },
 ) {
   const { jobs, look, concurrency = 100, process = async () => {} } = options
@@ -79,4 +80,62 @@ t.test('leaves the jobs while the oldest changes, and takes them when it stays',
   await new Promise((resolve) => worker.once('completed', resolve))
   t.same(seen.slice(-2), ['1', '1'])
   t.equal(worker.left, 3)
+})
+
+t.test('what is taken is processed, whoever else was faster with the rest', async (t) => {
+  let looks = 0
+  const look = () =>
+    ++looks <= 2 ? { count: 10, oldest: '1' } : { count: 3, oldest: `taken by another ${looks}` }
+  const { worker } = await build(t, { jobs: 4, look })
+  await new Promise<void>((resolve) => {
+    let done = 0
+    worker.on('completed', () => (++done === 4 ? resolve() : undefined))
+  })
+  t.ok(looks <= 3, `${looks} looks`)
+})
+
+t.test('when all in hand settle together, what is taken next is processed', async (t) => {
+  const held: (() => void)[] = []
+  const look = () => ({
+    count: 3,
+    oldest: held.length < 4 ? '1' : `taken by another ${Math.random()}`,
+  })
+  const started: string[] = []
+  const { worker, queue } = await build(t, {
+    jobs: 7,
+    look,
+    concurrency: 4,
+    process: () => new Promise<void>((resolve) => held.push(resolve)),
+  })
+  worker.on('active', ({ id }) => started.push(id ?? ''))
+  while (held.length < 4) await immediate()
+  for (const release of held) release()
+  while (held.length < 7) await immediate()
+  t.equal(started.length, 7)
+  for (const release of held) release()
+  while ((await queue.getActiveCount()) > 0) await immediate()
+})
+
+t.test('jobs that are put off do not make it take more than it can hold', async (t) => {
+  let most = 0
+  let putOff = 0
+  const look = () => ({ count: 100, oldest: '1' })
+  const { queue, worker } = await build(t, {
+    jobs: 60,
+    look,
+    concurrency: 8,
+    async process(job, token) {
+      most = Math.max(most, await queue.getActiveCount())
+      if (job.data.n >= 8) return
+      putOff++
+      await job.moveToDelayed(Date.now() + 3_600_000, token)
+      throw new DelayedError()
+    },
+  })
+  await new Promise<void>((resolve) => {
+    let done = 0
+    worker.on('completed', () => (++done === 52 ? resolve() : undefined))
+  })
+  t.equal(putOff, 8)
+  t.equal(most, 8)
 })
