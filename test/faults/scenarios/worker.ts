@@ -15,7 +15,8 @@ export const workerScenarios: Scenario[] = [
     async run(stage) {
       const { cluster } = stage
       await stage.acknowledged(100)
-      cluster.network.workerToRedis.set({ holdAnswers: true })
+      // A worker asks before it takes, so the answers cannot be held from the start.
+      cluster.network.workerToRedis.set({ latencyMs: 500 })
       const before = await framesInHand(cluster.keys)
       await until('frames are handed out', async () =>
         (await framesInHand(cluster.keys)).some((id) => !before.includes(id)),
