@@ -122,3 +122,16 @@ t.test('20,000 events over 64 connections are 20,000 rows in a handful of insert
     await Promise.all(more.map(({ stop }) => stop()))
   })
 })
+
+t.test('without a worker nothing is lost; the backlog drains when one returns', async (t) => {
+  const stack = await startStack(t, { dataDir: createDataDir(t), env: { WORKERS: '0' } })
+  const acknowledged = await load(stack, 'backlog', 2_000)
+  t.equal(acknowledged.length, 2_000)
+  t.equal((await numbers(stack, 'SELECT count() AS rows FROM intake.logs_raw'))['rows'], 0)
+  await startWorker(t, stack)
+  await until(async () => {
+    const { rows } = await numbers(stack, `SELECT count() AS rows FROM intake.logs`)
+    return rows === 2_000
+  })
+  t.equal((await numbers(stack, 'SELECT count() AS rows FROM intake.logs_raw'))['rows'], 2_000)
+})
