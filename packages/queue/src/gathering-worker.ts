@@ -107,29 +107,37 @@ export class GatheringWorker extends Worker {
     }
   }
 
-  /** What an attempt has found. */
+  /** What an attempt or an exchange has found. */
   protected override async nextJobFromJobData(
     ...found: Parameters<Worker['nextJobFromJobData']>
   ): ReturnType<Worker['nextJobFromJobData']> {
     const [jobData, id] = found
     if (!jobData) return undefined as unknown as Job
+    this.#taking = true
     if (id !== undefined) this.#inHand.add(id)
     return super.nextJobFromJobData(...found)
   }
 
-  /** BullMQ would exchange a settled job for whatever is waiting. */
+  /**
+   * While it takes, a completed job is exchanged for one that waits, in one round trip. What is found
+   * after BullMQ has been told that there is none makes it take again: between two jobs that it has
+   * found there is no waiting, which would keep the first one from being processed.
+   */
   protected override async handleCompleted(
-    ...[result, job, token, , span]: Parameters<Worker['handleCompleted']>
+    ...[result, job, token, mayFetch = () => true, span]: Parameters<Worker['handleCompleted']>
   ): ReturnType<Worker['handleCompleted']> {
+    const mayExchange = () => this.#taking && mayFetch()
+    const next = await super.handleCompleted(result, job, token, mayExchange, span)
     this.#settled(job)
-    return super.handleCompleted(result, job, token, fetchNone, span)
+    return next
   }
 
+  /** What fails is not exchanged: BullMQ takes the next one by a way that would wait here. */
   protected override async handleFailed(
     ...[error, job, token, , span]: Parameters<Worker['handleFailed']>
   ): ReturnType<Worker['handleFailed']> {
     this.#settled(job)
-    return super.handleFailed(error, job, token, fetchNone, span)
+    return super.handleFailed(error, job, token, () => false, span)
   }
 
   #settled({ id }: Job): void {
@@ -156,5 +164,3 @@ export class GatheringWorker extends Worker {
     }
   }
 }
-
-const fetchNone = () => false
