@@ -61,7 +61,10 @@ export function startFrameConsumer(options: {
       taken++
       inHand++
       try {
-        await options.process(openFrame(job.data))
+        const frame = openFrame(job.data)
+        // Held until the insert, it would be copied by every garbage collection meanwhile.
+        job.data = undefined
+        await options.process(frame)
       } catch (error) {
         if (!(error instanceof FrameError)) throw error
         options.onUnreadable(error)
