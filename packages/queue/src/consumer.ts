@@ -62,7 +62,7 @@ export function startFrameConsumer(options: {
       inHand++
       try {
         const frame = openFrame(job.data)
-        // Held until the insert, it would be copied by every garbage collection meanwhile.
+        // The frame has the bytes now; this long text need not live until the insert, too.
         job.data = undefined
         await options.process(frame)
       } catch (error) {

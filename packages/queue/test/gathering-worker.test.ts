@@ -33,6 +33,14 @@ async function build(
   return { queue, worker, client: connection }
 }
 
+/** Resolves when that many jobs have been completed from now on. */
+async function completed(worker: GatheringWorker, count: number): Promise<void> {
+  let done = 0
+  await new Promise<void>((resolve) => {
+    worker.on('completed', () => (++done === count ? resolve() : undefined))
+  })
+}
+
 t.test('what was taken when it is closed goes back at once, in order', async (t) => {
   const look = () => ({ count: 10, oldest: '1' })
   const { queue, worker, client } = await build(t, { jobs: 10, look })
@@ -62,10 +70,7 @@ t.test('takes at once as many as wait, and no more than it can hold', async (t) 
       inHand--
     },
   })
-  await new Promise<void>((resolve) => {
-    let done = 0
-    worker.on('completed', () => (++done === 60 ? resolve() : undefined))
-  })
+  await completed(worker, 60)
   t.equal(most, 7)
 })
 
@@ -87,10 +92,7 @@ t.test('what is taken is processed, whoever else was faster with the rest', asyn
   const look = () =>
     ++looks <= 2 ? { count: 10, oldest: '1' } : { count: 3, oldest: `taken by another ${looks}` }
   const { worker } = await build(t, { jobs: 4, look })
-  await new Promise<void>((resolve) => {
-    let done = 0
-    worker.on('completed', () => (++done === 4 ? resolve() : undefined))
-  })
+  await completed(worker, 4)
   t.ok(looks <= 3, `${looks} looks`)
 })
 
@@ -132,10 +134,7 @@ t.test('jobs that are put off do not make it take more than it can hold', async 
       throw new DelayedError()
     },
   })
-  await new Promise<void>((resolve) => {
-    let done = 0
-    worker.on('completed', () => (++done === 52 ? resolve() : undefined))
-  })
+  await completed(worker, 52)
   t.equal(putOff, 8)
   t.equal(most, 8)
 })
