@@ -25,6 +25,8 @@ const code = await run('tests', 'tap', [
   ...process.argv.slice(2),
 ])
 const results = readFileSync(resultsFile, 'utf8')
+// What failed, and why: the reporter's list goes to stderr, which a CI may not show.
+for (const failure of failures(results)) console.log(failure)
 // The seeds of this run, to play it again.
 for (const [, seed] of results.matchAll(/# (simulation: SIM_BASE=.*)/g)) console.log(seed)
 const counts = [...results.matchAll(/^# \{ (total.*) \}$/gm)].at(-1)?.[1]
@@ -34,6 +36,11 @@ if (code !== 0 && failed === 0) failed++
 
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
+
+/** The failed points of a TAP text, each with the comments and the diagnostics around it. */
+function failures(tap) {
+  return tap.match(/^ *not ok .*\n(?: +---\n(?:.*\n)*? +\.\.\.\n)?/gm) ?? []
+}
 
 async function check(name, command, args) {
   if ((await run(name, command, args)) === 0) passed++
