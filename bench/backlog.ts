@@ -19,16 +19,24 @@ export interface Buffered {
 
 /** How the backlog went. */
 export interface Drain {
-  /** From ClickHouse's return until the first row, in seconds. */
+  /** From the call until the first row, in seconds. */
   firstRowSeconds: number
   emptySeconds: number
+  /** From the first to the last row. */
   rowsPerSecond: number
-  /** Microseconds of CPU per event. */
+  /** Microseconds of CPU per event, from the call until the processes are at rest. */
   cpu: { worker: number; redis: number; clickhouse: number }
-  /** Share of all processors. */
+  /**
+   * Microseconds of the worker's CPU per event while it has its hands full: from the first row until
+   * three quarters are visible. Meanwhile it takes as many as it completes.
+   */
+  saturatedWorkerCpu: number
+  /** Share of all processors, from the call until the last row. */
   machineShare: { worker: number; clickhouse: number }
   samples: RowsSample[]
 }
+
+const saturatedShare = 0.75
 
 /** Sends events that stay in Redis, and tells how much it has grown. */
 export async function buffer(
@@ -64,34 +72,57 @@ async function redisSize({ services }: Bench): Promise<{ memory: number; file: n
   return { memory: field('used_memory'), file: field('aof_current_size') }
 }
 
-/** Starts ClickHouse and waits until every event of the load is visible. */
+/** The same while the workers are frozen; then they are let go. */
+export async function bufferBehindFrozenWorkers(
+  bench: Bench,
+  intake: Variant,
+  options: { events: number; requests: RequestKind },
+): Promise<Buffered> {
+  const signal = (wanted: NodeJS.Signals) =>
+    intake.workers.forEach(({ pid }) => process.kill(pid, wanted))
+  signal('SIGSTOP')
+  try {
+    return await buffer(bench, intake, options)
+  } finally {
+    signal('SIGCONT')
+  }
+}
+
+/** Waits until every event of the load is visible, and tells what that took. */
 export async function drain(bench: Bench, intake: Variant, load: LoadResult): Promise<Drain> {
   const { services } = bench
-  await services.startClickHouse()
   const begin = performance.now()
-  const { count } = load.acknowledged
-  const [first] = (await untilRows(bench, 'intake.logs_raw', 1)).slice(-1)
-  const firstAt = performance.now()
   const account = openAccount(pidsOf(bench, intake))
-  const samples = await untilRows(bench, 'intake.logs_raw', count)
+  const { count } = load.acknowledged
+  const until = async (rows: number) => {
+    samples.push(...(await untilRows(bench, 'intake.logs_raw', rows)))
+    return samples.at(-1)?.rows ?? 0
+  }
+  const samples: RowsSample[] = []
+  const firstRows = await until(1)
+  const firstAt = performance.now()
+  const saturated = openAccount(pidsOf(bench, intake))
+  const mostRows = await until(count * saturatedShare)
+  const saturatedCpu = saturated.close().cpu.worker
+  await until(count)
   const lastAt = performance.now()
   await untilAtRest([...intake.workers.map(({ pid }) => pid), services.clickhouse.pid])
   const { cpu } = account.close()
   requireExact('outage', load.acknowledged, await visibleDigest(services.sql, 'intake.logs_raw'))
   await services.sql.command('TRUNCATE TABLE intake.logs_raw')
 
-  const rows = count - (first?.rows ?? 0)
-  const seconds = (lastAt - firstAt) / 1_000
-  const perEvent = (cpuSeconds: number) => (cpuSeconds / rows) * 1e6
+  const seconds = (lastAt - begin) / 1_000
+  const perEvent = (cpuSeconds: number) => (cpuSeconds / count) * 1e6
   return {
     firstRowSeconds: (firstAt - begin) / 1_000,
     emptySeconds: (lastAt - begin) / 1_000,
-    rowsPerSecond: rows / seconds,
+    rowsPerSecond: (count - firstRows) / ((lastAt - firstAt) / 1_000),
     cpu: {
       worker: perEvent(cpu.worker),
       redis: perEvent(cpu.redis),
       clickhouse: perEvent(cpu.clickhouse),
     },
+    saturatedWorkerCpu: (saturatedCpu / (mostRows - firstRows)) * 1e6,
     machineShare: {
       worker: cpu.worker / seconds / availableParallelism(),
       clickhouse: cpu.clickhouse / seconds / availableParallelism(),

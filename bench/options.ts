@@ -48,7 +48,7 @@ export function readOptions(args: string[]): RunOptions {
       quick,
       rounds: positive('rounds', values.rounds ?? (quick ? '2' : '4')),
       seconds: positive('seconds', values.seconds ?? (quick ? '1' : '2.5')),
-      warmUpSeconds: quick ? 2 : 4,
+      warmUpSeconds: quick ? 2 : 8,
       variants: oneOf('variants', values.variants, variantNames) as VariantName[],
       foreignShareMax: positive('foreign-max', values['foreign-max']) / 100,
       soakMinutes: positive('minutes', values.minutes),

@@ -1,26 +1,42 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { queueNames, queuePrefix } from '@intake/contract'
-import { backlogConnections, buffer, drain, type Buffered } from '../backlog.ts'
+import {
+  backlogConnections,
+  buffer,
+  bufferBehindFrozenWorkers,
+  drain,
+  type Buffered,
+} from '../backlog.ts'
 import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
 import { insertDirectly } from '../direct-insert.ts'
 import { measureRound } from '../measure.ts'
 import { drainLine } from '../report/plots.ts'
+import { abbaOrder } from '../rounds.ts'
 import { untilRows } from '../rows-over-time.ts'
 import type { Variant } from '../variants.ts'
 import { requireExact, visibleDigest } from '../visible.ts'
-import { bufferTable, drainTable, outageChecks } from './outage-tables.ts'
+import {
+  bufferTable,
+  drainTable,
+  outageChecks,
+  outageTable,
+  type Saturated,
+} from './outage-tables.ts'
 import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
+const saturationEvents = 80_000
 
 const method = `ClickHouse is killed, then events come in over ${backlogConnections} connections as fast as
 they are taken. Bytes per event are the growth of Redis's \`used_memory\` and of its append-only file
-(rewriting is off meanwhile). ClickHouse is started again on its data: the drain rate counts from the
-first to the last row, so the worker's pause between two attempts (up to a minute) is in "time to
-empty" but not in the rate. ClickHouse's cost per row is compared with direct inserts of 5,000 rows
-of the same kind, before and after. For \`naive\` the worker is stopped instead: its jobs would fail
-for good.`
+(rewriting is off meanwhile). ClickHouse is started again on its data; the worker's pause between two
+attempts (up to a minute) is in "time to empty". What draining costs at saturation is then measured in
+rounds: the worker, warm from the outage, is frozen while ${saturationEvents} events come in, and takes
+them when it is let go. At saturation it has its hands full, from the first row until three quarters are
+visible; the whole drain includes the merges after it. Rates count from the first to the last row. ClickHouse's cost per row is
+compared with direct inserts of 5,000 rows of the same kind, in turn (ABBA). For
+\`naive\` the worker is stopped instead: its jobs would fail for good.`
 
 /** What an outage of ClickHouse costs, and how fast its backlog is gone. */
 export async function outage(bench: Bench): Promise<SuiteResult> {
@@ -30,30 +46,27 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
 
   const intake = await bench.start('intake')
   await warmUp(bench, intake)
-  const before = await insertDirectly(bench, events / 2)
   bench.say(`outage: ClickHouse is stopped, ${events} events come in`)
   await bench.services.stopClickHouse()
   const buffered = await buffer(bench, intake, { events, requests })
   const frames = await framesInQueue(bench)
   bench.say(`outage: ${Math.round(buffered.memoryPerEvent)} B per event, ClickHouse returns`)
+  await bench.services.startClickHouse()
   const drained = await drain(bench, intake, buffered.load)
-  const after = await insertDirectly(bench, events / 2)
+  bench.say('outage: what draining costs')
+  const saturated = await saturate(bench, intake)
   await intake.stop()
 
   bench.say('outage: the same for naive, with fewer events')
   const naive = await bufferNaive(bench, events / 10)
   await keys.config('SET', 'auto-aof-rewrite-percentage', '100')
 
-  const direct = {
-    cpuPerRow: (before.cpuPerRow + after.cpuPerRow) / 2,
-    rowsPerSecond: (before.rowsPerSecond + after.rowsPerSecond) / 2,
-  }
   return {
     name: 'outage',
     title: 'Outage of ClickHouse',
     method,
-    tables: [bufferTable(buffered, naive, frames), drainTable(drained, direct)],
-    checks: outageChecks(buffered, drained, direct),
+    tables: [bufferTable(buffered, naive, frames), outageTable(drained), drainTable(saturated)],
+    checks: outageChecks(buffered, saturated),
     plots: [
       {
         name: 'outage',
@@ -61,7 +74,7 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
         svg: drainLine(drained.samples),
       },
     ],
-    raw: { events, buffered, frames, drained, naive, direct: { before, after } },
+    raw: { events, buffered, frames, drained, naive, saturated },
   }
 }
 
@@ -72,6 +85,23 @@ async function warmUp(bench: Bench, variant: Variant): Promise<void> {
     seconds: bench.options.seconds + 1,
     requests,
   })
+}
+
+/** Drains and direct inserts in turn. */
+async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
+  const events = bench.options.quick ? saturationEvents / 10 : saturationEvents
+  const saturated: Saturated = { drains: [], direct: [] }
+  for (const what of abbaOrder(['drain', 'direct'] as const, bench.options.rounds)) {
+    if (what === 'direct') {
+      saturated.direct.push(await insertDirectly(bench, events / 2))
+      continue
+    }
+    const { load } = await bufferBehindFrozenWorkers(bench, intake, { events, requests })
+    const drained = await drain(bench, intake, load)
+    bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
+    saturated.drains.push(drained)
+  }
+  return saturated
 }
 
 async function framesInQueue({ services }: Bench): Promise<number> {
