@@ -28,15 +28,18 @@ export interface Drain {
   cpu: { worker: number; redis: number; clickhouse: number }
   /**
    * Microseconds of the worker's CPU per event while it has its hands full: from the first row until
-   * three quarters are visible. Meanwhile it takes as many as it completes.
+   * seven tenths are visible. Meanwhile it takes as many as it completes.
    */
   saturatedWorkerCpu: number
   /** Share of all processors, from the call until the last row. */
   machineShare: { worker: number; clickhouse: number }
+  /** Share of all processors that others used, from the call until the processes are at rest. */
+  foreignShare: number
+  /** From the first row on. */
   samples: RowsSample[]
 }
 
-const saturatedShare = 0.75
+const saturatedShare = 0.7
 
 /** Sends events that stay in Redis, and tells how much it has grown. */
 export async function buffer(
@@ -72,7 +75,7 @@ async function redisSize({ services }: Bench): Promise<{ memory: number; file: n
   return { memory: field('used_memory'), file: field('aof_current_size') }
 }
 
-/** The same while the workers are frozen; then they are let go. */
+/** Sends events that stay in Redis because the workers are frozen; then these are let go. */
 export async function bufferBehindFrozenWorkers(
   bench: Bench,
   intake: Variant,
@@ -95,38 +98,40 @@ export async function drain(bench: Bench, intake: Variant, load: LoadResult): Pr
   const account = openAccount(pidsOf(bench, intake))
   const { count } = load.acknowledged
   const until = async (rows: number) => {
-    samples.push(...(await untilRows(bench, 'intake.logs_raw', rows)))
-    return samples.at(-1)?.rows ?? 0
+    const samples = await untilRows(bench, 'intake.logs_raw', rows)
+    return { samples, rows: samples.at(-1)?.rows ?? 0 }
   }
-  const samples: RowsSample[] = []
-  const firstRows = await until(1)
+  const first = await until(1)
   const firstAt = performance.now()
-  const saturated = openAccount(pidsOf(bench, intake))
-  const mostRows = await until(count * saturatedShare)
-  const saturatedCpu = saturated.close().cpu.worker
-  await until(count)
+  const saturation = openAccount(pidsOf(bench, intake))
+  const most = await until(count * saturatedShare)
+  const saturated = saturation.close()
+  const last = await until(count)
   const lastAt = performance.now()
+  const untilLast = account.close()
   await untilAtRest([...intake.workers.map(({ pid }) => pid), services.clickhouse.pid])
-  const { cpu } = account.close()
+  const { cpu, foreignShare } = account.close()
   requireExact('outage', load.acknowledged, await visibleDigest(services.sql, 'intake.logs_raw'))
+  if (most.rows === first.rows) throw new Error(`${count} events are too few to see a worker drain`)
   await services.sql.command('TRUNCATE TABLE intake.logs_raw')
 
-  const seconds = (lastAt - begin) / 1_000
   const perEvent = (cpuSeconds: number) => (cpuSeconds / count) * 1e6
+  const share = (cpuSeconds: number) => cpuSeconds / untilLast.elapsed / availableParallelism()
   return {
     firstRowSeconds: (firstAt - begin) / 1_000,
     emptySeconds: (lastAt - begin) / 1_000,
-    rowsPerSecond: (count - firstRows) / ((lastAt - firstAt) / 1_000),
+    rowsPerSecond: (count - first.rows) / ((lastAt - firstAt) / 1_000),
     cpu: {
       worker: perEvent(cpu.worker),
       redis: perEvent(cpu.redis),
       clickhouse: perEvent(cpu.clickhouse),
     },
-    saturatedWorkerCpu: (saturatedCpu / (mostRows - firstRows)) * 1e6,
+    saturatedWorkerCpu: (saturated.cpu.worker / (most.rows - first.rows)) * 1e6,
     machineShare: {
-      worker: cpu.worker / seconds / availableParallelism(),
-      clickhouse: cpu.clickhouse / seconds / availableParallelism(),
+      worker: share(untilLast.cpu.worker),
+      clickhouse: share(untilLast.cpu.clickhouse),
     },
-    samples,
+    foreignShare,
+    samples: [...most.samples, ...last.samples],
   }
 }

@@ -5,6 +5,23 @@ export function abbaOrder<T>(variants: readonly T[], rounds: number): T[] {
   ).flat()
 }
 
+/**
+ * ABBA in which some take part in the first and the last round only: all have the same mean time.
+ *
+ * @param isInEvery whether a variant takes part in every round
+ */
+export function abbaOrderOfSome<T>(
+  variants: readonly T[],
+  rounds: number,
+  isInEvery: (variant: T) => boolean,
+): T[] {
+  return Array.from({ length: rounds }, (_, round) => {
+    const isWhole = round === 0 || round === rounds - 1
+    const taking = isWhole ? variants : variants.filter(isInEvery)
+    return round % 2 === 0 ? [...taking] : taking.toReversed()
+  }).flat()
+}
+
 /** What a measurement must tell so that it can be discarded. */
 export interface Disturbance {
   /** Share of all processors that others used meanwhile, from 0 to 1. */

@@ -5,7 +5,7 @@ import { defaultBodySize } from '../corpus.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { range, ratio } from '../report/format.ts'
 import { cpuBars } from '../report/plots.ts'
-import { abbaOrder, measureUndisturbed } from '../rounds.ts'
+import { abbaOrderOfSome, measureUndisturbed } from '../rounds.ts'
 import { median } from '../statistics.ts'
 import type { Variant, VariantName } from '../variants.ts'
 import type { SuiteResult, Table } from './suite.ts'
@@ -53,13 +53,8 @@ export async function measureCapacity(
   bench.say(`capacity: warming up ${names.join(', ')}`)
   for (const variant of variants) await measure(bench, variant, options.warmUpSeconds)
   const rounds: Round[] = []
-  // Those that are judged are measured more often.
-  const judged = variants.filter(({ name }) => judgedNames.has(name))
-  const order = [
-    ...abbaOrder(variants, Math.ceil(options.rounds / 2)),
-    ...abbaOrder(judged, options.rounds),
-  ]
-  for (const variant of order) {
+  const isJudged = ({ name }: Variant) => judgedNames.has(name)
+  for (const variant of abbaOrderOfSome(variants, options.rounds, isJudged)) {
     const round = await measureUndisturbed(() => measure(bench, variant, options.seconds), {
       foreignShareMax: options.foreignShareMax,
       log: bench.rounds,

@@ -66,8 +66,8 @@ export function drainTable({ drains, direct }: Saturated): Table {
       ['ClickHouse, % of all processors', of(shareOf('clickhouse')), ''],
       ['worker, % of all processors', of(shareOf('worker')), ''],
     ],
-    note: `Median, and in brackets the smallest and the largest of ${drains.length} rounds. CPU includes the
-merges after the last row, so its share of the drain can pass 100 %.`,
+    note: `Median, and in brackets the smallest and the largest of ${drains.length} rounds. ClickHouse's CPU
+includes the merges after the last row, its share of the processors does not.`,
   }
 }
 
@@ -82,6 +82,7 @@ export function outageChecks(buffered: Buffered, { drains, direct }: Saturated):
   const drained = (pick: (drain: Drain) => number) => median(drains.map(pick))
   const directly = (pick: (insert: DirectInsert) => number) => median(direct.map(pick))
   const worker = drained((drain) => drain.saturatedWorkerCpu)
+  const wholeDrain = drained(({ cpu }) => cpu.worker)
   const rowsPerSecond = drained((drain) => drain.rowsPerSecond)
   const clickhouseRatio =
     drained(({ cpu }) => cpu.clickhouse) / directly(({ cpuPerRow }) => cpuPerRow)
@@ -98,7 +99,7 @@ export function outageChecks(buffered: Buffered, { drains, direct }: Saturated):
     {
       item: '4',
       what: 'Worker CPU per event at saturation',
-      measured: `${number(worker, 1)} µs`,
+      measured: `${number(worker, 1)} µs (${number(wholeDrain, 1)} over the whole drain)`,
       limit: '≤ 5 µs',
       met: worker <= 5,
     },

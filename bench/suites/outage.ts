@@ -12,7 +12,7 @@ import { defaultBodySize } from '../corpus.ts'
 import { insertDirectly } from '../direct-insert.ts'
 import { measureRound } from '../measure.ts'
 import { drainLine } from '../report/plots.ts'
-import { abbaOrder } from '../rounds.ts'
+import { abbaOrder, measureUndisturbed } from '../rounds.ts'
 import { untilRows } from '../rows-over-time.ts'
 import type { Variant } from '../variants.ts'
 import { requireExact, visibleDigest } from '../visible.ts'
@@ -31,12 +31,14 @@ const saturationEvents = 80_000
 const method = `ClickHouse is killed, then events come in over ${backlogConnections} connections as fast as
 they are taken. Bytes per event are the growth of Redis's \`used_memory\` and of its append-only file
 (rewriting is off meanwhile). ClickHouse is started again on its data; the worker's pause between two
-attempts (up to a minute) is in "time to empty". What draining costs at saturation is then measured in
-rounds: the worker, warm from the outage, is frozen while ${saturationEvents} events come in, and takes
-them when it is let go. At saturation it has its hands full, from the first row until three quarters are
-visible; the whole drain includes the merges after it. Rates count from the first to the last row. ClickHouse's cost per row is
-compared with direct inserts of 5,000 rows of the same kind, in turn (ABBA). For
-\`naive\` the worker is stopped instead: its jobs would fail for good.`
+attempts (up to a minute) is in the times until its rows are back. For \`naive\` the worker is stopped
+instead: its jobs would fail for good.
+
+What draining costs is measured in rounds afterwards: the worker, warm from the outage, is frozen while
+${saturationEvents} events come in, and takes them when it is let go. At saturation it has its hands full, from
+the first row until seven tenths are visible; the whole drain is from the moment it is let go until the
+last merge. Rates count from the first to the last row. Direct inserts of as many rows of the same kind,
+5,000 each, take turns with the drains (ABBA).`
 
 /** What an outage of ClickHouse costs, and how fast its backlog is gone. */
 export async function outage(bench: Bench): Promise<SuiteResult> {
@@ -89,15 +91,19 @@ async function warmUp(bench: Bench, variant: Variant): Promise<void> {
 
 /** Drains and direct inserts in turn. */
 async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
-  const events = bench.options.quick ? saturationEvents / 10 : saturationEvents
+  const { quick, rounds, foreignShareMax } = bench.options
+  const events = quick ? saturationEvents / 4 : saturationEvents
+  const drainOnce = async () => {
+    const { load } = await bufferBehindFrozenWorkers(bench, intake, { events, requests })
+    return drain(bench, intake, load)
+  }
   const saturated: Saturated = { drains: [], direct: [] }
-  for (const what of abbaOrder(['drain', 'direct'] as const, bench.options.rounds)) {
+  for (const what of abbaOrder(['drain', 'direct'] as const, Math.ceil(rounds / 2))) {
     if (what === 'direct') {
-      saturated.direct.push(await insertDirectly(bench, events / 2))
+      saturated.direct.push(await insertDirectly(bench, events))
       continue
     }
-    const { load } = await bufferBehindFrozenWorkers(bench, intake, { events, requests })
-    const drained = await drain(bench, intake, load)
+    const drained = await measureUndisturbed(drainOnce, { foreignShareMax, log: bench.rounds })
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
     saturated.drains.push(drained)
   }
