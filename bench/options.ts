@@ -46,7 +46,7 @@ export function readOptions(args: string[]): RunOptions {
   return {
     options: {
       quick,
-      rounds: positive('rounds', values.rounds ?? (quick ? '2' : '6')),
+      rounds: positive('rounds', values.rounds ?? (quick ? '2' : '4')),
       seconds: positive('seconds', values.seconds ?? (quick ? '1' : '2.5')),
       warmUpSeconds: quick ? 2 : 8,
       variants: oneOf('variants', values.variants, variantNames) as VariantName[],

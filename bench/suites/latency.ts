@@ -65,8 +65,8 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
   const rounds: OpenRound[] = []
   for (const level of levels) {
     // Half of the capacity is what is judged.
-    const count = level === 0.5 ? options.rounds - 2 : 2
-    for (const variant of abbaOrder(variants, Math.max(2, count))) {
+    const count = level === 0.5 ? options.rounds : 2
+    for (const variant of abbaOrder(variants, count)) {
       const round = await measureUndisturbed(() => open(variant, level), {
         foreignShareMax: options.foreignShareMax,
         log: bench.rounds,
