@@ -98,7 +98,7 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     return drain(bench, intake, load)
   }
   const saturated: Saturated = { drains: [], direct: [] }
-  for (const what of abbaOrder(['drain', 'direct'] as const, Math.ceil(rounds * 0.75))) {
+  for (const what of abbaOrder(['drain', 'direct'] as const, Math.ceil(rounds / 2))) {
     if (what === 'direct') {
       saturated.direct.push(await insertDirectly(bench, events))
       continue

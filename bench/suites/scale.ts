@@ -41,7 +41,7 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
       await running?.variant.stop()
       running = { size, variant: await bench.start('intake', size) }
       // Each gateway gets its share of the load only.
-      const seconds = size.gateways * (bench.options.quick ? 0.25 : 4)
+      const seconds = size.gateways * (bench.options.quick ? 0.25 : 3)
       await measure(bench, running.variant, { seconds, connections: sharedConnections })
     }
     for (let count = 0; count < roundsPerStart; count++) {
