@@ -92,7 +92,7 @@ async function warmUp(bench: Bench, variant: Variant): Promise<void> {
 /** Drains and direct inserts in turn. */
 async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
   const { quick, rounds, foreignShareMax } = bench.options
-  const events = quick ? saturationEvents / 4 : saturationEvents
+  const events = quick ? saturationEvents / 2 : saturationEvents
   const drainOnce = async () => {
     const { load } = await bufferBehindFrozenWorkers(bench, intake, { events, requests })
     return drain(bench, intake, load)
