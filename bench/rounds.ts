@@ -1,24 +1,18 @@
-/** Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine meets all alike. */
-export function abbaOrder<T>(variants: readonly T[], rounds: number): T[] {
-  return Array.from({ length: rounds }, (_, round) =>
-    round % 2 === 0 ? [...variants] : variants.toReversed(),
-  ).flat()
-}
-
 /**
- * ABBA in which some take part in the first and the last round only: all have the same mean time.
+ * Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine meets all alike.
  *
- * @param isInEvery whether a variant takes part in every round
+ * @param isInEvery those it does not hold for take part in the first and the last round only, which
+ * have the same mean time
  */
-export function abbaOrderOfSome<T>(
+export function abbaOrder<T>(
   variants: readonly T[],
   rounds: number,
-  isInEvery: (variant: T) => boolean,
+  isInEvery: (variant: T) => boolean = () => true,
 ): T[] {
   return Array.from({ length: rounds }, (_, round) => {
     const isWhole = round === 0 || round === rounds - 1
-    const taking = isWhole ? variants : variants.filter(isInEvery)
-    return round % 2 === 0 ? [...taking] : taking.toReversed()
+    const taking = variants.filter((variant) => isWhole || isInEvery(variant))
+    return round % 2 === 0 ? taking : taking.toReversed()
   }).flat()
 }
 

@@ -5,7 +5,7 @@ import { defaultBodySize } from '../corpus.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { range, ratio } from '../report/format.ts'
 import { cpuBars } from '../report/plots.ts'
-import { abbaOrderOfSome, measureUndisturbed } from '../rounds.ts'
+import { abbaOrder, measureUndisturbed } from '../rounds.ts'
 import { median } from '../statistics.ts'
 import type { Variant, VariantName } from '../variants.ts'
 import type { SuiteResult, Table } from './suite.ts'
@@ -15,8 +15,8 @@ const judgedNames: ReadonlySet<VariantName> = new Set(['intake', 'bare', 'naive'
 
 const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
 gateway and one worker process per variant, the same Redis (\`appendfsync always\`) and the same form of
-table for all. Rounds interleaved ABBA, more of them for the variants that are judged. CPU from \`/proc/<pid>/stat\`, from the first request until all
-rows are visible and all processes are at rest.`
+table for all. Rounds interleaved ABBA, more of them for the variants that are judged. CPU from
+\`/proc/<pid>/stat\`, from the first request until all rows are visible and all processes are at rest.`
 
 /** Events per second and CPU per event of every variant. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
@@ -54,7 +54,7 @@ export async function measureCapacity(
   for (const variant of variants) await measure(bench, variant, options.warmUpSeconds)
   const rounds: Round[] = []
   const isJudged = ({ name }: Variant) => judgedNames.has(name)
-  for (const variant of abbaOrderOfSome(variants, options.rounds, isJudged)) {
+  for (const variant of abbaOrder(variants, options.rounds, isJudged)) {
     const round = await measureUndisturbed(() => measure(bench, variant, options.seconds), {
       foreignShareMax: options.foreignShareMax,
       log: bench.rounds,

@@ -35,14 +35,14 @@ attempts (up to a minute) is in the times until its rows are back. For \`naive\`
 instead: its jobs would fail for good.
 
 What draining costs is measured in rounds afterwards: the worker, warm from the outage, is frozen while
-${saturationEvents} events come in, and takes them when it is let go. At saturation it has its hands full, from
-the first row until seven tenths are visible; the whole drain is from the moment it is let go until the
-last merge. Rates count from the first to the last row. Direct inserts of as many rows of the same kind,
+${saturationEvents} events come in, and takes them when it is let go. At saturation it has its hands
+full, from the first row until seven tenths are visible; the whole drain is from the moment it is let go
+until the last merge. Rates count from the first to the last row. Direct inserts of as many rows of the same kind,
 5,000 each, take turns with the drains (ABBA).`
 
 /** What an outage of ClickHouse costs, and how fast its backlog is gone. */
 export async function outage(bench: Bench): Promise<SuiteResult> {
-  const events = bench.options.quick ? 20_000 : 200_000
+  const events = bench.options.quick ? 40_000 : 200_000
   const { keys } = bench.services
   await keys.config('SET', 'auto-aof-rewrite-percentage', '0')
 

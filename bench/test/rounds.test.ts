@@ -1,5 +1,5 @@
 import t from 'tap'
-import { abbaOrder, abbaOrderOfSome, measureUndisturbed } from '../rounds.ts'
+import { abbaOrder, measureUndisturbed } from '../rounds.ts'
 
 t.test('variants run forwards and backwards in turn', async (t) => {
   t.same(abbaOrder(['a', 'b', 'c'], 3), ['a', 'b', 'c', 'c', 'b', 'a', 'a', 'b', 'c'])
@@ -8,9 +8,9 @@ t.test('variants run forwards and backwards in turn', async (t) => {
 
 t.test('some take part in the first and the last round only', async (t) => {
   const isInEvery = (variant: string) => variant !== 'c'
-  const order = abbaOrderOfSome(['a', 'b', 'c'], 4, isInEvery)
+  const order = abbaOrder(['a', 'b', 'c'], 4, isInEvery)
   t.same(order, ['a', 'b', 'c', 'b', 'a', 'a', 'b', 'c', 'b', 'a'])
-  t.same(abbaOrderOfSome(['a', 'c'], 2, isInEvery), ['a', 'c', 'c', 'a'])
+  t.same(abbaOrder(['a', 'c'], 2, isInEvery), ['a', 'c', 'c', 'a'])
 })
 
 t.test('a disturbed round is repeated and counted as discarded', async (t) => {
