@@ -131,6 +131,8 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
     startNode({
       name: `${name} ${script}`,
       script: join(anchors, script),
+      // As ours have it (packages/runtime/src/heap.ts).
+      nodeArgs: ['--heap-growing-percent=400'],
       env: {
         PORT: String(port),
         API_KEY: services.apiKey,

@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import type { Static, TObject } from 'typebox'
 import { ConfigError, loadConfig } from './config.ts'
+import { letHeapGrow } from './heap.ts'
 import { createLogger, type Logger } from './logger.ts'
 
 /** Something that runs until it is closed. */
@@ -19,6 +20,7 @@ export async function runProcess<S extends TObject>(options: {
   closeDeadlineMs: number
   start(config: Static<S>, log: Logger): Promise<Running>
 }): Promise<void> {
+  letHeapGrow()
   const log = createLogger({ name: options.name, level: process.env['LOG_LEVEL'] || 'info' })
   let running: Running | undefined
   closeWithGrace({ delay: options.closeDeadlineMs, logger: log }, async ({ err, signal }) => {
