@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { startGenerator, type Generator } from './load/generator.ts'
 import type { Owner } from './owner.ts'
 import { buildPeer, type Peer } from './peer.ts'
-import type { RoundsLog } from './rounds.ts'
+import { repeatDisturbed, type DisturbanceLimits, type RoundsLog } from './rounds.ts'
 import { startServices, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
+import { createYardstick } from './yardstick.ts'
 
-export interface BenchOptions {
+export interface BenchOptions extends DisturbanceLimits {
   /** Fewer events where their number is not a matter of time: to see that it works. */
   quick: boolean
   /** Rounds of each variant in each comparison. */
@@ -18,8 +19,6 @@ export interface BenchOptions {
   warmUpSeconds: number
   /** That the capacity suite compares. */
   variants: readonly VariantName[]
-  /** Share of all processors that others may use in a round that counts. */
-  foreignShareMax: number
   soakMinutes: number
   /** Folder for CPU profiles of our own processes. */
   profileDir: string | undefined
@@ -33,6 +32,8 @@ export interface Bench {
   owner: Owner
   dataDir: string
   rounds: RoundsLog
+  /** For one suite. */
+  repeatDisturbed(): ReturnType<typeof repeatDisturbed>
   /** Builds it at the first call. */
   peer(): Promise<Peer>
   /** Starts a variant; it runs until it is stopped or the bench ends. */
@@ -54,14 +55,17 @@ export async function openBench(options: {
   const services = await startServices({ dataDir, owner })
   const logs = join(dataDir, 'logs')
   mkdirSync(logs, { recursive: true })
-  const { profileDir } = options.options
+  const { profileDir, foreignShareMax, slownessMax } = options.options
+  const rounds: RoundsLog = { discarded: 0, keptDisturbed: 0 }
+  const slowness = createYardstick()
   return {
     options: options.options,
     services,
     generator: startGenerator(owner),
     owner,
     dataDir,
-    rounds: { discarded: 0, keptDisturbed: 0 },
+    rounds,
+    repeatDisturbed: () => repeatDisturbed({ foreignShareMax, slownessMax, slowness, log: rounds }),
     peer,
     start: async (name, size) =>
       startVariant(name, {

@@ -20,6 +20,7 @@ try {
       variants,
       // A ratio of CPU times is good enough here when others are busy too.
       foreignShareMax: 1,
+      slownessMax: Infinity,
       soakMinutes: 0,
       profileDir: undefined,
     }

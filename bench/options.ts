@@ -34,6 +34,8 @@ export function readOptions(args: string[]): RunOptions {
       quick: { type: 'boolean', default: false },
       /** Percent of all processors that others may use during a round. */
       'foreign-max': { type: 'string', default: '6' },
+      /** How many times as slow as at its fastest the machine may be before or after a round. */
+      'slowness-max': { type: 'string', default: '1.4' },
       /** Length of the soak. */
       minutes: { type: 'string', default: '10' },
       /** Folder for CPU profiles of our own gateways and workers. */
@@ -51,6 +53,7 @@ export function readOptions(args: string[]): RunOptions {
       warmUpSeconds: quick ? 2 : 8,
       variants: oneOf('variants', values.variants, variantNames) as VariantName[],
       foreignShareMax: positive('foreign-max', values['foreign-max']) / 100,
+      slownessMax: positive('slowness-max', values['slowness-max']),
       soakMinutes: positive('minutes', values.minutes),
       profileDir: values.profile,
     },

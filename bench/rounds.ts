@@ -22,6 +22,14 @@ export interface Disturbance {
   foreignShare: number
 }
 
+/** How much a round may be disturbed and still count. */
+export interface DisturbanceLimits {
+  /** Share of all processors that others may use meanwhile, from 0 to 1. */
+  foreignShareMax: number
+  /** How much slower than at its fastest the machine may be before or after it (yardstick.ts). */
+  slownessMax: number
+}
+
 export interface RoundsLog {
   discarded: number
   /** Rounds that were disturbed at every try and are counted all the same. */
@@ -29,29 +37,34 @@ export interface RoundsLog {
 }
 
 const triesMax = 3
-/** Of a whole run, so that it ends in time on a machine that is never quiet. */
-const discardsMax = 12
+/** Of one suite, so that a run ends in time on a machine that is never quiet. */
+const discardsMax = 6
 
 /**
- * Measures until a try was not disturbed, three times at most, and twelve repetitions in a whole run
- * at most; then the least disturbed one counts.
- *
- * @param options.foreignShareMax share of all processors that others may use
+ * @param options.slowness how much slower than at its fastest the machine is now
  * @param options.log counts what was discarded
+ * @returns measures until a try was not disturbed, three times at most, and six repetitions by one
+ * such function at most; then the least disturbed one counts
  */
-export async function measureUndisturbed<M extends Disturbance>(
-  measure: () => Promise<M>,
-  options: { foreignShareMax: number; log: RoundsLog },
-): Promise<M> {
-  const { foreignShareMax, log } = options
-  let best: M | undefined
-  for (let tries = 1; tries <= triesMax; tries++) {
-    const measured = await measure()
-    if (best === undefined || measured.foreignShare < best.foreignShare) best = measured
-    if (best.foreignShare <= foreignShareMax) return best
-    if (tries === triesMax || log.discarded >= discardsMax) break
-    log.discarded++
+export function repeatDisturbed(
+  options: DisturbanceLimits & { slowness: () => number; log: RoundsLog },
+): <M extends Disturbance>(measure: () => Promise<M>) => Promise<M> {
+  const { foreignShareMax, slownessMax, slowness, log } = options
+  let discards = 0
+  return async <M extends Disturbance>(measure: () => Promise<M>): Promise<M> => {
+    let best: { measured: M; excess: number } | undefined
+    for (let tries = 1; tries <= triesMax; tries++) {
+      const slownessBefore = slowness()
+      const measured = await measure()
+      const slowest = Math.max(slownessBefore, slowness())
+      const excess = Math.max(measured.foreignShare / foreignShareMax, slowest / slownessMax)
+      if (best === undefined || excess < best.excess) best = { measured, excess }
+      if (best.excess <= 1) return best.measured
+      if (tries === triesMax || discards >= discardsMax) break
+      discards++
+      log.discarded++
+    }
+    log.keptDisturbed++
+    return (best as NonNullable<typeof best>).measured
   }
-  log.keptDisturbed++
-  return best as M
 }

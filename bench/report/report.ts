@@ -10,7 +10,7 @@ import { checksMarkdown, suiteMarkdown } from './markdown.ts'
 /** Everything that a run has found. */
 export interface Report {
   circumstances: Circumstances
-  options: Pick<BenchOptions, 'rounds' | 'seconds' | 'foreignShareMax'>
+  options: Pick<BenchOptions, 'rounds' | 'seconds' | 'foreignShareMax' | 'slownessMax'>
   minutes: number
   rounds: RoundsLog
   suites: SuiteResult[]
@@ -27,7 +27,8 @@ export function reportMarkdown(report: Report): string {
     `${circumstancesMarkdown(circumstances)} The run took ${minutes.toFixed(1)} minutes.`,
     `Every acknowledged event was visible exactly once: the count, the distinct ids and a checksum over
 the ids agreed in every round, or there would be no report.`,
-    `Rounds in which others used more than ${foreign} of the processors were repeated:
+    `Rounds in which others used more than ${foreign} of the processors, or before or after which a fixed
+piece of JavaScript took more than ${options.slownessMax} times its shortest time, were repeated:
 ${rounds.discarded} discarded, ${rounds.keptDisturbed} disturbed again and kept. How this is
 measured, and why to believe it: [bench/README.md](../README.md).`,
     checksMarkdown(checks.toSorted((a, b) => a.item.localeCompare(b.item))),

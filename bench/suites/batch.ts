@@ -3,7 +3,7 @@ import { defaultBodySize } from '../corpus.ts'
 import type { RequestKind } from '../load/requests.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { range } from '../report/format.ts'
-import { abbaOrder, measureUndisturbed } from '../rounds.ts'
+import { abbaOrder } from '../rounds.ts'
 import type { Variant } from '../variants.ts'
 import type { SuiteResult } from './suite.ts'
 
@@ -30,12 +30,10 @@ export async function batch(bench: Bench): Promise<SuiteResult> {
   const variant = await bench.start('intake')
   for (const shape of shapes) await measure(bench, variant, { shape, seconds: 1 })
   const measured: { shape: Shape; round: Round }[] = []
+  const undisturbed = bench.repeatDisturbed()
   for (const shape of abbaOrder(shapes, Math.min(2, options.rounds))) {
     const seconds = Math.min(1.5, options.seconds)
-    const round = await measureUndisturbed(() => measure(bench, variant, { shape, seconds }), {
-      foreignShareMax: options.foreignShareMax,
-      log: bench.rounds,
-    })
+    const round = await undisturbed(() => measure(bench, variant, { shape, seconds }))
     bench.say(`batch: ${shape.label}: ${Math.round(round.acceptedPerSecond)} events/s`)
     measured.push({ shape, round })
   }

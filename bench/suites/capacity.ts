@@ -5,7 +5,7 @@ import { defaultBodySize } from '../corpus.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { range, ratio } from '../report/format.ts'
 import { cpuBars } from '../report/plots.ts'
-import { abbaOrder, measureUndisturbed } from '../rounds.ts'
+import { abbaOrder } from '../rounds.ts'
 import { median } from '../statistics.ts'
 import type { Variant, VariantName } from '../variants.ts'
 import type { SuiteResult, Table } from './suite.ts'
@@ -53,12 +53,10 @@ export async function measureCapacity(
   bench.say(`capacity: warming up ${names.join(', ')}`)
   for (const variant of variants) await measure(bench, variant, options.warmUpSeconds)
   const rounds: Round[] = []
+  const undisturbed = bench.repeatDisturbed()
   const isJudged = ({ name }: Variant) => judgedNames.has(name)
   for (const variant of abbaOrder(variants, options.rounds, isJudged)) {
-    const round = await measureUndisturbed(() => measure(bench, variant, options.seconds), {
-      foreignShareMax: options.foreignShareMax,
-      log: bench.rounds,
-    })
+    const round = await undisturbed(() => measure(bench, variant, options.seconds))
     bench.say(`capacity: ${describe(round)}`)
     rounds.push(round)
   }

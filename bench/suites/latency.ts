@@ -3,7 +3,7 @@ import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
 import { measureRound } from '../measure.ts'
 import { latencyBars } from '../report/plots.ts'
-import { abbaOrder, measureUndisturbed } from '../rounds.ts'
+import { abbaOrder } from '../rounds.ts'
 import { percentilesOf, type Percentiles } from '../statistics.ts'
 import type { Variant } from '../variants.ts'
 import { measureVisibility } from '../visibility.ts'
@@ -63,14 +63,12 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
       requests,
     })
   const rounds: OpenRound[] = []
+  const undisturbed = bench.repeatDisturbed()
   for (const level of levels) {
     // Half of the capacity is what is judged.
     const count = level === 0.5 ? options.rounds : 2
     for (const variant of abbaOrder(variants, count)) {
-      const round = await measureUndisturbed(() => open(variant, level), {
-        foreignShareMax: options.foreignShareMax,
-        log: bench.rounds,
-      })
+      const round = await undisturbed(() => open(variant, level))
       bench.say(
         `latency: ${variant.name} at ${level * 100} %: p99 ${round.load.latencyMs.p99.toFixed(1)} ms`,
       )

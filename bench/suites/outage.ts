@@ -12,7 +12,7 @@ import { defaultBodySize } from '../corpus.ts'
 import { insertDirectly } from '../direct-insert.ts'
 import { measureRound } from '../measure.ts'
 import { drainLine } from '../report/plots.ts'
-import { abbaOrder, measureUndisturbed } from '../rounds.ts'
+import { abbaOrder } from '../rounds.ts'
 import { untilRows } from '../rows-over-time.ts'
 import type { Variant } from '../variants.ts'
 import { requireExact, visibleDigest } from '../visible.ts'
@@ -91,19 +91,20 @@ async function warmUp(bench: Bench, variant: Variant): Promise<void> {
 
 /** Drains and direct inserts in turn. */
 async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
-  const { quick, rounds, foreignShareMax } = bench.options
+  const { quick, rounds } = bench.options
   const events = quick ? saturationEvents / 2 : saturationEvents
   const drainOnce = async () => {
     const { load } = await bufferBehindFrozenWorkers(bench, intake, { events, requests })
     return drain(bench, intake, load)
   }
   const saturated: Saturated = { drains: [], direct: [] }
+  const undisturbed = bench.repeatDisturbed()
   for (const what of abbaOrder(['drain', 'direct'] as const, Math.ceil(rounds / 2))) {
     if (what === 'direct') {
       saturated.direct.push(await insertDirectly(bench, events))
       continue
     }
-    const drained = await measureUndisturbed(drainOnce, { foreignShareMax, log: bench.rounds })
+    const drained = await undisturbed(drainOnce)
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
     saturated.drains.push(drained)
   }

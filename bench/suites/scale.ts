@@ -4,7 +4,7 @@ import { bodySizes, defaultBodySize, type BodySize } from '../corpus.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { number, range } from '../report/format.ts'
 import { median } from '../statistics.ts'
-import { abbaOrder, measureUndisturbed } from '../rounds.ts'
+import { abbaOrder } from '../rounds.ts'
 import type { Variant } from '../variants.ts'
 import type { Check, SuiteResult } from './suite.ts'
 
@@ -35,6 +35,9 @@ interface Shape {
 /** Whether more processes, larger events or more connections change what an event costs. */
 export async function scale(bench: Bench): Promise<SuiteResult> {
   const measured: { size: Size; round: Round }[] = []
+  const repeat = bench.repeatDisturbed()
+  const undisturbed = (variant: Variant, shape: Partial<Shape>) =>
+    repeat(() => measure(bench, variant, shape))
   let running: { size: Size; variant: Variant } | undefined
   for (const size of abbaOrder(sizes, 2)) {
     if (running?.size !== size) {
@@ -45,7 +48,7 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
       await measure(bench, running.variant, { seconds, connections: sharedConnections })
     }
     for (let count = 0; count < roundsPerStart; count++) {
-      const round = await undisturbed(bench, running.variant, { connections: sharedConnections })
+      const round = await undisturbed(running.variant, { connections: sharedConnections })
       bench.say(`scale: ${label(size)}: ${total(round.cpuPerEvent).toFixed(1)} µs per event`)
       measured.push({ size, round })
     }
@@ -53,10 +56,10 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
   // The last one of ABBA is the first again: one gateway, one worker.
   const { variant } = running as { variant: Variant }
   const bySize: Round[] = []
-  for (const size of bodySizes) bySize.push(await undisturbed(bench, variant, { size }))
+  for (const size of bodySizes) bySize.push(await undisturbed(variant, { size }))
   const byConnections: Round[] = []
   for (const connections of connectionCounts) {
-    byConnections.push(await undisturbed(bench, variant, { connections }))
+    byConnections.push(await undisturbed(variant, { connections }))
   }
   await variant.stop()
 
@@ -92,12 +95,6 @@ async function measure(
     requests: { kind: 'log', size },
   })
 }
-
-const undisturbed = (bench: Bench, variant: Variant, shape: Partial<Shape>) =>
-  measureUndisturbed(() => measure(bench, variant, shape), {
-    foreignShareMax: bench.options.foreignShareMax,
-    log: bench.rounds,
-  })
 
 const label = ({ gateways, workers }: Size) => `${gateways} × ${workers}`
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { abbaOrder, measureUndisturbed } from '../rounds.ts'
+import { abbaOrder, repeatDisturbed } from '../rounds.ts'
 
 t.test('variants run forwards and backwards in turn', async (t) => {
   t.same(abbaOrder(['a', 'b', 'c'], 3), ['a', 'b', 'c', 'c', 'b', 'a', 'a', 'b', 'c'])
@@ -13,32 +13,45 @@ t.test('some take part in the first and the last round only', async (t) => {
   t.same(abbaOrder(['a', 'c'], 2, isInEvery), ['a', 'c', 'c', 'a'])
 })
 
+/** Judges rounds on a machine whose slowness is told one look after the other; then it is 1. */
+function judge(slownesses: number[] = []) {
+  const log = { discarded: 0, keptDisturbed: 0 }
+  const slowness = () => slownesses.shift() ?? 1
+  const limits = { foreignShareMax: 0.05, slownessMax: 1.4 }
+  return { log, undisturbed: repeatDisturbed({ ...limits, slowness, log }) }
+}
+
 t.test('a disturbed round is repeated and counted as discarded', async (t) => {
   const shares = [0.5, 0.01]
-  const log = { discarded: 0, keptDisturbed: 0 }
-  const measure = async () => ({ foreignShare: shares.shift() ?? 1 })
-  const round = await measureUndisturbed(measure, { foreignShareMax: 0.05, log })
+  const { undisturbed, log } = judge()
+  const round = await undisturbed(async () => ({ foreignShare: shares.shift() ?? 1 }))
   t.equal(round.foreignShare, 0.01)
   t.same(log, { discarded: 1, keptDisturbed: 0 })
 })
 
+t.test('so is one before or after which the machine was slow', async (t) => {
+  const { undisturbed, log } = judge([1.5, 1, 1, 1.5, 1.4, 1.4])
+  let measured = 0
+  const round = await undisturbed(async () => ({ foreignShare: 0, number: ++measured }))
+  t.equal(round.number, 3)
+  t.same(log, { discarded: 2, keptDisturbed: 0 })
+})
+
 t.test('after three disturbed tries the least disturbed one is kept, and told', async (t) => {
   const shares = [0.5, 0.3, 0.4, 0]
-  const log = { discarded: 0, keptDisturbed: 0 }
-  const measure = async () => ({ foreignShare: shares.shift() ?? 1 })
-  const round = await measureUndisturbed(measure, { foreignShareMax: 0.05, log })
+  const { undisturbed, log } = judge([1, 9, 1, 1])
+  const round = await undisturbed(async () => ({ foreignShare: shares.shift() ?? 1 }))
   t.equal(round.foreignShare, 0.3)
   t.same(log, { discarded: 2, keptDisturbed: 1 })
   t.same(shares, [0], 'no fourth try')
 })
 
 t.test('a machine that is never quiet does not make the run endless', async (t) => {
-  const log = { discarded: 0, keptDisturbed: 0 }
+  const { undisturbed, log } = judge()
   let measured = 0
-  const measure = async () => ({ foreignShare: ++measured })
   for (let round = 0; round < 20; round++) {
-    await measureUndisturbed(measure, { foreignShareMax: 0.05, log })
+    await undisturbed(async () => ({ foreignShare: ++measured }))
   }
-  t.same(log, { discarded: 12, keptDisturbed: 20 })
-  t.equal(measured, 32)
+  t.same(log, { discarded: 6, keptDisturbed: 20 })
+  t.equal(measured, 26)
 })
