@@ -9,7 +9,6 @@ import { createByteBudget } from './byte-budget.ts'
 import { checkConfig, logShare, type GatewayConfig } from './config.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { checkJson } from './json.ts'
-import { watchLoopLoad } from './loop-load.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { openapi } from './openapi.ts'
 import { authenticate } from './plugins/authenticate.ts'
@@ -68,11 +67,9 @@ export async function buildApp(options: {
   healthRoutes(app, { checks, reasons: false })
   app.get('/openapi.json', async () => app.swagger())
 
-  const isBusy = watchLoopLoad()
   const commit = (kind: RecordKind) =>
     createGroupCommit({
       producer: ports.queues[kind],
-      isBusy,
       onStored: (rows) => metrics.accepted(kind, rows),
     })
   const logs = commit('logs')

@@ -47,8 +47,6 @@ const framesInFlightMax = 4
  * start no closer together than this. A row that comes alone waits for nothing.
  */
 const frameIntervalMs = 4
-/** At the limit of the gateway larger frames are worth more than the two milliseconds. */
-const busyFrameIntervalMs = 6
 /** The rows of a frame settle together, so their deadlines may not lie further apart than this. */
 const deadlineSpreadMs = 1_000
 const frameRowsMax = 1_000
@@ -61,12 +59,10 @@ const frameCharactersMax = 1024 * 1024
  * a few milliseconds, and while too many frames are in flight, and the next frame takes all of them:
  * the frames grow with the load, not their number. A frame holds rows of one partition only.
  *
- * @param options.isBusy tells whether this process is near its limit: frames then start further apart
  * @param options.onStored told the number of rows of each stored frame
  */
 export function createGroupCommit(options: {
   producer: Pick<FrameProducer, 'add'>
-  isBusy: () => boolean
   onStored: (rows: number) => void
 }): GroupCommit {
   const { producer } = options
@@ -88,9 +84,8 @@ export function createGroupCommit(options: {
     scheduled = false
     const frame = takeFrame()
     const isLone = frame.length <= 1 && inFlight.size === 0
-    const intervalMs = options.isBusy() ? busyFrameIntervalMs : frameIntervalMs
     // What did not fit into this frame waits no longer.
-    nextStart = isLone || waiting.length > 0 ? 0 : performance.now() + intervalMs
+    nextStart = isLone || waiting.length > 0 ? 0 : performance.now() + frameIntervalMs
     const flight = flush(frame).finally(() => {
       inFlight.delete(flight)
       schedule()

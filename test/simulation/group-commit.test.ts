@@ -17,7 +17,6 @@ t.test('the group commit of the gateway makes the frames of the model', async (t
         add: ({ gzip }) =>
           new Promise((confirm, fail) => adds.set(namesIn(gzip), { confirm, fail })),
       },
-      isBusy: () => false,
       onStored: () => {},
     })
     const gathering = createFrameGathering<{
