@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { openAccount } from './accounting.ts'
 import type { Bench } from './bench.ts'
+import { freeze, thaw } from './freeze.ts'
 import type { RequestKind } from './load/requests.ts'
 import type { LoadResult } from './load/tally.ts'
 import { pidsOf, requireNoFailure, untilAtRest } from './measure.ts'
@@ -81,13 +82,11 @@ export async function bufferBehindFrozenWorkers(
   intake: Variant,
   options: { events: number; requests: RequestKind },
 ): Promise<Buffered> {
-  const signal = (wanted: NodeJS.Signals) =>
-    intake.workers.forEach(({ pid }) => process.kill(pid, wanted))
-  signal('SIGSTOP')
+  freeze(intake.workers)
   try {
     return await buffer(bench, intake, options)
   } finally {
-    signal('SIGCONT')
+    thaw(intake.workers)
   }
 }
 

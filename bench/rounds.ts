@@ -38,12 +38,12 @@ export interface RoundsLog {
 
 const triesMax = 3
 /** Of one suite, so that a run ends in time on a machine that is never quiet. */
-const discardsMax = 6
+const discardsMax = 2
 
 /**
  * @param options.slowness how much slower than at its fastest the machine is now
  * @param options.log counts what was discarded
- * @returns measures until a try was not disturbed, three times at most, and six repetitions by one
+ * @returns measures until a try was not disturbed, three times at most, and two repetitions by one
  * such function at most; then the least disturbed one counts
  */
 export function repeatDisturbed(

@@ -98,7 +98,7 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
       start('worker', index, { WORKER_ADMIN_PORT: '0', CLICKHOUSE_URL: services.clickhouse.url }),
     ),
   )
-  await Promise.all(ports.map(untilReady))
+  await untilReady(ports)
   return {
     name: 'intake',
     ports,
@@ -109,7 +109,12 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
   }
 }
 
-async function untilReady(port: number): Promise<void> {
+/** Resolves when the gateways take requests, which they do not just after they were frozen. */
+export async function untilReady(ports: readonly number[]): Promise<void> {
+  await Promise.all(ports.map(untilOneReady))
+}
+
+async function untilOneReady(port: number): Promise<void> {
   const deadline = performance.now() + 20_000
   while (performance.now() < deadline) {
     const response = await fetch(`http://127.0.0.1:${port}/readyz`, {

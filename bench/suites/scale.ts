@@ -1,11 +1,13 @@
 import type { CpuByPart } from '../accounting.ts'
 import type { Bench } from '../bench.ts'
 import { bodySizes, defaultBodySize, type BodySize } from '../corpus.ts'
+import { freeze, thaw } from '../freeze.ts'
 import { measureRound, type Round } from '../measure.ts'
+import type { AppProcess } from '../process.ts'
 import { number, range } from '../report/format.ts'
 import { median } from '../statistics.ts'
 import { abbaOrder } from '../rounds.ts'
-import type { Variant } from '../variants.ts'
+import { untilReady, type Variant } from '../variants.ts'
 import type { Check, SuiteResult } from './suite.ts'
 
 const sizes = [
@@ -18,13 +20,14 @@ type Size = (typeof sizes)[number]
 const connectionCounts = [1, 16, 64, 256] as const
 const defaultConnections = 64
 /** The same load whatever the number of processes. */
-const sharedConnections = 256
-const roundsPerStart = 2
+const sharedConnections = 1024
+/** Until the machine code of four gateways is made, and then that of one with all the load. */
+const warmUpSeconds = { all: 24, one: 4 }
 const toleranceShare = 0.1
 
-const method = `Closed loop over ${sharedConnections} connections, shared by the gateways. Every number of
-processes is started twice, in the order ABCD DCBA, warmed up with about as many events per gateway,
-and measured for two rounds. Total: gateways, Redis, workers and ClickHouse. Sizes and connections:
+const method = `Closed loop over ${sharedConnections} connections, shared by the gateways. Four gateways and
+four workers are started and warmed up together; those that a round is without are frozen (SIGSTOP)
+meanwhile. Rounds interleaved ABBA. Total: gateways, Redis, workers and ClickHouse. Sizes and connections:
 ${defaultConnections} connections where nothing else is said, one round each, one gateway, one worker.`
 
 interface Shape {
@@ -34,34 +37,32 @@ interface Shape {
 
 /** Whether more processes, larger events or more connections change what an event costs. */
 export async function scale(bench: Bench): Promise<SuiteResult> {
+  const { quick, rounds } = bench.options
+  const undisturbed = bench.repeatDisturbed()
+  const all = await bench.start('intake', { gateways: 4, workers: 4 })
+  const connections = sharedConnections
+  await measure(bench, all, { connections, seconds: quick ? 1 : warmUpSeconds.all })
+  const one = await only(all, { gateways: 1, workers: 1 })
+  await measure(bench, one, { connections, seconds: quick ? 1 : warmUpSeconds.one })
+
   const measured: { size: Size; round: Round }[] = []
-  const repeat = bench.repeatDisturbed()
-  const undisturbed = (variant: Variant, shape: Partial<Shape>) =>
-    repeat(() => measure(bench, variant, shape))
-  let running: { size: Size; variant: Variant } | undefined
-  for (const size of abbaOrder(sizes, 2)) {
-    if (running?.size !== size) {
-      await running?.variant.stop()
-      running = { size, variant: await bench.start('intake', size) }
-      // Each gateway gets its share of the load only.
-      const seconds = size.gateways * (bench.options.quick ? 0.25 : 3)
-      await measure(bench, running.variant, { seconds, connections: sharedConnections })
-    }
-    for (let count = 0; count < roundsPerStart; count++) {
-      const round = await undisturbed(running.variant, { connections: sharedConnections })
-      bench.say(`scale: ${label(size)}: ${total(round.cpuPerEvent).toFixed(1)} µs per event`)
-      measured.push({ size, round })
-    }
+  for (const size of abbaOrder(sizes, rounds)) {
+    const variant = await only(all, size)
+    const round = await undisturbed(() => measure(bench, variant, { connections }))
+    bench.say(`scale: ${label(size)}: ${total(round.cpuPerEvent).toFixed(1)} µs per event`)
+    measured.push({ size, round })
   }
-  // The last one of ABBA is the first again: one gateway, one worker.
-  const { variant } = running as { variant: Variant }
+  await only(all, { gateways: 1, workers: 1 })
   const bySize: Round[] = []
-  for (const size of bodySizes) bySize.push(await undisturbed(variant, { size }))
-  const byConnections: Round[] = []
-  for (const connections of connectionCounts) {
-    byConnections.push(await undisturbed(variant, { connections }))
+  for (const size of bodySizes) {
+    bySize.push(await undisturbed(() => measure(bench, one, { size })))
   }
-  await variant.stop()
+  const byConnections: Round[] = []
+  for (const count of connectionCounts) {
+    byConnections.push(await undisturbed(() => measure(bench, one, { connections: count })))
+  }
+  thaw([...all.gateways, ...all.workers])
+  await all.stop()
 
   return {
     name: 'scale',
@@ -80,6 +81,20 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
     plots: [],
     raw: { measured, bySize, byConnections },
   }
+}
+
+/** So many of its processes; the others are frozen. */
+async function only(all: Variant, size: Size): Promise<Variant> {
+  const split = (processes: AppProcess[], count: number) => {
+    freeze(processes.slice(count))
+    thaw(processes.slice(0, count))
+    return processes.slice(0, count)
+  }
+  const gateways = split(all.gateways, size.gateways)
+  const workers = split(all.workers, size.workers)
+  const ports = all.ports.slice(0, size.gateways)
+  await untilReady(ports)
+  return { ...all, ports, gateways, workers }
 }
 
 async function measure(
