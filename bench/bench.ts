@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { startGenerator, type Generator } from './load/generator.ts'
 import type { Owner } from './owner.ts'
 import { buildPeer, type Peer } from './peer.ts'
-import { repeatDisturbed, type DisturbanceLimits, type RoundsLog } from './rounds.ts'
+import {
+  createRoundRepeater,
+  type DisturbanceLimits,
+  type MeasureUndisturbed,
+  type RoundsLog,
+} from './rounds.ts'
 import { startServices, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
 import { createYardstick } from './yardstick.ts'
@@ -32,8 +37,8 @@ export interface Bench {
   owner: Owner
   dataDir: string
   rounds: RoundsLog
-  /** For one suite. */
-  repeatDisturbed(): ReturnType<typeof repeatDisturbed>
+  /** With the repetitions of one suite. */
+  createRoundRepeater(): MeasureUndisturbed
   /** Builds it at the first call. */
   peer(): Promise<Peer>
   /** Starts a variant; it runs until it is stopped or the bench ends. */
@@ -56,7 +61,7 @@ export async function openBench(options: {
   const logs = join(dataDir, 'logs')
   mkdirSync(logs, { recursive: true })
   const { profileDir, foreignShareMax, slownessMax } = options.options
-  const rounds: RoundsLog = { discarded: 0, keptDisturbed: 0 }
+  const rounds: RoundsLog = { discarded: 0, keptDisturbed: 0, slowness: [] }
   const slowness = createYardstick()
   return {
     options: options.options,
@@ -65,7 +70,8 @@ export async function openBench(options: {
     owner,
     dataDir,
     rounds,
-    repeatDisturbed: () => repeatDisturbed({ foreignShareMax, slownessMax, slowness, log: rounds }),
+    createRoundRepeater: () =>
+      createRoundRepeater({ foreignShareMax, slownessMax, slowness, log: rounds }),
     peer,
     start: async (name, size) =>
       startVariant(name, {

@@ -3,8 +3,9 @@ import { uuidv7 } from 'uuidv7'
 import { logRow } from './anchors/row.ts'
 import type { Bench } from './bench.ts'
 import { createCorpus, defaultBodySize } from './corpus.ts'
-import { readProcessCpu } from './cpu.ts'
-import { untilAtRest } from './measure.ts'
+import { openAccount } from './accounting.ts'
+import { pidsOf, untilAtRest } from './measure.ts'
+import type { Variant } from './variants.ts'
 
 /** What ClickHouse needs when nothing is between. */
 export interface DirectInsert {
@@ -12,27 +13,41 @@ export interface DirectInsert {
   cpuPerRow: number
   /** One insert after the other. */
   rowsPerSecond: number
+  /** Share of all processors that others used meanwhile, from 0 to 1. */
+  foreignShare: number
 }
 
 const rowsPerInsert = 5_000
 
-/** Inserts rows of the default size into our own table, as one gzip member per insert. */
-export async function insertDirectly(bench: Bench, rows: number): Promise<DirectInsert> {
+/**
+ * Inserts rows of the default size into our own table, as one gzip member per insert.
+ *
+ * @param intake is at rest meanwhile
+ */
+export async function insertDirectly(
+  bench: Bench,
+  intake: Variant,
+  rows: number,
+): Promise<DirectInsert> {
   const { sql, clickhouse } = bench.services
   const inserts = Math.ceil(rows / rowsPerInsert)
   const bodies = Array.from({ length: inserts }, () => gzipRows())
   await untilAtRest([clickhouse.pid])
-  const cpuBefore = readProcessCpu(clickhouse.pid)
+  const account = openAccount(pidsOf(bench, intake))
   const begin = performance.now()
   for (const gzip of bodies) {
     await sql.insertGzip({ table: 'logs', members: [gzip], rows: rowsPerInsert })
   }
   const seconds = (performance.now() - begin) / 1_000
   await untilAtRest([clickhouse.pid])
-  const cpu = readProcessCpu(clickhouse.pid) - cpuBefore
+  const { cpu, foreignShare } = account.close()
   await sql.command('TRUNCATE TABLE intake.logs_raw')
   const total = inserts * rowsPerInsert
-  return { cpuPerRow: (cpu / total) * 1e6, rowsPerSecond: total / seconds }
+  return {
+    cpuPerRow: (cpu.clickhouse / total) * 1e6,
+    rowsPerSecond: total / seconds,
+    foreignShare,
+  }
 }
 
 const corpus = createCorpus({ size: defaultBodySize, seed: 4 })

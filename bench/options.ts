@@ -53,7 +53,7 @@ export function readOptions(args: string[]): RunOptions {
       warmUpSeconds: quick ? 2 : 8,
       variants: oneOf('variants', values.variants, variantNames) as VariantName[],
       foreignShareMax: positive('foreign-max', values['foreign-max']) / 100,
-      slownessMax: positive('slowness-max', values['slowness-max']),
+      slownessMax: above(1, 'slowness-max', values['slowness-max']),
       soakMinutes: positive('minutes', values.minutes),
       profileDir: values.profile,
     },
@@ -73,7 +73,11 @@ function oneOf(option: string, list: string, known: readonly string[]): string[]
 }
 
 function positive(option: string, value: string): number {
+  return above(0, option, value)
+}
+
+function above(bound: number, option: string, value: string): number {
   const number = Number(value)
-  if (number > 0) return number
-  throw new OptionError(`--${option} takes a positive number`)
+  if (number > bound) return number
+  throw new OptionError(`--${option} takes a number above ${bound}`)
 }

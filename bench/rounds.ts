@@ -32,39 +32,50 @@ export interface DisturbanceLimits {
 
 export interface RoundsLog {
   discarded: number
-  /** Rounds that were disturbed at every try and are counted all the same. */
+  /** Rounds that were disturbed and are counted all the same. */
   keptDisturbed: number
+  /** How much slower than at its fastest the machine was, for each round that counts. */
+  slowness: number[]
 }
 
-const triesMax = 3
-/** Of one suite, so that a run ends in time on a machine that is never quiet. */
-const discardsMax = 2
+/** Measures, and when the round was disturbed measures again. */
+export type MeasureUndisturbed = <M extends Disturbance>(measure: () => Promise<M>) => Promise<M>
+
+/** So that a run ends in time on a machine that is never quiet. */
+const repetitionsMax = 2
 
 /**
  * @param options.slowness how much slower than at its fastest the machine is now
- * @param options.log counts what was discarded
- * @returns measures until a try was not disturbed, three times at most, and two repetitions by one
- * such function at most; then the least disturbed one counts
+ * @param options.log of the whole run
+ * @returns a function that has two repetitions for all its rounds together; when they are used up, the
+ * least disturbed try of a round counts
  */
-export function repeatDisturbed(
+export function createRoundRepeater(
   options: DisturbanceLimits & { slowness: () => number; log: RoundsLog },
-): <M extends Disturbance>(measure: () => Promise<M>) => Promise<M> {
+): MeasureUndisturbed {
   const { foreignShareMax, slownessMax, slowness, log } = options
-  let discards = 0
+  let repetitions = 0
   return async <M extends Disturbance>(measure: () => Promise<M>): Promise<M> => {
-    let best: { measured: M; excess: number } | undefined
-    for (let tries = 1; tries <= triesMax; tries++) {
+    let best: { measured: M; disturbance: number; slowest: number } | undefined
+    for (;;) {
       const slownessBefore = slowness()
       const measured = await measure()
       const slowest = Math.max(slownessBefore, slowness())
-      const excess = Math.max(measured.foreignShare / foreignShareMax, slowest / slownessMax)
-      if (best === undefined || excess < best.excess) best = { measured, excess }
-      if (best.excess <= 1) return best.measured
-      if (tries === triesMax || discards >= discardsMax) break
-      discards++
+      // Above 1, one of the limits is exceeded.
+      const disturbance = Math.max(
+        measured.foreignShare / foreignShareMax,
+        (slowest - 1) / (slownessMax - 1),
+      )
+      if (best === undefined || disturbance < best.disturbance) {
+        best = { measured, disturbance, slowest }
+      }
+      if (best.disturbance <= 1 || repetitions === repetitionsMax) {
+        if (best.disturbance > 1) log.keptDisturbed++
+        log.slowness.push(best.slowest)
+        return best.measured
+      }
+      repetitions++
       log.discarded++
     }
-    log.keptDisturbed++
-    return (best as NonNullable<typeof best>).measured
   }
 }

@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import type { BenchOptions } from '../bench.ts'
-import type { RoundsLog } from '../rounds.ts'
+import type { DisturbanceLimits, RoundsLog } from '../rounds.ts'
+import { median } from '../statistics.ts'
 import type { Check, SuiteResult } from '../suites/suite.ts'
 import { circumstancesMarkdown, type Circumstances } from './machine.ts'
 import { checksMarkdown, suiteMarkdown } from './markdown.ts'
@@ -21,19 +22,25 @@ const resultsDir = fileURLToPath(new URL('../../results/', import.meta.url))
 export function reportMarkdown(report: Report): string {
   const { circumstances, options, minutes, rounds, suites } = report
   const checks = [...suites.flatMap((suite) => suite.checks), ...soakChecks(suites)]
-  const foreign = `${options.foreignShareMax * 100} %`
   return `${[
     '# Measured',
     `${circumstancesMarkdown(circumstances)} The run took ${minutes.toFixed(1)} minutes.`,
     `Every acknowledged event was visible exactly once: the count, the distinct ids and a checksum over
 the ids agreed in every round, or there would be no report.`,
-    `Rounds in which others used more than ${foreign} of the processors, or before or after which a fixed
-piece of JavaScript took more than ${options.slownessMax} times its shortest time, were repeated:
-${rounds.discarded} discarded, ${rounds.keptDisturbed} disturbed again and kept. How this is
-measured, and why to believe it: [bench/README.md](../README.md).`,
+    ...(rounds.slowness.length > 0 ? [roundsMarkdown(rounds, options)] : []),
+    'How this is measured, and why to believe it: [bench/README.md](../README.md).',
     checksMarkdown(checks.toSorted((a, b) => a.item.localeCompare(b.item))),
     ...suites.map(suiteMarkdown),
   ].join('\n\n')}\n`
+}
+
+function roundsMarkdown(rounds: RoundsLog, options: DisturbanceLimits): string {
+  const { foreignShareMax, slownessMax } = options
+  const { discarded, keptDisturbed, slowness } = rounds
+  return `Of ${slowness.length + discarded} rounds ${discarded + keptDisturbed} were disturbed: others used more than
+${foreignShareMax * 100} % of the processors, or a fixed piece of JavaScript took more than ${slownessMax} times its shortest
+time just before or after. ${discarded} were repeated, ${keptDisturbed} counted all the same. Over the rounds that
+count, that piece took ${median(slowness).toFixed(2)} times its shortest time (median; up to ${Math.max(...slowness).toFixed(2)}).`
 }
 
 /** The soak is a run of its own; its verdicts are shown beside the others'. */

@@ -53,7 +53,7 @@ export async function measureCapacity(
   bench.say(`capacity: warming up ${names.join(', ')}`)
   for (const variant of variants) await measure(bench, variant, options.warmUpSeconds)
   const rounds: Round[] = []
-  const undisturbed = bench.repeatDisturbed()
+  const undisturbed = bench.createRoundRepeater()
   const isJudged = ({ name }: Variant) => judgedNames.has(name)
   for (const variant of abbaOrder(variants, options.rounds, isJudged)) {
     const round = await undisturbed(() => measure(bench, variant, options.seconds))

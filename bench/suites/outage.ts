@@ -98,10 +98,10 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     return drain(bench, intake, load)
   }
   const saturated: Saturated = { drains: [], direct: [] }
-  const undisturbed = bench.repeatDisturbed()
+  const undisturbed = bench.createRoundRepeater()
   for (const what of abbaOrder(['drain', 'direct'] as const, Math.ceil(rounds / 2))) {
     if (what === 'direct') {
-      saturated.direct.push(await insertDirectly(bench, events))
+      saturated.direct.push(await undisturbed(() => insertDirectly(bench, intake, events)))
       continue
     }
     const drained = await undisturbed(drainOnce)

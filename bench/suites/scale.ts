@@ -17,7 +17,7 @@ const sizes = [
   { gateways: 4, workers: 4 },
 ] as const
 type Size = (typeof sizes)[number]
-const connectionCounts = [1, 16, 64, 256] as const
+const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
 /** The same load whatever the number of processes. */
 const sharedConnections = 1024
@@ -38,7 +38,7 @@ interface Shape {
 /** Whether more processes, larger events or more connections change what an event costs. */
 export async function scale(bench: Bench): Promise<SuiteResult> {
   const { quick, rounds } = bench.options
-  const undisturbed = bench.repeatDisturbed()
+  const undisturbed = bench.createRoundRepeater()
   const all = await bench.start('intake', { gateways: 4, workers: 4 })
   const connections = sharedConnections
   await measure(bench, all, { connections, seconds: quick ? 1 : warmUpSeconds.all })

@@ -10,8 +10,8 @@ export interface Running {
 }
 
 /**
- * Owns the life of a process: reads its settings from the environment, starts it, and closes it
- * once on SIGTERM, SIGINT or an uncaught error. Ends with exit code 1 when it cannot start or is
+ * Owns the life of a process: lets its heap grow, reads its settings from the environment, starts it,
+ * and closes it once on SIGTERM, SIGINT or an uncaught error. Ends with exit code 1 when it cannot start or is
  * not closed within `closeDeadlineMs`.
  */
 export async function runProcess<S extends TObject>(options: {
