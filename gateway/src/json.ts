@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { IntakeError, limits } from '@intake/contract'
+import { ConfigError } from '@intake/runtime'
 
 /**
  * Parses a JSON document from the bytes of a request.
@@ -14,6 +15,22 @@ export function parseJson(bytes: Buffer): unknown {
     // The message of the parser repeats a piece of the input, so it goes no further.
     throw new IntakeError('invalid_json', 'The JSON cannot be parsed.')
   }
+}
+
+/**
+ * Makes sure that the parser of this Node gives back the keys that it was given. V8 12.8 and later, which
+ * is in Node 24 to 26, confuses keys that hold escape sequences with others that end in a backslash,
+ * across documents (nodejs/node#63785): what is stored would not be what was sent.
+ *
+ * @throws {ConfigError} when it does not
+ */
+export function requireSoundParser(): void {
+  JSON.parse(String.raw`{"first":[],"\\":0}`)
+  const [, key] = Object.keys(JSON.parse(String.raw`{"first":1,"\"":2}`) as object)
+  if (key === '"') return
+  throw new ConfigError(
+    `JSON.parse of Node ${process.versions.node} confuses keys (nodejs/node#63785). Use Node 20 or 22.`,
+  )
 }
 
 /**
