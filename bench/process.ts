@@ -51,14 +51,14 @@ export async function startProcess(
   owner.signal.throwIfAborted()
   const child = spawn(command, args, {
     env: { ...process.env, NODE_ENV: 'production', ...env },
-    // A session of its own, as under a service manager: Linux shares processors between sessions.
-    detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   child.stdin.on('error', () => undefined)
   const exited = once(child, 'exit')
   const stop = async () => {
     child.kill('SIGTERM')
+    // It may have been frozen.
+    child.kill('SIGCONT')
     const timer = setTimeout(() => child.kill('SIGKILL'), stopMs)
     await exited
     clearTimeout(timer)

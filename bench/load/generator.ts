@@ -17,7 +17,7 @@ const script = fileURLToPath(new URL('main.js', import.meta.url))
 type Message = { prepared: unknown } | { result: LoadResult }
 
 export function startGenerator(owner: Owner): Generator {
-  const child = fork(script, { detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = fork(script, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const exited = once(child, 'exit')
   owner.add(async () => {
     child.kill('SIGKILL')

@@ -52,5 +52,6 @@ async function describeCommit(): Promise<string> {
 export function circumstancesMarkdown(of: Circumstances): string {
   return `${of.date}, commit \`${of.commit}\`. ${of.cpu}, ${of.cores} cores, ${of.memoryGiB} GiB, Linux
 ${of.kernel}, Node ${of.node}, Redis ${of.redis}, ClickHouse ${of.clickhouse}. All processes, the load
-generator too, on this one machine, over loopback.`
+generator too, on this one machine, over loopback; ClickHouse gets of the processors what the others
+leave (SCHED_IDLE).`
 }

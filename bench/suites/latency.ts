@@ -29,8 +29,8 @@ const idlePauseMs = 20
 const method = `Open loop: requests become due at random moments (Poisson) and their latency counts from
 then, so waiting behind a stalled answer is charged, and so is a late generator (its clock ticks once
 a millisecond). The rates are shares of what Intake took in a closed loop at the start of this suite;
-\`bare\` gets the same rates. Latencies are exact, not from histogram buckets. The worker and
-ClickHouse work meanwhile, on the same cores.`
+\`bare\` gets the same rates. Latencies are exact, not from histogram buckets. The worker works
+meanwhile on the same cores, and ClickHouse on what the others leave of them.`
 
 /** Latency of the acknowledgement under load and idle, and from there to visibility. */
 export async function latency(bench: Bench): Promise<SuiteResult> {

@@ -1,7 +1,7 @@
 // A process that becomes a ClickHouse server: libchdb contains the whole engine with its HTTP server.
 // clickhouse-local, the program behind chdb_query_cmdline, starts listening by a SQL statement.
 // Plain JavaScript because it is started as a process of its own, from the sources and from dist.
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
@@ -60,8 +60,17 @@ function lowerPriority(niceness) {
   const ofSession = '/proc/self/autogroup'
   try {
     setPriority(niceness)
-    if (existsSync(ofSession)) writeFileSync(ofSession, String(niceness))
+    if (hasOwnSession() && existsSync(ofSession)) writeFileSync(ofSession, String(niceness))
   } catch (error) {
     console.error(`The priority stays as it is: ${error.message}`)
   }
+}
+
+function hasOwnSession() {
+  const statFile = '/proc/self/stat'
+  if (!existsSync(statFile)) return false
+  const [, , , session] = readFileSync(statFile, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  return session === String(process.pid)
 }

@@ -19,6 +19,11 @@ export interface ChildOptions {
   cwd?: string
   /** Receives everything the process prints. */
   logFile: string
+  /**
+   * In a session of its own, which is the default, Ctrl-C in the terminal does not reach the process,
+   * and Linux may give it its own share of the processors.
+   */
+  ownSession?: boolean | undefined
 }
 
 export interface Child {
@@ -57,17 +62,14 @@ const leashScript = `
 exec "$@" 3<&-
 `
 
-/**
- * Starts a process that cannot outlive this one. It runs in a session of its own, so that Ctrl-C in
- * the terminal does not reach it and its end is decided here alone.
- */
+/** Starts a process that cannot outlive this one. */
 export function startChild(options: ChildOptions): Child {
-  const { name, command, args = [], env = process.env, cwd } = options
+  const { name, command, args = [], env = process.env, cwd, ownSession = true } = options
   const log = openLogFile(options.logFile)
   const child = spawn('sh', ['-c', leashScript, 'sh', command, ...args], {
     env,
     cwd,
-    detached: true,
+    detached: ownSession,
     stdio: ['ignore', log.fd, log.fd, 'pipe'],
   })
   log.close()

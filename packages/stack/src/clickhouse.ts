@@ -51,6 +51,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     args: [host, join(dataDir, 'data'), configFile, String(port)],
     cwd: dataDir,
     logFile: options.logFile ?? join(dataDir, 'clickhouse.log'),
+    ownSession: options.ownSession,
   })
   await untilReady({ child, signal, deadlineMs: readyMs, probe: () => answers({ port, password }) })
 

@@ -41,6 +41,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     args: [configFile],
     env: { ...process.env, ...binary.env },
     logFile: options.logFile ?? join(dataDir, 'redis.log'),
+    ownSession: options.ownSession,
   })
   await untilReady({
     child,

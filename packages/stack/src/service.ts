@@ -17,6 +17,8 @@ export interface ServiceOptions {
   port: number
   /** Default: a file in `dataDir`. */
   logFile?: string
+  /** False: it shares the session of this process; see `ChildOptions`. */
+  ownSession?: boolean
   /** How long the service may take to become ready. */
   readyMs?: number
   /** Gives up starting: nothing is left behind and the launcher rejects. Without effect afterwards. */
