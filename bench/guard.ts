@@ -4,11 +4,10 @@
 import { openBench } from './bench.ts'
 import { capacityRatios } from './capacity-ratios.ts'
 import { withOwner } from './owner.ts'
-import { measureCapacity } from './suites/capacity.ts'
+import { measureJudged } from './suites/capacity.ts'
 
 /** How far beyond its limit a ratio may be: rounds are short, and others may use the machine. */
 const margin = 1.3
-const variants = ['intake', 'bare', 'naive'] as const
 
 try {
   const ratios = await withOwner(async (owner, dataDir) => {
@@ -17,7 +16,7 @@ try {
       rounds: 2,
       seconds: 2,
       warmUpSeconds: 4,
-      variants,
+      variants: [],
       // A ratio of CPU times is good enough here when others are busy too.
       foreignShareMax: 1,
       slownessMax: Infinity,
@@ -25,7 +24,7 @@ try {
       profileDir: undefined,
     }
     const bench = await openBench({ dataDir, owner, options })
-    return capacityRatios((await measureCapacity(bench, variants)).costs)
+    return capacityRatios(await measureJudged(bench))
   })
   for (const { what, value, limit } of ratios) {
     const beyond = value > limit * margin

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openAccount, parts, type Account, type CpuByPart, type Part } from './accounting.ts'
 import type { Bench } from './bench.ts'
 import { readProcessCpu } from './cpu.ts'
+import { freeze, thaw } from './freeze.ts'
 import type { Demand, Load } from './load/main.ts'
 import type { LoadResult } from './load/tally.ts'
 import { untilRows } from './rows-over-time.ts'
@@ -29,20 +30,32 @@ export interface Round {
  * at rest, so that what they put off (completions, merges) is in the account. Then empties the
  * table, so that no round meets what an earlier one has left.
  *
+ * @param options.workersLater the workers are frozen during the load and let go after it, so that what
+ * they and ClickHouse do takes nothing away from what the gateway does
  * @throws {NotExactError} when the rows visible are not exactly the events acknowledged
  * @throws when a request failed
  */
-export async function measureRound(bench: Bench, variant: Variant, demand: Demand): Promise<Round> {
+export async function measureRound(
+  bench: Bench,
+  variant: Variant,
+  demand: Demand,
+  options: { workersLater?: boolean } = {},
+): Promise<Round> {
   const { services, generator } = bench
   const pids = pidsOf(bench, variant)
   const table = tableOf(variant, demand)
   let account: { close(): Account } | undefined
   let begin = 0
   const load: Load = { ...demand, ports: variant.ports, apiKey: services.apiKey }
-  const result = await generator.run(load, () => {
-    begin = performance.now()
-    account = openAccount(pids)
-  })
+  if (options.workersLater === true) freeze(variant.workers)
+  const result = await generator
+    .run(load, () => {
+      begin = performance.now()
+      account = openAccount(pids)
+    })
+    .finally(() => {
+      if (options.workersLater === true) thaw(variant.workers)
+    })
   requireNoFailure(variant.name, result)
   const events = result.acknowledged.count
   if (table !== undefined) await untilRows(bench, table, events)

@@ -1,19 +1,8 @@
-/**
- * Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine meets all alike.
- *
- * @param isInEvery those it does not hold for take part in the first and the last round only, which
- * have the same mean time
- */
-export function abbaOrder<T>(
-  variants: readonly T[],
-  rounds: number,
-  isInEvery: (variant: T) => boolean = () => true,
-): T[] {
-  return Array.from({ length: rounds }, (_, round) => {
-    const isWhole = round === 0 || round === rounds - 1
-    const taking = variants.filter((variant) => isWhole || isInEvery(variant))
-    return round % 2 === 0 ? taking : taking.toReversed()
-  }).flat()
+/** Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine meets all alike. */
+export function abbaOrder<T>(variants: readonly T[], rounds: number): T[] {
+  return Array.from({ length: rounds }, (_, round) =>
+    round % 2 === 0 ? variants : variants.toReversed(),
+  ).flat()
 }
 
 /** What a measurement must tell so that it can be discarded. */

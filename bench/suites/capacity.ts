@@ -2,21 +2,29 @@ import { parts, type CpuByPart } from '../accounting.ts'
 import type { Bench } from '../bench.ts'
 import { capacityRatios, ownCost, type Costs } from '../capacity-ratios.ts'
 import { defaultBodySize } from '../corpus.ts'
+import type { Demand } from '../load/main.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { range, ratio } from '../report/format.ts'
 import { cpuBars } from '../report/plots.ts'
-import { abbaOrder } from '../rounds.ts'
+import { abbaOrder, type MeasureUndisturbed } from '../rounds.ts'
 import { median } from '../statistics.ts'
 import type { Variant, VariantName } from '../variants.ts'
 import type { SuiteResult, Table } from './suite.ts'
 
 const connections = 64
+const roundsTogether = 2
 const judgedNames: ReadonlySet<VariantName> = new Set(['intake', 'bare', 'naive'])
 
 const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
 gateway and one worker process per variant, the same Redis (\`appendfsync always\`) and the same form of
-table for all. Rounds interleaved ABBA, more of them for the variants that are judged. CPU from
-\`/proc/<pid>/stat\`, from the first request until all rows are visible and all processes are at rest.`
+table for all. Rounds interleaved ABBA. CPU from \`/proc/<pid>/stat\`, from the first request until all
+rows are visible and all processes are at rest.
+
+**All at once**: the worker and ClickHouse work beside the gateway, on the same processors. **One after
+the other**: the worker is frozen during the load and takes everything after it. \`bare\` has neither a
+worker nor ClickHouse beside it, and what these do to the caches of a processor is no cost of a gateway
+that has a machine of its own: so the requirements are on these rounds. All work is paid for in both, but
+a worker that drains what has gathered makes fuller merges than one that keeps up; so does \`naive\`'s.`
 
 /** Events per second and CPU per event of every variant. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
@@ -24,57 +32,90 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
   const peer = variants.includes('benthos') ? await bench.peer() : undefined
   const leftOut = peer !== undefined && 'leftOut' in peer ? peer.leftOut : undefined
   const measured = variants.filter((name) => name !== 'benthos' || leftOut === undefined)
-  const { rounds, costs } = await measureCapacity(bench, measured)
+  const started = await startWarm(bench, measured)
+  const judged = started.filter(({ name }) => judgedNames.has(name))
+  const undisturbed = bench.createRoundRepeater()
+  const together = await measureInTurns(bench, started, { undisturbed, rounds: roundsTogether })
+  const { rounds } = bench.options
+  const apart = await measureInTurns(bench, judged, { undisturbed, rounds, workersLater: true })
+  await stopAll(started)
+  const [costsTogether, costsApart] = [medianCosts(together), medianCosts(apart)]
+  const ratiosTogether = capacityRatios(costsTogether)
   return {
     name: 'capacity',
     title: 'Capacity and CPU per event',
     method: leftOut === undefined ? method : `${method} Benthos was left out: ${leftOut}.`,
-    tables: [costTable(rounds, [...costs.keys()]), ratioTable(costs)],
-    checks: capacityRatios(costs).map(({ item, what, value, limit }) => ({
+    tables: [
+      costTable('All at once', together),
+      ratioTable('All at once', costsTogether),
+      costTable('One after the other', apart),
+      ratioTable('One after the other', costsApart),
+    ],
+    checks: capacityRatios(costsApart).map(({ item, what, value, limit }, index) => ({
       item,
       what,
-      measured: ratio(value),
+      measured: `${ratio(value)} (all at once: ${ratio(ratiosTogether[index]?.value ?? NaN)})`,
       limit: `≤ ${ratio(limit)}`,
       met: value <= limit,
     })),
-    plots: [{ name: 'capacity', title: 'CPU per event by process', svg: cpuBars(costs) }],
-    raw: rounds,
+    plots: [{ name: 'capacity', title: 'CPU per event by process', svg: cpuBars(costsTogether) }],
+    raw: { together, apart },
   }
 }
 
-/** @returns every round, and the median of the rounds of each variant */
-export async function measureCapacity(
-  bench: Bench,
-  names: readonly VariantName[],
-): Promise<{ rounds: Round[]; costs: Costs }> {
-  const { options } = bench
+/** What `capacityRatios` asks for, from rounds with the workers after the load. */
+export async function measureJudged(bench: Bench): Promise<Costs> {
+  const judged = await startWarm(bench, [...judgedNames])
+  const { rounds } = bench.options
+  const undisturbed = bench.createRoundRepeater()
+  const apart = await measureInTurns(bench, judged, { undisturbed, rounds, workersLater: true })
+  await stopAll(judged)
+  return medianCosts(apart)
+}
+
+async function startWarm(bench: Bench, names: readonly VariantName[]): Promise<Variant[]> {
   const variants: Variant[] = []
   for (const name of names) variants.push(await bench.start(name))
   bench.say(`capacity: warming up ${names.join(', ')}`)
-  for (const variant of variants) await measure(bench, variant, options.warmUpSeconds)
-  const rounds: Round[] = []
-  const undisturbed = bench.createRoundRepeater()
-  const isJudged = ({ name }: Variant) => judgedNames.has(name)
-  for (const variant of abbaOrder(variants, options.rounds, isJudged)) {
-    const round = await undisturbed(() => measure(bench, variant, options.seconds))
-    bench.say(`capacity: ${describe(round)}`)
-    rounds.push(round)
-  }
+  const seconds = bench.options.warmUpSeconds
+  for (const variant of variants) await measureRound(bench, variant, demand(seconds))
+  return variants
+}
+
+async function stopAll(variants: Variant[]): Promise<void> {
   for (const variant of variants) await variant.stop()
-  const costs = new Map(variants.map(({ name }) => [name, medianCost(roundsOf(rounds, name))]))
-  return { rounds, costs }
 }
 
-function measure(bench: Bench, variant: Variant, seconds: number): Promise<Round> {
-  return measureRound(bench, variant, {
-    loop: 'closed',
-    connections,
-    seconds,
-    requests: { kind: 'log', size: defaultBodySize },
-  })
+async function measureInTurns(
+  bench: Bench,
+  variants: Variant[],
+  options: { undisturbed: MeasureUndisturbed; rounds: number; workersLater?: boolean },
+): Promise<Round[]> {
+  const { undisturbed, rounds, workersLater = false } = options
+  const measured: Round[] = []
+  for (const variant of abbaOrder(variants, rounds)) {
+    const round = await undisturbed(() =>
+      measureRound(bench, variant, demand(bench.options.seconds), { workersLater }),
+    )
+    bench.say(`capacity: ${describe(round)}${workersLater ? ', worker later' : ''}`)
+    measured.push(round)
+  }
+  return measured
 }
 
+const demand = (seconds: number): Demand => ({
+  loop: 'closed',
+  connections,
+  seconds,
+  requests: { kind: 'log', size: defaultBodySize },
+})
+
+const namesOf = (rounds: Round[]) => [...new Set(rounds.map(({ variant }) => variant))]
 const roundsOf = (rounds: Round[], name: string) => rounds.filter(({ variant }) => variant === name)
+
+/** Of each variant. */
+const medianCosts = (rounds: Round[]): Costs =>
+  new Map(namesOf(rounds).map((name) => [name, medianCost(roundsOf(rounds, name))]))
 
 function medianCost(rounds: Round[]): CpuByPart {
   return Object.fromEntries(
@@ -91,10 +132,11 @@ function describe({ variant, acceptedPerSecond, cpuPerEvent: cpu, foreignShare }
   )
 }
 
-function costTable(rounds: Round[], names: string[]): Table {
+function costTable(when: string, rounds: Round[]): Table {
+  const names = namesOf(rounds)
   const counts = names.map((name) => `${name} ${roundsOf(rounds, name).length}`)
   return {
-    title: 'Events per second, and microseconds of CPU per event',
+    title: `${when}: events per second, and microseconds of CPU per event`,
     head: [
       'variant',
       'accepted/s',
@@ -124,13 +166,13 @@ All processes share the machine, the load generator too: compare, do not extrapo
   }
 }
 
-function ratioTable(costs: Costs): Table {
+function ratioTable(when: string, costs: Costs): Table {
   const bare = costs.get('bare')
   const naive = costs.get('naive')
   const over = (value: number, base: number | undefined) =>
     base === undefined ? '–' : ratio(value / base)
   return {
-    title: 'Ratios of CPU per event',
+    title: `${when}: ratios of CPU per event`,
     head: ['variant', 'gateway ÷ bare', 'gateway + Redis ÷ naive', 'beyond bare ÷ naive'],
     rows: [...costs].map(([name, cost]) => [
       name,

@@ -10,13 +10,18 @@ import { abbaOrder } from '../rounds.ts'
 import { untilReady, type Variant } from '../variants.ts'
 import type { Check, SuiteResult } from './suite.ts'
 
-const sizes = [
-  { gateways: 1, workers: 1 },
+interface Size {
+  gateways: number
+  workers: number
+}
+
+const single: Size = { gateways: 1, workers: 1 }
+const fourfold: Size = { gateways: 4, workers: 4 }
+const mixed: readonly Size[] = [
   { gateways: 4, workers: 1 },
   { gateways: 1, workers: 4 },
-  { gateways: 4, workers: 4 },
-] as const
-type Size = (typeof sizes)[number]
+]
+const mixedRounds = 2
 const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
 /** The same load whatever the number of processes. */
@@ -27,7 +32,7 @@ const toleranceShare = 0.1
 
 const method = `Closed loop over ${sharedConnections} connections, shared by the gateways. Four gateways and
 four workers are started and warmed up together; those that a round is without are frozen (SIGSTOP)
-meanwhile. Rounds interleaved ABBA. Total: gateways, Redis, workers and ClickHouse. Sizes and connections:
+meanwhile. Rounds interleaved ABBA, more of them for the two that are judged. Total: gateways, Redis, workers and ClickHouse. Sizes and connections:
 ${defaultConnections} connections where nothing else is said, one round each, one gateway, one worker.`
 
 interface Shape {
@@ -42,17 +47,21 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
   const all = await bench.start('intake', { gateways: 4, workers: 4 })
   const connections = sharedConnections
   await measure(bench, all, { connections, seconds: quick ? 1 : warmUpSeconds.all })
-  const one = await only(all, { gateways: 1, workers: 1 })
+  const one = await only(all, single)
   await measure(bench, one, { connections, seconds: quick ? 1 : warmUpSeconds.one })
 
   const measured: { size: Size; round: Round }[] = []
-  for (const size of abbaOrder(sizes, rounds)) {
+  const order = [
+    ...abbaOrder([single, fourfold], rounds + mixedRounds),
+    ...abbaOrder(mixed, mixedRounds),
+  ]
+  for (const size of order) {
     const variant = await only(all, size)
     const round = await undisturbed(() => measure(bench, variant, { connections }))
     bench.say(`scale: ${label(size)}: ${total(round.cpuPerEvent).toFixed(1)} µs per event`)
     measured.push({ size, round })
   }
-  await only(all, { gateways: 1, workers: 1 })
+  await only(all, single)
   const bySize: Round[] = []
   for (const size of bodySizes) {
     bySize.push(await undisturbed(() => measure(bench, one, { size })))
@@ -137,7 +146,10 @@ function processTable(measured: { size: Size; round: Round }[]) {
   return {
     title: 'Gateways × workers: microseconds of CPU per event',
     head: ['gateways × workers', ...costHead],
-    rows: sizes.map((size) => [label(size), ...costs(roundsOf(measured, size))]),
+    rows: [single, ...mixed, fourfold].map((size) => [
+      label(size),
+      ...costs(roundsOf(measured, size)),
+    ]),
     note: 'Median, and in brackets the smallest and the largest of the rounds.',
   }
 }
@@ -156,16 +168,14 @@ function shapeTable(what: string, names: string[], rounds: Round[]) {
 }
 
 function check(measured: { size: Size; round: Round }[]): Check {
-  const totals = sizes.map((size) =>
-    median(roundsOf(measured, size).map(({ cpuPerEvent }) => total(cpuPerEvent))),
-  )
-  const [one = NaN, ...others] = totals
-  const deviation = Math.max(...others.map((other) => Math.abs(other / one - 1)))
+  const cost = (size: Size) =>
+    median(roundsOf(measured, size).map(({ cpuPerEvent }) => total(cpuPerEvent)))
+  const deviation = cost(fourfold) / cost(single) - 1
   return {
     item: '7',
-    what: 'Total CPU per event with 1 or 4 gateways and workers, largest deviation from 1 × 1',
-    measured: `${number(deviation * 100, 1)} %`,
-    limit: `≤ ${toleranceShare * 100} %`,
-    met: deviation <= toleranceShare,
+    what: 'Total CPU per event with 4 gateways and 4 workers, against 1 and 1',
+    measured: `${deviation < 0 ? '−' : '+'}${number(Math.abs(deviation) * 100, 1)} %`,
+    limit: `± ${toleranceShare * 100} %`,
+    met: Math.abs(deviation) <= toleranceShare,
   }
 }
