@@ -162,7 +162,8 @@ function costTable(when: string, rounds: Round[]): Table {
       ]
     }),
     note: `Median, and in brackets the smallest and the largest of the rounds (${counts.join(', ')}).
-All processes share the machine, the load generator too: compare, do not extrapolate.`,
+Delivered: from the first request until the last row is visible. All processes share the machine, the load
+generator too: compare, do not extrapolate.`,
   }
 }
 
