@@ -1,22 +1,22 @@
 // A fast look at what an event costs: Intake against `bare` and `naive` in one run, so that the speed
 // of the machine does not matter. Prints one line per ratio; exit code 1 when one is beyond its
 // margin. It finds a path that has become much dearer, not a few percent: those are for `npm run bench`.
-import { openBench } from './bench.ts'
+import { openBench, type BenchOptions } from './bench.ts'
 import { capacityRatios } from './capacity-ratios.ts'
 import { withOwner } from './owner.ts'
-import { measureJudged } from './suites/capacity.ts'
+import { measureCosts } from './suites/capacity.ts'
 
 /** How far beyond its limit a ratio may be: rounds are short, and others may use the machine. */
 const margin = 1.3
 
 try {
   const ratios = await withOwner(async (owner, dataDir) => {
-    const options = {
+    const options: BenchOptions = {
       quick: true,
       rounds: 2,
       seconds: 2,
       warmUpSeconds: 4,
-      variants: [],
+      variants: ['intake', 'bare', 'naive'],
       // A ratio of CPU times is good enough here when others are busy too.
       foreignShareMax: 1,
       slownessMax: Infinity,
@@ -24,7 +24,7 @@ try {
       profileDir: undefined,
     }
     const bench = await openBench({ dataDir, owner, options })
-    return capacityRatios(await measureJudged(bench))
+    return capacityRatios(await measureCosts(bench))
   })
   for (const { what, value, limit } of ratios) {
     const beyond = value > limit * margin

@@ -40,21 +40,21 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
   const apart = await measureInTurns(bench, judged, { undisturbed, rounds, workersLater: true })
   await stopAll(started)
   const [costsTogether, costsApart] = [medianCosts(together), medianCosts(apart)]
-  const ratiosTogether = capacityRatios(costsTogether)
+  const valuesTogether = new Map(
+    capacityRatios(costsTogether).map(({ what, value }) => [what, value]),
+  )
   return {
     name: 'capacity',
     title: 'Capacity and CPU per event',
     method: leftOut === undefined ? method : `${method} Benthos was left out: ${leftOut}.`,
     tables: [
-      costTable('All at once', together),
-      ratioTable('All at once', costsTogether),
-      costTable('One after the other', apart),
-      ratioTable('One after the other', costsApart),
+      ...costTables('All at once', together, costsTogether),
+      ...(judged.length === 0 ? [] : costTables('One after the other', apart, costsApart)),
     ],
-    checks: capacityRatios(costsApart).map(({ item, what, value, limit }, index) => ({
+    checks: capacityRatios(costsApart).map(({ item, what, value, limit }) => ({
       item,
       what,
-      measured: `${ratio(value)} (all at once: ${ratio(ratiosTogether[index]?.value ?? NaN)})`,
+      measured: `${ratio(value)} (all at once: ${ratio(valuesTogether.get(what) ?? NaN)})`,
       limit: `≤ ${ratio(limit)}`,
       met: value <= limit,
     })),
@@ -63,10 +63,10 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-/** What `capacityRatios` asks for, from rounds with the workers after the load. */
-export async function measureJudged(bench: Bench): Promise<Costs> {
-  const judged = await startWarm(bench, [...judgedNames])
-  const { rounds } = bench.options
+/** Of the variants asked for, from rounds with the workers after the load. */
+export async function measureCosts(bench: Bench): Promise<Costs> {
+  const { variants, rounds } = bench.options
+  const judged = await startWarm(bench, variants)
   const undisturbed = bench.createRoundRepeater()
   const apart = await measureInTurns(bench, judged, { undisturbed, rounds, workersLater: true })
   await stopAll(judged)
@@ -77,8 +77,11 @@ async function startWarm(bench: Bench, names: readonly VariantName[]): Promise<V
   const variants: Variant[] = []
   for (const name of names) variants.push(await bench.start(name))
   bench.say(`capacity: warming up ${names.join(', ')}`)
-  const seconds = bench.options.warmUpSeconds
-  for (const variant of variants) await measureRound(bench, variant, demand(seconds))
+  const { warmUpSeconds } = bench.options
+  for (const variant of variants) {
+    const seconds = judgedNames.has(variant.name) ? warmUpSeconds : warmUpSeconds / 2
+    await measureRound(bench, variant, demand(seconds))
+  }
   return variants
 }
 
@@ -131,6 +134,11 @@ function describe({ variant, acceptedPerSecond, cpuPerEvent: cpu, foreignShare }
     `foreign ${(foreignShare * 100).toFixed(0)} %`
   )
 }
+
+const costTables = (when: string, rounds: Round[], costs: Costs): Table[] => [
+  costTable(when, rounds),
+  ratioTable(when, costs),
+]
 
 function costTable(when: string, rounds: Round[]): Table {
   const names = namesOf(rounds)

@@ -21,7 +21,7 @@ const mixed: readonly Size[] = [
   { gateways: 4, workers: 1 },
   { gateways: 1, workers: 4 },
 ]
-const mixedRounds = 2
+const extraJudgedRounds = 2
 const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
 /** The same load whatever the number of processes. */
@@ -32,8 +32,9 @@ const toleranceShare = 0.1
 
 const method = `Closed loop over ${sharedConnections} connections, shared by the gateways. Four gateways and
 four workers are started and warmed up together; those that a round is without are frozen (SIGSTOP)
-meanwhile. Rounds interleaved ABBA, more of them for the two that are judged. Total: gateways, Redis, workers and ClickHouse. Sizes and connections:
-${defaultConnections} connections where nothing else is said, one round each, one gateway, one worker.`
+meanwhile. Rounds of the two that are judged interleaved ABBA, of the others one each. Total: gateways,
+Redis, workers and ClickHouse. Sizes and connections: ${defaultConnections} connections where nothing
+else is said, one round each, one gateway, one worker.`
 
 interface Shape {
   connections: number
@@ -51,10 +52,7 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
   await measure(bench, one, { connections, seconds: quick ? 1 : warmUpSeconds.one })
 
   const measured: { size: Size; round: Round }[] = []
-  const order = [
-    ...abbaOrder([single, fourfold], rounds + mixedRounds),
-    ...abbaOrder(mixed, mixedRounds),
-  ]
+  const order = [...abbaOrder([single, fourfold], rounds + extraJudgedRounds), ...mixed]
   for (const size of order) {
     const variant = await only(all, size)
     const round = await undisturbed(() => measure(bench, variant, { connections }))

@@ -60,16 +60,14 @@ function lowerPriority(niceness) {
   const ofSession = '/proc/self/autogroup'
   try {
     setPriority(niceness)
-    if (hasOwnSession() && existsSync(ofSession)) writeFileSync(ofSession, String(niceness))
+    if (existsSync(ofSession) && hasOwnSession()) writeFileSync(ofSession, String(niceness))
   } catch (error) {
     console.error(`The priority stays as it is: ${error.message}`)
   }
 }
 
 function hasOwnSession() {
-  const statFile = '/proc/self/stat'
-  if (!existsSync(statFile)) return false
-  const [, , , session] = readFileSync(statFile, 'utf8')
+  const [, , , session] = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ')
   return session === String(process.pid)
