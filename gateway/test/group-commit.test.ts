@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { IntakeError, type Frame } from '@intake/contract'
@@ -141,6 +142,18 @@ t.test('rows that come one after the other wait for nothing', async (t) => {
     frames.at(-1)!.confirm()
     await done
   }
+})
+
+t.test('what does not fit into a frame goes without a pause', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const { commit, sent } = build()
+  for (let n = 0; n < 2_001; n++) void commit.append(row(n), soon)
+  const frames = await sent(3)
+  t.same(
+    frames.map(({ numbers }) => numbers.length),
+    [1_000, 1_000, 1],
+  )
 })
 
 t.test('rows that come close together make frames 4 ms apart', async (t) => {
