@@ -29,7 +29,7 @@ export interface Design {
 
   /** What the insert deduplication token is made of. */
   insertToken: 'none' | 'the jobs' | 'the first job'
-  /** FACTS: ClickHouse writes its dedup log first, then renames the part into place. */
+  /** As measured, ClickHouse writes its dedup log first, then renames the part into place. */
   dedupLog: 'before the part' | 'with the part'
   /** Whether a repeated insert may be cut into other blocks than before. */
   blocks: 'always the same' | 'vary'

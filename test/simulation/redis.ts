@@ -30,7 +30,7 @@ interface State {
 
 /**
  * With `appendfsync always` a command is on disk before it is answered, so a crash takes nothing.
- * With `everysec` a crash takes everything since the last fsync (FACTS.md, Redis).
+ * With `everysec` a crash takes everything since the last fsync.
  */
 export function createRedis(world: World): Redis {
   const { design, scheduler } = world
