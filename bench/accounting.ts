@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { readMachineCpu, readProcessCpu } from './cpu.ts'
 
-/** Who uses CPU; every process that the bench started plays one of these parts. */
+/** Who uses CPU. */
 export const parts = ['gateway', 'redis', 'worker', 'clickhouse', 'load', 'other'] as const
 export type Part = (typeof parts)[number]
 
@@ -19,13 +19,14 @@ export interface Account {
 /**
  * Opens an account of the CPU that is used from now on.
  *
- * @param pids of every process of the bench; what others than these use is foreign
+ * @param pids what others than these use is foreign
+ * @returns `read` tells what was used until now
  */
-export function openAccount(pids: Record<Part, number[]>): { close(): Account } {
-  const begin = read(pids)
+export function openAccount(pids: Record<Part, number[]>): { read(): Account } {
+  const begin = readUsed(pids)
   return {
-    close() {
-      const end = read(pids)
+    read() {
+      const end = readUsed(pids)
       const elapsed = (end.at - begin.at) / 1_000
       const cpu = Object.fromEntries(
         parts.map((part) => [part, end.cpu[part] - begin.cpu[part]]),
@@ -37,7 +38,7 @@ export function openAccount(pids: Record<Part, number[]>): { close(): Account } 
   }
 }
 
-function read(pids: Record<Part, number[]>): { at: number; machine: number; cpu: CpuByPart } {
+function readUsed(pids: Record<Part, number[]>): { at: number; machine: number; cpu: CpuByPart } {
   const { busy, stolen } = readMachineCpu()
   const cpu = Object.fromEntries(
     parts.map((part) => [part, pids[part].reduce((sum, pid) => sum + readProcessCpu(pid), 0)]),

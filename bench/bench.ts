@@ -3,24 +3,19 @@ import { join } from 'node:path'
 import { startGenerator, type Generator } from './load/generator.ts'
 import type { Owner } from './owner.ts'
 import { buildPeer, type Peer } from './peer.ts'
-import {
-  createRoundRepeater,
-  type DisturbanceLimits,
-  type MeasureUndisturbed,
-  type RoundsLog,
-} from './rounds.ts'
+import { createRounds, type DisturbanceLimits, type Rounds } from './rounds.ts'
 import { startServices, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
-import { createYardstick } from './yardstick.ts'
+import { startYardstick } from './yardstick.ts'
 
 export interface BenchOptions extends DisturbanceLimits {
   /** Fewer events where their number is not a matter of time: to see that it works. */
   quick: boolean
-  /** Rounds of each variant in each comparison. */
+  /** Of each variant where there is a requirement on the comparison; some suites have their own number. */
   rounds: number
   /** Length of the load in a round. */
   seconds: number
-  /** Of each variant, before anything is measured. */
+  /** Of a variant in the capacity suite; half of it where there is no requirement. */
   warmUpSeconds: number
   /** That the capacity suite compares. */
   variants: readonly VariantName[]
@@ -36,9 +31,7 @@ export interface Bench {
   generator: Generator
   owner: Owner
   dataDir: string
-  rounds: RoundsLog
-  /** With the repetitions of one suite. */
-  createRoundRepeater(): MeasureUndisturbed
+  rounds: Rounds
   /** Builds it at the first call. */
   peer(): Promise<Peer>
   /** Starts a variant; it runs until it is stopped or the bench ends. */
@@ -61,17 +54,13 @@ export async function openBench(options: {
   const logs = join(dataDir, 'logs')
   mkdirSync(logs, { recursive: true })
   const { profileDir, foreignShareMax, slownessMax } = options.options
-  const rounds: RoundsLog = { discarded: 0, keptDisturbed: 0, slowness: [] }
-  const slowness = createYardstick()
   return {
     options: options.options,
     services,
     generator: startGenerator(owner),
     owner,
     dataDir,
-    rounds,
-    createRoundRepeater: () =>
-      createRoundRepeater({ foreignShareMax, slownessMax, slowness, log: rounds }),
+    rounds: createRounds({ foreignShareMax, slownessMax, yardstick: startYardstick(owner) }),
     peer,
     start: async (name, size) =>
       startVariant(name, {

@@ -16,18 +16,6 @@ export function digestIds(ids: readonly string[]): IdDigest {
   }
 }
 
-/** The digest of several sets without an id in common. */
-export function joinDigests(digests: readonly IdDigest[]): IdDigest {
-  return {
-    count: digests.reduce((sum, { count }) => sum + count, 0),
-    distinct: digests.reduce((sum, { distinct }) => sum + distinct, 0),
-    checksum: BigInt.asUintN(
-      64,
-      digests.reduce((sum, { checksum }) => sum + BigInt(checksum), 0n),
-    ).toString(),
-  }
-}
-
 /** The same digest, computed by ClickHouse from the rows that a query sees. */
 export const digestSql = `count() AS count, uniqExact(id) AS distinct,
   toString(sum(reinterpretAsUInt64(reverse(substring(unhex(replaceAll(toString(id), '-', '')), 9, 8))))) AS checksum`

@@ -41,8 +41,16 @@ export function parseMachineStat(stat: string): MachineCpu {
   }
 }
 
-/** Bytes of memory that a process has resident. */
-export function readResidentBytes(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? NaN) * 1024
+/** Bytes of memory that a process has resident; undefined when it has ended. */
+export function readResidentBytes(pid: number): number | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    // One that has ended and was not collected has no such line.
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined
+    throw error
+  }
 }

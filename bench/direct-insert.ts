@@ -32,15 +32,15 @@ export async function insertDirectly(
   const { sql, clickhouse } = bench.services
   const inserts = Math.ceil(rows / rowsPerInsert)
   const bodies = Array.from({ length: inserts }, () => gzipRows())
-  await untilAtRest([clickhouse.pid])
+  await untilAtRest(bench, [clickhouse.pid])
   const account = openAccount(pidsOf(bench, intake))
   const begin = performance.now()
   for (const gzip of bodies) {
     await sql.insertGzip({ table: 'logs', members: [gzip], rows: rowsPerInsert })
   }
   const seconds = (performance.now() - begin) / 1_000
-  await untilAtRest([clickhouse.pid])
-  const { cpu, foreignShare } = account.close()
+  await untilAtRest(bench, [clickhouse.pid])
+  const { cpu, foreignShare } = account.read()
   await sql.command('TRUNCATE TABLE intake.logs_raw')
   const total = inserts * rowsPerInsert
   return {

@@ -18,7 +18,7 @@ try {
       circumstances: await describeCircumstances(bench),
       options,
       minutes: (performance.now() - begin) / 60_000,
-      rounds: bench.rounds,
+      rounds: bench.rounds.summary(),
       suites: results,
     }
   })

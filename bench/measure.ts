@@ -17,7 +17,7 @@ export interface Round {
   seconds: number
   /** Events acknowledged per second of the load. */
   acceptedPerSecond: number
-  /** Events per second from the first request until the last row was visible. */
+  /** Events per second from the first request until the last row was visible; NaN: nothing is stored. */
   deliveredPerSecond: number
   /** Microseconds of CPU per acknowledged event. */
   cpuPerEvent: CpuByPart
@@ -44,7 +44,7 @@ export async function measureRound(
   const { services, generator } = bench
   const pids = pidsOf(bench, variant)
   const table = tableOf(variant, demand)
-  let account: { close(): Account } | undefined
+  let account: { read(): Account } | undefined
   let begin = 0
   const load: Load = { ...demand, ports: variant.ports, apiKey: services.apiKey }
   if (options.workersLater === true) freeze(variant.workers)
@@ -60,8 +60,8 @@ export async function measureRound(
   const events = result.acknowledged.count
   if (table !== undefined) await untilRows(bench, table, events)
   const delivered = performance.now()
-  await untilAtRest([...pids.gateway, ...pids.redis, ...pids.worker, ...pids.clickhouse])
-  const { cpu, foreignShare } = (account as { close(): Account }).close()
+  await untilAtRest(bench, [...pids.gateway, ...pids.redis, ...pids.worker, ...pids.clickhouse])
+  const { cpu, foreignShare } = (account as { read(): Account }).read()
 
   if (table !== undefined) {
     const visible = await visibleDigest(services.sql, table)
@@ -73,7 +73,7 @@ export async function measureRound(
     events,
     seconds: result.seconds,
     acceptedPerSecond: events / result.seconds,
-    deliveredPerSecond: events / ((delivered - begin) / 1_000),
+    deliveredPerSecond: table === undefined ? NaN : events / ((delivered - begin) / 1_000),
     cpuPerEvent: Object.fromEntries(
       parts.map((part) => [part, (cpu[part] / events) * 1e6]),
     ) as CpuByPart,
@@ -110,8 +110,8 @@ const restWindowMs = 200
 const restShare = 0.1
 const restMs = 8_000
 
-/** Resolves when the processes together have used next to no CPU for a moment, or after 8 s. */
-export async function untilAtRest(pids: number[]): Promise<void> {
+/** Resolves when the processes together have used next to no CPU for a moment; says so after 8 s. */
+export async function untilAtRest(bench: Bench, pids: number[]): Promise<void> {
   const deadline = performance.now() + restMs
   const used = () => pids.reduce((sum, pid) => sum + readProcessCpu(pid), 0)
   let before = used()
@@ -121,4 +121,5 @@ export async function untilAtRest(pids: number[]): Promise<void> {
     if (now - before <= (restShare * restWindowMs) / 1_000) return
     before = now
   }
+  bench.say(`still at work after ${restMs} ms: what is done from now on is in no account`)
 }

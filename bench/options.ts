@@ -48,7 +48,7 @@ export function readOptions(args: string[]): RunOptions {
   return {
     options: {
       quick,
-      rounds: positive('rounds', values.rounds ?? (quick ? '2' : '4')),
+      rounds: wholeNumber('rounds', values.rounds ?? (quick ? '2' : '4')),
       seconds: positive('seconds', values.seconds ?? (quick ? '1' : '2.5')),
       warmUpSeconds: quick ? 2 : 8,
       variants: oneOf('variants', values.variants, variantNames) as VariantName[],
@@ -74,6 +74,12 @@ function oneOf(option: string, list: string, known: readonly string[]): string[]
 
 function positive(option: string, value: string): number {
   return above(0, option, value)
+}
+
+function wholeNumber(option: string, value: string): number {
+  const number = positive(option, value)
+  if (Number.isInteger(number)) return number
+  throw new OptionError(`--${option} takes a whole number`)
 }
 
 function above(bound: number, option: string, value: string): number {

@@ -33,16 +33,19 @@ export async function buildPeer(options: {
     })
   try {
     await go('version')
-  } catch {
-    return { leftOut: 'Go is not installed' }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { leftOut: `\`go\` cannot be run (${firstLine(error)})` }
   }
   say('building Benthos, about two minutes, once ...')
   mkdirSync(cacheDir, { recursive: true })
   try {
     await go('build', '-trimpath', '-ldflags=-s -w', '-o', program, '.')
     return built
-  } catch {
+  } catch (error) {
     signal.throwIfAborted()
-    return { leftOut: 'it could not be built' }
+    return { leftOut: `it could not be built (${firstLine(error)})` }
   }
 }
+
+const firstLine = (error: unknown) => (error as Error).message.split('\n', 1)[0]

@@ -20,9 +20,8 @@ interface StartOptions {
   owner: Owner
 }
 
-/** Ends the process when the one that started it is gone, however that went. */
-const leash =
-  'data:text/javascript,process.stdin.on("end",()=>process.exit(9)).on("error",()=>{}).resume();process.stdin.unref?.()'
+/** Ends the process, frozen or not, when the one that started it is gone, however that went. */
+const leash = ['--pdeathsig', 'KILL']
 const startMs = 30_000
 const stopMs = 15_000
 
@@ -34,13 +33,13 @@ export async function startNode(
   return startProcess({
     ...options,
     command: process.execPath,
-    args: [...nodeArgs, '--import', leash, script],
+    args: [...nodeArgs, script],
     up: /"(adminPort|up)":/,
   })
 }
 
 /**
- * Starts a program that ends at the end of its standard input.
+ * Starts a program that cannot outlive this one.
  *
  * @param options.up a line it prints when it is up
  */
@@ -49,12 +48,11 @@ export async function startProcess(
 ): Promise<AppProcess> {
   const { name, command, args, env, up, logFile, owner } = options
   owner.signal.throwIfAborted()
-  const child = spawn(command, args, {
+  const child = spawn('setpriv', [...leash, command, ...args], {
     env: { ...process.env, NODE_ENV: 'production', ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  child.stdin.on('error', () => undefined)
-  const exited = once(child, 'exit')
+  const exited = once(child, 'close')
   const stop = async () => {
     child.kill('SIGTERM')
     // It may have been frozen.
@@ -77,7 +75,7 @@ export async function startProcess(
       })
     }
   })
-  void exited.then(() => log.end())
+  void exited.then(() => log.end()).catch(() => undefined) // `ended` tells
   const timer = setTimeout(() => child.kill('SIGKILL'), startMs)
   const ended = exited.then(() => {
     throw new Error(`${name} ended before it was up:\n${lastLines.join('\n')}`)

@@ -6,21 +6,27 @@ export interface ResidentSample {
   mebibytes: number
 }
 
-/** Reads the resident memory of a process in regular intervals until it is stopped. */
-export function watchResident(pid: number, everyMs: number): { stop(): ResidentSample[] } {
+/** Reads the resident memory of a process in regular intervals while `work` goes on. */
+export async function watchResident<T>(
+  { pid, everyMs }: { pid: number; everyMs: number },
+  work: () => Promise<T>,
+): Promise<{ result: T; samples: ResidentSample[] }> {
   const samples: ResidentSample[] = []
   const begin = performance.now()
-  const read = () =>
+  const read = () => {
+    const bytes = readResidentBytes(pid)
+    // A process that has ended has none; that it has is for the work to notice.
+    if (bytes === undefined) return
     samples.push({
       seconds: (performance.now() - begin) / 1_000,
-      mebibytes: readResidentBytes(pid) / 1024 ** 2,
+      mebibytes: bytes / 1024 ** 2,
     })
+  }
   read()
   const timer = setInterval(read, everyMs)
-  return {
-    stop() {
-      clearInterval(timer)
-      return samples
-    },
+  try {
+    return { result: await work(), samples }
+  } finally {
+    clearInterval(timer)
   }
 }

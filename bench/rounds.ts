@@ -1,7 +1,10 @@
+import { median } from './statistics.ts'
+import type { Yardstick } from './yardstick.ts'
+
 /** Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine meets all alike. */
-export function abbaOrder<T>(variants: readonly T[], rounds: number): T[] {
-  return Array.from({ length: rounds }, (_, round) =>
-    round % 2 === 0 ? variants : variants.toReversed(),
+export function abbaOrder<T>(variants: readonly T[], turns: number): T[] {
+  return Array.from({ length: turns }, (_, turn) =>
+    turn % 2 === 0 ? variants : variants.toReversed(),
   ).flat()
 }
 
@@ -19,52 +22,88 @@ export interface DisturbanceLimits {
   slownessMax: number
 }
 
-export interface RoundsLog {
-  discarded: number
-  /** Rounds that were disturbed and are counted all the same. */
-  keptDisturbed: number
-  /** How much slower than at its fastest the machine was, for each round that counts. */
-  slowness: number[]
+/** How quiet the machine was. */
+export interface RoundsSummary {
+  /** Rounds that count. */
+  rounds: number
+  /** Those of them that were disturbed. */
+  disturbed: number
+  /** Further tries, whether they count or not. */
+  repeated: number
+  /** How much slower than at its fastest the machine was, over the rounds that count. */
+  slowness: { median: number; max: number }
 }
 
-/** Measures, and when the round was disturbed measures again. */
-export type MeasureUndisturbed = <M extends Disturbance>(measure: () => Promise<M>) => Promise<M>
+export interface Rounds {
+  /**
+   * Measures each in the given order, and then again those that were disturbed the most, as often as
+   * `repetitions` allows: so a run ends in time on a machine that is never quiet. Of several tries of
+   * a round the least disturbed one counts.
+   *
+   * @returns the measurements in the given order
+   */
+  measure<T, M extends Disturbance>(
+    order: readonly T[],
+    measure: (item: T) => Promise<M>,
+    repetitions: number,
+  ): Promise<M[]>
+  summary(): RoundsSummary
+}
 
-/** So that a run ends in time on a machine that is never quiet. */
-const repetitionsMax = 2
+/** Of a suite, for rounds on which there is a requirement. Others are not repeated. */
+export const judgedRepetitions = 3
 
-/**
- * @param options.slowness how much slower than at its fastest the machine is now
- * @param options.log of the whole run
- * @returns a function that has two repetitions for all its rounds together; when they are used up, the
- * least disturbed try of a round counts
- */
-export function createRoundRepeater(
-  options: DisturbanceLimits & { slowness: () => number; log: RoundsLog },
-): MeasureUndisturbed {
-  const { foreignShareMax, slownessMax, slowness, log } = options
-  let repetitions = 0
-  return async <M extends Disturbance>(measure: () => Promise<M>): Promise<M> => {
-    let best: { measured: M; disturbance: number; slowest: number } | undefined
-    for (;;) {
-      const slownessBefore = slowness()
-      const measured = await measure()
-      const slowest = Math.max(slownessBefore, slowness())
-      // Above 1, one of the limits is exceeded.
-      const disturbance = Math.max(
-        measured.foreignShare / foreignShareMax,
-        (slowest - 1) / (slownessMax - 1),
-      )
-      if (best === undefined || disturbance < best.disturbance) {
-        best = { measured, disturbance, slowest }
+interface Try<M> {
+  measured: M
+  /** The longer one of the yardstick's times before and after it. */
+  yardstickMs: number
+}
+
+export function createRounds(options: DisturbanceLimits & { yardstick: Yardstick }): Rounds {
+  const { foreignShareMax, slownessMax, yardstick } = options
+  const kept: Try<Disturbance>[] = []
+  let repeated = 0
+  let fastestMs = Infinity
+
+  const slowness = ({ yardstickMs }: Try<Disturbance>) => yardstickMs / fastestMs
+  /** Above 1, one of the limits is exceeded. */
+  const disturbance = (one: Try<Disturbance>) =>
+    Math.max(one.measured.foreignShare / foreignShareMax, (slowness(one) - 1) / (slownessMax - 1))
+
+  async function look(): Promise<number> {
+    const now = await yardstick()
+    fastestMs = Math.min(fastestMs, now)
+    return now
+  }
+
+  async function tryOnce<M extends Disturbance>(measure: () => Promise<M>): Promise<Try<M>> {
+    const before = await look()
+    const measured = await measure()
+    return { measured, yardstickMs: Math.max(before, await look()) }
+  }
+
+  return {
+    async measure(order, measure, repetitions) {
+      const rounds = []
+      for (const item of order) rounds.push({ item, best: await tryOnce(() => measure(item)) })
+      for (let repetition = 0; repetition < repetitions; repetition++) {
+        const [worst] = rounds.toSorted((a, b) => disturbance(b.best) - disturbance(a.best))
+        if (worst === undefined || disturbance(worst.best) <= 1) break
+        const again = await tryOnce(() => measure(worst.item))
+        if (disturbance(again) < disturbance(worst.best)) worst.best = again
+        repeated++
       }
-      if (best.disturbance <= 1 || repetitions === repetitionsMax) {
-        if (best.disturbance > 1) log.keptDisturbed++
-        log.slowness.push(best.slowest)
-        return best.measured
+      kept.push(...rounds.map(({ best }) => best))
+      return rounds.map(({ best }) => best.measured)
+    },
+    summary() {
+      const all = kept.map(slowness)
+      return {
+        rounds: kept.length,
+        disturbed: kept.filter((one) => disturbance(one) > 1).length,
+        repeated,
+        slowness: { median: median(all), max: Math.max(...all) },
       }
-      repetitions++
-      log.discarded++
-    }
+    },
   }
 }

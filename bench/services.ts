@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
@@ -68,8 +69,9 @@ export async function startServices(options: { dataDir: string; owner: Owner }):
   })
   const sql = createClickHouse({ url: clickhouse.url, requestTimeoutMs: 60_000 })
   owner.add(() => sql.close())
-  const keys = connectRedis({ url: redis.url, role: 'consumer', onError: () => undefined })
+  const keys = connectRedis({ url: redis.url, role: 'producer', onError: console.error })
   owner.add(async () => keys.disconnect())
+  await once(keys, 'ready')
 
   return {
     redis,

@@ -75,7 +75,11 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
       nodeArgs:
         profileDir === undefined
           ? []
-          : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`, `--cpu-prof-name=${name}.cpuprofile`],
+          : [
+              '--cpu-prof',
+              `--cpu-prof-dir=${profileDir}`,
+              `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`,
+            ],
       logFile: join(dataDir, `intake-${name}.log`),
       owner,
     })
@@ -117,14 +121,23 @@ export async function untilReady(ports: readonly number[]): Promise<void> {
 async function untilOneReady(port: number): Promise<void> {
   const deadline = performance.now() + 20_000
   while (performance.now() < deadline) {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`, {
-      headers: { connection: 'close' },
-    })
-    await response.arrayBuffer()
-    if (response.ok) return
+    if (await answersOk(`http://127.0.0.1:${port}/readyz`)) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error('the gateway did not become ready')
+}
+
+async function answersOk(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, {
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(2_000),
+    })
+    await response.arrayBuffer()
+    return response.ok
+  } catch {
+    return false // busy, or not listening yet
+  }
 }
 
 async function startAnchor(name: AnchorName, options: VariantOptions): Promise<Variant> {

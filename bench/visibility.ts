@@ -22,20 +22,17 @@ export async function measureVisibility(
   if (database === undefined) throw new Error(`${variant.name} stores nothing`)
   const samples: RowsSample[] = []
   const done = new AbortController()
-  const sampling = (async () => {
+  const sample = async () => {
     while (!done.signal.aborted) {
       const rows = await rowsInserted(bench.services.sql, `${database}.logs_raw`)
       samples.push({ at: Date.now(), rows })
       await pause(sampleMs)
     }
-  })()
-  try {
-    const round = await measureRound(bench, variant, { ...demand, keepAckTimes: true })
-    return percentilesOf(visibleAfter(round.load.ackTimes, samples))
-  } finally {
-    done.abort()
-    await sampling
   }
+  const measure = () =>
+    measureRound(bench, variant, { ...demand, keepAckTimes: true }).finally(() => done.abort())
+  const [round] = await Promise.all([measure(), sample()])
+  return percentilesOf(visibleAfter(round.load.ackTimes, samples))
 }
 
 /** @param ackTimes ascending */

@@ -1,38 +1,34 @@
-import { createCorpus, defaultBodySize } from './corpus.ts'
-import { median } from './statistics.ts'
-
-const pieces = 9
-const eventsPerPiece = 512
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import type { Owner } from './owner.ts'
 
 /**
- * Tells how much slower this machine is now than it was at its fastest since the call of
- * `createYardstick`: 1.5 when a fixed piece of work takes half as long again. What neighbours of a
- * virtual machine take from its caches and its clock is in no statistics of the kernel's.
- *
- * @param work does the piece and returns the time it took, in any unit
+ * How long a fixed piece of work takes now, in milliseconds: on all processors at the same time, on
+ * average. Takes about 50 ms. What neighbours of a virtual machine take from its caches and its clock
+ * is in no statistics of the kernel's.
  */
-export function createYardstick(work: () => number = createJsonWork()): () => number {
-  let fastest = work()
-  return () => {
-    const now = work()
-    fastest = Math.min(fastest, now)
-    return now / fastest
+export type Yardstick = () => Promise<number>
+
+const workMs = 10_000
+
+/** @returns a yardstick with a thread for each processor */
+export function startYardstick(owner: Owner): Yardstick {
+  const threads = Array.from(
+    { length: availableParallelism() },
+    () => new Worker(new URL('yardstick-thread.js', import.meta.url)),
+  )
+  owner.add(() => Promise.all(threads.map((thread) => thread.terminate())))
+  return async () => {
+    const times = await Promise.all(threads.map(workOnce))
+    return times.reduce((sum, time) => sum + time, 0) / times.length
   }
 }
 
-/** JSON read and written, which is what gateways do most: 50 ms of this process, as CPU time. */
-function createJsonWork(): () => number {
-  const bodies = createCorpus({ size: defaultBodySize, seed: 1 })
-    .slice(0, eventsPerPiece)
-    .map((event) => JSON.stringify(event))
-  const piece = () => {
-    const before = process.cpuUsage()
-    for (const body of bodies) JSON.stringify(JSON.parse(body))
-    const { user, system } = process.cpuUsage(before)
-    return user + system
-  }
-  const work = () => median(Array.from({ length: pieces }, piece))
-  // At first nothing is compiled.
-  work()
-  return work
+async function workOnce(thread: Worker): Promise<number> {
+  thread.postMessage('work')
+  const [time] = (await once(thread, 'message', { signal: AbortSignal.timeout(workMs) })) as [
+    number,
+  ]
+  return time
 }

@@ -21,7 +21,7 @@ export async function runClosedLoop(
   requests: PreparedRequests,
 ): Promise<LoadResult> {
   const { ports, seconds, requestsMax = Infinity, pauseMs = 0 } = options
-  const tally = createTally(options)
+  const tally = createTally({ ...options, eventsPerRequest: requests.eventsPerRequest })
   const connections = await Promise.all(
     Array.from({ length: options.connections }, (_, index) =>
       openConnection(ports[index % ports.length] as number),

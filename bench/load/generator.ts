@@ -8,13 +8,20 @@ import type { LoadResult } from './tally.ts'
 /** The process that makes the load, seen from the bench. */
 export interface Generator {
   pid: number
-  /** @param onBegin called when everything is prepared, right before the first request */
+  /**
+   * @param onBegin called when everything is prepared, right before the first request
+   * @throws when the load takes a minute longer than it should, or the process has ended
+   */
   run(load: Load, onBegin?: () => void): Promise<LoadResult>
 }
 
 const script = fileURLToPath(new URL('main.js', import.meta.url))
 
-type Message = { prepared: unknown } | { result: LoadResult }
+const prepareMs = 30_000
+/** Requests under way at the end have 30 s, and the result has to be computed. */
+const settleMs = 60_000
+
+type Message = { prepared: true } | { result: LoadResult }
 
 export function startGenerator(owner: Owner): Generator {
   const child = fork(script, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
@@ -27,19 +34,19 @@ export function startGenerator(owner: Owner): Generator {
     throw new Error('the load generator has ended')
   })
   ended.catch(() => undefined)
-  const receive = async (): Promise<Message> => {
-    const [message] = (await Promise.race([once(child, 'message'), ended])) as [Message]
-    return message
+  const receive = async (withinMs: number): Promise<Message> => {
+    const message = once(child, 'message', { signal: AbortSignal.timeout(withinMs) })
+    return ((await Promise.race([message, ended])) as [Message])[0]
   }
 
   return {
     pid: child.pid as number,
     async run(load, onBegin) {
       child.send(load)
-      await receive()
+      await receive(prepareMs)
       onBegin?.()
       child.send({ begin: true })
-      const message = await receive()
+      const message = await receive(load.seconds * 1_000 + settleMs)
       if ('result' in message) return message.result
       throw new Error('the load generator answered out of turn')
     },

@@ -29,7 +29,7 @@ function prepare({ requests, apiKey }: Load): PreparedRequests {
 async function run(load: Load): Promise<void> {
   const requests = prepare(load)
   const options = { keepAckTimes: false, ...load }
-  process.send?.({ prepared: { meanBytes: requests.meanBytes } })
+  process.send?.({ prepared: true })
   await new Promise((resolve) => process.once('message', resolve))
   const result = await (options.loop === 'closed'
     ? runClosedLoop(options, requests)

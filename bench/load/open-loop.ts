@@ -26,7 +26,7 @@ export async function runOpenLoop(
   requests: PreparedRequests,
 ): Promise<LoadResult> {
   const { ports, rate, seconds } = options
-  const tally = createTally(options)
+  const tally = createTally({ ...options, eventsPerRequest: requests.eventsPerRequest })
   const random = createRandom(Math.round(rate))
   const idle = await Promise.all(
     Array.from({ length: options.connections }, (_, index) =>

@@ -11,8 +11,6 @@ export type RequestKind =
 export interface PreparedRequests {
   bytes: Buffer[]
   eventsPerRequest: number
-  /** Of one request on average, head included. */
-  meanBytes: number
 }
 
 const seed = 20_261_121
@@ -23,11 +21,9 @@ const formsMax = 8
 const formBytesMax = 64 * 1024 * 1024
 
 export function prepareRequests(kind: RequestKind, apiKey: string): PreparedRequests {
-  const bytes = buildRequests(kind, apiKey)
   return {
-    bytes,
+    bytes: buildRequests(kind, apiKey),
     eventsPerRequest: kind.kind === 'batch' ? kind.entries : 1,
-    meanBytes: bytes.reduce((sum, { length }) => sum + length, 0) / bytes.length,
   }
 }
 

@@ -20,8 +20,11 @@ export interface LoadResult {
 const idMark = '"id":"'
 const idLength = 36
 
-/** Collects answers; cheap while the load runs, the digest is computed at the end. */
-export function createTally(options: { keepAckTimes: boolean }): {
+/**
+ * Collects answers; cheap while the load runs, the digest is computed at the end. An answer that
+ * acknowledges fewer events than its request had is a failure.
+ */
+export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: number }): {
   settled(answer: Answer, latencyMs: number): void
   failed(error: unknown): void
   result(seconds: number): LoadResult
@@ -41,12 +44,15 @@ export function createTally(options: { keepAckTimes: boolean }): {
         return
       }
       latencies.push(latencyMs)
+      const before = ids.length
       for (let at = body.indexOf(idMark); at !== -1; at = body.indexOf(idMark, at)) {
         at += idMark.length
         // A new string: a slice of the whole answer would keep it in memory.
         ids.push(body.toString('latin1', at, at + idLength))
         if (options.keepAckTimes) ackTimes.push(performance.timeOrigin + performance.now())
       }
+      const missing = options.eventsPerRequest - (ids.length - before)
+      if (missing !== 0) count(`${status} with ${missing} events not acknowledged`)
     },
     failed(error) {
       requests++

@@ -1,11 +1,8 @@
-// Benthos with the components the bench needs. Standard input is held open by whoever started it:
-// its end means that the starter is gone.
+// Benthos with the components the bench needs.
 package main
 
 import (
 	"context"
-	"io"
-	"os"
 
 	_ "github.com/redpanda-data/benthos/v4/public/components/io"
 	_ "github.com/redpanda-data/benthos/v4/public/components/pure"
@@ -13,9 +10,5 @@ import (
 )
 
 func main() {
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(9)
-	}()
 	service.RunCLI(context.Background())
 }

@@ -4,14 +4,27 @@ import { median } from '../statistics.ts'
 export function range(values: readonly number[], digits: number): string {
   const show = (value: number) => number(value, digits)
   if (values.length === 1) return show(values[0] as number)
+  if (values.some(Number.isNaN)) return '–'
   return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`
 }
 
+/** A dash for what is not a number. */
 export function number(value: number, digits = 0): string {
+  if (Number.isNaN(value)) return '–'
   return value.toLocaleString('en-US', {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   })
 }
 
-export const ratio = (value: number) => `${value.toFixed(value < 0.2 ? 3 : 2)} ×`
+/** Median, and the smallest and largest in brackets. */
+export function ratioRange(values: readonly number[]): string {
+  if (values.length === 0) return '–'
+  const middle = ratio(median(values))
+  if (values.length === 1) return middle
+  return `${middle} (${bare(Math.min(...values))}–${bare(Math.max(...values))})`
+}
+
+const bare = (value: number) => value.toFixed(value < 0.2 ? 3 : 2)
+
+export const ratio = (value: number) => `${bare(value)} ×`

@@ -144,7 +144,7 @@ function lineChart(options: {
   const grid = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => {
     const { y } = place({ x: 0, y: share * yMax })
     return [
-      line({ from: { x: left, y }, to: { x: width - right, y }, className: 'grid' }),
+      line({ from: { x: left, y }, to: { x: width - right, y } }),
       text({ x: left - 8, y: y + 4, content: number(share * yMax), anchor: 'end' }),
     ]
   })

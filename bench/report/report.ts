@@ -2,8 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import type { BenchOptions } from '../bench.ts'
-import type { DisturbanceLimits, RoundsLog } from '../rounds.ts'
-import { median } from '../statistics.ts'
+import type { DisturbanceLimits, RoundsSummary } from '../rounds.ts'
 import type { Check, SuiteResult } from '../suites/suite.ts'
 import { circumstancesMarkdown, type Circumstances } from './machine.ts'
 import { checksMarkdown, suiteMarkdown } from './markdown.ts'
@@ -13,7 +12,7 @@ export interface Report {
   circumstances: Circumstances
   options: Pick<BenchOptions, 'rounds' | 'seconds' | 'foreignShareMax' | 'slownessMax'>
   minutes: number
-  rounds: RoundsLog
+  rounds: RoundsSummary
   suites: SuiteResult[]
 }
 
@@ -27,20 +26,21 @@ export function reportMarkdown(report: Report): string {
     `${circumstancesMarkdown(circumstances)} The run took ${minutes.toFixed(1)} minutes.`,
     `Every acknowledged event was visible exactly once: the count, the distinct ids and a checksum over
 the ids agreed in every round, or there would be no report.`,
-    ...(rounds.slowness.length > 0 ? [roundsMarkdown(rounds, options)] : []),
+    ...(rounds.rounds > 0 ? [roundsMarkdown(rounds, options)] : []),
     'How this is measured, and why to believe it: [bench/README.md](../README.md).',
     checksMarkdown(checks.toSorted((a, b) => a.item.localeCompare(b.item))),
     ...suites.map(suiteMarkdown),
   ].join('\n\n')}\n`
 }
 
-function roundsMarkdown(rounds: RoundsLog, options: DisturbanceLimits): string {
-  const { foreignShareMax, slownessMax } = options
-  const { discarded, keptDisturbed, slowness } = rounds
-  return `Of ${slowness.length + discarded} rounds ${discarded + keptDisturbed} were disturbed: others used more than
-${foreignShareMax * 100} % of the processors, or a fixed piece of JavaScript took more than ${slownessMax} times its shortest
-time just before or after. ${discarded} were repeated, ${keptDisturbed} counted all the same. Over the rounds that
-count, that piece took ${median(slowness).toFixed(2)} times its shortest time (median; up to ${Math.max(...slowness).toFixed(2)}).`
+function roundsMarkdown(
+  { rounds, disturbed, repeated, slowness }: RoundsSummary,
+  { foreignShareMax, slownessMax }: DisturbanceLimits,
+): string {
+  return `Of ${rounds} rounds that count ${disturbed} were disturbed: others used more than ${foreignShareMax * 100} % of the
+processors, or a fixed piece of JavaScript on all of them took more than ${slownessMax} times its shortest time of
+this run just before or after. ${repeated} were repeated to get that far. Over the rounds that count, that piece
+took ${slowness.median.toFixed(2)} times its shortest time (median; up to ${slowness.max.toFixed(2)}).`
 }
 
 /** The soak is a run of its own; its verdicts are shown beside the others'. */
@@ -52,8 +52,9 @@ function soakChecks(suites: SuiteResult[]): Check[] {
     return saved.suites
       .flatMap(({ checks }) => checks)
       .map((check) => ({ ...check, what: `${check.what} ([soak](soak.md), commit ${commit})` }))
-  } catch {
-    return [] // none was saved
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [] // none was saved
+    throw error
   }
 }
 

@@ -10,7 +10,6 @@ export function svgDocument(options: {
 <style>
 text { font: 12px system-ui, sans-serif; fill: #424a53 }
 .title { font-weight: 600 }
-.axis { stroke: #8c959f; stroke-width: 1 }
 .grid { stroke: #8c959f; stroke-opacity: 0.3 }
 @media (prefers-color-scheme: dark) { text { fill: #c9d1d9 } }
 </style>
@@ -46,13 +45,13 @@ export function rectangle(options: {
   return `<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" fill="${colour}"/>`
 }
 
+/** Of the grid. */
 export function line(options: {
   from: { x: number; y: number }
   to: { x: number; y: number }
-  className: 'axis' | 'grid'
 }): string {
-  const { from, to, className } = options
-  return `<line x1="${round(from.x)}" y1="${round(from.y)}" x2="${round(to.x)}" y2="${round(to.y)}" class="${className}"/>`
+  const { from, to } = options
+  return `<line x1="${round(from.x)}" y1="${round(from.y)}" x2="${round(to.x)}" y2="${round(to.y)}" class="grid"/>`
 }
 
 export function polyline(points: { x: number; y: number }[], colour: string): string {

@@ -32,14 +32,18 @@ export async function batch(bench: Bench): Promise<SuiteResult> {
   const { options } = bench
   const variant = await bench.start('intake')
   for (const shape of shapes) await measure(bench, variant, { shape, seconds: 1 })
-  const measured: { shape: Shape; round: Round }[] = []
-  const undisturbed = bench.createRoundRepeater()
-  for (const shape of abbaOrder(shapes, Math.min(2, options.rounds))) {
-    const seconds = Math.min(1.5, options.seconds)
-    const round = await undisturbed(() => measure(bench, variant, { shape, seconds }))
-    bench.say(`batch: ${shape.label}: ${Math.round(round.acceptedPerSecond)} events/s`)
-    measured.push({ shape, round })
-  }
+  const order = abbaOrder(shapes, Math.min(2, options.rounds))
+  const rounds = await bench.rounds.measure(
+    order,
+    async (shape) => {
+      const seconds = Math.min(1.5, options.seconds)
+      const round = await measure(bench, variant, { shape, seconds })
+      bench.say(`batch: ${shape.label}: ${Math.round(round.acceptedPerSecond)} events/s`)
+      return round
+    },
+    0,
+  )
+  const measured = rounds.map((round, index) => ({ shape: order[index] as Shape, round }))
   await variant.stop()
   return {
     name: 'batch',

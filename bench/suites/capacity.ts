@@ -1,18 +1,18 @@
 import { parts, type CpuByPart } from '../accounting.ts'
 import type { Bench } from '../bench.ts'
-import { capacityRatios, ownCost, type Costs } from '../capacity-ratios.ts'
+import { capacityRatios, multiplesOf, type Costs, type Multiples } from '../capacity-ratios.ts'
 import { defaultBodySize } from '../corpus.ts'
 import type { Demand } from '../load/main.ts'
 import { measureRound, type Round } from '../measure.ts'
-import { range, ratio } from '../report/format.ts'
+import { range, ratio, ratioRange } from '../report/format.ts'
 import { cpuBars } from '../report/plots.ts'
-import { abbaOrder, type MeasureUndisturbed } from '../rounds.ts'
+import { abbaOrder, judgedRepetitions } from '../rounds.ts'
 import { median } from '../statistics.ts'
 import type { Variant, VariantName } from '../variants.ts'
 import type { SuiteResult, Table } from './suite.ts'
 
 const connections = 64
-const roundsTogether = 2
+const turnsTogether = 2
 const judgedNames: ReadonlySet<VariantName> = new Set(['intake', 'bare', 'naive'])
 
 const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
@@ -34,43 +34,45 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
   const measured = variants.filter((name) => name !== 'benthos' || leftOut === undefined)
   const started = await startWarm(bench, measured)
   const judged = started.filter(({ name }) => judgedNames.has(name))
-  const undisturbed = bench.createRoundRepeater()
-  const together = await measureInTurns(bench, started, { undisturbed, rounds: roundsTogether })
-  const { rounds } = bench.options
-  const apart = await measureInTurns(bench, judged, { undisturbed, rounds, workersLater: true })
+  const together = await measureTogether(bench, started)
+  const apart = await measureApart(bench, judged)
   await stopAll(started)
-  const [costsTogether, costsApart] = [medianCosts(together), medianCosts(apart)]
+  const [costsTogether, costsApart] = [costsByTurn(together), costsByTurn(apart)]
   const valuesTogether = new Map(
-    capacityRatios(costsTogether).map(({ what, value }) => [what, value]),
+    capacityRatios(costsTogether).map(({ what, values }) => [what, values]),
   )
   return {
     name: 'capacity',
     title: 'Capacity and CPU per event',
     method: leftOut === undefined ? method : `${method} Benthos was left out: ${leftOut}.`,
     tables: [
-      ...costTables('All at once', together, costsTogether),
-      ...(judged.length === 0 ? [] : costTables('One after the other', apart, costsApart)),
+      ...costTables('All at once', together),
+      ...(judged.length === 0 ? [] : costTables('One after the other', apart)),
     ],
-    checks: capacityRatios(costsApart).map(({ item, what, value, limit }) => ({
+    checks: capacityRatios(costsApart).map(({ item, what, values, limit }) => ({
       item,
       what,
-      measured: `${ratio(value)} (all at once: ${ratio(valuesTogether.get(what) ?? NaN)})`,
+      measured: `${ratioRange(values)}; all at once ${ratioRange(valuesTogether.get(what) ?? [])}`,
       limit: `≤ ${ratio(limit)}`,
-      met: value <= limit,
+      met: median(values) <= limit,
     })),
-    plots: [{ name: 'capacity', title: 'CPU per event by process', svg: cpuBars(costsTogether) }],
+    plots: [
+      {
+        name: 'capacity',
+        title: 'CPU per event by process, all at once',
+        svg: cpuBars(medianCosts(together)),
+      },
+    ],
     raw: { together, apart },
   }
 }
 
-/** Of the variants asked for, from rounds with the workers after the load. */
-export async function measureCosts(bench: Bench): Promise<Costs> {
-  const { variants, rounds } = bench.options
-  const judged = await startWarm(bench, variants)
-  const undisturbed = bench.createRoundRepeater()
-  const apart = await measureInTurns(bench, judged, { undisturbed, rounds, workersLater: true })
-  await stopAll(judged)
-  return medianCosts(apart)
+/** Of the variants asked for, by turn, with the workers after the load. */
+export async function measureCosts(bench: Bench): Promise<Costs[]> {
+  const started = await startWarm(bench, bench.options.variants)
+  const apart = await measureApart(bench, started)
+  await stopAll(started)
+  return costsByTurn(apart)
 }
 
 async function startWarm(bench: Bench, names: readonly VariantName[]): Promise<Variant[]> {
@@ -89,21 +91,28 @@ async function stopAll(variants: Variant[]): Promise<void> {
   for (const variant of variants) await variant.stop()
 }
 
-async function measureInTurns(
+const measureTogether = (bench: Bench, variants: Variant[]): Promise<Round[]> =>
+  bench.rounds.measure(
+    abbaOrder(variants, turnsTogether),
+    (variant) => measure(bench, variant, { workersLater: false }),
+    0,
+  )
+
+const measureApart = (bench: Bench, variants: Variant[]): Promise<Round[]> =>
+  bench.rounds.measure(
+    abbaOrder(variants, bench.options.rounds),
+    (variant) => measure(bench, variant, { workersLater: true }),
+    judgedRepetitions,
+  )
+
+async function measure(
   bench: Bench,
-  variants: Variant[],
-  options: { undisturbed: MeasureUndisturbed; rounds: number; workersLater?: boolean },
-): Promise<Round[]> {
-  const { undisturbed, rounds, workersLater = false } = options
-  const measured: Round[] = []
-  for (const variant of abbaOrder(variants, rounds)) {
-    const round = await undisturbed(() =>
-      measureRound(bench, variant, demand(bench.options.seconds), { workersLater }),
-    )
-    bench.say(`capacity: ${describe(round)}${workersLater ? ', worker later' : ''}`)
-    measured.push(round)
-  }
-  return measured
+  variant: Variant,
+  options: { workersLater: boolean },
+): Promise<Round> {
+  const round = await measureRound(bench, variant, demand(bench.options.seconds), options)
+  bench.say(`capacity: ${describe(round)}${options.workersLater ? ', worker later' : ''}`)
+  return round
 }
 
 const demand = (seconds: number): Demand => ({
@@ -115,6 +124,16 @@ const demand = (seconds: number): Demand => ({
 
 const namesOf = (rounds: Round[]) => [...new Set(rounds.map(({ variant }) => variant))]
 const roundsOf = (rounds: Round[], name: string) => rounds.filter(({ variant }) => variant === name)
+
+/** The n-th round of each variant belongs to the n-th turn. */
+function costsByTurn(rounds: Round[]): Costs[] {
+  const byName = namesOf(rounds).map((name) => ({ name, own: roundsOf(rounds, name) }))
+  const turns = Math.max(0, ...byName.map(({ own }) => own.length))
+  return Array.from(
+    { length: turns },
+    (_, turn) => new Map(byName.map(({ name, own }) => [name, (own[turn] as Round).cpuPerEvent])),
+  )
+}
 
 /** Of each variant. */
 const medianCosts = (rounds: Round[]): Costs =>
@@ -135,9 +154,9 @@ function describe({ variant, acceptedPerSecond, cpuPerEvent: cpu, foreignShare }
   )
 }
 
-const costTables = (when: string, rounds: Round[], costs: Costs): Table[] => [
+const costTables = (when: string, rounds: Round[]): Table[] => [
   costTable(when, rounds),
-  ratioTable(when, costs),
+  ratioTable(when, namesOf(rounds), costsByTurn(rounds)),
 ]
 
 function costTable(when: string, rounds: Round[]): Table {
@@ -175,20 +194,19 @@ generator too: compare, do not extrapolate.`,
   }
 }
 
-function ratioTable(when: string, costs: Costs): Table {
-  const bare = costs.get('bare')
-  const naive = costs.get('naive')
-  const over = (value: number, base: number | undefined) =>
-    base === undefined ? '–' : ratio(value / base)
+function ratioTable(when: string, names: string[], turns: Costs[]): Table {
+  const of = (name: string, pick: keyof Multiples) =>
+    ratioRange(turns.flatMap((costs) => multiplesOf(name, costs)[pick] ?? []))
   return {
     title: `${when}: ratios of CPU per event`,
     head: ['variant', 'gateway ÷ bare', 'gateway + Redis ÷ naive', 'beyond bare ÷ naive'],
-    rows: [...costs].map(([name, cost]) => [
+    rows: names.map((name) => [
       name,
-      over(cost.gateway, bare?.gateway),
-      over(cost.gateway + cost.redis, naive && naive.gateway + naive.redis),
-      over(ownCost(cost) - (bare?.gateway ?? NaN), bare && naive && ownCost(naive) - bare.gateway),
+      of(name, 'gateway'),
+      of(name, 'gatewayAndRedis'),
+      of(name, 'beyondBare'),
     ]),
-    note: '"Beyond bare": gateway, Redis and worker together, less the gateway of `bare`.',
+    note: `Within one turn of ABBA each; the median of the turns, and in brackets the smallest and the
+largest. "Beyond bare": gateway, Redis and worker together, less the gateway of \`bare\`.`,
   }
 }

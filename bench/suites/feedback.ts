@@ -27,9 +27,11 @@ export async function feedback(bench: Bench): Promise<SuiteResult> {
       requests: { kind: 'feedback', images, imageBytes },
     })
   await load(bench.options.quick ? 1 : warmUpSeconds)
-  const memory = watchResident(gateway?.pid ?? 0, 250)
-  const round = await load(bench.options.seconds * 4)
-  const samples = memory.stop().filter(({ seconds }) => seconds <= round.seconds)
+  const watched = await watchResident({ pid: gateway?.pid ?? 0, everyMs: 250 }, () =>
+    load(bench.options.seconds * 4),
+  )
+  const { result: round } = watched
+  const samples = watched.samples.filter(({ seconds }) => seconds <= round.seconds)
   await intake.stop()
   bench.say(`feedback: ${number(round.acceptedPerSecond)} forms/s`)
   return {

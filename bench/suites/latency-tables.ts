@@ -5,6 +5,7 @@ import type { Check, Table } from './suite.ts'
 
 /** Shares of the capacity. */
 export const levels = [0.25, 0.5, 0.75] as const
+export const judgedLevel = 0.5
 
 /** A round of the open loop at a share of the capacity. */
 export interface OpenRound {
@@ -74,16 +75,16 @@ const p99MarginMs = 10
 const timerMarginMs = 2
 
 export function latencyChecks(rounds: OpenRound[], idle: Idle): Check[] {
-  const ours = latencyAt(rounds, 'intake', 0.5).p99
-  const limit = latencyAt(rounds, 'bare', 0.5).p99 + p99MarginMs
+  const ours = values(rounds, 'intake', judgedLevel, 'p99')
+  const limit = latencyAt(rounds, 'bare', judgedLevel).p99 + p99MarginMs
   const idleLimit = idle.bare.p50 + idle.redis.p50 + timerMarginMs
   return [
     {
       item: '5',
       what: 'Ack p99 at half capacity, open loop',
-      measured: `${ours.toFixed(1)} ms`,
+      measured: `${range(ours, 1)} ms`,
       limit: `≤ ${limit.toFixed(1)} ms (bare + ${p99MarginMs})`,
-      met: ours <= limit,
+      met: median(ours) <= limit,
     },
     {
       item: '5',

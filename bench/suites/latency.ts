@@ -3,13 +3,14 @@ import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
 import { measureRound } from '../measure.ts'
 import { latencyBars } from '../report/plots.ts'
-import { abbaOrder } from '../rounds.ts'
+import { abbaOrder, judgedRepetitions } from '../rounds.ts'
 import { percentilesOf, type Percentiles } from '../statistics.ts'
 import type { Variant } from '../variants.ts'
 import { measureVisibility } from '../visibility.ts'
 import {
   ackTable,
   idleTable,
+  judgedLevel,
   latencyAt,
   latencyChecks,
   levels,
@@ -35,7 +36,6 @@ meanwhile on the same cores, and ClickHouse on what the others leave of them.`
 /** Latency of the acknowledgement under load and idle, and from there to visibility. */
 export async function latency(bench: Bench): Promise<SuiteResult> {
   const { options } = bench
-  const undisturbed = bench.createRoundRepeater()
   const variants = [await bench.start('intake'), await bench.start('bare')] as const
   const [intake, bare] = variants
   const closed = (variant: Variant, seconds: number) =>
@@ -47,7 +47,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
     })
   await closed(bare, options.seconds + 1)
   await closed(intake, options.seconds + 1)
-  const full = await undisturbed(() => closed(intake, options.seconds))
+  const full = await closed(intake, options.seconds)
   const capacity = full.acceptedPerSecond
   bench.say(`latency: capacity ${Math.round(capacity)}/s`)
 
@@ -56,29 +56,31 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
     bare: await measureIdle(bench, bare),
     redis: await measureRedisWrite(bench),
   }
-  const open = (variant: Variant, level: number) =>
-    measureRound(bench, variant, {
+  const open = async (variant: Variant, level: number) => {
+    const round = await measureRound(bench, variant, {
       loop: 'open',
       rate: capacity * level,
       connections: openConnections,
       seconds: options.seconds + openExtraSeconds,
       requests,
     })
+    const { p99 } = round.load.latencyMs
+    bench.say(`latency: ${variant.name} at ${level * 100} %: p99 ${p99.toFixed(1)} ms`)
+    return round
+  }
   const rounds: OpenRound[] = []
   for (const level of levels) {
-    // Half of the capacity is what is judged.
-    const count = level === 0.5 ? options.rounds : 2
-    for (const variant of abbaOrder(variants, count)) {
-      const round = await undisturbed(() => open(variant, level))
-      bench.say(
-        `latency: ${variant.name} at ${level * 100} %: p99 ${round.load.latencyMs.p99.toFixed(1)} ms`,
-      )
-      rounds.push({ level, round })
-    }
+    const isJudged = level === judgedLevel
+    const measured = await bench.rounds.measure(
+      abbaOrder(variants, isJudged ? options.rounds : 2),
+      (variant) => open(variant, level),
+      isJudged ? judgedRepetitions : 0,
+    )
+    rounds.push(...measured.map((round) => ({ level, round })))
   }
   const visible = await measureVisibility(bench, intake, {
     loop: 'open',
-    rate: capacity / 2,
+    rate: capacity * judgedLevel,
     connections: openConnections,
     seconds: options.seconds + openExtraSeconds,
     requests,

@@ -25,14 +25,18 @@ The same memory holds ${ratio(naive.memoryPerEvent / intake.memoryPerEvent)} as 
   }
 }
 
-export function outageTable({ firstRowSeconds, emptySeconds }: Drain): Table {
+export function outageTable(of: Drain): Table {
   return {
     title: 'After the return of ClickHouse',
-    head: ['until', 's'],
+    head: ['what', 'value'],
     rows: [
-      ['the first row', number(firstRowSeconds, 1)],
-      ['all rows', number(emptySeconds, 1)],
+      ['until the first row, s', number(of.firstRowSeconds, 1)],
+      ['until all rows, s', number(of.emptySeconds, 1)],
+      ['rows/s', number(of.rowsPerSecond)],
+      ['worker CPU of the whole drain, µs/row', number(of.cpu.worker, 1)],
+      ['worker CPU at saturation, µs/row', number(of.saturatedWorkerCpu, 1)],
     ],
+    note: 'The worker has waited and has done little before: what its compiler does is in its CPU.',
   }
 }
 
@@ -81,8 +85,8 @@ const clickHouseBoundShare = 0.8
 export function outageChecks(buffered: Buffered, { drains, direct }: Saturated): Check[] {
   const drained = (pick: (drain: Drain) => number) => median(drains.map(pick))
   const directly = (pick: (insert: DirectInsert) => number) => median(direct.map(pick))
-  const worker = drained((drain) => drain.saturatedWorkerCpu)
-  const wholeDrain = drained(({ cpu }) => cpu.worker)
+  const worker = drains.map((drain) => drain.saturatedWorkerCpu)
+  const wholeDrain = drains.map(({ cpu }) => cpu.worker)
   const rowsPerSecond = drained((drain) => drain.rowsPerSecond)
   const clickhouseRatio =
     drained(({ cpu }) => cpu.clickhouse) / directly(({ cpuPerRow }) => cpuPerRow)
@@ -99,9 +103,9 @@ export function outageChecks(buffered: Buffered, { drains, direct }: Saturated):
     {
       item: '4',
       what: 'Worker CPU per event at saturation',
-      measured: `${number(worker, 1)} µs (${number(wholeDrain, 1)} over the whole drain)`,
+      measured: `${range(worker, 1)} µs; of the whole drain ${range(wholeDrain, 1)}`,
       limit: '≤ 5 µs',
-      met: worker <= 5,
+      met: median(worker) <= 5,
     },
     {
       item: '4',

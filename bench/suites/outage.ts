@@ -6,13 +6,14 @@ import {
   bufferBehindFrozenWorkers,
   drain,
   type Buffered,
+  type Drain,
 } from '../backlog.ts'
 import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
-import { insertDirectly } from '../direct-insert.ts'
+import { insertDirectly, type DirectInsert } from '../direct-insert.ts'
 import { measureRound } from '../measure.ts'
 import { drainLine } from '../report/plots.ts'
-import { abbaOrder } from '../rounds.ts'
+import { abbaOrder, judgedRepetitions } from '../rounds.ts'
 import { untilRows } from '../rows-over-time.ts'
 import type { Variant } from '../variants.ts'
 import { requireExact, visibleDigest } from '../visible.ts'
@@ -95,20 +96,20 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
   const events = quick ? saturationEvents / 2 : saturationEvents
   const drainOnce = async () => {
     const { load } = await bufferBehindFrozenWorkers(bench, intake, { events, requests })
-    return drain(bench, intake, load)
-  }
-  const saturated: Saturated = { drains: [], direct: [] }
-  const undisturbed = bench.createRoundRepeater()
-  for (const what of abbaOrder(['drain', 'direct'] as const, Math.ceil(rounds / 2))) {
-    if (what === 'direct') {
-      saturated.direct.push(await undisturbed(() => insertDirectly(bench, intake, events)))
-      continue
-    }
-    const drained = await undisturbed(drainOnce)
+    const drained = await drain(bench, intake, load)
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
-    saturated.drains.push(drained)
+    return drained
   }
-  return saturated
+  const measured = await bench.rounds.measure(
+    abbaOrder(['drain', 'direct'] as const, Math.ceil(rounds / 2)),
+    async (what): Promise<Drain | DirectInsert> =>
+      what === 'drain' ? drainOnce() : insertDirectly(bench, intake, events),
+    judgedRepetitions,
+  )
+  return {
+    drains: measured.filter((one) => 'saturatedWorkerCpu' in one),
+    direct: measured.filter((one) => 'cpuPerRow' in one),
+  }
 }
 
 async function framesInQueue({ services }: Bench): Promise<number> {
@@ -116,22 +117,17 @@ async function framesInQueue({ services }: Bench): Promise<number> {
   return (await length('wait')) + (await length('active'))
 }
 
-async function bufferNaive(
-  bench: Bench,
-  events: number,
-): Promise<Buffered & { drainPerSecond: number }> {
+async function bufferNaive(bench: Bench, events: number): Promise<Buffered> {
   const { sql } = bench.services
   const gateway = await bench.start('naive', { workers: 0 })
   const buffered = await buffer(bench, gateway, { events, requests })
   await gateway.stop()
-  const begin = performance.now()
   const naive = await bench.start('naive')
   await untilRows(bench, 'bench_naive.logs_raw', buffered.load.acknowledged.count)
-  const seconds = (performance.now() - begin) / 1_000
   await pause(500)
   await naive.stop()
   const visible = await visibleDigest(sql, 'bench_naive.logs_raw')
   requireExact('outage, naive', buffered.load.acknowledged, visible)
   await sql.command('TRUNCATE TABLE bench_naive.logs_raw')
-  return { ...buffered, drainPerSecond: events / seconds }
+  return buffered
 }

@@ -6,7 +6,7 @@ import { measureRound, type Round } from '../measure.ts'
 import type { AppProcess } from '../process.ts'
 import { number, range } from '../report/format.ts'
 import { median } from '../statistics.ts'
-import { abbaOrder } from '../rounds.ts'
+import { abbaOrder, judgedRepetitions } from '../rounds.ts'
 import { untilReady, type Variant } from '../variants.ts'
 import type { Check, SuiteResult } from './suite.ts'
 
@@ -21,7 +21,7 @@ const mixed: readonly Size[] = [
   { gateways: 4, workers: 1 },
   { gateways: 1, workers: 4 },
 ]
-const extraJudgedRounds = 2
+const extraTurns = 2
 const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
 /** The same load whatever the number of processes. */
@@ -36,6 +36,10 @@ meanwhile. Rounds of the two that are judged interleaved ABBA, of the others one
 Redis, workers and ClickHouse. Sizes and connections: ${defaultConnections} connections where nothing
 else is said, one round each, one gateway, one worker.`
 
+interface SizeRound extends Round {
+  size: Size
+}
+
 interface Shape {
   connections: number
   size: BodySize
@@ -44,30 +48,33 @@ interface Shape {
 /** Whether more processes, larger events or more connections change what an event costs. */
 export async function scale(bench: Bench): Promise<SuiteResult> {
   const { quick, rounds } = bench.options
-  const undisturbed = bench.createRoundRepeater()
   const all = await bench.start('intake', { gateways: 4, workers: 4 })
   const connections = sharedConnections
   await measure(bench, all, { connections, seconds: quick ? 1 : warmUpSeconds.all })
   const one = await only(all, single)
   await measure(bench, one, { connections, seconds: quick ? 1 : warmUpSeconds.one })
 
-  const measured: { size: Size; round: Round }[] = []
-  const order = [...abbaOrder([single, fourfold], rounds + extraJudgedRounds), ...mixed]
-  for (const size of order) {
+  const measureSize = async (size: Size): Promise<SizeRound> => {
     const variant = await only(all, size)
-    const round = await undisturbed(() => measure(bench, variant, { connections }))
+    const round = await measure(bench, variant, { connections })
     bench.say(`scale: ${label(size)}: ${total(round.cpuPerEvent).toFixed(1)} µs per event`)
-    measured.push({ size, round })
+    return { ...round, size }
   }
+  const measured = [
+    ...(await bench.rounds.measure(
+      abbaOrder([single, fourfold], rounds + extraTurns),
+      measureSize,
+      judgedRepetitions,
+    )),
+    ...(await bench.rounds.measure(mixed, measureSize, 0)),
+  ]
   await only(all, single)
-  const bySize: Round[] = []
-  for (const size of bodySizes) {
-    bySize.push(await undisturbed(() => measure(bench, one, { size })))
-  }
-  const byConnections: Round[] = []
-  for (const count of connectionCounts) {
-    byConnections.push(await undisturbed(() => measure(bench, one, { connections: count })))
-  }
+  const bySize = await bench.rounds.measure(bodySizes, (size) => measure(bench, one, { size }), 0)
+  const byConnections = await bench.rounds.measure(
+    connectionCounts,
+    (count) => measure(bench, one, { connections: count }),
+    0,
+  )
   thaw([...all.gateways, ...all.workers])
   await all.stop()
 
@@ -137,10 +144,9 @@ function costs(rounds: Round[]): string[] {
   ]
 }
 
-const roundsOf = (measured: { size: Size; round: Round }[], size: Size) =>
-  measured.filter((one) => one.size === size).map(({ round }) => round)
+const roundsOf = (measured: SizeRound[], size: Size) => measured.filter((one) => one.size === size)
 
-function processTable(measured: { size: Size; round: Round }[]) {
+function processTable(measured: SizeRound[]) {
   return {
     title: 'Gateways × workers: microseconds of CPU per event',
     head: ['gateways × workers', ...costHead],
@@ -148,7 +154,9 @@ function processTable(measured: { size: Size; round: Round }[]) {
       label(size),
       ...costs(roundsOf(measured, size)),
     ]),
-    note: 'Median, and in brackets the smallest and the largest of the rounds.',
+    note: `Median, and in brackets the smallest and the largest of the rounds. Only 4 × 4 is judged. The
+more connections a gateway has, the larger are its frames, so 4 × 1 and 4 × 4 depend on their number:
+with 256 instead of ${sharedConnections} connections 4 × 4 was 23 % above 1 × 1 when last looked at.`,
   }
 }
 
@@ -165,15 +173,18 @@ function shapeTable(what: string, names: string[], rounds: Round[]) {
   }
 }
 
-function check(measured: { size: Size; round: Round }[]): Check {
-  const cost = (size: Size) =>
-    median(roundsOf(measured, size).map(({ cpuPerEvent }) => total(cpuPerEvent)))
-  const deviation = cost(fourfold) / cost(single) - 1
+function check(measured: SizeRound[]): Check {
+  const totals = (size: Size) =>
+    roundsOf(measured, size).map(({ cpuPerEvent }) => total(cpuPerEvent))
+  const ofSingle = totals(single)
+  const deviations = totals(fourfold).map(
+    (cost, turn) => (cost / (ofSingle[turn] ?? NaN) - 1) * 100,
+  )
   return {
     item: '7',
-    what: 'Total CPU per event with 4 gateways and 4 workers, against 1 and 1',
-    measured: `${deviation < 0 ? '−' : '+'}${number(Math.abs(deviation) * 100, 1)} %`,
-    limit: `± ${toleranceShare * 100} %`,
-    met: Math.abs(deviation) <= toleranceShare,
+    what: 'Total CPU per event with 4 gateways and 4 workers, against 1 and 1, in percent',
+    measured: range(deviations, 1),
+    limit: `± ${toleranceShare * 100}`,
+    met: Math.abs(median(deviations)) <= toleranceShare * 100,
   }
 }

@@ -32,28 +32,30 @@ export async function soak(bench: Bench): Promise<SuiteResult> {
   const seconds = options.soakMinutes * 60
   const { apiKey } = services
   bench.say(`soak: ${options.soakMinutes} minutes`)
-  const memory = watchResident(intake.gateways[0]?.pid ?? 0, 1_000)
-  const [logs, feedback] = await Promise.all([
-    generator.run({
-      loop: 'open',
-      ports,
-      rate: logsPerSecond,
-      connections: 256,
-      seconds,
-      requests: { kind: 'log', size: defaultBodySize },
-      apiKey,
-    }),
-    uploads.run({
-      loop: 'closed',
-      ports,
-      connections: 1,
-      pauseMs: uploadPauseMs,
-      seconds,
-      requests: { kind: 'feedback', images, imageBytes },
-      apiKey,
-    }),
-  ])
-  const samples = memory.stop()
+  const load = () =>
+    Promise.all([
+      generator.run({
+        loop: 'open',
+        ports,
+        rate: logsPerSecond,
+        connections: 256,
+        seconds,
+        requests: { kind: 'log', size: defaultBodySize },
+        apiKey,
+      }),
+      uploads.run({
+        loop: 'closed',
+        ports,
+        connections: 1,
+        pauseMs: uploadPauseMs,
+        seconds,
+        requests: { kind: 'feedback', images, imageBytes },
+        apiKey,
+      }),
+    ])
+  const watched = await watchResident({ pid: intake.gateways[0]?.pid ?? 0, everyMs: 1_000 }, load)
+  const { samples } = watched
+  const [logs, feedback] = watched.result
   await requireVisible(bench, 'intake.logs_raw', logs)
   await requireVisible(bench, 'intake.feedback_raw', feedback)
   await intake.stop()

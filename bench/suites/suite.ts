@@ -2,7 +2,7 @@ import type { Bench } from '../bench.ts'
 
 /** A requirement on a measured value. */
 export interface Check {
-  /** Number of the requirement in the list "must show". */
+  /** Number of the requirement in the report. */
   item: string
   what: string
   /** The measured value and the limit, as they are printed. */

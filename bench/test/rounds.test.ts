@@ -1,59 +1,92 @@
 import t from 'tap'
-import { abbaOrder, createRoundRepeater } from '../rounds.ts'
+import { abbaOrder, createRounds } from '../rounds.ts'
 
 t.test('variants run forwards and backwards in turn', async (t) => {
   t.same(abbaOrder(['a', 'b', 'c'], 3), ['a', 'b', 'c', 'c', 'b', 'a', 'a', 'b', 'c'])
   t.same(abbaOrder(['a', 'b'], 0), [])
 })
 
-/** Judges rounds on a machine whose slowness is told one look after the other; then it is 1. */
-function judge(slownesses: number[] = []) {
-  const log = { discarded: 0, keptDisturbed: 0, slowness: [] }
-  const slowness = () => slownesses.shift() ?? 1
-  const limits = { foreignShareMax: 0.05, slownessMax: 1.4 }
-  const createRepeater = () => createRoundRepeater({ ...limits, slowness, log })
-  return { log, undisturbed: createRepeater(), createRepeater }
+/**
+ * Rounds on a machine whose yardstick takes these times, one look after the other, before and after
+ * each try; then 1. A measurement gives the number of its try.
+ */
+function build(yardstickMs: number[] = [], foreignShares: number[] = []) {
+  const rounds = createRounds({
+    foreignShareMax: 0.05,
+    slownessMax: 1.4,
+    yardstick: async () => yardstickMs.shift() ?? 1,
+  })
+  const tried: string[] = []
+  const measure = async (item: string) => ({
+    item,
+    number: tried.push(item),
+    foreignShare: foreignShares.shift() ?? 0,
+  })
+  return { rounds, tried, measure }
 }
 
-t.test('a disturbed round is repeated and counted as discarded', async (t) => {
-  const shares = [0.5, 0.01]
-  const { undisturbed, log } = judge()
-  const round = await undisturbed(async () => ({ foreignShare: shares.shift() ?? 1 }))
-  t.equal(round.foreignShare, 0.01)
-  t.same(log, { discarded: 1, keptDisturbed: 0, slowness: [1] })
+const numbers = (measured: { number: number }[]) => measured.map(({ number }) => number)
+
+t.test('rounds that were not disturbed are measured once', async (t) => {
+  const { rounds, tried, measure } = build()
+  const measured = await rounds.measure(['a', 'b'], measure, 3)
+  t.match(measured, [{ item: 'a' }, { item: 'b' }])
+  t.same(tried, ['a', 'b'])
+  t.same(rounds.summary(), {
+    rounds: 2,
+    disturbed: 0,
+    repeated: 0,
+    slowness: { median: 1, max: 1 },
+  })
 })
+
+t.test(
+  'a round during which others used the processors is measured again, at the end',
+  async (t) => {
+    const { rounds, tried, measure } = build([], [0.5])
+    const measured = await rounds.measure(['a', 'b'], measure, 3)
+    t.same(tried, ['a', 'b', 'a'])
+    t.same(numbers(measured), [3, 2], 'in the order that was asked for')
+    t.match(rounds.summary(), { rounds: 2, disturbed: 0, repeated: 1 })
+  },
+)
 
 t.test('so is one before or after which the machine was slow', async (t) => {
-  const { undisturbed, log } = judge([1.5, 1, 1, 1.5, 1.2, 1.3])
-  let measured = 0
-  const round = await undisturbed(async () => ({ foreignShare: 0, number: ++measured }))
-  t.equal(round.number, 3)
-  t.same(log, { discarded: 2, keptDisturbed: 0, slowness: [1.3] })
+  const { rounds, tried, measure } = build([1.5, 1, 1, 1.5, 1.2, 1.3])
+  await rounds.measure(['a', 'b', 'c'], measure, 3)
+  t.same(tried, ['a', 'b', 'c', 'a', 'b'])
+  t.match(rounds.summary(), { disturbed: 0, slowness: { median: 1, max: 1.3 } })
 })
 
 t.test(
-  'when all tries were disturbed the least disturbed one counts, and it is told',
+  'slow is in comparison with the fastest of the whole run, later ones included',
   async (t) => {
-    const shares = [0.1, 0.06, 0.07, 0]
-    // Much slower weighs more than a little more of the processors.
-    const { undisturbed, log } = judge([1, 1.1, 1, 1.8, 1.4, 1])
-    const round = await undisturbed(async () => ({ foreignShare: shares.shift() ?? 1 }))
-    t.equal(round.foreignShare, 0.07)
-    t.same(log, { discarded: 2, keptDisturbed: 1, slowness: [1.4] })
-    t.same(shares, [0], 'no fourth try')
+    const { rounds, tried, measure } = build([1.5, 1.5, 1, 1])
+    await rounds.measure(['a', 'b'], measure, 3)
+    t.same(tried, ['a', 'b', 'a'])
   },
 )
 
-t.test(
-  'a suite has two repetitions, so that a run ends on a machine that is never quiet',
-  async (t) => {
-    const { undisturbed, createRepeater, log } = judge()
-    let measured = 0
-    const disturbed = async () => ({ foreignShare: ++measured })
-    for (let round = 0; round < 20; round++) await undisturbed(disturbed)
-    t.equal(measured, 22)
-    await createRepeater()(disturbed)
-    t.equal(measured, 25, 'and the next suite has its own')
-    t.match(log, { discarded: 4, keptDisturbed: 21 })
-  },
-)
+t.test('the most disturbed come first, and the least disturbed try counts', async (t) => {
+  // Much slower weighs more than a little more of the processors.
+  const { rounds, tried, measure } = build(
+    [1, 1, 1, 1.8, 1, 1, 1, 1.9, 1, 1],
+    [0.06, 0, 0.07, 0, 0.08],
+  )
+  const measured = await rounds.measure(['a', 'b', 'c'], measure, 2)
+  t.same(tried, ['a', 'b', 'c', 'b', 'b'])
+  t.same(numbers(measured), [1, 5, 3])
+  t.match(rounds.summary(), { rounds: 3, disturbed: 3, repeated: 2 })
+})
+
+t.test('on a machine that is never quiet the repetitions end', async (t) => {
+  const { rounds, tried, measure } = build(
+    [],
+    Array.from({ length: 20 }, () => 1),
+  )
+  await rounds.measure(['a', 'b'], measure, 3)
+  t.equal(tried.length, 5)
+  await rounds.measure(['c'], measure, 0)
+  t.equal(tried.length, 6)
+  t.match(rounds.summary(), { rounds: 3, disturbed: 3, repeated: 3 })
+})

@@ -9,21 +9,27 @@ const answer = (status: number, body: object) => ({
 })
 
 t.test('only acknowledged events count, each by its own id', async (t) => {
-  const tally = createTally({ keepAckTimes: true })
+  const tally = createTally({ keepAckTimes: true, eventsPerRequest: 1 })
   tally.settled(answer(201, { message: 'ok', id: id(1) }), 3)
   tally.settled(answer(503, { code: 'queue_full', request_id: id(9) }), 1)
   tally.failed(new Error('reset'))
-  const results = [
-    { status: 'accepted', id: id(2) },
-    { status: 'rejected', code: 'x' },
-  ]
-  tally.settled(answer(207, { results: [...results, { status: 'accepted', id: id(3) }] }), 5)
+  tally.settled(answer(201, { message: 'ok', id: id(2) }), 5)
   const { acknowledged, failures, latencyMs, requests, ackTimes } = tally.result(1)
-  t.match(acknowledged, { count: 3, distinct: 3 })
+  t.match(acknowledged, { count: 2, distinct: 2 })
   t.same(failures, { '503 queue_full': 1, reset: 1 })
   t.match(latencyMs, { count: 2, p50: 3, max: 5 })
   t.equal(requests, 4)
-  t.equal(ackTimes.length, 3)
+  t.equal(ackTimes.length, 2)
+})
+
+t.test('a batch of which an event was not acknowledged is a failure', async (t) => {
+  const tally = createTally({ keepAckTimes: false, eventsPerRequest: 2 })
+  const accepted = (last: number) => ({ status: 'accepted', id: id(last) })
+  tally.settled(answer(207, { results: [accepted(1), accepted(2)] }), 1)
+  tally.settled(answer(207, { results: [accepted(3), { status: 'rejected', code: 'x' }] }), 1)
+  const { acknowledged, failures } = tally.result(1)
+  t.match(acknowledged, { count: 3, distinct: 3 })
+  t.same(failures, { '207 with 1 events not acknowledged': 1 })
 })
 
 t.test('the n-th acknowledgement is visible when n rows could be read', async (t) => {

@@ -1,0 +1,43 @@
+import t from 'tap'
+import type { CpuByPart } from '../accounting.ts'
+import { capacityRatios, multiplesOf, type Costs } from '../capacity-ratios.ts'
+
+const cost = (gateway: number, redis: number, worker: number): CpuByPart => ({
+  gateway,
+  redis,
+  worker,
+  clickhouse: 50,
+  load: 30,
+  other: 1,
+})
+
+const costs: Costs = new Map([
+  ['intake', cost(130, 20, 10)],
+  ['bare', cost(100, 0, 0)],
+  ['naive', cost(200, 100, 300)],
+])
+
+t.test('the ratios are of the parts they name', async (t) => {
+  t.match(capacityRatios([costs]), [
+    { item: '1', values: [1.3], limit: 1.4 },
+    { item: '2', values: [0.5], limit: 0.5 },
+    // 60 beyond bare against 500.
+    { item: '2', values: [0.12], limit: 0.125 },
+  ])
+  t.same(multiplesOf('naive', costs), { gateway: 2, gatewayAndRedis: 1, beyondBare: 1 })
+})
+
+t.test('each turn has its own ratio, by the costs of that turn', async (t) => {
+  const slow: Costs = new Map([
+    ['intake', cost(300, 20, 10)],
+    ['bare', cost(200, 0, 0)],
+  ])
+  const [gateway, gatewayAndRedis] = capacityRatios([costs, slow])
+  t.same(gateway?.values, [1.3, 1.5])
+  t.same(gatewayAndRedis?.values, [0.5])
+})
+
+t.test('without the other variant there is no ratio', async (t) => {
+  t.same(capacityRatios([new Map([['intake', cost(1, 1, 1)]])]), [])
+  t.same(capacityRatios([]), [])
+})
