@@ -11,6 +11,8 @@ export interface Owner {
   end(): Promise<void>
 }
 
+const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 export function createOwner(): Owner {
   const ends: (() => Promise<unknown>)[] = []
   const controller = new AbortController()
@@ -31,8 +33,8 @@ export function createOwner(): Owner {
 }
 
 /**
- * Runs `work` with an owner that is ended afterwards, also on Ctrl-C and SIGTERM, and with an empty
- * directory that goes after everything else.
+ * Runs `work` with an owner that is ended afterwards, also on Ctrl-C, SIGTERM and when the terminal is
+ * closed, and with an empty directory that goes after everything else.
  */
 export async function withOwner<T>(
   work: (owner: Owner, dataDir: string) => Promise<T>,
@@ -43,11 +45,11 @@ export async function withOwner<T>(
   const interrupt = () => {
     void owner.end().then(() => process.exit(130))
   }
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+  for (const signal of endingSignals) process.once(signal, interrupt)
   try {
     return await work(owner, dataDir)
   } finally {
     await owner.end()
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
+    for (const signal of endingSignals) process.off(signal, interrupt)
   }
 }

@@ -51,7 +51,7 @@ export interface Rounds {
 }
 
 /** Of a suite, for rounds on which there is a requirement. Others are not repeated. */
-export const judgedRepetitions = 3
+export const judgedRepetitions = 2
 
 interface Try<M> {
   measured: M

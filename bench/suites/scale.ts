@@ -27,7 +27,7 @@ const defaultConnections = 64
 /** The same load whatever the number of processes. */
 const sharedConnections = 1024
 /** Until the machine code of four gateways is made, and then that of one with all the load. */
-const warmUpSeconds = { all: 24, one: 4 }
+const warmUpSeconds = { all: 16, one: 4 }
 const toleranceShare = 0.1
 
 const method = `Closed loop over ${sharedConnections} connections, shared by the gateways. Four gateways and
@@ -69,10 +69,15 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
     ...(await bench.rounds.measure(mixed, measureSize, 0)),
   ]
   await only(all, single)
-  const bySize = await bench.rounds.measure(bodySizes, (size) => measure(bench, one, { size }), 0)
+  const seconds = Math.min(1.5, bench.options.seconds)
+  const bySize = await bench.rounds.measure(
+    bodySizes,
+    (size) => measure(bench, one, { size, seconds }),
+    0,
+  )
   const byConnections = await bench.rounds.measure(
     connectionCounts,
-    (count) => measure(bench, one, { connections: count }),
+    (count) => measure(bench, one, { connections: count, seconds }),
     0,
   )
   thaw([...all.gateways, ...all.workers])
