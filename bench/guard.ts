@@ -8,14 +8,14 @@ import { median } from './statistics.ts'
 import { measureCosts } from './suites/capacity.ts'
 
 /** How far beyond its limit a ratio may be: rounds are short, and others may use the machine. */
-const margin = 1.3
+const margin = 1.6
 
 try {
   const ratios = await withOwner(async (owner, dataDir) => {
     const options: BenchOptions = {
       quick: true,
-      rounds: 2,
-      seconds: 2,
+      rounds: 3,
+      seconds: 1.5,
       warmUpSeconds: 4,
       variants: ['intake', 'bare', 'naive'],
       // A ratio of CPU times is good enough here when others are busy too.
