@@ -14,7 +14,7 @@ export interface CostRatio {
 }
 
 /** Everything but ClickHouse and the load generator: what receiving and queueing takes. */
-export const ownCost = ({ gateway, redis, worker }: CpuByPart) => gateway + redis + worker
+const ownCost = ({ gateway, redis, worker }: CpuByPart) => gateway + redis + worker
 
 /** Multiples of the costs of `bare` and `naive` in the same turn; undefined where one is missing. */
 export interface Multiples {

@@ -6,5 +6,12 @@ export function freeze(processes: readonly AppProcess[]): void {
 }
 
 export function thaw(processes: readonly AppProcess[]): void {
-  for (const { pid } of processes) process.kill(pid, 'SIGCONT')
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, 'SIGCONT')
+    } catch (error) {
+      // One that has ended is missed by whoever waits for it.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
 }

@@ -64,7 +64,7 @@ export function readOptions(args: string[]): RunOptions {
 }
 
 function oneOf(option: string, list: string, known: readonly string[]): string[] {
-  const names = list.split(',').map((name) => name.trim())
+  const names = [...new Set(list.split(',').map((name) => name.trim()))]
   const unknown = names.filter((name) => !known.includes(name))
   if (unknown.length === 0) return names
   throw new OptionError(

@@ -35,7 +35,7 @@ export async function buildPeer(options: {
     await go('version')
   } catch (error) {
     signal.throwIfAborted()
-    return { leftOut: `\`go\` cannot be run (${firstLine(error)})` }
+    return { leftOut: `\`go\` cannot be run (${reasonOf(error)})` }
   }
   say('building Benthos, about two minutes, once ...')
   mkdirSync(cacheDir, { recursive: true })
@@ -44,8 +44,12 @@ export async function buildPeer(options: {
     return built
   } catch (error) {
     signal.throwIfAborted()
-    return { leftOut: `it could not be built (${firstLine(error)})` }
+    return { leftOut: `it could not be built (${reasonOf(error)})` }
   }
 }
 
-const firstLine = (error: unknown) => (error as Error).message.split('\n', 1)[0]
+/** What the program has printed; the message of the error begins with the whole command. */
+function reasonOf(error: unknown): string {
+  const { stderr, code } = error as { stderr?: string; code?: string | number }
+  return stderr?.trim().split('\n').at(-1) || String(code)
+}

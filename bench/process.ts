@@ -58,8 +58,7 @@ export async function startProcess(
     // It may have been frozen.
     child.kill('SIGCONT')
     const timer = setTimeout(() => child.kill('SIGKILL'), stopMs)
-    await exited
-    clearTimeout(timer)
+    await exited.finally(() => clearTimeout(timer))
   }
   owner.add(stop)
 
@@ -81,6 +80,5 @@ export async function startProcess(
     throw new Error(`${name} ended before it was up:\n${lastLines.join('\n')}`)
   })
   await Promise.race([isUp, ended]).finally(() => clearTimeout(timer))
-  ended.catch(() => undefined)
   return { name, pid: child.pid as number, stop }
 }

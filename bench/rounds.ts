@@ -8,17 +8,17 @@ export function abbaOrder<T>(variants: readonly T[], turns: number): T[] {
   ).flat()
 }
 
-/** What a measurement must tell so that it can be discarded. */
+/** What a measurement must tell so that it can be measured again. */
 export interface Disturbance {
   /** Share of all processors that others used meanwhile, from 0 to 1. */
   foreignShare: number
 }
 
-/** How much a round may be disturbed and still count. */
+/** How much a round may be disturbed before it is measured again, or counts as disturbed. */
 export interface DisturbanceLimits {
   /** Share of all processors that others may use meanwhile, from 0 to 1. */
   foreignShareMax: number
-  /** How much slower than at its fastest the machine may be before or after it (yardstick.ts). */
+  /** How many times as slow as at its fastest the machine may be before or after it (yardstick.ts). */
   slownessMax: number
 }
 
@@ -30,7 +30,7 @@ export interface RoundsSummary {
   disturbed: number
   /** Further tries, whether they count or not. */
   repeated: number
-  /** How much slower than at its fastest the machine was, over the rounds that count. */
+  /** How many times as slow as at its fastest the machine was, over the rounds that count. */
   slowness: { median: number; max: number }
 }
 

@@ -27,8 +27,9 @@ export function startYardstick(owner: Owner): Yardstick {
 
 async function workOnce(thread: Worker): Promise<number> {
   thread.postMessage('work')
-  const [time] = (await once(thread, 'message', { signal: AbortSignal.timeout(workMs) })) as [
-    number,
-  ]
-  return time
+  const signal = AbortSignal.timeout(workMs)
+  const answer = once(thread, 'message', { signal }).catch((cause: unknown) => {
+    throw new Error(`a thread of the yardstick did not answer within ${workMs} ms`, { cause })
+  })
+  return ((await answer) as [number])[0]
 }

@@ -35,7 +35,11 @@ export function startGenerator(owner: Owner): Generator {
   })
   ended.catch(() => undefined)
   const receive = async (withinMs: number): Promise<Message> => {
-    const message = once(child, 'message', { signal: AbortSignal.timeout(withinMs) })
+    const message = once(child, 'message', { signal: AbortSignal.timeout(withinMs) }).catch(
+      (cause: unknown) => {
+        throw new Error(`the load generator did not answer within ${withinMs} ms`, { cause })
+      },
+    )
     return ((await Promise.race([message, ended])) as [Message])[0]
   }
 

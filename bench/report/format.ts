@@ -22,9 +22,9 @@ export function ratioRange(values: readonly number[]): string {
   if (values.length === 0) return '–'
   const middle = ratio(median(values))
   if (values.length === 1) return middle
-  return `${middle} (${bare(Math.min(...values))}–${bare(Math.max(...values))})`
+  return `${middle} (${shown(Math.min(...values))}–${shown(Math.max(...values))})`
 }
 
-const bare = (value: number) => value.toFixed(value < 0.2 ? 3 : 2)
+const shown = (value: number) => value.toFixed(value < 0.2 ? 3 : 2)
 
-export const ratio = (value: number) => `${bare(value)} ×`
+export const ratio = (value: number) => `${shown(value)} ×`

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { BenchOptions } from '../bench.ts'
 import type { DisturbanceLimits, RoundsSummary } from '../rounds.ts'
 import type { Check, SuiteResult } from '../suites/suite.ts'
+import { number } from './format.ts'
 import { circumstancesMarkdown, type Circumstances } from './machine.ts'
 import { checksMarkdown, suiteMarkdown } from './markdown.ts'
 
@@ -37,7 +38,7 @@ function roundsMarkdown(
   { rounds, disturbed, repeated, slowness }: RoundsSummary,
   { foreignShareMax, slownessMax }: DisturbanceLimits,
 ): string {
-  return `Of ${rounds} rounds that count ${disturbed} were disturbed: others used more than ${foreignShareMax * 100} % of the
+  return `Of ${rounds} rounds that count ${disturbed} were disturbed: others used more than ${number(foreignShareMax * 100)} % of the
 processors, or a fixed piece of JavaScript on all of them took more than ${slownessMax} times its shortest time of
 this run just before or after. ${repeated} were repeated to get that far. Over the rounds that count, that piece
 took ${slowness.median.toFixed(2)} times its shortest time (median; up to ${slowness.max.toFixed(2)}).`

@@ -1,7 +1,7 @@
 import type { Buffered, Drain } from '../backlog.ts'
 import { defaultBodySize } from '../corpus.ts'
 import type { DirectInsert } from '../direct-insert.ts'
-import { number, range, ratio } from '../report/format.ts'
+import { number, range, ratio, ratioRange } from '../report/format.ts'
 import { median } from '../statistics.ts'
 import type { Check, Table } from './suite.ts'
 
@@ -83,15 +83,17 @@ const shareOf =
 const clickHouseBoundShare = 0.8
 
 export function outageChecks(buffered: Buffered, { drains, direct }: Saturated): Check[] {
-  const drained = (pick: (drain: Drain) => number) => median(drains.map(pick))
-  const directly = (pick: (insert: DirectInsert) => number) => median(direct.map(pick))
+  /** The n-th drain and the n-th direct insert belong to the same turn. */
+  const byTurn = (pick: (drain: Drain, insert: DirectInsert) => number) =>
+    drains.flatMap((drain, turn) => {
+      const insert = direct[turn]
+      return insert === undefined ? [] : pick(drain, insert)
+    })
   const worker = drains.map((drain) => drain.saturatedWorkerCpu)
   const wholeDrain = drains.map(({ cpu }) => cpu.worker)
-  const rowsPerSecond = drained((drain) => drain.rowsPerSecond)
-  const clickhouseRatio =
-    drained(({ cpu }) => cpu.clickhouse) / directly(({ cpuPerRow }) => cpuPerRow)
-  const drainRatio = rowsPerSecond / acceptedPerSecond(buffered)
-  const ofDirect = rowsPerSecond / directly((insert) => insert.rowsPerSecond)
+  const clickhouse = byTurn(({ cpu }, { cpuPerRow }) => cpu.clickhouse / cpuPerRow)
+  const ofAccepted = drains.map((drain) => drain.rowsPerSecond / acceptedPerSecond(buffered))
+  const ofDirect = byTurn((drain, insert) => drain.rowsPerSecond / insert.rowsPerSecond)
   return [
     {
       item: '3',
@@ -110,16 +112,16 @@ export function outageChecks(buffered: Buffered, { drains, direct }: Saturated):
     {
       item: '4',
       what: 'ClickHouse CPU per row ÷ direct 5,000-row insert',
-      measured: ratio(clickhouseRatio),
+      measured: ratioRange(clickhouse),
       limit: '≤ 1.20 ×',
-      met: clickhouseRatio <= 1.2,
+      met: median(clickhouse) <= 1.2,
     },
     {
       item: '4',
       what: 'Drain rate ÷ accept rate (or ÷ direct inserts: limited by ClickHouse)',
-      measured: `${ratio(drainRatio)} (${ratio(ofDirect)})`,
+      measured: `${ratioRange(ofAccepted)}; of direct inserts ${ratioRange(ofDirect)}`,
       limit: `≥ 3 × (or ≥ ${ratio(clickHouseBoundShare)})`,
-      met: drainRatio >= 3 || ofDirect >= clickHouseBoundShare,
+      met: median(ofAccepted) >= 3 || median(ofDirect) >= clickHouseBoundShare,
     },
   ]
 }

@@ -16,7 +16,9 @@ const onLinux = { skip: process.platform === 'linux' ? false : 'the bench needs 
 /** `R` running, `S` asleep, `T` stopped; undefined when it is gone. */
 function stateOf(pid: number): string | undefined {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '')[0]
+    const state = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '')[0]
+    // It has ended, and nobody has collected it.
+    return state === 'Z' ? undefined : state
   } catch {
     return undefined
   }
@@ -48,8 +50,10 @@ t.test('a process is up when it says so, and a frozen one can be stopped', onLin
   const child = await startProcess({ ...options, command: 'sh', args: ['-c', script] })
   freeze([child])
   await untilState(child.pid, 'T')
+  const begin = performance.now()
   await child.stop()
   t.equal(stateOf(child.pid), undefined)
+  t.ok(performance.now() - begin < 10_000, 'not only by the SIGKILL after 15 s')
   await t.rejects(
     startProcess({ ...options, command: 'sh', args: ['-c', 'echo no luck'] }),
     /ended before it was up:\nno luck/,
