@@ -160,8 +160,7 @@ function processTable(measured: SizeRound[]) {
       ...costs(roundsOf(measured, size)),
     ]),
     note: `Median, and in brackets the smallest and the largest of the rounds. Only 4 × 4 is judged. The
-more connections a gateway has, the larger are its frames, so 4 × 1 and 4 × 4 depend on their number:
-with 256 instead of ${sharedConnections} connections 4 × 4 was 23 % above 1 × 1 when last looked at.`,
+more connections a gateway has, the larger are its frames, so 4 × 1 and 4 × 4 depend on their number.`,
   }
 }
 

@@ -7,7 +7,7 @@ export interface WrongDesign {
   breaks: Rule
 }
 
-/** Each of the three uses of it has one of the holes that ClickHouse's deduplication has; without them it is harmless. */
+/** Each of the three uses of it has one of the holes of ClickHouse's deduplication; else it is harmless. */
 const dedupByToken: Partial<Design> = { insertToken: 'the jobs', blocks: 'always the same' }
 
 /** What the simulation must find. Each name says what somebody might think is good enough. */
