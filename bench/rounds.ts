@@ -12,13 +12,21 @@ export function abbaOrder<T>(variants: readonly T[], turns: number): T[] {
 export interface Disturbance {
   /** Share of all processors that others used meanwhile, from 0 to 1. */
   foreignShare: number
+  /**
+   * Of the load generator, where there is a load. It does the same work for every event of an item, so
+   * this tells how fast the machine was meanwhile.
+   */
+  cpuPerEvent?: { load: number }
 }
 
 /** How much a round may be disturbed before it is measured again, or counts as disturbed. */
 export interface DisturbanceLimits {
   /** Share of all processors that others may use meanwhile, from 0 to 1. */
   foreignShareMax: number
-  /** How many times as slow as at its fastest the machine may be before or after it (yardstick.ts). */
+  /**
+   * How many times as slow as at its fastest the machine may be: before or after it by the yardstick
+   * (yardstick.ts), during it by the load generator.
+   */
   slownessMax: number
 }
 
@@ -51,12 +59,18 @@ export interface Rounds {
 }
 
 /** Of a suite, for rounds on which there is a requirement. Others are not repeated. */
-export const judgedRepetitions = 2
+export const judgedRepetitions = 3
 
 interface Try<M> {
   measured: M
   /** The longer one of the yardstick's times before and after it. */
   yardstickMs: number
+  fastest: Fastest
+}
+
+/** What the load generator has used per event at the least, over all tries of an item. */
+interface Fastest {
+  loadCpu: number
 }
 
 export function createRounds(options: DisturbanceLimits & { yardstick: Yardstick }): Rounds {
@@ -65,7 +79,8 @@ export function createRounds(options: DisturbanceLimits & { yardstick: Yardstick
   let repeated = 0
   let fastestMs = Infinity
 
-  const slowness = ({ yardstickMs }: Try<Disturbance>) => yardstickMs / fastestMs
+  const slowness = ({ measured, yardstickMs, fastest }: Try<Disturbance>) =>
+    Math.max(yardstickMs / fastestMs, (measured.cpuPerEvent?.load ?? 0) / fastest.loadCpu)
   /** Above 1, one of the limits is exceeded. */
   const disturbance = (one: Try<Disturbance>) =>
     Math.max(one.measured.foreignShare / foreignShareMax, (slowness(one) - 1) / (slownessMax - 1))
@@ -76,20 +91,27 @@ export function createRounds(options: DisturbanceLimits & { yardstick: Yardstick
     return now
   }
 
-  async function tryOnce<M extends Disturbance>(measure: () => Promise<M>): Promise<Try<M>> {
+  async function tryOnce<M extends Disturbance>(
+    measure: () => Promise<M>,
+    fastest: Fastest,
+  ): Promise<Try<M>> {
     const before = await look()
     const measured = await measure()
-    return { measured, yardstickMs: Math.max(before, await look()) }
+    fastest.loadCpu = Math.min(fastest.loadCpu, measured.cpuPerEvent?.load ?? Infinity)
+    return { measured, yardstickMs: Math.max(before, await look()), fastest }
   }
 
   return {
     async measure(order, measure, repetitions) {
+      const fastest = new Map(order.map((item) => [item, { loadCpu: Infinity }]))
+      const attempt = (item: (typeof order)[number]) =>
+        tryOnce(() => measure(item), fastest.get(item) as Fastest)
       const rounds = []
-      for (const item of order) rounds.push({ item, best: await tryOnce(() => measure(item)) })
+      for (const item of order) rounds.push({ item, best: await attempt(item) })
       for (let repetition = 0; repetition < repetitions; repetition++) {
         const [worst] = rounds.toSorted((a, b) => disturbance(b.best) - disturbance(a.best))
         if (worst === undefined || disturbance(worst.best) <= 1) break
-        const again = await tryOnce(() => measure(worst.item))
+        const again = await attempt(worst.item)
         if (disturbance(again) < disturbance(worst.best)) worst.best = again
         repeated++
       }

@@ -39,9 +39,10 @@ function roundsMarkdown(
   { foreignShareMax, slownessMax }: DisturbanceLimits,
 ): string {
   return `Of ${rounds} rounds that count ${disturbed} were disturbed: others used more than ${number(foreignShareMax * 100)} % of the
-processors, or a fixed piece of JavaScript on all of them took more than ${slownessMax} times its shortest time of
-this run just before or after. ${repeated} were repeated to get that far. Over the rounds that count, that piece
-took ${slowness.median.toFixed(2)} times its shortest time (median; up to ${slowness.max.toFixed(2)}).`
+processors, or the machine was more than ${slownessMax} times as slow as at its fastest: a fixed piece of JavaScript just
+before or after, or the load generator's CPU per event meanwhile, against the other rounds of the same kind.
+${repeated} were repeated to get that far. Over the rounds that count, the machine was ${slowness.median.toFixed(2)} times as slow
+as at its fastest (median; up to ${slowness.max.toFixed(2)}).`
 }
 
 /** The soak is a run of its own; its verdicts are shown beside the others'. */

@@ -13,6 +13,7 @@ import type { SuiteResult, Table } from './suite.ts'
 
 const connections = 64
 const turnsTogether = 2
+const secondsTogetherMax = 2
 const judgedNames: ReadonlySet<VariantName> = new Set(['intake', 'bare', 'naive'])
 
 const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
@@ -94,24 +95,28 @@ async function stopAll(variants: Variant[]): Promise<void> {
 const measureTogether = (bench: Bench, variants: Variant[]): Promise<Round[]> =>
   bench.rounds.measure(
     abbaOrder(variants, turnsTogether),
-    (variant) => measure(bench, variant, { workersLater: false }),
+    (variant) =>
+      measure(bench, variant, {
+        seconds: Math.min(secondsTogetherMax, bench.options.seconds),
+        workersLater: false,
+      }),
     0,
   )
 
 const measureApart = (bench: Bench, variants: Variant[]): Promise<Round[]> =>
   bench.rounds.measure(
     abbaOrder(variants, bench.options.rounds),
-    (variant) => measure(bench, variant, { workersLater: true }),
+    (variant) => measure(bench, variant, { seconds: bench.options.seconds, workersLater: true }),
     judgedRepetitions,
   )
 
 async function measure(
   bench: Bench,
   variant: Variant,
-  options: { workersLater: boolean },
+  { seconds, workersLater }: { seconds: number; workersLater: boolean },
 ): Promise<Round> {
-  const round = await measureRound(bench, variant, demand(bench.options.seconds), options)
-  bench.say(`capacity: ${describe(round)}${options.workersLater ? ', worker later' : ''}`)
+  const round = await measureRound(bench, variant, demand(seconds), { workersLater })
+  bench.say(`capacity: ${describe(round)}${workersLater ? ', worker later' : ''}`)
   return round
 }
 

@@ -23,9 +23,11 @@ const requests = { kind: 'log', size: defaultBodySize } as const
 const capacityConnections = 64
 const openConnections = 256
 /** Percentiles need more events than costs. */
-const openExtraSeconds = 1.5
+const openExtraSeconds = 0.5
+/** At the level that is judged. */
+const extraTurns = 1
 const idleRequests = 200
-const idlePauseMs = 20
+const idlePauseMs = 10
 
 const method = `Open loop: requests become due at random moments (Poisson) and their latency counts from
 then, so waiting behind a stalled answer is charged, and so is a late generator (its clock ticks once
@@ -72,7 +74,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
   for (const level of levels) {
     const isJudged = level === judgedLevel
     const measured = await bench.rounds.measure(
-      abbaOrder(variants, isJudged ? options.rounds : 2),
+      abbaOrder(variants, isJudged ? options.rounds + extraTurns : 1),
       (variant) => open(variant, level),
       isJudged ? judgedRepetitions : 0,
     )

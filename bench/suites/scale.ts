@@ -21,7 +21,7 @@ const mixed: readonly Size[] = [
   { gateways: 4, workers: 1 },
   { gateways: 1, workers: 4 },
 ]
-const extraTurns = 2
+const extraTurns = 1
 const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
 /** The same load whatever the number of processes. */

@@ -10,18 +10,26 @@ t.test('variants run forwards and backwards in turn', async (t) => {
  * Rounds on a machine whose yardstick takes these times, one look after the other, before and after
  * each try; then 1. A measurement gives the number of its try.
  */
-function build(yardstickMs: number[] = [], foreignShares: number[] = []) {
+function build(
+  yardstickMs: number[] = [],
+  foreignShares: number[] = [],
+  loadCpu: (number | undefined)[] = [],
+) {
   const rounds = createRounds({
     foreignShareMax: 0.05,
     slownessMax: 1.4,
     yardstick: async () => yardstickMs.shift() ?? 1,
   })
   const tried: string[] = []
-  const measure = async (item: string) => ({
-    item,
-    number: tried.push(item),
-    foreignShare: foreignShares.shift() ?? 0,
-  })
+  const measure = async (item: string) => {
+    const load = loadCpu.shift()
+    return {
+      item,
+      number: tried.push(item),
+      foreignShare: foreignShares.shift() ?? 0,
+      ...(load !== undefined && { cpuPerEvent: { load } }),
+    }
+  }
   return { rounds, tried, measure }
 }
 
@@ -66,6 +74,14 @@ t.test(
     t.same(tried, ['a', 'b', 'a'])
   },
 )
+
+t.test('so is one during which the load generator used more than at other times', async (t) => {
+  const { rounds, tried, measure } = build([], [], [20, 60, 29, 61, 22])
+  const measured = await rounds.measure(['a', 'b', 'a', 'b'], measure, 3)
+  t.same(tried, ['a', 'b', 'a', 'b', 'a'], 'in comparison with rounds of the same kind only')
+  t.same(numbers(measured), [1, 2, 5, 4])
+  t.match(rounds.summary(), { disturbed: 0, slowness: { max: 1.1 } })
+})
 
 t.test('the most disturbed come first, and the least disturbed try counts', async (t) => {
   // Much slower weighs more than a little more of the processors.
