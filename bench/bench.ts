@@ -6,7 +6,6 @@ import { buildPeer, type Peer } from './peer.ts'
 import { createRounds, type DisturbanceLimits, type Rounds } from './rounds.ts'
 import { startServices, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
-import { startYardstick } from './yardstick.ts'
 
 export interface BenchOptions extends DisturbanceLimits {
   /** Fewer events where their number is not a matter of time: to see that it works. */
@@ -60,7 +59,7 @@ export async function openBench(options: {
     generator: startGenerator(owner),
     owner,
     dataDir,
-    rounds: createRounds({ foreignShareMax, slownessMax, yardstick: startYardstick(owner) }),
+    rounds: createRounds({ foreignShareMax, slownessMax }),
     peer,
     start: async (name, size) =>
       startVariant(name, {

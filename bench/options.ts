@@ -34,8 +34,8 @@ export function readOptions(args: string[]): RunOptions {
       quick: { type: 'boolean', default: false },
       /** Percent of all processors that others may use during a round. */
       'foreign-max': { type: 'string', default: '6' },
-      /** How many times as slow as at its fastest the machine may be before or after a round. */
-      'slowness-max': { type: 'string', default: '1.4' },
+      /** How many times as slow as in the fastest round of the same kind the machine may be. */
+      'slowness-max': { type: 'string', default: '1.2' },
       /** Length of the soak. */
       minutes: { type: 'string', default: '10' },
       /** Folder for CPU profiles of our own gateways and workers. */

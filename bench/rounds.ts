@@ -1,5 +1,4 @@
 import { median } from './statistics.ts'
-import type { Yardstick } from './yardstick.ts'
 
 /** Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine meets all alike. */
 export function abbaOrder<T>(variants: readonly T[], turns: number): T[] {
@@ -8,13 +7,23 @@ export function abbaOrder<T>(variants: readonly T[], turns: number): T[] {
   ).flat()
 }
 
+/** Measures each, once. */
+export async function measureEach<T, M>(
+  order: readonly T[],
+  measure: (item: T) => Promise<M>,
+): Promise<M[]> {
+  const measured: M[] = []
+  for (const item of order) measured.push(await measure(item))
+  return measured
+}
+
 /** What a measurement must tell so that it can be measured again. */
 export interface Disturbance {
   /** Share of all processors that others used meanwhile, from 0 to 1. */
   foreignShare: number
   /**
-   * Of the load generator, where there is a load. It does the same work for every event of an item, so
-   * this tells how fast the machine was meanwhile.
+   * Of the load generator, in microseconds, where there is a load. It does much the same for every
+   * event of an item, so it tells how fast the machine was meanwhile.
    */
   cpuPerEvent?: { load: number }
 }
@@ -23,14 +32,11 @@ export interface Disturbance {
 export interface DisturbanceLimits {
   /** Share of all processors that others may use meanwhile, from 0 to 1. */
   foreignShareMax: number
-  /**
-   * How many times as slow as at its fastest the machine may be: before or after it by the yardstick
-   * (yardstick.ts), during it by the load generator.
-   */
+  /** The load generator's CPU per event, as a multiple of the least of the same item. */
   slownessMax: number
 }
 
-/** How quiet the machine was. */
+/** How quiet the machine was in the rounds on which there is a requirement. */
 export interface RoundsSummary {
   /** Rounds that count. */
   rounds: number
@@ -38,7 +44,7 @@ export interface RoundsSummary {
   disturbed: number
   /** Further tries, whether they count or not. */
   repeated: number
-  /** How many times as slow as at its fastest the machine was, over the rounds that count. */
+  /** The load generator's CPU per event, as a multiple of the least of the same item. */
   slowness: { median: number; max: number }
 }
 
@@ -46,7 +52,7 @@ export interface Rounds {
   /**
    * Measures each in the given order, and then again those that were disturbed the most, as often as
    * `repetitions` allows: so a run ends in time on a machine that is never quiet. Of several tries of
-   * a round the least disturbed one counts.
+   * a round the least disturbed one counts. Rounds of the same (`===`) item are compared.
    *
    * @returns the measurements in the given order
    */
@@ -58,55 +64,36 @@ export interface Rounds {
   summary(): RoundsSummary
 }
 
-/** Of a suite, for rounds on which there is a requirement. Others are not repeated. */
-export const judgedRepetitions = 3
-
 interface Try<M> {
   measured: M
-  /** The longer one of the yardstick's times before and after it. */
-  yardstickMs: number
-  fastest: Fastest
+  /** Of all tries of its item. */
+  least: { load: number }
 }
 
-/** What the load generator has used per event at the least, over all tries of an item. */
-interface Fastest {
-  loadCpu: number
-}
-
-export function createRounds(options: DisturbanceLimits & { yardstick: Yardstick }): Rounds {
-  const { foreignShareMax, slownessMax, yardstick } = options
+export function createRounds({ foreignShareMax, slownessMax }: DisturbanceLimits): Rounds {
   const kept: Try<Disturbance>[] = []
   let repeated = 0
-  let fastestMs = Infinity
 
-  const slowness = ({ measured, yardstickMs, fastest }: Try<Disturbance>) =>
-    Math.max(yardstickMs / fastestMs, (measured.cpuPerEvent?.load ?? 0) / fastest.loadCpu)
+  const slowness = ({ measured, least }: Try<Disturbance>) =>
+    measured.cpuPerEvent === undefined ? 1 : measured.cpuPerEvent.load / least.load
   /** Above 1, one of the limits is exceeded. */
   const disturbance = (one: Try<Disturbance>) =>
     Math.max(one.measured.foreignShare / foreignShareMax, (slowness(one) - 1) / (slownessMax - 1))
 
-  async function look(): Promise<number> {
-    const now = await yardstick()
-    fastestMs = Math.min(fastestMs, now)
-    return now
-  }
-
-  async function tryOnce<M extends Disturbance>(
-    measure: () => Promise<M>,
-    fastest: Fastest,
-  ): Promise<Try<M>> {
-    const before = await look()
-    const measured = await measure()
-    fastest.loadCpu = Math.min(fastest.loadCpu, measured.cpuPerEvent?.load ?? Infinity)
-    return { measured, yardstickMs: Math.max(before, await look()), fastest }
-  }
-
   return {
-    async measure(order, measure, repetitions) {
-      const fastest = new Map(order.map((item) => [item, { loadCpu: Infinity }]))
-      const attempt = (item: (typeof order)[number]) =>
-        tryOnce(() => measure(item), fastest.get(item) as Fastest)
-      const rounds = []
+    async measure<T, M extends Disturbance>(
+      order: readonly T[],
+      measure: (item: T) => Promise<M>,
+      repetitions: number,
+    ) {
+      const leastOf = new Map(order.map((item) => [item, { load: Infinity }]))
+      const attempt = async (item: T): Promise<Try<M>> => {
+        const measured = await measure(item)
+        const least = leastOf.get(item) as { load: number }
+        least.load = Math.min(least.load, measured.cpuPerEvent?.load ?? Infinity)
+        return { measured, least }
+      }
+      const rounds: { item: T; best: Try<M> }[] = []
       for (const item of order) rounds.push({ item, best: await attempt(item) })
       for (let repetition = 0; repetition < repetitions; repetition++) {
         const [worst] = rounds.toSorted((a, b) => disturbance(b.best) - disturbance(a.best))

@@ -38,11 +38,10 @@ function roundsMarkdown(
   { rounds, disturbed, repeated, slowness }: RoundsSummary,
   { foreignShareMax, slownessMax }: DisturbanceLimits,
 ): string {
-  return `Of ${rounds} rounds that count ${disturbed} were disturbed: others used more than ${number(foreignShareMax * 100)} % of the
-processors, or the machine was more than ${slownessMax} times as slow as at its fastest: a fixed piece of JavaScript just
-before or after, or the load generator's CPU per event meanwhile, against the other rounds of the same kind.
-${repeated} were repeated to get that far. Over the rounds that count, the machine was ${slowness.median.toFixed(2)} times as slow
-as at its fastest (median; up to ${slowness.max.toFixed(2)}).`
+  return `Of ${rounds} rounds on which there is a requirement ${disturbed} were disturbed: others used more than
+${number(foreignShareMax * 100)} % of the processors, or the load generator more than ${slownessMax} times as much CPU per event as in another
+round of the same kind. ${repeated} were repeated to get that far. Over the rounds that count, it used
+${slowness.median.toFixed(2)} times the least (median; up to ${slowness.max.toFixed(2)}).`
 }
 
 /** The soak is a run of its own; its verdicts are shown beside the others'. */

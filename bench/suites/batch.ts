@@ -3,7 +3,7 @@ import { defaultBodySize } from '../corpus.ts'
 import type { RequestKind } from '../load/requests.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { range } from '../report/format.ts'
-import { abbaOrder } from '../rounds.ts'
+import { abbaOrder, measureEach } from '../rounds.ts'
 import type { Variant } from '../variants.ts'
 import type { SuiteResult } from './suite.ts'
 
@@ -33,16 +33,12 @@ export async function batch(bench: Bench): Promise<SuiteResult> {
   const variant = await bench.start('intake')
   for (const shape of shapes) await measure(bench, variant, { shape, seconds: 1 })
   const order = abbaOrder(shapes, Math.min(2, options.rounds))
-  const rounds = await bench.rounds.measure(
-    order,
-    async (shape) => {
-      const seconds = Math.min(1.5, options.seconds)
-      const round = await measure(bench, variant, { shape, seconds })
-      bench.say(`batch: ${shape.label}: ${Math.round(round.acceptedPerSecond)} events/s`)
-      return round
-    },
-    0,
-  )
+  const rounds = await measureEach(order, async (shape) => {
+    const seconds = Math.min(1.5, options.seconds)
+    const round = await measure(bench, variant, { shape, seconds })
+    bench.say(`batch: ${shape.label}: ${Math.round(round.acceptedPerSecond)} events/s`)
+    return round
+  })
   const measured = rounds.map((round, index) => ({ shape: order[index] as Shape, round }))
   await variant.stop()
   return {

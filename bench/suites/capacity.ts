@@ -6,14 +6,14 @@ import type { Demand } from '../load/main.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { range, ratio, ratioRange } from '../report/format.ts'
 import { cpuBars } from '../report/plots.ts'
-import { abbaOrder, judgedRepetitions } from '../rounds.ts'
+import { abbaOrder, measureEach } from '../rounds.ts'
 import { median } from '../statistics.ts'
 import type { Variant, VariantName } from '../variants.ts'
 import type { SuiteResult, Table } from './suite.ts'
 
 const connections = 64
 const turnsTogether = 2
-const secondsTogetherMax = 2
+const repetitions = 4
 const judgedNames: ReadonlySet<VariantName> = new Set(['intake', 'bare', 'naive'])
 
 const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
@@ -93,30 +93,24 @@ async function stopAll(variants: Variant[]): Promise<void> {
 }
 
 const measureTogether = (bench: Bench, variants: Variant[]): Promise<Round[]> =>
-  bench.rounds.measure(
-    abbaOrder(variants, turnsTogether),
-    (variant) =>
-      measure(bench, variant, {
-        seconds: Math.min(secondsTogetherMax, bench.options.seconds),
-        workersLater: false,
-      }),
-    0,
+  measureEach(abbaOrder(variants, turnsTogether), (variant) =>
+    measure(bench, variant, { workersLater: false }),
   )
 
 const measureApart = (bench: Bench, variants: Variant[]): Promise<Round[]> =>
   bench.rounds.measure(
     abbaOrder(variants, bench.options.rounds),
-    (variant) => measure(bench, variant, { seconds: bench.options.seconds, workersLater: true }),
-    judgedRepetitions,
+    (variant) => measure(bench, variant, { workersLater: true }),
+    repetitions,
   )
 
 async function measure(
   bench: Bench,
   variant: Variant,
-  { seconds, workersLater }: { seconds: number; workersLater: boolean },
+  options: { workersLater: boolean },
 ): Promise<Round> {
-  const round = await measureRound(bench, variant, demand(seconds), { workersLater })
-  bench.say(`capacity: ${describe(round)}${workersLater ? ', worker later' : ''}`)
+  const round = await measureRound(bench, variant, demand(bench.options.seconds), options)
+  bench.say(`capacity: ${describe(round)}${options.workersLater ? ', worker later' : ''}`)
   return round
 }
 

@@ -45,7 +45,7 @@ export function ackTable(rounds: OpenRound[], capacity: number): Table {
         ...points.map((point) => range(values(rounds, variant, level, point), 1)),
       ]),
     ),
-    note: 'Median, and in brackets the smallest and the largest of the rounds.',
+    note: 'Median, and in brackets the smallest and the largest of the rounds; one round of each without them.',
   }
 }
 

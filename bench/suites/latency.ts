@@ -3,7 +3,7 @@ import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
 import { measureRound } from '../measure.ts'
 import { latencyBars } from '../report/plots.ts'
-import { abbaOrder, judgedRepetitions } from '../rounds.ts'
+import { abbaOrder, measureEach } from '../rounds.ts'
 import { percentilesOf, type Percentiles } from '../statistics.ts'
 import type { Variant } from '../variants.ts'
 import { measureVisibility } from '../visibility.ts'
@@ -25,7 +25,8 @@ const openConnections = 256
 /** Percentiles need more events than costs. */
 const openExtraSeconds = 0.5
 /** At the level that is judged. */
-const extraTurns = 1
+const extraTurns = 2
+const repetitions = 4
 const idleRequests = 200
 const idlePauseMs = 10
 
@@ -72,12 +73,10 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
   }
   const rounds: OpenRound[] = []
   for (const level of levels) {
-    const isJudged = level === judgedLevel
-    const measured = await bench.rounds.measure(
-      abbaOrder(variants, isJudged ? options.rounds + extraTurns : 1),
-      (variant) => open(variant, level),
-      isJudged ? judgedRepetitions : 0,
-    )
+    const atLevel = (variant: Variant) => open(variant, level)
+    const measured = await (level === judgedLevel
+      ? bench.rounds.measure(abbaOrder(variants, options.rounds + extraTurns), atLevel, repetitions)
+      : measureEach(variants, atLevel))
     rounds.push(...measured.map((round) => ({ level, round })))
   }
   const visible = await measureVisibility(bench, intake, {

@@ -27,7 +27,7 @@ import {
 import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
-const saturationEvents = 60_000
+const saturationEvents = 80_000
 /** A drain takes much longer than other rounds. */
 const repetitions = 1
 
@@ -103,7 +103,7 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     return drained
   }
   const measured = await bench.rounds.measure(
-    abbaOrder(['drain', 'direct'] as const, Math.max(1, rounds - 1)),
+    abbaOrder(['drain', 'direct'] as const, Math.ceil(rounds / 2)),
     async (what): Promise<Drain | DirectInsert> =>
       what === 'drain' ? drainOnce() : insertDirectly(bench, intake, events),
     repetitions,

@@ -6,7 +6,7 @@ import { measureRound, type Round } from '../measure.ts'
 import type { AppProcess } from '../process.ts'
 import { number, range } from '../report/format.ts'
 import { median } from '../statistics.ts'
-import { abbaOrder, judgedRepetitions } from '../rounds.ts'
+import { abbaOrder, measureEach } from '../rounds.ts'
 import { untilReady, type Variant } from '../variants.ts'
 import type { Check, SuiteResult } from './suite.ts'
 
@@ -21,7 +21,7 @@ const mixed: readonly Size[] = [
   { gateways: 4, workers: 1 },
   { gateways: 1, workers: 4 },
 ]
-const extraTurns = 1
+const repetitions = 4
 const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
 /** The same load whatever the number of processes. */
@@ -62,23 +62,17 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
   }
   const measured = [
     ...(await bench.rounds.measure(
-      abbaOrder([single, fourfold], rounds + extraTurns),
+      abbaOrder([single, fourfold], rounds),
       measureSize,
-      judgedRepetitions,
+      repetitions,
     )),
-    ...(await bench.rounds.measure(mixed, measureSize, 0)),
+    ...(await measureEach(mixed, measureSize)),
   ]
   await only(all, single)
   const seconds = Math.min(1.5, bench.options.seconds)
-  const bySize = await bench.rounds.measure(
-    bodySizes,
-    (size) => measure(bench, one, { size, seconds }),
-    0,
-  )
-  const byConnections = await bench.rounds.measure(
-    connectionCounts,
-    (count) => measure(bench, one, { connections: count, seconds }),
-    0,
+  const bySize = await measureEach(bodySizes, (size) => measure(bench, one, { size, seconds }))
+  const byConnections = await measureEach(connectionCounts, (count) =>
+    measure(bench, one, { connections: count, seconds }),
   )
   thaw([...all.gateways, ...all.workers])
   await all.stop()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { abbaOrder, createRounds } from '../rounds.ts'
+import { abbaOrder, createRounds, measureEach } from '../rounds.ts'
 
 t.test('variants run forwards and backwards in turn', async (t) => {
   t.same(abbaOrder(['a', 'b', 'c'], 3), ['a', 'b', 'c', 'c', 'b', 'a', 'a', 'b', 'c'])
@@ -7,19 +7,12 @@ t.test('variants run forwards and backwards in turn', async (t) => {
 })
 
 /**
- * Rounds on a machine whose yardstick takes these times, one look after the other, before and after
- * each try; then 1. A measurement gives the number of its try.
+ * Measurements during which others used so much, and the load generator so much per event, one after
+ * the other; then nothing and no load. A measurement gives the number of its try.
  */
-function build(
-  yardstickMs: number[] = [],
-  foreignShares: number[] = [],
-  loadCpu: (number | undefined)[] = [],
-) {
-  const rounds = createRounds({
-    foreignShareMax: 0.05,
-    slownessMax: 1.4,
-    yardstick: async () => yardstickMs.shift() ?? 1,
-  })
+function build(found: { foreignShares?: number[]; loadCpu?: number[] } = {}) {
+  const { foreignShares = [], loadCpu = [] } = found
+  const rounds = createRounds({ foreignShareMax: 0.05, slownessMax: 1.4 })
   const tried: string[] = []
   const measure = async (item: string) => {
     const load = loadCpu.shift()
@@ -35,23 +28,29 @@ function build(
 
 const numbers = (measured: { number: number }[]) => measured.map(({ number }) => number)
 
-t.test('rounds that were not disturbed are measured once', async (t) => {
-  const { rounds, tried, measure } = build()
-  const measured = await rounds.measure(['a', 'b'], measure, 3)
-  t.match(measured, [{ item: 'a' }, { item: 'b' }])
+t.test('what is not judged is measured once', async (t) => {
+  const { tried, measure } = build({ foreignShares: [1, 1] })
+  t.same(numbers(await measureEach(['a', 'b'], measure)), [1, 2])
   t.same(tried, ['a', 'b'])
+})
+
+t.test('rounds that were not disturbed are measured once', async (t) => {
+  const { rounds, tried, measure } = build({ loadCpu: [20, 60, 27, 50] })
+  const measured = await rounds.measure(['a', 'b', 'a', 'b'], measure, 3)
+  t.same(numbers(measured), [1, 2, 3, 4])
+  t.same(tried, ['a', 'b', 'a', 'b'])
   t.same(rounds.summary(), {
-    rounds: 2,
+    rounds: 4,
     disturbed: 0,
     repeated: 0,
-    slowness: { median: 1, max: 1 },
+    slowness: { median: 1.1, max: 1.35 },
   })
 })
 
 t.test(
   'a round during which others used the processors is measured again, at the end',
   async (t) => {
-    const { rounds, tried, measure } = build([], [0.5])
+    const { rounds, tried, measure } = build({ foreignShares: [0.5] })
     const measured = await rounds.measure(['a', 'b'], measure, 3)
     t.same(tried, ['a', 'b', 'a'])
     t.same(numbers(measured), [3, 2], 'in the order that was asked for')
@@ -59,47 +58,45 @@ t.test(
   },
 )
 
-t.test('so is one before or after which the machine was slow', async (t) => {
-  const { rounds, tried, measure } = build([1.5, 1, 1, 1.5, 1.2, 1.3])
-  await rounds.measure(['a', 'b', 'c'], measure, 3)
-  t.same(tried, ['a', 'b', 'c', 'a', 'b'])
-  t.match(rounds.summary(), { disturbed: 0, slowness: { median: 1, max: 1.3 } })
-})
-
 t.test(
-  'slow is in comparison with the fastest of the whole run, later ones included',
+  'so is one in which the load generator needed more than in another of its kind',
   async (t) => {
-    const { rounds, tried, measure } = build([1.5, 1.5, 1, 1])
-    await rounds.measure(['a', 'b'], measure, 3)
-    t.same(tried, ['a', 'b', 'a'])
+    const { rounds, tried, measure } = build({ loadCpu: [20, 60, 29, 61, 22] })
+    const measured = await rounds.measure(['a', 'b', 'a', 'b'], measure, 3)
+    t.same(tried, ['a', 'b', 'a', 'b', 'a'])
+    t.same(numbers(measured), [1, 2, 5, 4])
+    t.match(rounds.summary(), { disturbed: 0, slowness: { max: 1.1 } })
   },
 )
 
-t.test('so is one during which the load generator used more than at other times', async (t) => {
-  const { rounds, tried, measure } = build([], [], [20, 60, 29, 61, 22])
-  const measured = await rounds.measure(['a', 'b', 'a', 'b'], measure, 3)
-  t.same(tried, ['a', 'b', 'a', 'b', 'a'], 'in comparison with rounds of the same kind only')
-  t.same(numbers(measured), [1, 2, 5, 4])
-  t.match(rounds.summary(), { disturbed: 0, slowness: { max: 1.1 } })
+t.test('a faster repetition shows that the others were slow', async (t) => {
+  const { rounds, tried, measure } = build({ loadCpu: [30, 28, 15, 16], foreignShares: [0, 0.06] })
+  await rounds.measure(['a', 'a'], measure, 2)
+  t.same(tried, ['a', 'a', 'a', 'a'])
+  t.match(rounds.summary(), { disturbed: 0, repeated: 2 })
+})
+
+t.test('rounds of another call are not of the same kind', async (t) => {
+  const { rounds, tried, measure } = build({ loadCpu: [10, 30] })
+  await rounds.measure(['a'], measure, 1)
+  await rounds.measure(['a'], measure, 1)
+  t.same(tried, ['a', 'a'])
 })
 
 t.test('the most disturbed come first, and the least disturbed try counts', async (t) => {
   // Much slower weighs more than a little more of the processors.
-  const { rounds, tried, measure } = build(
-    [1, 1, 1, 1.8, 1, 1, 1, 1.9, 1, 1],
-    [0.06, 0, 0.07, 0, 0.08],
-  )
-  const measured = await rounds.measure(['a', 'b', 'c'], measure, 2)
-  t.same(tried, ['a', 'b', 'c', 'b', 'b'])
-  t.same(numbers(measured), [1, 5, 3])
-  t.match(rounds.summary(), { rounds: 3, disturbed: 3, repeated: 2 })
+  const { rounds, tried, measure } = build({
+    foreignShares: [0.06, 0, 0, 0.07, 0, 0.08],
+    loadCpu: [10, 18, 10, 10, 19, 10],
+  })
+  const measured = await rounds.measure(['a', 'b', 'b', 'c'], measure, 2)
+  t.same(tried, ['a', 'b', 'b', 'c', 'b', 'b'])
+  t.same(numbers(measured), [1, 6, 3, 4])
+  t.match(rounds.summary(), { rounds: 4, disturbed: 3, repeated: 2 })
 })
 
 t.test('on a machine that is never quiet the repetitions end', async (t) => {
-  const { rounds, tried, measure } = build(
-    [],
-    Array.from({ length: 20 }, () => 1),
-  )
+  const { rounds, tried, measure } = build({ foreignShares: Array.from({ length: 20 }, () => 1) })
   await rounds.measure(['a', 'b'], measure, 3)
   t.equal(tried.length, 5)
   await rounds.measure(['c'], measure, 0)
