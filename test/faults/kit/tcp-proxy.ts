@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { reset } from './reset.ts'
 
 /** What happens to the bytes, in both directions unless a field says otherwise. */
 export interface Network {
@@ -48,25 +49,25 @@ export async function startTcpProxy(options: {
   const open = new Set<Socket>()
 
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
-    const reset = () => {
-      client.resetAndDestroy()
-      upstream?.resetAndDestroy()
+    const resetBoth = () => {
+      reset(client)
+      if (upstream) reset(upstream)
     }
     let upstream: Socket | undefined
-    track(client, reset)
-    if (network.refuse) return reset()
+    track(client, resetBoth)
+    if (network.refuse) return resetBoth()
     upstream = connect({ host: '127.0.0.1', port: target, allowHalfOpen: true, noDelay: true })
-    track(upstream, reset)
+    track(upstream, resetBoth)
     const carried = { bytes: 0 }
-    pump({ from: client, to: upstream, answers: false, reset, carried })
-    pump({ from: upstream, to: client, answers: true, reset, carried })
+    pump({ from: client, to: upstream, answers: false, resetBoth, carried })
+    pump({ from: upstream, to: client, answers: true, resetBoth, carried })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
 
-  function track(socket: Socket, reset: () => void): void {
+  function track(socket: Socket, resetBoth: () => void): void {
     open.add(socket)
-    socket.on('error', reset)
+    socket.on('error', resetBoth)
     socket.on('close', () => open.delete(socket))
   }
 
@@ -74,10 +75,10 @@ export async function startTcpProxy(options: {
     from: Socket
     to: Socket
     answers: boolean
-    reset: () => void
+    resetBoth: () => void
     carried: { bytes: number }
   }): void {
-    const { from, to, answers, reset, carried } = pipe
+    const { from, to, answers, resetBoth, carried } = pipe
     let tail = Promise.resolve()
     let queued = 0
 
@@ -89,13 +90,13 @@ export async function startTcpProxy(options: {
       }
       if (to.destroyed) return
       if (chunk === undefined) return void to.end()
-      if (answers && network.dropAnswers) return reset()
+      if (answers && network.dropAnswers) return resetBoth()
       if (answers && network.swallowAnswers) return
-      if (network.cutRate !== undefined && random() < network.cutRate) return reset()
+      if (network.cutRate !== undefined && random() < network.cutRate) return resetBoth()
       const { cutAfterBytes = Infinity } = network
       if (!answers) carried.bytes += chunk.length
       if (!to.write(chunk)) await Promise.race([once(to, 'drain'), once(to, 'close')])
-      if (carried.bytes > cutAfterBytes) reset()
+      if (carried.bytes > cutAfterBytes) resetBoth()
     }
 
     function schedule(chunk: Buffer | undefined): void {
@@ -104,14 +105,14 @@ export async function startTcpProxy(options: {
       if (++queued >= chunksHeldMax) from.pause()
       tail = tail
         .then(() => carry(chunk, dueAt))
-        .catch(reset)
+        .catch(resetBoth)
         .finally(() => {
           if (--queued < chunksHeldMax) from.resume()
         })
     }
     from.on('data', schedule)
     from.on('end', () => schedule(undefined))
-    from.on('close', (failed: boolean) => failed && reset())
+    from.on('close', (failed: boolean) => failed && resetBoth())
   }
 
   return {
@@ -122,7 +123,7 @@ export async function startTcpProxy(options: {
       healed = deferred()
     },
     cut() {
-      for (const socket of open) socket.resetAndDestroy()
+      for (const socket of open) reset(socket)
     },
     redirect(port) {
       target = port
