@@ -48,18 +48,21 @@ export interface RoundsSummary {
   slowness: { median: number; max: number }
 }
 
+const repetitionsUsual = 4
+
 export interface Rounds {
   /**
    * Measures each in the given order, and then again those that were disturbed the most, as often as
    * `repetitions` allows: so a run ends in time on a machine that is never quiet. Of several tries of
    * a round the least disturbed one counts. Rounds of the same (`===`) item are compared.
    *
+   * @param repetitions default 4
    * @returns the measurements in the given order
    */
   measure<T, M extends Disturbance>(
     order: readonly T[],
     measure: (item: T) => Promise<M>,
-    repetitions: number,
+    repetitions?: number,
   ): Promise<M[]>
   summary(): RoundsSummary
 }
@@ -84,7 +87,7 @@ export function createRounds({ foreignShareMax, slownessMax }: DisturbanceLimits
     async measure<T, M extends Disturbance>(
       order: readonly T[],
       measure: (item: T) => Promise<M>,
-      repetitions: number,
+      repetitions = repetitionsUsual,
     ) {
       const leastOf = new Map(order.map((item) => [item, { load: Infinity }]))
       const attempt = async (item: T): Promise<Try<M>> => {

@@ -13,7 +13,6 @@ import type { SuiteResult, Table } from './suite.ts'
 
 const connections = 64
 const turnsTogether = 2
-const repetitions = 4
 const judgedNames: ReadonlySet<VariantName> = new Set(['intake', 'bare', 'naive'])
 
 const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
@@ -98,10 +97,8 @@ const measureTogether = (bench: Bench, variants: Variant[]): Promise<Round[]> =>
   )
 
 const measureApart = (bench: Bench, variants: Variant[]): Promise<Round[]> =>
-  bench.rounds.measure(
-    abbaOrder(variants, bench.options.rounds),
-    (variant) => measure(bench, variant, { workersLater: true }),
-    repetitions,
+  bench.rounds.measure(abbaOrder(variants, bench.options.rounds), (variant) =>
+    measure(bench, variant, { workersLater: true }),
   )
 
 async function measure(

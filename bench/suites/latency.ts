@@ -26,7 +26,6 @@ const openConnections = 256
 const openExtraSeconds = 0.5
 /** At the level that is judged. */
 const extraTurns = 2
-const repetitions = 4
 const idleRequests = 200
 const idlePauseMs = 10
 
@@ -75,7 +74,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
   for (const level of levels) {
     const atLevel = (variant: Variant) => open(variant, level)
     const measured = await (level === judgedLevel
-      ? bench.rounds.measure(abbaOrder(variants, options.rounds + extraTurns), atLevel, repetitions)
+      ? bench.rounds.measure(abbaOrder(variants, options.rounds + extraTurns), atLevel)
       : measureEach(variants, atLevel))
     rounds.push(...measured.map((round) => ({ level, round })))
   }

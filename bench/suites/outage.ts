@@ -27,7 +27,7 @@ import {
 import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
-const saturationEvents = 80_000
+const saturationEvents = 50_000
 /** A drain takes much longer than other rounds. */
 const repetitions = 1
 
@@ -95,7 +95,7 @@ async function warmUp(bench: Bench, variant: Variant): Promise<void> {
 /** Drains and direct inserts in turn. */
 async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
   const { quick, rounds } = bench.options
-  const events = quick ? saturationEvents / 2 : saturationEvents
+  const events = quick ? 40_000 : saturationEvents
   const drainOnce = async () => {
     const { load } = await bufferBehindFrozenWorkers(bench, intake, { events, requests })
     const drained = await drain(bench, intake, load)
@@ -103,7 +103,7 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     return drained
   }
   const measured = await bench.rounds.measure(
-    abbaOrder(['drain', 'direct'] as const, Math.ceil(rounds / 2)),
+    abbaOrder(['drain', 'direct'] as const, rounds),
     async (what): Promise<Drain | DirectInsert> =>
       what === 'drain' ? drainOnce() : insertDirectly(bench, intake, events),
     repetitions,

@@ -21,7 +21,6 @@ const mixed: readonly Size[] = [
   { gateways: 4, workers: 1 },
   { gateways: 1, workers: 4 },
 ]
-const repetitions = 4
 const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
 /** The same load whatever the number of processes. */
@@ -61,11 +60,7 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
     return { ...round, size }
   }
   const measured = [
-    ...(await bench.rounds.measure(
-      abbaOrder([single, fourfold], rounds),
-      measureSize,
-      repetitions,
-    )),
+    ...(await bench.rounds.measure(abbaOrder([single, fourfold], rounds), measureSize)),
     ...(await measureEach(mixed, measureSize)),
   ]
   await only(all, single)

@@ -8,7 +8,7 @@ import type { RowStore } from './ports.ts'
 import { storeFrames } from './store-frames.ts'
 
 /** Frames in hand at once, per queue: half of them in an insert while the other half gathers. */
-const framesInHand: Record<RecordKind, number> = { logs: 256, feedback: 64 }
+const framesInHand: Record<RecordKind, number> = { logs: 512, feedback: 64 }
 /** After the frames that gathered in the queue have been taken (packages/queue). */
 const lingerMs = 150
 const insertBytesMax = 32 * 1024 * 1024
