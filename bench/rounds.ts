@@ -48,7 +48,7 @@ export interface RoundsSummary {
   slowness: { median: number; max: number }
 }
 
-const repetitionsUsual = 4
+const repetitionsUsual = 3
 
 export interface Rounds {
   /**
@@ -56,7 +56,7 @@ export interface Rounds {
    * `repetitions` allows: so a run ends in time on a machine that is never quiet. Of several tries of
    * a round the least disturbed one counts. Rounds of the same (`===`) item are compared.
    *
-   * @param repetitions default 4
+   * @param repetitions default 3
    * @returns the measurements in the given order
    */
   measure<T, M extends Disturbance>(

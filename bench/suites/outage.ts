@@ -27,7 +27,7 @@ import {
 import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
-const saturationEvents = 50_000
+const saturationEvents = 40_000
 /** A drain takes much longer than other rounds. */
 const repetitions = 1
 
@@ -94,18 +94,19 @@ async function warmUp(bench: Bench, variant: Variant): Promise<void> {
 
 /** Drains and direct inserts in turn. */
 async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
-  const { quick, rounds } = bench.options
-  const events = quick ? 40_000 : saturationEvents
   const drainOnce = async () => {
-    const { load } = await bufferBehindFrozenWorkers(bench, intake, { events, requests })
+    const { load } = await bufferBehindFrozenWorkers(bench, intake, {
+      events: saturationEvents,
+      requests,
+    })
     const drained = await drain(bench, intake, load)
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
     return drained
   }
   const measured = await bench.rounds.measure(
-    abbaOrder(['drain', 'direct'] as const, rounds),
+    abbaOrder(['drain', 'direct'] as const, bench.options.rounds),
     async (what): Promise<Drain | DirectInsert> =>
-      what === 'drain' ? drainOnce() : insertDirectly(bench, intake, events),
+      what === 'drain' ? drainOnce() : insertDirectly(bench, intake, saturationEvents),
     repetitions,
   )
   return {
