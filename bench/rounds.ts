@@ -48,7 +48,7 @@ export interface RoundsSummary {
   slowness: { median: number; max: number }
 }
 
-const repetitionsUsual = 3
+const repetitionsDefault = 3
 
 export interface Rounds {
   /**
@@ -87,7 +87,7 @@ export function createRounds({ foreignShareMax, slownessMax }: DisturbanceLimits
     async measure<T, M extends Disturbance>(
       order: readonly T[],
       measure: (item: T) => Promise<M>,
-      repetitions = repetitionsUsual,
+      repetitions = repetitionsDefault,
     ) {
       const leastOf = new Map(order.map((item) => [item, { load: Infinity }]))
       const attempt = async (item: T): Promise<Try<M>> => {

@@ -27,7 +27,8 @@ import {
 import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
-const saturationEvents = 40_000
+/** So many that until seven tenths are visible the worker can take a frame for each that it completes. */
+const saturationEvents = 80_000
 /** A drain takes much longer than other rounds. */
 const repetitions = 1
 
@@ -104,7 +105,7 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     return drained
   }
   const measured = await bench.rounds.measure(
-    abbaOrder(['drain', 'direct'] as const, bench.options.rounds),
+    abbaOrder(['drain', 'direct'] as const, bench.options.rounds - 1),
     async (what): Promise<Drain | DirectInsert> =>
       what === 'drain' ? drainOnce() : insertDirectly(bench, intake, saturationEvents),
     repetitions,

@@ -26,7 +26,7 @@ export interface TcpProxy {
   port: number
   /** Replaces the state of the network at once, for open connections too. No argument heals it. */
   set(network?: Network): void
-  /** Resets every open connection. */
+  /** Ends every open connection, with a reset where that is possible. */
   cut(): void
   /** Sends later connections to another port. */
   redirect(port: number): void

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { insideArgs } from '../kit/app-process.ts'
-import { copyBuilt } from '../kit/built-copy.ts'
+import { copyBuilt, type Edit } from '../kit/built-copy.ts'
 import { framesInHand, queueKey, untilDone } from '../kit/observe.ts'
 import { rawRows } from '../kit/rows.ts'
 import { blackHole } from '../kit/tcp-proxy.ts'
@@ -31,16 +31,17 @@ async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume()
   expect(halted!.running() && other.running(), 'both workers live on')
 }
 
+const builtWorker = 'worker/dist/worker.js'
 /** As an older or newer version might be: each frame is an insert of its own, and none waits. */
+export const otherBuildEdits: Edit[] = [
+  { file: builtWorker, find: 'logs: 512, feedback: 64', replace: 'logs: 2, feedback: 2' },
+  { file: builtWorker, find: 'lingerMs = 150', replace: 'lingerMs = 0' },
+]
+
 function otherBuild({ dir, root }: Stage): string {
   const copy = join(dir, 'other-build')
   mkdirSync(copy)
-  const file = 'worker/dist/worker.js'
-  const edits = [
-    { file, find: 'logs: 256, feedback: 64', replace: 'logs: 2, feedback: 2' },
-    { file, find: 'lingerMs = 150', replace: 'lingerMs = 0' },
-  ]
-  copyBuilt({ root, copy, edits })
+  copyBuilt({ root, copy, edits: otherBuildEdits })
   return copy
 }
 
