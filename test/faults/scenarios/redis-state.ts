@@ -98,7 +98,7 @@ export const redisStateScenarios: Scenario[] = [
   {
     id: 'F29',
     title: 'Redis restarted with an empty volume: not ready, 503, until a person accepts the loss',
-    async run({ cluster, acknowledged, producer, expect, dir }) {
+    async run({ cluster, acknowledged, issued, producer, expect, dir }) {
       await acknowledged(100)
       cluster.network.gatewayToRedis.set({ refuse: true })
       cluster.network.gatewayToRedis.cut()
@@ -107,9 +107,13 @@ export const redisStateScenarios: Scenario[] = [
       rmSync(join(dir, 'redis', 'data'), { recursive: true })
       await cluster.redis.start()
       cluster.network.gatewayToRedis.set()
-      await pause(1_500)
+      await until('the gateway has seen that the data is gone', async () => {
+        const ready = await fetch(`${cluster.gateways[0]!.adminUrl()}/readyz`)
+        return (await ready.text()).includes('lost its data')
+      })
+      await issued(100) // by then what was under way is answered
       const { acknowledged: before } = producer.counts()
-      await pause(4_000)
+      await issued(500)
       expect(producer.counts().acknowledged === before, 'nothing is accepted')
       expect(!(await cluster.gatewayReady()), 'the gateway is not ready')
       const refused = await cluster.setUp({ acceptEmptyRedis: false }).then(
