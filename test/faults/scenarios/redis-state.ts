@@ -108,7 +108,8 @@ export const redisStateScenarios: Scenario[] = [
       await cluster.redis.start()
       cluster.network.gatewayToRedis.set()
       await until('the gateway has seen that the data is gone', async () => {
-        const ready = await fetch(`${cluster.gateways[0]!.adminUrl()}/readyz`)
+        const signal = AbortSignal.timeout(5_000)
+        const ready = await fetch(`${cluster.gateways[0]!.adminUrl()}/readyz`, { signal })
         return (await ready.text()).includes('lost its data')
       })
       await issued(100) // by then what was under way is answered
@@ -143,7 +144,8 @@ export const redisStateScenarios: Scenario[] = [
         const { acknowledged: before } = producer.counts()
         const { adminUrl } = gateway!
         await until(`${name} ${value} is refused`, async () => {
-          const ready = await fetch(`${adminUrl()}/readyz`)
+          const signal = AbortSignal.timeout(5_000)
+          const ready = await fetch(`${adminUrl()}/readyz`, { signal })
           return ready.status === 503 && (await ready.text()).includes(name)
         })
         await issued(50)
