@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto'
-import { uuidv7 } from 'uuidv7'
+import { hash, randomUUID } from 'node:crypto'
 
 /** Who a record is and when it came. Fixed before the record is acknowledged, never changed after. */
 export interface Identity {
@@ -9,8 +8,10 @@ export interface Identity {
   receivedAt: string
 }
 
+/** The random bits are those of a UUIDv4, whose layout differs only in the time and the version. */
 export function createIdentity(): Identity {
-  return identityOf(uuidv7())
+  const { digits, iso } = timeAt(Date.now())
+  return { id: `${digits}-7${randomUUID().slice(15)}`, receivedAt: iso }
 }
 
 /**
@@ -26,14 +27,23 @@ export function partOf(request: Identity, index: number): Identity {
   return { id, receivedAt: request.receivedAt }
 }
 
-/** The time of the last identity: most come in the same millisecond as another. */
-let lastTime = { digits: '', iso: '' }
-
+/** @param id UUIDv7 */
 export function identityOf(id: string): Identity {
-  const digits = id.slice(0, 13)
-  if (digits !== lastTime.digits) {
-    const milliseconds = Number.parseInt(digits.replace('-', ''), 16)
-    lastTime = { digits, iso: new Date(milliseconds).toISOString() }
-  }
-  return { id, receivedAt: lastTime.iso }
+  const milliseconds = Number.parseInt(id.slice(0, 13).replace('-', ''), 16)
+  return { id, receivedAt: timeAt(milliseconds).iso }
+}
+
+/** As it was last printed: most identities come in the same millisecond as another. */
+let lastTime = printTime(0)
+
+function timeAt(milliseconds: number): typeof lastTime {
+  if (milliseconds !== lastTime.milliseconds) lastTime = printTime(milliseconds)
+  return lastTime
+}
+
+/** @returns `digits`: the first 48 bits of a UUID, with its first hyphen */
+function printTime(milliseconds: number) {
+  const hex = milliseconds.toString(16).padStart(12, '0')
+  const digits = `${hex.slice(0, 8)}-${hex.slice(8)}`
+  return { milliseconds, digits, iso: new Date(milliseconds).toISOString() }
 }
