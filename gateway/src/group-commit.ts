@@ -51,7 +51,7 @@ const frameIntervalMs = 4
 const deadlineSpreadMs = 1_000
 const frameRowsMax = 1_000
 /** As fast as level 1, and 5 % smaller (docs/decisions/0006-hot-path.md). */
-const compression = { level: 2, memLevel: 9 }
+const compression = { level: 2 }
 const frameCharactersMax = 1024 * 1024
 
 /**
