@@ -1,7 +1,8 @@
-import type { SwaggerOptions } from '@fastify/swagger'
+import type { FastifyDynamicSwaggerOptions, SwaggerTransform } from '@fastify/swagger'
+import { limits } from '@intake/contract'
 
 /** The head of the OpenAPI document; its operations come from the schemas of the routes. */
-export const openapi: SwaggerOptions = {
+export const openapi: FastifyDynamicSwaggerOptions = {
   hideUntagged: true,
   openapi: {
     openapi: '3.1.0',
@@ -17,4 +18,38 @@ export const openapi: SwaggerOptions = {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
     },
   },
+}
+
+const requestHeaders = {
+  'idempotency-key': {
+    type: 'string',
+    minLength: 1,
+    maxLength: limits.identifierLength,
+    description:
+      'The same for every attempt to send the same thing: within 72 hours it is stored once. ' +
+      'Another payload under the same key is refused.',
+  },
+  'content-encoding': {
+    type: 'string',
+    enum: ['gzip', 'identity'],
+    description: 'How the body is compressed.',
+  },
+  prefer: {
+    type: 'string',
+    description:
+      '`handling=lenient`: the feedback is kept without the attachments that cannot be; the ' +
+      'answer tells what became of each.',
+  },
+}
+
+/**
+ * Puts the headers that an operation reads into the document, and only there: what is wrong with one
+ * is refused where it is read, under an error code of its own.
+ */
+export function documentHeaders(...names: (keyof typeof requestHeaders)[]): {
+  swaggerTransform: SwaggerTransform
+} {
+  const properties = Object.fromEntries(names.map((name) => [name, requestHeaders[name]]))
+  const headers = { type: 'object', properties }
+  return { swaggerTransform: ({ schema, url }) => ({ schema: { ...schema, headers }, url }) }
 }

@@ -139,4 +139,12 @@ t.test('the OpenAPI document is made from the schemas', async (t) => {
     },
   })
   t.same(Object.keys(document.paths), ['/api/log', '/api/log/batch', '/api/feedback'])
+  const parameters = (url: string) => {
+    const found: { in: string; name: string; required?: boolean }[] =
+      document.paths[url].post.parameters
+    return found.map((one) => `${one.in} ${one.name}${one.required === true ? ', required' : ''}`)
+  }
+  t.same(parameters('/api/log'), ['header idempotency-key', 'header content-encoding'])
+  t.same(parameters('/api/log/batch'), ['header idempotency-key', 'header content-encoding'])
+  t.same(parameters('/api/feedback'), ['header idempotency-key', 'header prefer'])
 })

@@ -13,6 +13,7 @@ import { holdBody, withHeldBody, type ByteBudget } from '../byte-budget.ts'
 import { formBytesMax, multipartOptions, readFeedbackForm } from '../feedback-form.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import { identify, idempotencyKey, keyOfUuid, type Reservations } from '../idempotency.ts'
+import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { contentEncoding } from '../plugins/content-encoding.ts'
 import type { GatewayPorts } from '../ports.ts'
@@ -56,6 +57,7 @@ export async function feedbackRoute(
       ],
       // The form is a stream here: its parts are checked as they arrive.
       validatorCompiler: () => () => true,
+      config: documentHeaders('idempotency-key', 'prefer'),
       schema: {
         operationId: 'createFeedback',
         summary: 'Submit user feedback',

@@ -16,6 +16,7 @@ import { identify, idempotencyKey, keyOfUuid, logContent, type KeyScope } from '
 import { createIdentity, partOf } from '../identity.ts'
 import { checkJson } from '../json.ts'
 import type { GatewayMetrics } from '../metrics.ts'
+import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
 import { logRow, senderColumns, type Row } from '../row.ts'
@@ -53,6 +54,7 @@ export async function logBatchRoute(
       // The entries are checked one by one, below; and there are too many for a generic serializer.
       validatorCompiler: () => () => true,
       serializerCompiler: () => JSON.stringify,
+      config: documentHeaders('idempotency-key', 'content-encoding'),
       schema: {
         operationId: 'createLogBatch',
         summary: 'Submit up to 500 application log events of one device',

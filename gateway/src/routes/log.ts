@@ -3,6 +3,7 @@ import { LogCreated, LogSubmission } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
 import { holdBody, withHeldBody } from '../byte-budget.ts'
 import { identify, idempotencyKey, logContent } from '../idempotency.ts'
+import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
 import { logRow, senderColumns } from '../row.ts'
@@ -26,6 +27,7 @@ export async function logRoute(
     {
       bodyLimit: bodyBytesMax,
       onRequest: [requireRoom(admission, 'logs'), holdBody(budget, bodyBytesMax)],
+      config: documentHeaders('idempotency-key', 'content-encoding'),
       schema: {
         operationId: 'createLog',
         summary: 'Submit an application log event',
