@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import fastify from 'fastify'
 import type { TSchema } from 'typebox'
-import { uuidv7 } from 'uuidv7'
 import { compileSchema, LogCreated, LogSubmission } from '@intake/contract'
 import { logRow, type LogRow } from './row.ts'
 
@@ -41,7 +41,7 @@ export async function serveLogs(options: {
     '/api/log',
     { schema: { body: LogSubmission, response: { 201: LogCreated } } },
     async (request, reply) => {
-      const id = uuidv7()
+      const id = randomUUID()
       if (accept) await accept(logRow(id, request.body))
       reply.code(201)
       return { message: 'Log successfully created', id }

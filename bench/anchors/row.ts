@@ -4,7 +4,6 @@ export type LogRow = Record<string, unknown> & { id: string }
 
 /** The row of a log event, with the columns that Intake writes. */
 export function logRow(id: string, body: LogSubmission): LogRow {
-  const milliseconds = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
   const device: Record<string, unknown> = {}
   const extra: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(body.device)) {
@@ -13,7 +12,7 @@ export function logRow(id: string, body: LogSubmission): LogRow {
   }
   return {
     id,
-    received_at: new Date(milliseconds).toISOString(),
+    received_at: new Date().toISOString(),
     bundle_identifier: body.bundle_identifier,
     device_uuid: body.device_uuid,
     unique_user_id: body.unique_user_id,

@@ -50,7 +50,7 @@ const frameIntervalMs = 4
 /** The rows of a frame settle together, so their deadlines may not lie further apart than this. */
 const deadlineSpreadMs = 1_000
 const frameRowsMax = 1_000
-/** As fast as level 1, and 5 % smaller (docs/decisions/0006-hot-path.md). */
+/** As fast as level 1, and up to 5 % smaller (docs/decisions/0006-hot-path.md). */
 const compression = { level: 2 }
 const frameCharactersMax = 1024 * 1024
 

@@ -26,8 +26,8 @@ const requestHeaders = {
     minLength: 1,
     maxLength: limits.identifierLength,
     description:
-      'The same for every attempt to send the same thing: within 72 hours it is stored once. ' +
-      'Another payload under the same key is refused.',
+      'The same for every attempt to send the same record or batch: within 72 hours it is stored ' +
+      'once. Other content from the same device under the same key is refused.',
   },
   'content-encoding': {
     type: 'string',
@@ -37,14 +37,14 @@ const requestHeaders = {
   prefer: {
     type: 'string',
     description:
-      '`handling=lenient`: the feedback is kept without the attachments that cannot be; the ' +
-      'answer tells what became of each.',
+      '`handling=lenient`: attachments that are too large, too many or no images are left out, ' +
+      'and the rest is stored; the answer tells what became of each.',
   },
 }
 
 /**
  * Puts the headers that an operation reads into the document, and only there: what is wrong with one
- * is refused where it is read, under an error code of its own.
+ * is refused where it is read.
  */
 export function documentHeaders(...names: (keyof typeof requestHeaders)[]): {
   swaggerTransform: SwaggerTransform

@@ -147,4 +147,8 @@ t.test('the OpenAPI document is made from the schemas', async (t) => {
   t.same(parameters('/api/log'), ['header idempotency-key', 'header content-encoding'])
   t.same(parameters('/api/log/batch'), ['header idempotency-key', 'header content-encoding'])
   t.same(parameters('/api/feedback'), ['header idempotency-key', 'header prefer'])
+  t.match(document.paths['/api/log'].post.parameters[0], {
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    description: /72 hours/,
+  })
 })

@@ -16,6 +16,17 @@ test('identities of the same moment differ', async (t) => {
   t.equal(new Set(ids).size, ids.length)
 })
 
+test('an identity follows the clock, also backwards', async (t) => {
+  const now = Date.now
+  t.teardown(() => (Date.now = now))
+  for (const at of ['2026-11-21T06:30:00.007Z', '2026-11-21T06:29:59.999Z']) {
+    Date.now = () => Date.parse(at)
+    const identity = createIdentity()
+    t.equal(identity.receivedAt, at)
+    t.same(identityOf(identity.id), identity)
+  }
+})
+
 test('the time of an id that was given before is found in it', async (t) => {
   const id = '019aa5e6-5c40-7abc-8def-0123456789ab'
   t.same(identityOf(id), { id, receivedAt: new Date(0x019a_a5e6_5c40).toISOString() })

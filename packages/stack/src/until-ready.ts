@@ -8,7 +8,7 @@ const longestPauseMs = 200
 
 export interface UntilReadyOptions {
   child: Child
-  /** Asks the service itself; true when it answers as it should. Must end within about a second. */
+  /** Asks the service itself; true when it answers as it should. Must end within a few seconds. */
   probe: () => Promise<boolean>
   deadlineMs: number
   signal?: AbortSignal | undefined
