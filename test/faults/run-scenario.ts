@@ -101,6 +101,7 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
     })
     await cluster.heal()
     await producer.stop()
+    const lateMs = slackMs + (scenario.networkMs ?? 0)
     const verdict = await check({
       cluster,
       events: history.events,
@@ -111,8 +112,8 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
       deadlinesMs: scenario.lateAnswers
         ? undefined
         : {
-            logs: answerDeadlinesMs.logs + slackMs,
-            feedback: answerDeadlinesMs.feedback + slackMs,
+            logs: answerDeadlinesMs.logs + lateMs,
+            feedback: answerDeadlinesMs.feedback + lateMs,
           },
     })
     return {

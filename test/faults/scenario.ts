@@ -13,6 +13,8 @@ export interface Scenario {
   load?: { rate?: number; feedbackEvery?: number; keyedEvery?: number }
   /** No answer is expected within its deadline, because the gateway itself is frozen. */
   lateAnswers?: boolean
+  /** How much later an answer may be because of the network, in milliseconds; default 0. */
+  networkMs?: number
   /** Whoever gets no answer must not have been stored: no process is killed here. */
   everyStoredIsAnswered?: boolean
   /** How long the backlog may take to drain. */

@@ -34,6 +34,8 @@ export const everythingScenarios: Scenario[] = [
     id: 'F49',
     title: 'every network with 200 ± 200 ms and one chunk in 100 cuts for 20 s',
     cluster: { gateways: 2, workers: 2 },
+    // Between client and gateway, up to 400 ms each way.
+    networkMs: 2 * 400,
     async run({ cluster, acknowledged, history, expect }) {
       await acknowledged(100)
       const from = history.events.length
