@@ -89,7 +89,10 @@ export const redisStateScenarios: Scenario[] = [
       // times; then to spin would be thousands of lines a second.
       const errors = worker!.log.length - lines
       const allowed = 10 * 10 + 4 * (waiting + active)
-      expect(errors < allowed, `fewer than 10 errors a second and 4 per frame (${errors} of ${allowed})`)
+      expect(
+        errors < allowed,
+        `fewer than 10 errors a second and 4 per frame (${errors} of ${allowed})`,
+      )
       expect(worker!.running(), 'the worker lives')
       await keys.config('SET', 'maxmemory', String(512 * 1024 ** 2))
       await acknowledged(100)
