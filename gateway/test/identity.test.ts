@@ -1,7 +1,7 @@
-import { test } from 'tap'
+import t from 'tap'
 import { createIdentity, identityOf } from '../src/identity.ts'
 
-test('an identity is a UUIDv7 and the time inside it', async (t) => {
+t.test('an identity is a UUIDv7 and the time inside it', async (t) => {
   const before = Date.now()
   const { id, receivedAt } = createIdentity()
   const after = Date.now()
@@ -11,12 +11,12 @@ test('an identity is a UUIDv7 and the time inside it', async (t) => {
   t.equal(receivedAt, new Date(time).toISOString())
 })
 
-test('identities of the same moment differ', async (t) => {
+t.test('identities of the same moment differ', async (t) => {
   const ids = Array.from({ length: 10_000 }, () => createIdentity().id)
   t.equal(new Set(ids).size, ids.length)
 })
 
-test('an identity follows the clock, also backwards', async (t) => {
+t.test('an identity follows the clock, also backwards', async (t) => {
   const now = Date.now
   t.teardown(() => (Date.now = now))
   for (const at of ['2026-11-21T06:30:00.007Z', '2026-11-21T06:29:59.999Z']) {
@@ -27,7 +27,7 @@ test('an identity follows the clock, also backwards', async (t) => {
   }
 })
 
-test('the time of an id that was given before is found in it', async (t) => {
+t.test('the time of an id that was given before is found in it', async (t) => {
   const id = '019aa5e6-5c40-7abc-8def-0123456789ab'
   t.same(identityOf(id), { id, receivedAt: new Date(0x019a_a5e6_5c40).toISOString() })
   t.not(createIdentity().receivedAt, identityOf(id).receivedAt)

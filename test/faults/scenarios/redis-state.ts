@@ -85,7 +85,7 @@ export const redisStateScenarios: Scenario[] = [
       await pause(5_000)
       cluster.network.workerToClickHouse.set()
       await pause(5_000)
-      // Each frame in hand, or still to be taken, fails to be completed, which BullMQ tells up to three
+      // Each frame in hand, or still to be taken, fails to be completed, which BullMQ tells about four
       // times; then to spin would be thousands of lines a second.
       const errors = worker!.log.length - lines
       const allowed = 10 * 10 + 4 * (waiting + active)

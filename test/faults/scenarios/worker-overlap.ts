@@ -32,6 +32,7 @@ async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume()
 }
 
 const builtWorker = 'worker/dist/worker.js'
+
 /** As an older or newer version might be: each frame is an insert of its own, and none waits. */
 export const otherBuildEdits: Edit[] = [
   { file: builtWorker, find: 'logs: 512, feedback: 64', replace: 'logs: 2, feedback: 2' },
