@@ -9,6 +9,7 @@ import { createByteBudget } from './byte-budget.ts'
 import { checkConfig, logShare, type GatewayConfig } from './config.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { checkJson } from './json.ts'
+import { createLoopUtilization } from './loop-utilization.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { openapi } from './openapi.ts'
 import { authenticate } from './plugins/authenticate.ts'
@@ -67,9 +68,11 @@ export async function buildApp(options: {
   healthRoutes(app, { checks, reasons: false })
   app.get('/openapi.json', async () => app.swagger())
 
+  const loopUtilization = createLoopUtilization()
   const commit = (kind: RecordKind) =>
     createGroupCommit({
       producer: ports.queues[kind],
+      loopUtilization,
       onStored: (rows) => metrics.accepted(kind, rows),
     })
   const logs = commit('logs')

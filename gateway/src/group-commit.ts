@@ -47,6 +47,9 @@ const framesInFlightMax = 4
  * start no closer together than this. A row that comes alone waits for nothing.
  */
 const frameIntervalMs = 4
+/** Where processor time is short, fewer and fuller frames are sooner done than many. */
+const busyFrameIntervalMs = 8
+const busyUtilization = 0.8
 /** The rows of a frame settle together, so their deadlines may not lie further apart than this. */
 const deadlineSpreadMs = 1_000
 const frameRowsMax = 1_000
@@ -59,10 +62,12 @@ const frameCharactersMax = 1024 * 1024
  * a few milliseconds, and while too many frames are in flight, and the next frame takes all of them:
  * the frames grow with the load, not their number. A frame holds rows of one partition only.
  *
+ * @param options.loopUtilization share of time in which this process works, 0 to 1
  * @param options.onStored told the number of rows of each stored frame
  */
 export function createGroupCommit(options: {
   producer: Pick<FrameProducer, 'add'>
+  loopUtilization: () => number
   onStored: (rows: number) => void
 }): GroupCommit {
   const { producer } = options
@@ -85,13 +90,17 @@ export function createGroupCommit(options: {
     const frame = takeFrame()
     const isLone = frame.length <= 1 && inFlight.size === 0
     // What did not fit into this frame waits no longer.
-    nextStart = isLone || waiting.length > 0 ? 0 : performance.now() + frameIntervalMs
+    nextStart = isLone || waiting.length > 0 ? 0 : performance.now() + intervalMs()
     const flight = flush(frame).finally(() => {
       inFlight.delete(flight)
       schedule()
     })
     inFlight.add(flight)
     schedule()
+  }
+
+  function intervalMs(): number {
+    return options.loopUtilization() > busyUtilization ? busyFrameIntervalMs : frameIntervalMs
   }
 
   /** The oldest rows, as many as fit into one frame. */

@@ -14,7 +14,7 @@ const row = (n: number, partition = '2026-11', size = 0): Row => ({
 const soon = performance.now() + 60_000
 
 /** A group commit whose frames are confirmed by hand. */
-function build() {
+function build(loopUtilization: () => number = () => 0) {
   const frames: {
     numbers: number[]
     deadline: number
@@ -32,6 +32,7 @@ function build() {
           frames.push({ numbers, deadline, confirm, fail })
         }),
     },
+    loopUtilization,
     onStored: (rows) => (stored += rows),
   })
   const sent = async (count: number) => {
@@ -175,4 +176,24 @@ t.test('rows that come close together make frames 4 ms apart', async (t) => {
   const framesMax = elapsedMs / 3 + 2
   t.ok(frames.length <= framesMax, `${frames.length} frames in ${elapsedMs} ms`)
   t.equal(frames.flatMap(({ numbers }) => numbers).length, rows)
+})
+
+t.test('frames start further apart while the event loop is busy', async (t) => {
+  const now = performance.now()
+  const clock = mock.method(performance, 'now', () => now)
+  const timers = mock.method(globalThis, 'setTimeout', () => {})
+  t.teardown(() => {
+    clock.mock.restore()
+    timers.mock.restore()
+  })
+  const pauseAfterFrame = async (utilization: number) => {
+    const { commit, sent } = build(() => utilization)
+    void commit.append(row(1), soon)
+    void commit.append(row(2), soon)
+    await sent(1)
+    void commit.append(row(3), soon)
+    return timers.mock.calls.at(-1)?.arguments.at(1)
+  }
+  t.equal(await pauseAfterFrame(0.8), 4)
+  t.equal(await pauseAfterFrame(0.81), 8)
 })

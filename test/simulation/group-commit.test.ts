@@ -17,6 +17,7 @@ t.test('the group commit of the gateway makes the frames of the model', async (t
         add: ({ gzip }) =>
           new Promise((confirm, fail) => adds.set(namesIn(gzip), { confirm, fail })),
       },
+      loopUtilization: () => 0,
       onStored: () => {},
     })
     const gathering = createFrameGathering<{
