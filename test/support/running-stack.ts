@@ -20,7 +20,7 @@ export interface RunningStack {
 
 const script = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
 /** One per operation and one for the first query; nothing is printed after them. */
-const curlLines = 3
+const curlLines = 4
 const portNames = [
   'PORT',
   'GATEWAY_ADMIN_PORT',

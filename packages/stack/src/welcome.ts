@@ -28,11 +28,15 @@ Send a log event:
 
 ${logCommand(gateway, apiKey)}
 
+Send several at once:
+
+${batchCommand(gateway, apiKey)}
+
 Send feedback with a screenshot:
 
 ${feedbackCommand(gateway, apiKey)}
 
-See both arrive:
+See them arrive:
 
 ${queryCommand(readerUrl)}
 `
@@ -50,9 +54,21 @@ function exampleContext() {
 
 function logCommand(gateway: string, apiKey: string) {
   const log = { event: 'screen_view', params: { screen: 'home' } }
-  const body = JSON.stringify({ ...exampleContext(), log })
+  return jsonCommand(`${gateway}/api/log`, apiKey, { ...exampleContext(), log })
+}
+
+function batchCommand(gateway: string, apiKey: string) {
+  const timestamp = new Date().toISOString()
+  const logs = [
+    { event: 'tap', timestamp, params: { button: 'buy' } },
+    { event: 'purchase', timestamp, params: { amount: 9.99 } },
+  ]
+  return jsonCommand(`${gateway}/api/log/batch`, apiKey, { ...exampleContext(), logs })
+}
+
+function jsonCommand(url: string, apiKey: string, body: unknown) {
   const headers = ['content-type: application/json', `x-api-key: ${apiKey}`]
-  return command([`${gateway}/api/log`, ...headers.flatMap((it) => ['-H', it]), '-d', body])
+  return command([url, ...headers.flatMap((it) => ['-H', it]), '-d', JSON.stringify(body)])
 }
 
 function feedbackCommand(gateway: string, apiKey: string) {

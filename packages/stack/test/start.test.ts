@@ -55,7 +55,7 @@ async function untilReady({ output, exited }: Start) {
     'ready',
     () => {
       if (ended) throw new Error(`ended before it was ready:\n${output()}`)
-      return output().includes('See both arrive')
+      return output().includes('See them arrive')
     },
     40_000,
   )
@@ -86,13 +86,15 @@ t.test('npm start, from the first time to the end', async (t) => {
 
   await t.test('every printed line works when pasted', async (t) => {
     const commands = first.output().match(/^curl .+$/gm) ?? []
-    t.equal(commands.length, 3)
-    const [log = '', feedback = '', query = ''] = commands
+    t.equal(commands.length, 4)
+    const [log = '', batch = '', feedback = '', query = ''] = commands
     t.match((await promisify(exec)(log)).stdout, /"Log successfully created"/)
+    t.match((await promisify(exec)(batch)).stdout, /"accepted":2,"rejected":0/)
     t.match((await promisify(exec)(feedback)).stdout, /"Feedback successfully created".*"stored"/)
-    await until('both are visible', async () => {
+    await until('all are visible', async () => {
       const { stdout } = await promisify(exec)(query)
-      return stdout.includes('screen_view') && stdout.includes('The new screen is lovely.')
+      const sent = ['screen_view', 'tap', 'purchase', 'The new screen is lovely.']
+      return sent.every((text) => stdout.includes(text))
     })
   })
 
@@ -139,7 +141,7 @@ t.test('npm start, from the first time to the end', async (t) => {
     const clickhouse = createClickHouse({ url: readEndpoints(dataDir).clickhouse })
     const rows = await clickhouse.query('SELECT count() AS count FROM intake.logs')
     await clickhouse.close()
-    t.strictSame(rows, [{ count: 1 }])
+    t.strictSame(rows, [{ count: 3 }])
 
     const last = pidsOf(readEndpoints(dataDir))
     const since = performance.now()
