@@ -16,6 +16,8 @@ export interface Buffered {
   load: LoadResult
   memoryPerEvent: number
   fileBytesPerEvent: number
+  /** Microseconds of CPU of the load generator. */
+  loadCpuPerEvent: number
 }
 
 /** How the backlog went. */
@@ -51,6 +53,7 @@ export async function buffer(
   const { events, requests } = options
   const { generator, services } = bench
   const begin = await redisSize(bench)
+  const account = openAccount(pidsOf(bench, variant))
   const load = await generator.run({
     loop: 'closed',
     ports: variant.ports,
@@ -61,12 +64,14 @@ export async function buffer(
     apiKey: services.apiKey,
   })
   requireNoFailure(variant.name, load)
+  const { cpu } = account.read()
   const end = await redisSize(bench)
   const { count } = load.acknowledged
   return {
     load,
     memoryPerEvent: (end.memory - begin.memory) / count,
     fileBytesPerEvent: (end.file - begin.file) / count,
+    loadCpuPerEvent: (cpu.load / count) * 1e6,
   }
 }
 

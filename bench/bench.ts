@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { startGenerator, type Generator } from './load/generator.ts'
 import type { Owner } from './owner.ts'
 import { buildPeer, type Peer } from './peer.ts'
-import { createRounds, type DisturbanceLimits, type Rounds } from './rounds.ts'
+import { createRounds, type Rounds, type RoundsOptions } from './rounds.ts'
 import { startServices, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
 
-export interface BenchOptions extends DisturbanceLimits {
+export interface BenchOptions extends RoundsOptions {
   /** Fewer events where their number is not a matter of time: to see that it works. */
   quick: boolean
   /** Of each variant where there is a requirement on the comparison; some suites have their own number. */
@@ -52,14 +52,14 @@ export async function openBench(options: {
   const services = await startServices({ dataDir, owner })
   const logs = join(dataDir, 'logs')
   mkdirSync(logs, { recursive: true })
-  const { profileDir, foreignShareMax, slownessMax } = options.options
+  const { profileDir } = options.options
   return {
     options: options.options,
     services,
     generator: startGenerator(owner),
     owner,
     dataDir,
-    rounds: createRounds({ foreignShareMax, slownessMax }),
+    rounds: createRounds(options.options),
     peer,
     start: async (name, size) =>
       startVariant(name, {

@@ -15,6 +15,8 @@ export interface DirectInsert {
   rowsPerSecond: number
   /** Share of all processors that others used meanwhile, from 0 to 1. */
   foreignShare: number
+  /** Microseconds of CPU per row that was made for it, just before. */
+  cpuPerEvent: { load: number }
 }
 
 const rowsPerInsert = 5_000
@@ -31,7 +33,9 @@ export async function insertDirectly(
 ): Promise<DirectInsert> {
   const { sql, clickhouse } = bench.services
   const inserts = Math.ceil(rows / rowsPerInsert)
+  const beforeMaking = process.cpuUsage()
   const bodies = Array.from({ length: inserts }, () => gzipRows())
+  const making = process.cpuUsage(beforeMaking)
   await untilAtRest(bench, [clickhouse.pid])
   const account = openAccount(pidsOf(bench, intake))
   const begin = performance.now()
@@ -47,6 +51,7 @@ export async function insertDirectly(
     cpuPerRow: (cpu.clickhouse / total) * 1e6,
     rowsPerSecond: total / seconds,
     foreignShare,
+    cpuPerEvent: { load: (making.user + making.system) / total },
   }
 }
 

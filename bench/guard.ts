@@ -21,6 +21,7 @@ try {
       // A ratio of CPU times is good enough here when others are busy too.
       foreignShareMax: 1,
       slownessMax: Infinity,
+      repetitions: 0,
       soakMinutes: 0,
       profileDir: undefined,
     }

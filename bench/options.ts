@@ -36,6 +36,8 @@ export function readOptions(args: string[]): RunOptions {
       'foreign-max': { type: 'string', default: '6' },
       /** How many times as slow as in the fastest round of the same kind the machine may be. */
       'slowness-max': { type: 'string', default: '1.2' },
+      /** How many disturbed rounds a suite measures again. */
+      repetitions: { type: 'string', default: '3' },
       /** Length of the soak. */
       minutes: { type: 'string', default: '10' },
       /** Folder for CPU profiles of our own gateways and workers. */
@@ -54,6 +56,7 @@ export function readOptions(args: string[]): RunOptions {
       variants: oneOf('variants', values.variants, variantNames) as VariantName[],
       foreignShareMax: positive('foreign-max', values['foreign-max']) / 100,
       slownessMax: above(1, 'slowness-max', values['slowness-max']),
+      repetitions: wholeNumber('repetitions', values.repetitions),
       soakMinutes: positive('minutes', values.minutes),
       profileDir: values.profile,
     },

@@ -22,8 +22,8 @@ export interface Disturbance {
   /** Share of all processors that others used meanwhile, from 0 to 1. */
   foreignShare: number
   /**
-   * Of the load generator, in microseconds, where there is a load. It does much the same for every
-   * event of an item, so it tells how fast the machine was meanwhile.
+   * Of what makes the load, in microseconds. It does much the same for every event of an item, so it
+   * tells how fast the machine was.
    */
   cpuPerEvent?: { load: number }
 }
@@ -34,6 +34,11 @@ export interface DisturbanceLimits {
   foreignShareMax: number
   /** The load generator's CPU per event, as a multiple of the least of the same item. */
   slownessMax: number
+}
+
+export interface RoundsOptions extends DisturbanceLimits {
+  /** How many disturbed rounds are measured again, of all that are measured together. */
+  repetitions: number
 }
 
 /** How quiet the machine was in the rounds on which there is a requirement. */
@@ -48,15 +53,13 @@ export interface RoundsSummary {
   slowness: { median: number; max: number }
 }
 
-const repetitionsDefault = 3
-
 export interface Rounds {
   /**
    * Measures each in the given order, and then again those that were disturbed the most, as often as
    * `repetitions` allows: so a run ends in time on a machine that is never quiet. Of several tries of
    * a round the least disturbed one counts. Rounds of the same (`===`) item are compared.
    *
-   * @param repetitions default 3
+   * @param repetitions instead of the run's
    * @returns the measurements in the given order
    */
   measure<T, M extends Disturbance>(
@@ -73,7 +76,8 @@ interface Try<M> {
   least: { load: number }
 }
 
-export function createRounds({ foreignShareMax, slownessMax }: DisturbanceLimits): Rounds {
+export function createRounds(options: RoundsOptions): Rounds {
+  const { foreignShareMax, slownessMax } = options
   const kept: Try<Disturbance>[] = []
   let repeated = 0
 
@@ -87,7 +91,7 @@ export function createRounds({ foreignShareMax, slownessMax }: DisturbanceLimits
     async measure<T, M extends Disturbance>(
       order: readonly T[],
       measure: (item: T) => Promise<M>,
-      repetitions = repetitionsDefault,
+      repetitions = options.repetitions,
     ) {
       const leastOf = new Map(order.map((item) => [item, { load: Infinity }]))
       const attempt = async (item: T): Promise<Try<M>> => {

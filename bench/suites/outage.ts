@@ -13,7 +13,7 @@ import { defaultBodySize } from '../corpus.ts'
 import { insertDirectly, type DirectInsert } from '../direct-insert.ts'
 import { measureRound } from '../measure.ts'
 import { drainLine } from '../report/plots.ts'
-import { abbaOrder } from '../rounds.ts'
+import { abbaOrder, type Disturbance } from '../rounds.ts'
 import { untilRows } from '../rows-over-time.ts'
 import type { Variant } from '../variants.ts'
 import { requireExact, visibleDigest } from '../visible.ts'
@@ -29,8 +29,8 @@ import type { SuiteResult } from './suite.ts'
 const requests = { kind: 'log', size: defaultBodySize } as const
 /** So many that until seven tenths are visible the worker can take a frame for each that it completes. */
 const saturationEvents = 80_000
-/** A drain takes much longer than other rounds. */
-const repetitions = 1
+/** Of the run's repetitions: a drain takes much longer than other rounds. */
+const repeatedShare = 1 / 3
 
 const method = `ClickHouse is killed, then events come in over ${backlogConnections} connections as fast as
 they are taken. Bytes per event are the growth of Redis's \`used_memory\` and of its append-only file
@@ -96,19 +96,20 @@ async function warmUp(bench: Bench, variant: Variant): Promise<void> {
 /** Drains and direct inserts in turn. */
 async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
   const drainOnce = async () => {
-    const { load } = await bufferBehindFrozenWorkers(bench, intake, {
+    const { load, loadCpuPerEvent } = await bufferBehindFrozenWorkers(bench, intake, {
       events: saturationEvents,
       requests,
     })
     const drained = await drain(bench, intake, load)
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
-    return drained
+    // Of the load just before: a drain has none.
+    return { ...drained, cpuPerEvent: { load: loadCpuPerEvent } }
   }
   const measured = await bench.rounds.measure(
     abbaOrder(['drain', 'direct'] as const, bench.options.rounds - 1),
-    async (what): Promise<Drain | DirectInsert> =>
+    async (what): Promise<(Drain & Disturbance) | DirectInsert> =>
       what === 'drain' ? drainOnce() : insertDirectly(bench, intake, saturationEvents),
-    repetitions,
+    Math.ceil(bench.options.repetitions * repeatedShare),
   )
   return {
     drains: measured.filter((one) => 'saturatedWorkerCpu' in one),

@@ -12,7 +12,7 @@ t.test('variants run forwards and backwards in turn', async (t) => {
  */
 function build(found: { foreignShares?: number[]; loadCpu?: number[] } = {}) {
   const { foreignShares = [], loadCpu = [] } = found
-  const rounds = createRounds({ foreignShareMax: 0.05, slownessMax: 1.4 })
+  const rounds = createRounds({ foreignShareMax: 0.05, slownessMax: 1.4, repetitions: 3 })
   const tried: string[] = []
   const measure = async (item: string) => {
     const load = loadCpu.shift()
@@ -36,7 +36,7 @@ t.test('what is not judged is measured once', async (t) => {
 
 t.test('rounds that were not disturbed are measured once', async (t) => {
   const { rounds, tried, measure } = build({ loadCpu: [20, 60, 27, 50] })
-  const measured = await rounds.measure(['a', 'b', 'a', 'b'], measure, 3)
+  const measured = await rounds.measure(['a', 'b', 'a', 'b'], measure)
   t.same(numbers(measured), [1, 2, 3, 4])
   t.same(tried, ['a', 'b', 'a', 'b'])
   t.same(rounds.summary(), {
@@ -51,7 +51,7 @@ t.test(
   'a round during which others used the processors is measured again, at the end',
   async (t) => {
     const { rounds, tried, measure } = build({ foreignShares: [0.5] })
-    const measured = await rounds.measure(['a', 'b'], measure, 3)
+    const measured = await rounds.measure(['a', 'b'], measure)
     t.same(tried, ['a', 'b', 'a'])
     t.same(numbers(measured), [3, 2], 'in the order that was asked for')
     t.match(rounds.summary(), { rounds: 2, disturbed: 0, repeated: 1 })
@@ -62,7 +62,7 @@ t.test(
   'so is one in which the load generator needed more than in another of its kind',
   async (t) => {
     const { rounds, tried, measure } = build({ loadCpu: [20, 60, 29, 61, 22] })
-    const measured = await rounds.measure(['a', 'b', 'a', 'b'], measure, 3)
+    const measured = await rounds.measure(['a', 'b', 'a', 'b'], measure)
     t.same(tried, ['a', 'b', 'a', 'b', 'a'])
     t.same(numbers(measured), [1, 2, 5, 4])
     t.match(rounds.summary(), { disturbed: 0, slowness: { max: 1.1 } })
@@ -97,7 +97,7 @@ t.test('the most disturbed come first, and the least disturbed try counts', asyn
 
 t.test('on a machine that is never quiet the repetitions end', async (t) => {
   const { rounds, tried, measure } = build({ foreignShares: Array.from({ length: 20 }, () => 1) })
-  await rounds.measure(['a', 'b'], measure, 3)
+  await rounds.measure(['a', 'b'], measure)
   t.equal(tried.length, 5)
   await rounds.measure(['c'], measure, 0)
   t.equal(tried.length, 6)
