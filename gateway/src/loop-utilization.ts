@@ -1,25 +1,24 @@
-import { performance } from 'node:perf_hooks'
-
 const windowMs = 100
 
 /**
- * Measures the share of time in which the event loop of this process works instead of waiting, when it
- * is asked and at most every tenth of a second.
+ * Measures the share of time, 0 to 1, in which the event loop of this process does not wait for
+ * anything to do. Waiting for a processor counts as work.
  *
- * @returns the share, 0 to 1, over the latest window that has ended
+ * @returns tells the share over the latest window, and 0 before the first one has ended; a window
+ * lasts a tenth of a second, or until the first question after that
  */
 export function createLoopUtilization(): () => number {
-  let windowStart = performance.now()
-  let atStart = performance.eventLoopUtilization()
+  let start = { at: performance.now(), activeMs: activeMs() }
   let share = 0
   return () => {
-    const now = performance.now()
-    if (now - windowStart >= windowMs) {
-      const atEnd = performance.eventLoopUtilization()
-      share = performance.eventLoopUtilization(atEnd, atStart).utilization
-      windowStart = now
-      atStart = atEnd
+    const now = { at: performance.now(), activeMs: activeMs() }
+    const elapsedMs = now.at - start.at
+    if (elapsedMs >= windowMs) {
+      share = (now.activeMs - start.activeMs) / elapsedMs
+      start = now
     }
     return share
   }
 }
+
+const activeMs = () => performance.eventLoopUtilization().active

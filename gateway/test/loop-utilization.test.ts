@@ -1,20 +1,62 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import t from 'tap'
+import { mock } from 'node:test'
+import t, { type Test } from 'tap'
 import { createLoopUtilization } from '../src/loop-utilization.ts'
 
-const windowMs = 100
+/** A process whose event loop works and waits as it is told. */
+function pretend(t: Test) {
+  let now = 1_000
+  let active = 0
+  const clock = mock.method(performance, 'now', () => now)
+  const meter = mock.method(performance, 'eventLoopUtilization', () => ({
+    active,
+    idle: now - active,
+    utilization: active / now,
+  }))
+  t.teardown(() => {
+    clock.mock.restore()
+    meter.mock.restore()
+  })
+  return {
+    work: (ms: number) => {
+      now += ms
+      active += ms
+    },
+    wait: (ms: number) => (now += ms),
+  }
+}
 
-t.test('tells a loop that works from one that waits, each over a window of its own', async (t) => {
+t.test('the share of the last tenth of a second, until the next one has passed', (t) => {
+  const { work, wait } = pretend(t)
   const utilization = createLoopUtilization()
   t.equal(utilization(), 0, 'nothing measured yet')
+  work(80)
+  wait(19)
+  t.equal(utilization(), 0, 'not a whole window yet')
+  wait(1)
+  t.equal(utilization(), 0.8)
+  work(99)
+  t.equal(utilization(), 0.8)
+  work(1)
+  t.equal(utilization(), 1)
+  t.end()
+})
 
-  const until = performance.now() + windowMs
+t.test('a window without questions lasts until the next one', (t) => {
+  const { work, wait } = pretend(t)
+  const utilization = createLoopUtilization()
+  wait(9_900)
+  work(100)
+  t.equal(utilization(), 0.01)
+  work(100)
+  t.equal(utilization(), 1)
+  t.end()
+})
+
+t.test('of this very process it is between nothing and all', (t) => {
+  const utilization = createLoopUtilization()
+  const until = performance.now() + 100
   while (performance.now() < until);
-  const working = utilization()
-  t.ok(working > 0.9 && working <= 1, `${working} after working`)
-  t.equal(utilization(), working, 'the same until the next window has ended')
-
-  await pause(windowMs + 1)
-  const waiting = utilization()
-  t.ok(waiting < working / 2, `${waiting} after waiting`)
+  const share = utilization()
+  t.ok(share > 0 && share < 1.01, String(share))
+  t.end()
 })

@@ -8,6 +8,9 @@ import type { Scenario } from '../scenario.ts'
 const acknowledgementTimes = (events: Event[]) =>
   events.flatMap((one) => (one.is === 'acknowledged' ? [one.ms] : [])).toSorted((a, b) => a - b)
 
+/** What the network of F49 adds between client and gateway at most: 400 ms each way. */
+const slowNetworkMs = 2 * 400
+
 export const everythingScenarios: Scenario[] = [
   {
     id: 'F46',
@@ -34,8 +37,7 @@ export const everythingScenarios: Scenario[] = [
     id: 'F49',
     title: 'every network with 200 ± 200 ms and one chunk in 100 cuts for 20 s',
     cluster: { gateways: 2, workers: 2 },
-    // Between client and gateway, up to 400 ms each way.
-    networkMs: 2 * 400,
+    networkMs: slowNetworkMs,
     async run({ cluster, acknowledged, history, expect }) {
       await acknowledged(100)
       const from = history.events.length
@@ -47,7 +49,8 @@ export const everythingScenarios: Scenario[] = [
       for (const proxy of Object.values(cluster.network)) proxy.set()
       await acknowledged(200)
       const p99 = times[Math.floor(times.length * 0.99)] ?? Infinity
-      expect(p99 < 5_000, `99 % of the 201 come within 5 s (${p99} ms)`)
+      const limitMs = 5_000 + slowNetworkMs
+      expect(p99 < limitMs, `99 % of the 201 come within ${limitMs} ms (${p99} ms)`)
     },
   },
   {
