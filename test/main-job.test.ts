@@ -115,13 +115,17 @@ t.test('a stack, started twice on the same data', async (t) => {
   const stack = await startStack(t, { dataDir })
 
   t.test('every printed curl line works as it stands', async (t) => {
-    const curls = stack.lines.filter(isCurl)
-    t.equal(curls.length, 4)
-    const answers = ['Log successfully created', 'Logs processed', 'Feedback successfully created']
-    for (const [index, curl] of curls.entries()) {
-      const { stdout } = await run('sh', ['-c', `${curl} -s --fail-with-body`])
-      t.match(stdout, answers[index] ?? 'received_at')
-    }
+    const answers = await Promise.all(
+      stack.lines
+        .filter(isCurl)
+        .map(async (curl) => (await run('sh', ['-c', `${curl} -s --fail-with-body`])).stdout),
+    )
+    // What the query finds is a matter of time.
+    const [log, batch, feedback, ...others] = answers
+    t.match(log, '"Log successfully created"')
+    t.match(batch, '"accepted":2,"rejected":0')
+    t.match(feedback, '"Feedback successfully created"')
+    t.equal(others.length, 1)
   })
 
   t.test('a log event is one row within 2 s, every field as it was sent', async (t) => {
