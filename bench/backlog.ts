@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { openAccount } from './accounting.ts'
 import type { Bench } from './bench.ts'
+import { readProcessCpu } from './cpu.ts'
 import { freeze, thaw } from './freeze.ts'
 import type { RequestKind } from './load/requests.ts'
 import type { LoadResult } from './load/tally.ts'
@@ -53,7 +54,7 @@ export async function buffer(
   const { events, requests } = options
   const { generator, services } = bench
   const begin = await redisSize(bench)
-  const account = openAccount(pidsOf(bench, variant))
+  const cpuBefore = readProcessCpu(generator.pid)
   const load = await generator.run({
     loop: 'closed',
     ports: variant.ports,
@@ -64,14 +65,14 @@ export async function buffer(
     apiKey: services.apiKey,
   })
   requireNoFailure(variant.name, load)
-  const { cpu } = account.read()
+  const cpuSeconds = readProcessCpu(generator.pid) - cpuBefore
   const end = await redisSize(bench)
   const { count } = load.acknowledged
   return {
     load,
     memoryPerEvent: (end.memory - begin.memory) / count,
     fileBytesPerEvent: (end.file - begin.file) / count,
-    loadCpuPerEvent: (cpu.load / count) * 1e6,
+    loadCpuPerEvent: (cpuSeconds / count) * 1e6,
   }
 }
 
