@@ -11,11 +11,11 @@ export function createLoopUtilization(): () => number {
   let start = { at: performance.now(), activeMs: activeMs() }
   let share = 0
   return () => {
-    const now = { at: performance.now(), activeMs: activeMs() }
-    const elapsedMs = now.at - start.at
+    const elapsedMs = performance.now() - start.at
     if (elapsedMs >= windowMs) {
-      share = (now.activeMs - start.activeMs) / elapsedMs
-      start = now
+      const end = { at: start.at + elapsedMs, activeMs: activeMs() }
+      share = (end.activeMs - start.activeMs) / elapsedMs
+      start = end
     }
     return share
   }
