@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
+import type { Demand } from '../load/main.ts'
 import { measureRound } from '../measure.ts'
 import { latencyBars } from '../report/plots.ts'
 import { abbaOrder, measureEach } from '../rounds.ts'
@@ -26,32 +27,43 @@ const openConnections = 256
 const openExtraSeconds = 0.5
 /** At the level that is judged. */
 const extraTurns = 2
+/** Times as long as for a closed loop: there V8 meets requests by the dozen, here one by one. */
+const openWarmUpTimes = 2
 const idleRequests = 200
 const idlePauseMs = 10
 
 const method = `Open loop: requests become due at random moments (Poisson) and their latency counts from
 then, so waiting behind a stalled answer is charged, and so is a late generator (its clock ticks once
 a millisecond). The rates are shares of what Intake took in a closed loop at the start of this suite;
-\`bare\` gets the same rates. Latencies are exact, not from histogram buckets. The worker works
-meanwhile on the same cores, and ClickHouse on what the others leave of them.`
+\`bare\` gets the same rates, and both are warmed up by an open loop at half of it. Latencies are exact,
+not from histogram buckets. The worker works meanwhile on the same cores, and ClickHouse on what the
+others leave of them.`
 
 /** Latency of the acknowledgement under load and idle, and from there to visibility. */
 export async function latency(bench: Bench): Promise<SuiteResult> {
   const { options } = bench
   const variants = [await bench.start('intake'), await bench.start('bare')] as const
   const [intake, bare] = variants
-  const closed = (variant: Variant, seconds: number) =>
-    measureRound(bench, variant, {
+  const closed = (seconds: number) =>
+    measureRound(bench, intake, {
       loop: 'closed',
       connections: capacityConnections,
       seconds,
       requests,
     })
-  await closed(bare, options.seconds + 1)
-  await closed(intake, options.seconds + 1)
-  const full = await closed(intake, options.seconds)
-  const capacity = full.acceptedPerSecond
-  bench.say(`latency: capacity ${Math.round(capacity)}/s`)
+  await closed(options.seconds + 1)
+  const { acceptedPerSecond: capacity } = await closed(options.seconds)
+  bench.say(`latency: capacity ${Math.round(capacity)}/s, warming up for the open loop`)
+  const demand = (level: number, seconds = options.seconds + openExtraSeconds): Demand => ({
+    loop: 'open',
+    rate: capacity * level,
+    connections: openConnections,
+    seconds,
+    requests,
+  })
+  for (const variant of variants) {
+    await measureRound(bench, variant, demand(judgedLevel, openWarmUpTimes * options.warmUpSeconds))
+  }
 
   const idle = {
     intake: await measureIdle(bench, intake),
@@ -59,13 +71,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
     redis: await measureRedisWrite(bench),
   }
   const open = async (variant: Variant, level: number) => {
-    const round = await measureRound(bench, variant, {
-      loop: 'open',
-      rate: capacity * level,
-      connections: openConnections,
-      seconds: options.seconds + openExtraSeconds,
-      requests,
-    })
+    const round = await measureRound(bench, variant, demand(level))
     const { p99 } = round.load.latencyMs
     bench.say(`latency: ${variant.name} at ${level * 100} %: p99 ${p99.toFixed(1)} ms`)
     return round
@@ -78,13 +84,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
       : measureEach(variants, atLevel))
     rounds.push(...measured.map((round) => ({ level, round })))
   }
-  const visible = await measureVisibility(bench, intake, {
-    loop: 'open',
-    rate: capacity * judgedLevel,
-    connections: openConnections,
-    seconds: options.seconds + openExtraSeconds,
-    requests,
-  })
+  const visible = await measureVisibility(bench, intake, demand(judgedLevel))
   for (const variant of variants) await variant.stop()
 
   return {
