@@ -15,6 +15,8 @@ export interface OpenLoop {
   /** Requests per second on average. */
   rate: number
   seconds: number
+  /** Latencies count of requests that are due later: by then the server has taken the connections. */
+  settleSeconds: number
   /** When all of them are busy, due requests wait, their latency running. */
   connections: number
 }
@@ -25,7 +27,7 @@ export async function runOpenLoop(
   options: OpenLoop & { keepAckTimes: boolean },
   requests: PreparedRequests,
 ): Promise<LoadResult> {
-  const { ports, rate, seconds } = options
+  const { ports, rate, seconds, settleSeconds } = options
   const tally = createTally({ ...options, eventsPerRequest: requests.eventsPerRequest })
   const random = createRandom(Math.round(rate))
   const idle = await Promise.all(
@@ -43,7 +45,8 @@ export async function runOpenLoop(
     try {
       const request = requests.bytes[next++ % requests.bytes.length] as Buffer
       const answer = await connection.send(request)
-      tally.settled(answer, performance.now() - dueAt)
+      const counts = dueAt - begin >= settleSeconds * 1_000
+      tally.settled(answer, counts ? performance.now() - dueAt : undefined)
       idle.push(connection)
     } catch (error) {
       tally.failed(error)

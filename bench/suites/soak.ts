@@ -36,6 +36,7 @@ export async function soak(bench: Bench): Promise<SuiteResult> {
     Promise.all([
       generator.run({
         loop: 'open',
+        settleSeconds: 0,
         ports,
         rate: logsPerSecond,
         connections: 256,
