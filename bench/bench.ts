@@ -14,7 +14,7 @@ export interface BenchOptions extends RoundsOptions {
   rounds: number
   /** Length of the load in a round. */
   seconds: number
-  /** Of a variant in the capacity suite; half of it where there is no requirement. */
+  /** Of each kind of load on a variant; half of it where there is no requirement. */
   warmUpSeconds: number
   /** That the capacity suite compares. */
   variants: readonly VariantName[]

@@ -11,7 +11,7 @@ export interface LoadResult {
   acknowledged: IdDigest
   /** Everything that was no acknowledgement: how often, by status or error. */
   failures: Record<string, number>
-  /** Of the acknowledgements whose latency counts, in milliseconds. */
+  /** Of the acknowledgements, in milliseconds. */
   latencyMs: Percentiles
   /** When each event was acknowledged, in milliseconds since 1970, ascending. Only when asked for. */
   ackTimes: number[]
@@ -25,8 +25,7 @@ const idLength = 36
  * acknowledges fewer events than its request had is a failure.
  */
 export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: number }): {
-  /** @param latencyMs undefined: does not count */
-  settled(answer: Answer, latencyMs: number | undefined): void
+  settled(answer: Answer, latencyMs: number): void
   failed(error: unknown): void
   result(seconds: number): LoadResult
 } {
@@ -44,7 +43,7 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
         count(`${status} ${/"code":"(\w+)"/.exec(body.toString())?.[1] ?? ''}`.trim())
         return
       }
-      if (latencyMs !== undefined) latencies.push(latencyMs)
+      latencies.push(latencyMs)
       const before = ids.length
       for (let at = body.indexOf(idMark); at !== -1; at = body.indexOf(idMark, at)) {
         at += idMark.length

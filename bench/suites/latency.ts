@@ -25,47 +25,42 @@ const capacityConnections = 64
 const openConnections = 256
 /** Percentiles need more events than costs. */
 const openExtraSeconds = 0.5
-const settleSeconds = 0.25
 /** At the level that is judged. */
 const extraTurns = 2
-/** Times as long as for a closed loop: there V8 meets requests by the dozen, here one by one. */
-const openWarmUpTimes = 2
 const idleRequests = 200
 const idlePauseMs = 10
 
 const method = `Open loop: requests become due at random moments (Poisson) and their latency counts from
 then, so waiting behind a stalled answer is charged, and so is a late generator (its clock ticks once
-a millisecond). Of the first ${settleSeconds} seconds of a round, in which the server takes the
-connections, no latency counts. The rates are shares of what Intake took in a closed loop at the start of
-this suite; \`bare\` gets the same rates, and both are warmed up by an open loop at half of it. Latencies
-are exact, not from histogram buckets. The worker works meanwhile on the same cores, and ClickHouse on
-what the others leave of them.`
+a millisecond). The rates are shares of what Intake took in a closed loop at the start of this suite;
+\`bare\` gets the same rates. Both are warmed up by a closed loop and by an open one, which single requests
+need. Latencies are exact, not from histogram buckets. The worker works meanwhile on the same cores, and
+ClickHouse on what the others leave of them.`
 
 /** Latency of the acknowledgement under load and idle, and from there to visibility. */
 export async function latency(bench: Bench): Promise<SuiteResult> {
   const { options } = bench
   const variants = [await bench.start('intake'), await bench.start('bare')] as const
   const [intake, bare] = variants
-  const closed = (seconds: number) =>
-    measureRound(bench, intake, {
+  const closed = (variant: Variant, seconds: number) =>
+    measureRound(bench, variant, {
       loop: 'closed',
       connections: capacityConnections,
       seconds,
       requests,
     })
-  await closed(options.seconds + 1)
-  const { acceptedPerSecond: capacity } = await closed(options.seconds)
+  for (const variant of variants) await closed(variant, options.warmUpSeconds)
+  const { acceptedPerSecond: capacity } = await closed(intake, options.seconds)
   bench.say(`latency: capacity ${Math.round(capacity)}/s, warming up for the open loop`)
   const demand = (level: number, seconds = options.seconds + openExtraSeconds): Demand => ({
     loop: 'open',
     rate: capacity * level,
     connections: openConnections,
     seconds,
-    settleSeconds,
     requests,
   })
   for (const variant of variants) {
-    await measureRound(bench, variant, demand(judgedLevel, openWarmUpTimes * options.warmUpSeconds))
+    await measureRound(bench, variant, demand(judgedLevel, options.warmUpSeconds))
   }
 
   const idle = {

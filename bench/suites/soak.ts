@@ -36,7 +36,6 @@ export async function soak(bench: Bench): Promise<SuiteResult> {
     Promise.all([
       generator.run({
         loop: 'open',
-        settleSeconds: 0,
         ports,
         rate: logsPerSecond,
         connections: 256,

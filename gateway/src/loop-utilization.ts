@@ -11,10 +11,10 @@ export function createLoopUtilization(): () => number {
   let start = { at: performance.now(), activeMs: activeMs() }
   let share = 0
   return () => {
-    const elapsedMs = performance.now() - start.at
-    if (elapsedMs >= windowMs) {
-      const end = { at: start.at + elapsedMs, activeMs: activeMs() }
-      share = (end.activeMs - start.activeMs) / elapsedMs
+    const at = performance.now()
+    if (at - start.at >= windowMs) {
+      const end = { at, activeMs: activeMs() }
+      share = (end.activeMs - start.activeMs) / (end.at - start.at)
       start = end
     }
     return share

@@ -22,6 +22,7 @@ function pretend(t: Test) {
       active += ms
     },
     wait: (ms: number) => (now += ms),
+    readings: () => meter.mock.callCount(),
   }
 }
 
@@ -38,6 +39,20 @@ t.test('the share of the last tenth of a second, until the next one has passed',
   t.equal(utilization(), 0.8)
   work(1)
   t.equal(utilization(), 1)
+  t.end()
+})
+
+t.test('the loop is read once for a window, however many questions there are', (t) => {
+  const { work, readings } = pretend(t)
+  const utilization = createLoopUtilization()
+  for (let asked = 0; asked < 50; asked++) {
+    work(1)
+    utilization()
+  }
+  t.equal(readings(), 1, 'at the start')
+  work(50)
+  utilization()
+  t.equal(readings(), 2)
   t.end()
 })
 
