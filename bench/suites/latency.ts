@@ -6,6 +6,7 @@ import { measureRound } from '../measure.ts'
 import { latencyBars } from '../report/plots.ts'
 import { abbaOrder, measureEach } from '../rounds.ts'
 import { median, percentilesOf, type Percentiles } from '../statistics.ts'
+import { timeScale, timeScaleMethod } from '../time-scale.ts'
 import type { Variant } from '../variants.ts'
 import { measureVisibility } from '../visibility.ts'
 import {
@@ -37,7 +38,9 @@ then, so waiting behind a stalled answer is charged, and so is a late generator 
 a millisecond). The rates are shares of what Intake took in a closed loop at the start of this suite (the
 median of three rounds); \`bare\` gets the same rates. Both are warmed up by a closed loop and by an open
 one, which single requests need. Latencies are exact, not from histogram buckets. The worker works meanwhile
-on the same cores, and ClickHouse on what the others leave of them.`
+on the same cores, and ClickHouse on what the others leave of them.
+
+${timeScaleMethod}`
 
 /** Latency of the acknowledgement under load and idle, and from there to visibility. */
 export async function latency(bench: Bench): Promise<SuiteResult> {
@@ -52,11 +55,12 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
       requests,
     })
   for (const variant of variants) await closed(variant, options.warmUpSeconds)
-  const full = await measureEach(
-    Array.from({ length: capacityRounds }, () => intake),
-    (variant) => closed(variant, options.seconds),
+  const full = await measureEach(abbaOrder(variants, capacityRounds), (variant) =>
+    closed(variant, options.seconds),
   )
-  const capacity = median(full.map(({ acceptedPerSecond }) => acceptedPerSecond))
+  const fullOf = ({ name }: Variant) => full.filter(({ variant }) => variant === name)
+  const capacity = median(fullOf(intake).map(({ acceptedPerSecond }) => acceptedPerSecond))
+  const scale = timeScale(fullOf(bare))
   bench.say(`latency: capacity ${Math.round(capacity)}/s, warming up for the open loop`)
   const demand = (level: number, seconds = options.seconds + openExtraSeconds): Demand => ({
     loop: 'open',
@@ -96,7 +100,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
     title: 'Latency',
     method,
     tables: [ackTable(rounds, capacity), idleTable(idle), visibleTable(visible)],
-    checks: latencyChecks(rounds, idle),
+    checks: latencyChecks(rounds, idle, scale),
     plots: [
       {
         name: 'latency',
@@ -110,7 +114,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
         ),
       },
     ],
-    raw: { capacity, rounds, idle, visible },
+    raw: { capacity, scale, rounds, idle, visible },
   }
 }
 

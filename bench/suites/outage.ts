@@ -11,10 +11,12 @@ import {
 import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
 import { insertDirectly, type DirectInsert } from '../direct-insert.ts'
-import { measureRound } from '../measure.ts'
+import type { Demand } from '../load/main.ts'
+import { measureRound, type Round } from '../measure.ts'
 import { drainLine } from '../report/plots.ts'
 import { abbaOrder, type Disturbance } from '../rounds.ts'
 import { untilRows } from '../rows-over-time.ts'
+import { timeScale, timeScaleMethod } from '../time-scale.ts'
 import type { Variant } from '../variants.ts'
 import { requireExact, visibleDigest } from '../visible.ts'
 import {
@@ -42,7 +44,9 @@ What draining costs is measured in rounds afterwards: the worker, warm from the 
 ${saturationEvents} events come in, and takes them when it is let go. At saturation it has its hands
 full, from the first row until seven tenths are visible; the whole drain is from the moment it is let go
 until the last merge. Rates count from the first to the last row. Direct inserts of as many rows of the same kind,
-5,000 each, take turns with the drains (ABBA).`
+5,000 each, and rounds of \`bare\` take turns with the drains (ABBA).
+
+${timeScaleMethod}`
 
 /** What an outage of ClickHouse costs, and how fast its backlog is gone. */
 export async function outage(bench: Bench): Promise<SuiteResult> {
@@ -51,7 +55,7 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
   await keys.config('SET', 'auto-aof-rewrite-percentage', '0')
 
   const intake = await bench.start('intake')
-  await warmUp(bench, intake)
+  await measureRound(bench, intake, closedLoop(bench.options.seconds + 1))
   bench.say(`outage: ClickHouse is stopped, ${events} events come in`)
   await bench.services.stopClickHouse()
   const buffered = await buffer(bench, intake, { events, requests })
@@ -84,17 +88,17 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-async function warmUp(bench: Bench, variant: Variant): Promise<void> {
-  await measureRound(bench, variant, {
-    loop: 'closed',
-    connections: backlogConnections,
-    seconds: bench.options.seconds + 1,
-    requests,
-  })
-}
+const closedLoop = (seconds: number): Demand => ({
+  loop: 'closed',
+  connections: backlogConnections,
+  seconds,
+  requests,
+})
 
-/** Drains and direct inserts in turn. */
+/** Drains, direct inserts and rounds of `bare` in turn. */
 async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
+  const bare = await bench.start('bare')
+  await measureRound(bench, bare, closedLoop(bench.options.warmUpSeconds))
   const drainOnce = async () => {
     const { load, loadCpuPerEvent } = await bufferBehindFrozenWorkers(bench, intake, {
       events: saturationEvents,
@@ -106,14 +110,19 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     return { ...drained, cpuPerEvent: { load: loadCpuPerEvent } }
   }
   const measured = await bench.rounds.measure(
-    abbaOrder(['drain', 'direct'] as const, bench.options.rounds - 1),
-    async (what): Promise<(Drain & Disturbance) | DirectInsert> =>
-      what === 'drain' ? drainOnce() : insertDirectly(bench, intake, saturationEvents),
+    abbaOrder(['drain', 'direct', 'bare'] as const, bench.options.rounds - 1),
+    async (what): Promise<(Drain & Disturbance) | DirectInsert | Round> => {
+      if (what === 'drain') return drainOnce()
+      if (what === 'bare') return measureRound(bench, bare, closedLoop(bench.options.seconds))
+      return insertDirectly(bench, intake, saturationEvents)
+    },
     Math.ceil(bench.options.repetitions * repeatedShare),
   )
+  await bare.stop()
   return {
     drains: measured.filter((one) => 'saturatedWorkerCpu' in one),
     direct: measured.filter((one) => 'cpuPerRow' in one),
+    scale: timeScale(measured.filter((one) => 'acceptedPerSecond' in one)),
   }
 }
 
