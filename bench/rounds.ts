@@ -1,11 +1,12 @@
 import { median } from './statistics.ts'
 
 /** Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine meets all alike. */
-export function abbaOrder<T>(variants: readonly T[], turns: number): T[] {
-  return Array.from({ length: turns }, (_, turn) =>
-    turn % 2 === 0 ? variants : variants.toReversed(),
-  ).flat()
+export function abbaOrder<T>(items: readonly T[], turns: number): T[] {
+  return Array.from({ length: turns }, (_, turn) => inTurn(items, turn)).flat()
 }
+
+const inTurn = <T>(items: readonly T[], turn: number): readonly T[] =>
+  turn % 2 === 0 ? items : items.toReversed()
 
 /** Measures each, once. */
 export async function measureEach<T, M>(
@@ -28,7 +29,7 @@ export interface Disturbance {
   cpuPerEvent?: { load: number }
 }
 
-/** How much a round may be disturbed before it is measured again, or counts as disturbed. */
+/** How much a round may be disturbed before its turn is measured again, or it counts as disturbed. */
 export interface DisturbanceLimits {
   /** Share of all processors that others may use meanwhile, from 0 to 1. */
   foreignShareMax: number
@@ -37,7 +38,7 @@ export interface DisturbanceLimits {
 }
 
 export interface RoundsOptions extends DisturbanceLimits {
-  /** How many disturbed rounds are measured again, of all that are measured together. */
+  /** How many disturbed turns are measured again, of all that are measured together. */
   repetitions: number
 }
 
@@ -47,7 +48,7 @@ export interface RoundsSummary {
   rounds: number
   /** Those of them that were disturbed. */
   disturbed: number
-  /** Further tries, whether they count or not. */
+  /** Rounds of further tries, whether they count or not. */
   repeated: number
   /** The load generator's CPU per event, as a multiple of the least of the same item. */
   slowness: { median: number; max: number }
@@ -55,17 +56,17 @@ export interface RoundsSummary {
 
 export interface Rounds {
   /**
-   * Measures each in the given order, and then again those that were disturbed the most, as often as
-   * `repetitions` allows: so a run ends in time on a machine that is never quiet. Of several tries of
-   * a round the least disturbed one counts. Rounds of the same (`===`) item are compared.
+   * Measures all items in turn, ABBA, and then again the turns that were disturbed the most, as often
+   * as `repetitions` allows: so a run ends in time on a machine that is never quiet. A turn is repeated
+   * as a whole, because what is compared must have met the same machine. Of several tries of a turn
+   * the least disturbed one counts. Rounds of the same (`===`) item tell how slow one was.
    *
-   * @param repetitions instead of the run's
-   * @returns the measurements in the given order
+   * @param order.repetitions instead of the run's
+   * @returns the n-th measurement of an item is that of the n-th turn
    */
   measure<T, M extends Disturbance>(
-    order: readonly T[],
+    order: { items: readonly T[]; turns: number; repetitions?: number },
     measure: (item: T) => Promise<M>,
-    repetitions?: number,
   ): Promise<M[]>
   summary(): RoundsSummary
 }
@@ -86,31 +87,39 @@ export function createRounds(options: RoundsOptions): Rounds {
   /** Above 1, one of the limits is exceeded. */
   const disturbance = (one: Try<Disturbance>) =>
     Math.max(one.measured.foreignShare / foreignShareMax, (slowness(one) - 1) / (slownessMax - 1))
+  const worst = (turn: Try<Disturbance>[]) => Math.max(...turn.map(disturbance))
 
   return {
     async measure<T, M extends Disturbance>(
-      order: readonly T[],
+      {
+        items,
+        turns,
+        repetitions = options.repetitions,
+      }: { items: readonly T[]; turns: number; repetitions?: number },
       measure: (item: T) => Promise<M>,
-      repetitions = options.repetitions,
     ) {
-      const leastOf = new Map(order.map((item) => [item, { load: Infinity }]))
+      const leastOf = new Map(items.map((item) => [item, { load: Infinity }]))
       const attempt = async (item: T): Promise<Try<M>> => {
         const measured = await measure(item)
         const least = leastOf.get(item) as { load: number }
         least.load = Math.min(least.load, measured.cpuPerEvent?.load ?? Infinity)
         return { measured, least }
       }
-      const rounds: { item: T; best: Try<M> }[] = []
-      for (const item of order) rounds.push({ item, best: await attempt(item) })
-      for (let repetition = 0; repetition < repetitions; repetition++) {
-        const [worst] = rounds.toSorted((a, b) => disturbance(b.best) - disturbance(a.best))
-        if (worst === undefined || disturbance(worst.best) <= 1) break
-        const again = await attempt(worst.item)
-        if (disturbance(again) < disturbance(worst.best)) worst.best = again
-        repeated++
+      const best: { order: readonly T[]; tries: Try<M>[] }[] = []
+      for (let turn = 0; turn < turns; turn++) {
+        const order = inTurn(items, turn)
+        best.push({ order, tries: await measureEach(order, attempt) })
       }
-      kept.push(...rounds.map(({ best }) => best))
-      return rounds.map(({ best }) => best.measured)
+      for (let repetition = 0; repetition < repetitions; repetition++) {
+        const [most] = best.toSorted((a, b) => worst(b.tries) - worst(a.tries))
+        if (most === undefined || worst(most.tries) <= 1) break
+        const again = await measureEach(most.order, attempt)
+        repeated += again.length
+        if (worst(again) < worst(most.tries)) most.tries = again
+      }
+      const counting = best.flatMap(({ tries }) => tries)
+      kept.push(...counting)
+      return counting.map(({ measured }) => measured)
     },
     summary() {
       const all = kept.map(slowness)

@@ -40,7 +40,7 @@ function roundsMarkdown(
 ): string {
   return `Of ${rounds} rounds on which there is a requirement ${disturbed} were disturbed: others used more than
 ${number(foreignShareMax * 100)} % of the processors, or the load generator more than ${slownessMax} times as much CPU per event as in another
-round of the same kind. ${repeated} were repeated to get that far. Over the rounds that count, it used
+round of the same kind. To get that far ${repeated} were measured again, whole turns at a time. Over the rounds that count, it used
 ${slowness.median.toFixed(2)} times the least (median; up to ${slowness.max.toFixed(2)}).`
 }
 

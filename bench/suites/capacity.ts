@@ -97,7 +97,7 @@ const measureTogether = (bench: Bench, variants: Variant[]): Promise<Round[]> =>
   )
 
 const measureApart = (bench: Bench, variants: Variant[]): Promise<Round[]> =>
-  bench.rounds.measure(abbaOrder(variants, bench.options.rounds), (variant) =>
+  bench.rounds.measure({ items: variants, turns: bench.options.rounds }, (variant) =>
     measure(bench, variant, { workersLater: true }),
   )
 

@@ -88,7 +88,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
   for (const level of levels) {
     const atLevel = (variant: Variant) => open(variant, level)
     const measured = await (level === judgedLevel
-      ? bench.rounds.measure(abbaOrder(variants, options.rounds + extraTurns), atLevel)
+      ? bench.rounds.measure({ items: variants, turns: options.rounds + extraTurns }, atLevel)
       : measureEach(variants, atLevel))
     rounds.push(...measured.map((round) => ({ level, round })))
   }

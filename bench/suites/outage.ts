@@ -14,7 +14,7 @@ import { insertDirectly, type DirectInsert } from '../direct-insert.ts'
 import type { Demand } from '../load/main.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { drainLine } from '../report/plots.ts'
-import { abbaOrder, type Disturbance } from '../rounds.ts'
+import type { Disturbance } from '../rounds.ts'
 import { untilRows } from '../rows-over-time.ts'
 import { timeScale, timeScaleMethod } from '../time-scale.ts'
 import type { Variant } from '../variants.ts'
@@ -31,7 +31,7 @@ import type { SuiteResult } from './suite.ts'
 const requests = { kind: 'log', size: defaultBodySize } as const
 /** So many that until seven tenths are visible the worker can take a frame for each that it completes. */
 const saturationEvents = 80_000
-/** Of the run's repetitions: a drain takes much longer than other rounds. */
+/** Of the run's repetitions: this turn takes much longer than others. */
 const repeatedShare = 1 / 3
 
 const method = `ClickHouse is killed, then events come in over ${backlogConnections} connections as fast as
@@ -110,13 +110,16 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     return { ...drained, cpuPerEvent: { load: loadCpuPerEvent } }
   }
   const measured = await bench.rounds.measure(
-    abbaOrder(['drain', 'direct', 'bare'] as const, bench.options.rounds - 1),
+    {
+      items: ['drain', 'direct', 'bare'] as const,
+      turns: bench.options.rounds - 1,
+      repetitions: Math.ceil(bench.options.repetitions * repeatedShare),
+    },
     async (what): Promise<(Drain & Disturbance) | DirectInsert | Round> => {
       if (what === 'drain') return drainOnce()
       if (what === 'bare') return measureRound(bench, bare, closedLoop(bench.options.seconds))
       return insertDirectly(bench, intake, saturationEvents)
     },
-    Math.ceil(bench.options.repetitions * repeatedShare),
   )
   await bare.stop()
   return {

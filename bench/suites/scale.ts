@@ -6,7 +6,7 @@ import { measureRound, type Round } from '../measure.ts'
 import type { AppProcess } from '../process.ts'
 import { number, range } from '../report/format.ts'
 import { median } from '../statistics.ts'
-import { abbaOrder, measureEach } from '../rounds.ts'
+import { measureEach } from '../rounds.ts'
 import { untilReady, type Variant } from '../variants.ts'
 import type { Check, SuiteResult } from './suite.ts'
 
@@ -60,7 +60,7 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
     return { ...round, size }
   }
   const measured = [
-    ...(await bench.rounds.measure(abbaOrder([single, fourfold], rounds), measureSize)),
+    ...(await bench.rounds.measure({ items: [single, fourfold], turns: rounds }, measureSize)),
     ...(await measureEach(mixed, measureSize)),
   ]
   await only(all, single)

@@ -34,11 +34,11 @@ t.test('what is not judged is measured once', async (t) => {
   t.same(tried, ['a', 'b'])
 })
 
-t.test('rounds that were not disturbed are measured once', async (t) => {
-  const { rounds, tried, measure } = build({ loadCpu: [20, 60, 27, 50] })
-  const measured = await rounds.measure(['a', 'b', 'a', 'b'], measure)
+t.test('turns that were not disturbed are measured once', async (t) => {
+  const { rounds, tried, measure } = build({ loadCpu: [20, 60, 50, 27] })
+  const measured = await rounds.measure({ items: ['a', 'b'], turns: 2 }, measure)
   t.same(numbers(measured), [1, 2, 3, 4])
-  t.same(tried, ['a', 'b', 'a', 'b'])
+  t.same(tried, ['a', 'b', 'b', 'a'])
   t.same(rounds.summary(), {
     rounds: 4,
     disturbed: 0,
@@ -47,59 +47,54 @@ t.test('rounds that were not disturbed are measured once', async (t) => {
   })
 })
 
-t.test(
-  'a round during which others used the processors is measured again, at the end',
-  async (t) => {
-    const { rounds, tried, measure } = build({ foreignShares: [0.5] })
-    const measured = await rounds.measure(['a', 'b'], measure)
-    t.same(tried, ['a', 'b', 'a'])
-    t.same(numbers(measured), [3, 2], 'in the order that was asked for')
-    t.match(rounds.summary(), { rounds: 2, disturbed: 0, repeated: 1 })
-  },
-)
+t.test('a turn in which others used the processors is measured again, at the end', async (t) => {
+  const { rounds, tried, measure } = build({ foreignShares: [0, 0, 0.5] })
+  const measured = await rounds.measure({ items: ['a', 'b'], turns: 3 }, measure)
+  t.same(tried, ['a', 'b', 'b', 'a', 'a', 'b', 'b', 'a'], 'as a whole, and in its own order')
+  t.same(numbers(measured), [1, 2, 7, 8, 5, 6], 'in the order of the turns')
+  t.match(rounds.summary(), { rounds: 6, disturbed: 0, repeated: 2 })
+})
 
-t.test(
-  'so is one in which the load generator needed more than in another of its kind',
-  async (t) => {
-    const { rounds, tried, measure } = build({ loadCpu: [20, 60, 29, 61, 22] })
-    const measured = await rounds.measure(['a', 'b', 'a', 'b'], measure)
-    t.same(tried, ['a', 'b', 'a', 'b', 'a'])
-    t.same(numbers(measured), [1, 2, 5, 4])
-    t.match(rounds.summary(), { disturbed: 0, slowness: { max: 1.1 } })
-  },
-)
+t.test('so is one with a round in which the load generator needed more', async (t) => {
+  const { rounds, tried, measure } = build({ loadCpu: [20, 60, 61, 29, 62, 22] })
+  const measured = await rounds.measure({ items: ['a', 'b'], turns: 2 }, measure)
+  t.same(tried, ['a', 'b', 'b', 'a', 'b', 'a'])
+  t.same(numbers(measured), [1, 2, 5, 6])
+  t.match(rounds.summary(), { disturbed: 0, slowness: { max: 1.1 } })
+})
 
 t.test('a faster repetition shows that the others were slow', async (t) => {
   const { rounds, tried, measure } = build({ loadCpu: [30, 28, 15, 16], foreignShares: [0, 0.06] })
-  await rounds.measure(['a', 'a'], measure, 2)
+  await rounds.measure({ items: ['a'], turns: 2, repetitions: 2 }, measure)
   t.same(tried, ['a', 'a', 'a', 'a'])
   t.match(rounds.summary(), { disturbed: 0, repeated: 2 })
 })
 
 t.test('rounds of another call are not of the same kind', async (t) => {
   const { rounds, tried, measure } = build({ loadCpu: [10, 30] })
-  await rounds.measure(['a'], measure, 1)
-  await rounds.measure(['a'], measure, 1)
+  await rounds.measure({ items: ['a'], turns: 1 }, measure)
+  await rounds.measure({ items: ['a'], turns: 1 }, measure)
   t.same(tried, ['a', 'a'])
 })
 
 t.test('the most disturbed come first, and the least disturbed try counts', async (t) => {
   // Much slower weighs more than a little more of the processors.
   const { rounds, tried, measure } = build({
-    foreignShares: [0.06, 0, 0, 0.07, 0, 0.08],
-    loadCpu: [10, 18, 10, 10, 19, 10],
+    foreignShares: [0.06, 0, 0, 0, 0, 0.07],
+    loadCpu: [10, 10, 18, 10, 19, 10, 10, 17],
   })
-  const measured = await rounds.measure(['a', 'b', 'b', 'c'], measure, 2)
-  t.same(tried, ['a', 'b', 'b', 'c', 'b', 'b'])
-  t.same(numbers(measured), [1, 6, 3, 4])
-  t.match(rounds.summary(), { rounds: 4, disturbed: 3, repeated: 2 })
+  const order = { items: ['a', 'b'], turns: 2, repetitions: 2 }
+  const measured = await rounds.measure(order, measure)
+  t.same(tried, ['a', 'b', 'b', 'a', 'b', 'a', 'b', 'a'])
+  t.same(numbers(measured), [1, 2, 7, 8])
+  t.match(rounds.summary(), { rounds: 4, disturbed: 2, repeated: 4 })
 })
 
 t.test('on a machine that is never quiet the repetitions end', async (t) => {
   const { rounds, tried, measure } = build({ foreignShares: Array.from({ length: 20 }, () => 1) })
-  await rounds.measure(['a', 'b'], measure)
-  t.equal(tried.length, 5)
-  await rounds.measure(['c'], measure, 0)
-  t.equal(tried.length, 6)
-  t.match(rounds.summary(), { rounds: 3, disturbed: 3, repeated: 3 })
+  await rounds.measure({ items: ['a', 'b'], turns: 1 }, measure)
+  t.equal(tried.length, 8)
+  await rounds.measure({ items: ['c'], turns: 1, repetitions: 0 }, measure)
+  t.equal(tried.length, 9)
+  t.match(rounds.summary(), { rounds: 3, disturbed: 3, repeated: 6 })
 })
