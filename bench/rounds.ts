@@ -61,14 +61,18 @@ export interface Rounds {
    * as a whole, because what is compared must have met the same machine. Of several tries of a turn
    * the least disturbed one counts. Rounds of the same (`===`) item tell how slow one was.
    *
-   * @param order.repetitions instead of the run's
    * @returns the n-th measurement of an item is that of the n-th turn
    */
-  measure<T, M extends Disturbance>(
-    order: { items: readonly T[]; turns: number; repetitions?: number },
-    measure: (item: T) => Promise<M>,
-  ): Promise<M[]>
+  measure<T, M extends Disturbance>(plan: Plan<T>, measure: (item: T) => Promise<M>): Promise<M[]>
   summary(): RoundsSummary
+}
+
+/** What is measured together. */
+interface Plan<T> {
+  items: readonly T[]
+  turns: number
+  /** Instead of the run's. */
+  repetitions?: number
 }
 
 interface Try<M> {
@@ -91,11 +95,7 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   return {
     async measure<T, M extends Disturbance>(
-      {
-        items,
-        turns,
-        repetitions = options.repetitions,
-      }: { items: readonly T[]; turns: number; repetitions?: number },
+      { items, turns, repetitions = options.repetitions }: Plan<T>,
       measure: (item: T) => Promise<M>,
     ) {
       const leastOf = new Map(items.map((item) => [item, { load: Infinity }]))

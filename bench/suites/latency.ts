@@ -4,9 +4,9 @@ import { defaultBodySize } from '../corpus.ts'
 import type { Demand } from '../load/main.ts'
 import { measureRound } from '../measure.ts'
 import { latencyBars } from '../report/plots.ts'
-import { abbaOrder, measureEach } from '../rounds.ts'
+import { measureEach } from '../rounds.ts'
 import { median, percentilesOf, type Percentiles } from '../statistics.ts'
-import { timeScale, timeScaleMethod } from '../time-scale.ts'
+import { slowdownMethod, slowdownOf } from '../slowdown.ts'
 import type { Variant } from '../variants.ts'
 import { measureVisibility } from '../visibility.ts'
 import {
@@ -23,8 +23,8 @@ import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
 const capacityConnections = 64
-/** A single one had 4,800 to 7,400 events per second on one day. */
-const capacityRounds = 3
+/** A single round had 4,800 to 7,400 events per second on one day. */
+const capacityTurns = 3
 const openConnections = 256
 /** Percentiles need more events than costs. */
 const openExtraSeconds = 0.5
@@ -40,7 +40,7 @@ median of three rounds); \`bare\` gets the same rates. Both are warmed up by a c
 one, which single requests need. Latencies are exact, not from histogram buckets. The worker works meanwhile
 on the same cores, and ClickHouse on what the others leave of them.
 
-${timeScaleMethod}`
+${slowdownMethod}`
 
 /** Latency of the acknowledgement under load and idle, and from there to visibility. */
 export async function latency(bench: Bench): Promise<SuiteResult> {
@@ -55,12 +55,13 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
       requests,
     })
   for (const variant of variants) await closed(variant, options.warmUpSeconds)
-  const full = await measureEach(abbaOrder(variants, capacityRounds), (variant) =>
-    closed(variant, options.seconds),
+  const closedRounds = await bench.rounds.measure(
+    { items: variants, turns: capacityTurns },
+    (variant) => closed(variant, options.seconds),
   )
-  const fullOf = ({ name }: Variant) => full.filter(({ variant }) => variant === name)
-  const capacity = median(fullOf(intake).map(({ acceptedPerSecond }) => acceptedPerSecond))
-  const scale = timeScale(fullOf(bare))
+  const closedOf = ({ name }: Variant) => closedRounds.filter(({ variant }) => variant === name)
+  const capacity = median(closedOf(intake).map(({ acceptedPerSecond }) => acceptedPerSecond))
+  const slowdown = slowdownOf(closedOf(bare))
   bench.say(`latency: capacity ${Math.round(capacity)}/s, warming up for the open loop`)
   const demand = (level: number, seconds = options.seconds + openExtraSeconds): Demand => ({
     loop: 'open',
@@ -100,7 +101,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
     title: 'Latency',
     method,
     tables: [ackTable(rounds, capacity), idleTable(idle), visibleTable(visible)],
-    checks: latencyChecks(rounds, idle, scale),
+    checks: latencyChecks(rounds, idle, slowdown),
     plots: [
       {
         name: 'latency',
@@ -114,7 +115,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
         ),
       },
     ],
-    raw: { capacity, scale, rounds, idle, visible },
+    raw: { closedRounds, capacity, slowdown, rounds, idle, visible },
   }
 }
 

@@ -1,11 +1,14 @@
 import type { Buffered, Drain } from '../backlog.ts'
 import { defaultBodySize } from '../corpus.ts'
 import type { DirectInsert } from '../direct-insert.ts'
+import type { Round } from '../measure.ts'
 import { number, range, ratio, ratioRange } from '../report/format.ts'
+import { slowdownOf } from '../slowdown.ts'
 import { median } from '../statistics.ts'
 import type { Check, Table } from './suite.ts'
 
-const acceptedPerSecond = ({ load }: Buffered) => load.acknowledged.count / load.seconds
+export const acceptedPerSecond = ({ load }: Buffered): number =>
+  load.acknowledged.count / load.seconds
 
 export function bufferTable(intake: Buffered, naive: Buffered, frames: number): Table {
   const row = (name: string, of: Buffered) => [
@@ -41,12 +44,16 @@ export function outageTable(of: Drain): Table {
   }
 }
 
-/** What drains cost, and direct inserts. */
+/** A backlog, and how fast it came in. */
+export interface DrainedLoad extends Drain {
+  acceptedPerSecond: number
+}
+
+/** What drains cost, and what is compared with them. */
 export interface Saturated {
-  drains: Drain[]
+  drains: DrainedLoad[]
   direct: DirectInsert[]
-  /** For the limit on the worker's CPU. */
-  scale: number
+  bare: Round[]
 }
 
 export function drainTable({ drains, direct }: Saturated): Table {
@@ -87,7 +94,7 @@ const clickHouseBoundShare = 0.8
 const workerMicros = 5
 
 export function outageChecks(buffered: Buffered, saturated: Saturated): Check[] {
-  const { drains, direct, scale } = saturated
+  const { drains, direct, bare } = saturated
   /** The n-th drain and the n-th direct insert belong to the same turn. */
   const byTurn = (pick: (drain: Drain, insert: DirectInsert) => number) =>
     drains.flatMap((drain, turn) => {
@@ -95,10 +102,11 @@ export function outageChecks(buffered: Buffered, saturated: Saturated): Check[] 
       return insert === undefined ? [] : pick(drain, insert)
     })
   const worker = drains.map((drain) => drain.saturatedWorkerCpu)
-  const workerLimit = workerMicros * scale
+  const slowdown = slowdownOf(bare)
+  const workerLimit = workerMicros * slowdown
   const wholeDrain = drains.map(({ cpu }) => cpu.worker)
   const clickhouse = byTurn(({ cpu }, { cpuPerRow }) => cpu.clickhouse / cpuPerRow)
-  const ofAccepted = drains.map((drain) => drain.rowsPerSecond / acceptedPerSecond(buffered))
+  const ofAccepted = drains.map((drain) => drain.rowsPerSecond / drain.acceptedPerSecond)
   const ofDirect = byTurn((drain, insert) => drain.rowsPerSecond / insert.rowsPerSecond)
   return [
     {
@@ -112,7 +120,7 @@ export function outageChecks(buffered: Buffered, saturated: Saturated): Check[] 
       item: '4',
       what: 'Worker CPU per event at saturation',
       measured: `${range(worker, 1)} µs; of the whole drain ${range(wholeDrain, 1)}`,
-      limit: `≤ ${number(workerLimit, 1)} µs (${workerMicros} × ${scale.toFixed(1)})`,
+      limit: `≤ ${number(workerLimit, 1)} µs (${workerMicros} × ${slowdown.toFixed(2)})`,
       met: median(worker) <= workerLimit,
     },
     {

@@ -6,7 +6,6 @@ import {
   bufferBehindFrozenWorkers,
   drain,
   type Buffered,
-  type Drain,
 } from '../backlog.ts'
 import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
@@ -16,14 +15,16 @@ import { measureRound, type Round } from '../measure.ts'
 import { drainLine } from '../report/plots.ts'
 import type { Disturbance } from '../rounds.ts'
 import { untilRows } from '../rows-over-time.ts'
-import { timeScale, timeScaleMethod } from '../time-scale.ts'
+import { slowdownMethod } from '../slowdown.ts'
 import type { Variant } from '../variants.ts'
 import { requireExact, visibleDigest } from '../visible.ts'
 import {
+  acceptedPerSecond,
   bufferTable,
   drainTable,
   outageChecks,
   outageTable,
+  type DrainedLoad,
   type Saturated,
 } from './outage-tables.ts'
 import type { SuiteResult } from './suite.ts'
@@ -46,7 +47,7 @@ full, from the first row until seven tenths are visible; the whole drain is from
 until the last merge. Rates count from the first to the last row. Direct inserts of as many rows of the same kind,
 5,000 each, and rounds of \`bare\` take turns with the drains (ABBA).
 
-${timeScaleMethod}`
+${slowdownMethod}`
 
 /** What an outage of ClickHouse costs, and how fast its backlog is gone. */
 export async function outage(bench: Bench): Promise<SuiteResult> {
@@ -100,22 +101,23 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
   const bare = await bench.start('bare')
   await measureRound(bench, bare, closedLoop(bench.options.warmUpSeconds))
   const drainOnce = async () => {
-    const { load, loadCpuPerEvent } = await bufferBehindFrozenWorkers(bench, intake, {
+    const buffered = await bufferBehindFrozenWorkers(bench, intake, {
       events: saturationEvents,
       requests,
     })
-    const drained = await drain(bench, intake, load)
+    const drained = await drain(bench, intake, buffered.load)
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
     // Of the load just before: a drain has none.
-    return { ...drained, cpuPerEvent: { load: loadCpuPerEvent } }
+    const cpuPerEvent = { load: buffered.loadCpuPerEvent }
+    return { ...drained, acceptedPerSecond: acceptedPerSecond(buffered), cpuPerEvent }
   }
   const measured = await bench.rounds.measure(
     {
       items: ['drain', 'direct', 'bare'] as const,
-      turns: bench.options.rounds - 1,
+      turns: Math.max(1, bench.options.rounds - 1),
       repetitions: Math.ceil(bench.options.repetitions * repeatedShare),
     },
-    async (what): Promise<(Drain & Disturbance) | DirectInsert | Round> => {
+    async (what): Promise<(DrainedLoad & Disturbance) | DirectInsert | Round> => {
       if (what === 'drain') return drainOnce()
       if (what === 'bare') return measureRound(bench, bare, closedLoop(bench.options.seconds))
       return insertDirectly(bench, intake, saturationEvents)
@@ -125,7 +127,7 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
   return {
     drains: measured.filter((one) => 'saturatedWorkerCpu' in one),
     direct: measured.filter((one) => 'cpuPerRow' in one),
-    scale: timeScale(measured.filter((one) => 'acceptedPerSecond' in one)),
+    bare: measured.filter((one) => 'deliveredPerSecond' in one),
   }
 }
 

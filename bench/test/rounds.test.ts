@@ -83,8 +83,8 @@ t.test('the most disturbed come first, and the least disturbed try counts', asyn
     foreignShares: [0.06, 0, 0, 0, 0, 0.07],
     loadCpu: [10, 10, 18, 10, 19, 10, 10, 17],
   })
-  const order = { items: ['a', 'b'], turns: 2, repetitions: 2 }
-  const measured = await rounds.measure(order, measure)
+  const plan = { items: ['a', 'b'], turns: 2, repetitions: 2 }
+  const measured = await rounds.measure(plan, measure)
   t.same(tried, ['a', 'b', 'b', 'a', 'b', 'a', 'b', 'a'])
   t.same(numbers(measured), [1, 2, 7, 8])
   t.match(rounds.summary(), { rounds: 4, disturbed: 2, repeated: 4 })
