@@ -44,8 +44,9 @@ export function outageTable(of: Drain): Table {
   }
 }
 
-/** A backlog, and how fast it came in. */
+/** How a backlog went, and how fast it had come in. */
 export interface DrainedLoad extends Drain {
+  /** Events per second. */
   acceptedPerSecond: number
 }
 
