@@ -37,7 +37,7 @@ export function readOptions(args: string[]): RunOptions {
       /** How many times as slow as in the fastest round of the same kind the machine may be. */
       'slowness-max': { type: 'string', default: '1.2' },
       /** How many disturbed turns a suite measures again. */
-      repetitions: { type: 'string', default: '2' },
+      repetitions: { type: 'string', default: '1' },
       /** Length of the soak. */
       minutes: { type: 'string', default: '10' },
       /** Folder for CPU profiles of our own gateways and workers. */

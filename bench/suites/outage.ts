@@ -115,7 +115,7 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     {
       items: ['drain', 'direct', 'bare'] as const,
       turns: Math.max(1, bench.options.rounds - 1),
-      repetitions: Math.ceil(bench.options.repetitions * repeatedShare),
+      repetitions: Math.floor(bench.options.repetitions * repeatedShare),
     },
     async (what): Promise<(DrainedLoad & Disturbance) | DirectInsert | Round> => {
       if (what === 'drain') return drainOnce()
