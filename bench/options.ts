@@ -51,7 +51,7 @@ export function readOptions(args: string[]): RunOptions {
     options: {
       quick,
       rounds: wholeNumber('rounds', values.rounds ?? (quick ? '2' : '4')),
-      seconds: positive('seconds', values.seconds ?? (quick ? '1' : '2.5')),
+      seconds: positive('seconds', values.seconds ?? (quick ? '1' : '2.25')),
       warmUpSeconds: quick ? 2 : 8,
       variants: oneOf('variants', values.variants, variantNames) as VariantName[],
       foreignShareMax: positive('foreign-max', values['foreign-max']) / 100,
