@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +6,7 @@ import t from 'tap'
 import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3 } from '@intake/stack'
 import { createDataDir } from '../../../test/support/data-dir.ts'
+import { logRow } from '../../clickhouse/test/fixture.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const dataDir = createDataDir(t)
@@ -36,19 +36,6 @@ function intake(args: string[], env: Record<string, string> = {}): Promise<Outco
   })
 }
 
-const row = (event: unknown) => ({
-  id: randomUUID() as string,
-  received_at: '2026-11-21T03:00:00.123Z',
-  bundle_identifier: 'com.example.app',
-  device_uuid: randomUUID() as string,
-  unique_user_id: 'user-1',
-  api_key_id: 'key-1',
-  device: {},
-  device_extra: {},
-  event,
-  params: {},
-})
-
 async function bury(record: { id: string }): Promise<string> {
   const refusal = new ClickHouseError('refused', { kind: 'data', code: 27, serverText: 'why' })
   await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(record), refusal })
@@ -69,8 +56,8 @@ t.test('setup makes tables, bucket and mark once', async (t) => {
 })
 
 t.test('dead letters are listed, shown, replayed and dropped', async (t) => {
-  const replayed = await bury(row('repaired'))
-  const dropped = await bury(row('unwanted'))
+  const replayed = await bury(logRow({ event: 'repaired' }))
+  const dropped = await bury(logRow({ event: 'unwanted' }))
   const list = await intake(['dead-letters', 'list'])
   t.match(list, { code: 0, stderr: '2 dead letters\n' })
   t.match(list.stdout, `${replayed}\tlogs\t`)
@@ -89,8 +76,8 @@ t.test('dead letters are listed, shown, replayed and dropped', async (t) => {
 })
 
 t.test('--all goes on after one that is refused again, which stays', async (t) => {
-  const good = await bury(row('good'))
-  const bad = await bury(row({ not: 'a text' }))
+  const good = await bury(logRow({ event: 'good' }))
+  const bad = await bury(logRow({ event: { not: 'a text' } }))
   const outcome = await intake(['dead-letters', 'replay', '--all'])
   t.equal(outcome.code, 1)
   t.match(outcome.stdout, `${good}\tdone`)
