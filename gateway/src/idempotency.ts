@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
+import { stringify } from 'safe-stable-stringify'
 import { IntakeError, limits, type LogEntry, type RecordKind, type Sender } from '@intake/contract'
 import { ReplyError, type Redis } from '@intake/redis'
 import { withDeadline } from '@intake/runtime'
@@ -94,14 +95,21 @@ const nilUuid = '00000000-0000-0000-0000-000000000000'
  * `null` or the nil UUID.
  */
 export function keyOfUuid(id: string | null | undefined): string | undefined {
-  return id == null || id === nilUuid ? undefined : id.toLowerCase()
+  return id == null || id === nilUuid ? undefined : id
 }
+
+/**
+ * A UUID is the same one in capitals, which some clients print in one place and not in another. Any
+ * other key is taken as it is.
+ */
+const canonical = (key: string) => (uuid.test(key) ? key.toLowerCase() : key)
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /**
  * What makes a log event what it is, for `identify`: the same through both operations, so a client may
  * repeat a single event in a batch. When the device says it happened is not part of it.
  */
-export function logContent(sender: Sender, { event, params }: LogEntry): unknown {
+export function logContent(sender: Sender, { event, params }: LogEntry): readonly unknown[] {
   return [sender.bundle_identifier, sender.unique_user_id, event, params ?? {}]
 }
 
@@ -110,7 +118,8 @@ export function logContent(sender: Sender, { event, params }: LogEntry): unknown
  * so that a repeated request makes the same row again.
  *
  * @param options.content what is stored of the record, but not the device: its battery goes down
- * between two attempts
+ * between two attempts. In objects the order of names does not count: clients may print it anew for
+ * every attempt
  * @throws {IntakeError} as `Reservations.reserve`
  */
 export function identify(options: {
@@ -118,13 +127,13 @@ export function identify(options: {
   scope: KeyScope
   deviceUuid: string
   key: string | undefined
-  content: unknown
+  content: readonly unknown[]
   deadline: number
 }): Identity | Promise<Identity> {
   const { reservations, scope, deviceUuid, key, content, deadline } = options
   const fresh = createIdentity()
   if (key === undefined) return fresh
-  const fingerprint = shortHash(JSON.stringify(content))
-  const reservation = { scope, deviceUuid, key, fingerprint, id: fresh.id }
+  const fingerprint = shortHash(stringify(content))
+  const reservation = { scope, deviceUuid, key: canonical(key), fingerprint, id: fresh.id }
   return reservations.reserve(reservation, deadline).then(identityOf)
 }

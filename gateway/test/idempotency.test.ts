@@ -28,6 +28,24 @@ t.test('201 with the same id although the battery went down between two attempts
   t.equal((await send(80)).id, (await send(79)).id)
 })
 
+t.test('201 with the same id although the names in params came in another order', async (t) => {
+  const { app } = await startGateway(t)
+  const send = async (params: object) => {
+    const response = await app.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, 'idempotency-key': 'a-key' },
+      payload: logBody({ params }),
+    })
+    return response.json()
+  }
+  const first = await send({ screen: 'home', cart: { items: [1, 2], total: 3 } })
+  t.match(first, { id: String })
+  t.same(await send({ cart: { total: 3, items: [1, 2] }, screen: 'home' }), first)
+  const reordered = await send({ cart: { total: 3, items: [2, 1] }, screen: 'home' })
+  t.match(reordered, { code: 'idempotency_key_reused' })
+})
+
 t.test('422 for the same key with another payload, 400 for a key of no use', async (t) => {
   const { app, frames } = await startGateway(t)
   const send = (key: string, event: string) =>

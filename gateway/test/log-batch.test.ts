@@ -303,15 +303,22 @@ t.test('an entry that is larger than a single event may be is rejected', async (
 t.test('an entry may repeat a single event, and a single event an entry', async (t) => {
   const gateway = await startGateway(t)
   const id = randomUUID()
-  const single = await gateway.app.inject({
-    method: 'POST',
-    url: '/api/log',
-    headers: { ...headers, 'idempotency-key': id },
-    payload: logBody({ event: 'e', params: {} }),
-  })
-  const entry = { event: 'e', id: id.toUpperCase(), timestamp: '2026-11-20T10:00:00Z', retry: 2 }
-  const { results } = (await send(gateway, batch([entry]))).json()
-  t.same(results, [{ status: 'accepted', id: single.json().id }])
+  const single = async (key: string) => {
+    const response = await gateway.app.inject({
+      method: 'POST',
+      url: '/api/log',
+      headers: { ...headers, 'idempotency-key': key },
+      payload: logBody({ event: 'e', params: {} }),
+    })
+    return response.json().id
+  }
+  const first = await single(id.toUpperCase())
+  for (const printed of [id, id.toUpperCase()]) {
+    const entry = { event: 'e', id: printed, timestamp: '2026-11-20T10:00:00Z', retry: 2 }
+    const { results } = (await send(gateway, batch([entry]))).json()
+    t.same(results, [{ status: 'accepted', id: first }])
+    t.equal(await single(printed), first)
+  }
 })
 
 t.test('the key of a batch may be the id of its entry', async (t) => {

@@ -85,10 +85,10 @@ export async function logBatchRoute(
       request.bodyHold.grow(repeated)
 
       const deadline = performance.now() + enqueueDeadlineMs
-      const identifyBy = (scope: KeyScope, key: string, content: unknown) =>
+      const identifyBy = (scope: KeyScope, key: string, content: readonly unknown[]) =>
         identify({ reservations, scope, deviceUuid: batch.device_uuid, key, content, deadline })
       const contentOf = (entry: LogEntry | IntakeError) =>
-        entry instanceof IntakeError ? null : logContent(batch, entry)
+        entry instanceof IntakeError ? [] : logContent(batch, entry)
 
       const batchKey = idempotencyKey(request)
       const whole =
