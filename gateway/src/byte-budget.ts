@@ -25,6 +25,8 @@ export interface ByteHold {
    * the client has gone and the work on its request should end
    */
   grow(bytes: number): void
+  /** Takes as many of `bytes` that have arrived as were not held before they came; throws as `grow`. */
+  arrive(bytes: number): void
   /** Gives all of them back, but not during work that keeps them; may be called again. */
   release(): void
   /** Keeps the bytes until `work` has settled, also when they are released meanwhile. */
@@ -38,6 +40,7 @@ export function createByteBudget(bytesMax: number): ByteBudget {
   return {
     hold(first) {
       let held = 0
+      let ahead = first
       let released = false
       let working = 0
       const grow = (bytes: number) => {
@@ -54,6 +57,11 @@ export function createByteBudget(bytesMax: number): ByteBudget {
       grow(first)
       return {
         grow,
+        arrive(bytes) {
+          const awaited = Math.min(bytes, ahead)
+          ahead -= awaited
+          grow(bytes - awaited)
+        },
         release() {
           released = true
           giveBack()
@@ -81,20 +89,24 @@ export function withHeldBody<Request extends FastifyRequest, Result>(
 }
 
 /**
- * A hook that holds what a body can take, its declared length or else the most there can be, before
- * a byte of it is read, and gives it back when the response has ended, however it ended
- * (`withHeldBody`: not before the handler).
+ * A hook that holds the declared length of a body before a byte of it is read, and gives it back when
+ * the response has ended, however it ended (`withHeldBody`: not before the handler). A body of unknown
+ * length holds nothing yet: whoever reads it takes what arrives.
  *
+ * @param readsPast whether what is over `bodyBytesMax` is read and not kept
  * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`, `busy`
  */
-export function holdBody(budget: ByteBudget, bodyBytesMax: number) {
+export function holdBody(
+  budget: ByteBudget,
+  bodyBytesMax: number,
+  readsPast: (request: FastifyRequest) => boolean = () => false,
+) {
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const declared = request.headers['content-length']
-    const bytes = declared === undefined ? bodyBytesMax : Number(declared)
-    if (bytes > bodyBytesMax) {
+    const declared = Number(request.headers['content-length'] ?? 0)
+    if (declared > bodyBytesMax && !readsPast(request)) {
       throw new IntakeError('body_too_large', `The body must not exceed ${bodyBytesMax} bytes.`)
     }
-    request.bodyHold = budget.hold(bytes)
+    request.bodyHold = budget.hold(Math.min(declared, bodyBytesMax))
     reply.raw.once('close', request.bodyHold.release)
     done()
   }

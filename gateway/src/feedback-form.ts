@@ -1,6 +1,7 @@
 import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
+import type { ByteHold } from './byte-budget.ts'
 import { checkJson, parseJson } from './json.ts'
 import { readUpload, type Upload } from './upload.ts'
 
@@ -44,9 +45,13 @@ export async function readFeedbackForm(
       if (part.fieldname === 'payload') {
         if (!isText) throw invalidPart('/payload', 'must be a text part, not a file')
         if (payloadBytes !== undefined) throw invalidPart('/payload', 'must be sent once')
-        payloadBytes = await readPayload(part.file)
+        payloadBytes = await readPayload(part.file, request.bodyHold)
       } else if (isAttachment(part.fieldname) && !isText) {
-        const upload = { index: uploads.length, bytesMax: attachmentBytesMax }
+        const upload = {
+          index: uploads.length,
+          bytesMax: attachmentBytesMax,
+          hold: request.bodyHold,
+        }
         uploads.push(await readUpload(part.file, upload))
       } else {
         const bytes = await skip(part.file)
@@ -78,12 +83,14 @@ const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
 /** `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`. */
 const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
 
-async function readPayload(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+async function readPayload(stream: AsyncIterable<Buffer>, hold: ByteHold): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of stream) {
     bytes += chunk.length
-    if (bytes <= limits.payloadBytes) chunks.push(chunk)
+    if (bytes > limits.payloadBytes) continue
+    hold.arrive(chunk.length)
+    chunks.push(chunk)
   }
   if (bytes > limits.payloadBytes) {
     throw new IntakeError('body_too_large', 'The payload part is too large.', {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { fileTypeFromBuffer } from 'file-type'
 import { imageTypes, IntakeError, limits } from '@intake/contract'
+import type { ByteHold } from './byte-budget.ts'
 
 /** An image that may be stored. */
 export interface Image {
@@ -15,11 +16,17 @@ export interface Image {
 /** What became of one file part: an image, or the reason why it cannot be kept. */
 export type Upload = { image: Image } | { refusal: IntakeError }
 
-/** Reads one file part to its end. `index` is its place among the attachments, from 0. */
+/**
+ * Reads one file part to its end.
+ *
+ * @param options.index its place among the attachments, from 0
+ * @throws {IntakeError} `busy` when there is no room for what has arrived
+ */
 export async function readUpload(
   stream: AsyncIterable<Buffer>,
-  { index, bytesMax }: { index: number; bytesMax: number },
+  options: { index: number; bytesMax: number; hold: ByteHold },
 ): Promise<Upload> {
+  const { index, bytesMax, hold } = options
   const overCount = index >= limits.attachments
   const chunks: Buffer[] = []
   const hash = createHash('sha256')
@@ -27,6 +34,7 @@ export async function readUpload(
   for await (const chunk of stream) {
     bytes += chunk.length
     if (overCount || bytes > bytesMax) continue
+    hold.arrive(chunk.length)
     chunks.push(chunk)
     hash.update(chunk)
   }

@@ -219,6 +219,25 @@ t.test('lenient: a form with forty images keeps its text and four of them', asyn
   t.equal(gateway.objects.size, 4)
 })
 
+t.test('lenient: what is larger than any form is read past, and the text is kept', async (t) => {
+  const gateway = await startGateway(t)
+  const image = (bytes: number) => file(Buffer.concat([images.png, Buffer.alloc(bytes)]))
+  const lenient = { prefer: 'handling=lenient' }
+  const sendAll = (...files: Part[]) => send(gateway, [payload(), ...files], lenient)
+  const one = await sendAll(image(45_000_000))
+  t.match(one.body.attachments, [{ status: 'rejected', code: 'attachment_too_large' }])
+  const five = await sendAll(...Array.from({ length: 5 }, () => image(9_000_000)))
+  t.equal(five.status, 201)
+  t.match(five.body.attachments, [
+    {},
+    {},
+    {},
+    { status: 'stored' },
+    { code: 'too_many_attachments' },
+  ])
+  t.equal(gateway.objects.size, 4)
+})
+
 t.test('415 for a file that is not an image by its bytes', async (t) => {
   const gateway = await startGateway(t)
   for (const bytes of [

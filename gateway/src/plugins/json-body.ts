@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -20,6 +21,10 @@ const expansionFreeBytes = 1024 * 1024
 export const jsonBody = fp(
   async (app: FastifyInstance, options: { jsonBytesMax: number }) => {
     await app.register(contentEncoding, { accepted: ['gzip'] })
+    app.addHook('preParsing', (request, _reply, payload, done) => {
+      const counted = request.headers['content-length'] === undefined
+      done(null, counted ? Readable.from(arriving(request), { objectMode: false }) : payload)
+    })
     app.addContentTypeParser(
       'application/json',
       { parseAs: 'buffer' },
@@ -39,6 +44,25 @@ export const jsonBody = fp(
   },
   { name: 'json-body' },
 )
+
+/** A body of unknown length, each piece taken out of the budget of bytes in flight as it comes. */
+async function* arriving({ raw, bodyHold, routeOptions }: FastifyRequest): AsyncGenerator<Buffer> {
+  const { bodyLimit: bytesMax } = routeOptions
+  let bytes = 0
+  try {
+    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > bytesMax) {
+        throw new IntakeError('body_too_large', `The body must not exceed ${bytesMax} bytes.`)
+      }
+      bodyHold.arrive(chunk.length)
+      yield chunk
+    }
+  } finally {
+    // The rest of a refused body is read past, so that the client gets to see the answer.
+    raw.resume()
+  }
+}
 
 /** Decompresses a body piece by piece, each taken out of the budget of bytes in flight. */
 async function decompress(

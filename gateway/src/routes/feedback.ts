@@ -53,7 +53,7 @@ export async function feedbackRoute(
     {
       onRequest: [
         requireRoom(admission, 'feedback'),
-        holdBody(budget, formBytesMax(attachmentBytesMax)),
+        holdBody(budget, formBytesMax(attachmentBytesMax), isLenient),
       ],
       // The form is a stream here: its parts are checked as they arrive.
       validatorCompiler: () => () => true,
