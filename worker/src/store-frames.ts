@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
+import { addDeadLetter, ClickHouseError, hasUnknownCode } from '@intake/clickhouse'
 import type { Frame, RecordKind } from '@intake/contract'
 import type { Logger } from '@intake/runtime'
 import type { WorkerMetrics } from './metrics.ts'
@@ -10,11 +10,14 @@ const pauseMinMs = 1_000
 const pauseMaxMs = 60_000
 /**
  * How often in a row an insert may fail before it is taken apart: by refusals of its rows (the parts
- * of a merge that was refused are taken apart at once), and by failures that its size may cause.
+ * of a merge that was refused are taken apart at once), and by failures that its size may cause. And how
+ * often a single row may meet a code that this version does not know, before that counts as a refusal:
+ * for a minute and a half.
  */
 const mergeRefusalsMax = 2
 const partRefusalsMax = 1
 const splitFailuresMax = 4
+const rowUnknownCodesMax = 8
 
 export interface StoreFramesOptions {
   store: RowStore
@@ -31,9 +34,9 @@ export interface StoreFramesOptions {
  * frames stay in hand, so no more are fetched than can be held.
  *
  * When ClickHouse refuses the rows themselves, the merge is halved until the bad row is alone; that
- * row becomes a dead letter and all others are stored. A merge that may be too large is halved too,
- * but a single row is then repeated like any other. Rejects only after `signal`; the rows may then
- * be stored or not.
+ * row becomes a dead letter and all others are stored. A merge that may be too large is halved too;
+ * a single row is then repeated like any other, but not for ever with a code that nobody knows: it
+ * would hold up all others. Rejects only after `signal`; the rows may then be stored or not.
  */
 export async function storeFrames(frames: Frame[], options: StoreFramesOptions): Promise<void> {
   await insertOrSplit(frames, mergeRefusalsMax, options)
@@ -47,8 +50,9 @@ async function insertOrSplit(
   const { kind, store, metrics, signal } = options
   const rows = frames.reduce((sum, frame) => sum + frame.rows, 0)
   const members = frames.map(({ gzip }) => gzip)
-  const failure = await untilSettled({ ...options, rows, refusalsMax }, () =>
-    store.insertGzip({ table: kind, members, rows, signal }),
+  const failure = await untilSettled(
+    { ...options, rows, refusalsMax, unknownCodesMax: rowUnknownCodesMax },
+    () => store.insertGzip({ table: kind, members, rows, signal }),
   )
   if (failure === undefined) return metrics.inserted(kind, rows)
 
@@ -69,7 +73,8 @@ async function bury(
   options: StoreFramesOptions,
 ): Promise<void> {
   const { kind, store, metrics, log } = options
-  await untilSettled({ ...options, rows: 1, refusalsMax: Infinity }, () =>
+  const forEver = { rows: 1, refusalsMax: Infinity, unknownCodesMax: Infinity }
+  await untilSettled({ ...options, ...forEver }, () =>
     addDeadLetter(store, { table: kind, row, refusal }),
   )
   metrics.buried(kind)
@@ -84,12 +89,13 @@ async function bury(
  * calls for taking it apart, that it resolves to the failure.
  */
 async function untilSettled(
-  options: StoreFramesOptions & { rows: number; refusalsMax: number },
+  options: StoreFramesOptions & { rows: number; refusalsMax: number; unknownCodesMax: number },
   insert: () => Promise<void>,
 ): Promise<ClickHouseError | undefined> {
-  const { kind, rows, refusalsMax, metrics, log, signal } = options
+  const { kind, rows, refusalsMax, unknownCodesMax, metrics, log, signal } = options
   let refusals = 0
   let splitFailures = 0
+  let unknownCodes = 0
   for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
     signal.throwIfAborted()
     try {
@@ -101,7 +107,11 @@ async function untilSettled(
       metrics.failed(kind, failure)
       refusals = failure === 'data' ? refusals + 1 : 0
       splitFailures = failure === 'split' ? splitFailures + 1 : 0
-      const takeApart = refusals >= refusalsMax || (splitFailures >= splitFailuresMax && rows > 1)
+      unknownCodes = hasUnknownCode(err) ? unknownCodes + 1 : 0
+      const takeApart =
+        refusals >= refusalsMax ||
+        (splitFailures >= splitFailuresMax && rows > 1) ||
+        unknownCodes >= unknownCodesMax
       if (err instanceof ClickHouseError && takeApart) return err
       log.error(
         { err, kind, rows, help: `docs/operations/insert-${failure}.md` },

@@ -91,6 +91,32 @@ t.test('a merge that ClickHouse cannot take as a whole is stored in parts', asyn
   t.equal(deadLetters.length, 0)
 })
 
+t.test('a row that always meets an unknown code becomes a dead letter, at last', async (t) => {
+  const pauses: number[] = []
+  const hurried = await t.mockImport<{ storeFrames: typeof storeFrames }>(
+    '../src/store-frames.ts',
+    {
+      // The same classes as here.
+      '@intake/clickhouse': await import('@intake/clickhouse'),
+      'node:timers/promises': { setTimeout: async (ms: number) => void pauses.push(ms) },
+    },
+  )
+  const unknown = () => new ClickHouseError('unknown', { kind: 'split', code: 9_999 })
+  const memory = () => new ClickHouseError('memory', { kind: 'split', code: 241 })
+  const failures = [...Array.from({ length: 20 }, memory), ...Array.from({ length: 7 }, unknown)]
+  // A failure of another kind in between: it counts anew.
+  failures.push(memory(), ...Array.from({ length: 8 }, unknown))
+  // Also the dead letter meets it, for longer: that is never given up.
+  failures.push(...Array.from({ length: 12 }, unknown))
+  const { options, stored, deadLetters, calls } = build(failures)
+  await hurried.storeFrames([frame(row(1))], options)
+  t.same(stored, [])
+  t.match(deadLetters, [{ id: idOf(1), error_code: 9_999 }])
+  t.equal(calls(), failures.length + 20 + 7 + 1 + 8 + 12 + 1)
+  t.equal(failures.length, 0)
+  t.ok(Math.max(...pauses) <= 60_000)
+})
+
 t.test('a frame that cannot be unpacked is kept whole as a dead letter', async (t) => {
   const refused = () => new ClickHouseError('gzip', { kind: 'data', code: 354 })
   const { options, deadLetters } = build([refused(), refused()])

@@ -87,6 +87,10 @@ export class ClickHouseError extends Error {
   }
 }
 
+/** Whether ClickHouse answered with an exception code whose meaning is not known here. */
+export const hasUnknownCode = (error: unknown): boolean =>
+  error instanceof ClickHouseError && error.code !== undefined && !(error.code in failureCodes)
+
 /** A row has a field that this schema or the column list of this release does not know. */
 const unknownField = /^Code: 117\. DB::Exception: Unknown field found/
 

@@ -4,10 +4,11 @@ export {
   addDeadLetter,
   dropDeadLetter,
   listDeadLetters,
+  readDeadLetters,
   replayDeadLetter,
   type DeadLetter,
 } from './dead-letters.ts'
-export { ClickHouseError } from './errors.ts'
+export { ClickHouseError, hasUnknownCode } from './errors.ts'
 export type { FailureKind } from './errors.ts'
 export { readInstallation, writeInstallation } from './installation.ts'
 export { migrate, MigrationError } from './migrate.ts'

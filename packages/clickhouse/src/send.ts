@@ -46,7 +46,9 @@ export const createSender = (options: { client: ClickHouseClient; requestTimeout
     if (code !== 0) throw errorForCode(code, body)
     if (http_status_code !== 200) {
       const message = `The answer has status ${http_status_code} and no ClickHouse code`
-      throw new ClickHouseError(message, { kind: 'retry', serverText: body })
+      // A proxy in between may take less than ClickHouse does.
+      const kind = http_status_code === 413 ? 'split' : 'retry'
+      throw new ClickHouseError(message, { kind, serverText: body })
     }
     return { body, writtenRows: Number(summary?.written_rows ?? 0) }
   }

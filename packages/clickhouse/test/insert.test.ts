@@ -227,6 +227,7 @@ t.test('retry: an answer that is not a confirmation', async (t) => {
         res.writeHead(500, { 'x-clickhouse-exception-code': 9999 }).end('Code: 27. DB::Exception'),
     ],
     ['502 of a proxy', {}, (_, res) => res.writeHead(502).end('Code: 27. DB::Exception: x (Y)')],
+    ['413 of a proxy', { kind: 'split', code: undefined }, (_, res) => res.writeHead(413).end()],
     ['a reset', {}, (req) => req.socket.resetAndDestroy()],
     [
       'a cut answer',
