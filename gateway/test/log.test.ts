@@ -212,6 +212,19 @@ t.test('503 while the queue is away, or while its answer is unknown', async (t) 
   }
 })
 
+t.test('while every request is refused, one line a second tells why', async (t) => {
+  const { app, log, fail } = await startGateway(t)
+  fail.enqueue = new IntakeError('queue_full', 'Redis is full.')
+  const from = performance.now()
+  for (let n = 0; n < 50; n++) {
+    const { statusCode } = await app.inject({ method: 'POST', url, headers, payload: logBody() })
+    t.equal(statusCode, 503)
+  }
+  const seconds = Math.ceil((performance.now() - from) / 1_000)
+  const warnings = log.filter((line) => line.includes('"err"'))
+  t.ok(warnings.length >= 1 && warnings.length <= seconds, `${warnings.length} lines`)
+})
+
 t.test('503, not 401, until the API keys have been read', async (t) => {
   const { app } = await startGateway(t, { keysLoaded: false })
   const response = await app.inject({ method: 'POST', url, headers, payload: logBody() })

@@ -73,7 +73,7 @@ function sendProblem(
   const requestId = request.id
   if (error.code === 'internal_error') {
     request.log.error({ err: error, requestId }, 'unexpected error')
-  } else if (status >= 500) {
+  } else if (status >= 500 && isDue(error.code)) {
     request.log.warn({ err: error, requestId }, 'request refused')
   } else {
     request.log.debug({ code: error.code, requestId }, 'request refused')
@@ -87,6 +87,20 @@ function sendProblem(
     .type(problemType)
     .serializer((body: unknown) => JSON.stringify(body))
     .send(problem(error, request.id))
+}
+
+const warningPauseMs = 1_000
+const warnedAt = new Map<ErrorCode, number>()
+
+/**
+ * Whether there was no warning with this code for a second. Without Redis every request is refused, and
+ * a line for each would cost more than the refusal; the metric counts them all.
+ */
+function isDue(code: ErrorCode): boolean {
+  const now = performance.now()
+  if (now - (warnedAt.get(code) ?? -Infinity) < warningPauseMs) return false
+  warnedAt.set(code, now)
+  return true
 }
 
 /** Up to twice as long, so that a fleet that was refused together does not come back together. */

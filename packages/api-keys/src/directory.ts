@@ -8,11 +8,11 @@ export interface ApiKeyDirectory {
   close(): void
 }
 
-const firstLoadRetryMs = 100
+const firstRetryMs = 100
 
 /**
- * Keeps all keys in memory and reads them again every `intervalMs`. While the store is away the
- * last known keys stay in force.
+ * Keeps all keys in memory and reads them again every `intervalMs`, before the first success more often
+ * at the start. While the store is away the last known keys stay in force.
  */
 export function watchApiKeys(options: {
   store: ApiKeyStore
@@ -25,17 +25,18 @@ export function watchApiKeys(options: {
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
-  const refresh = async (): Promise<void> => {
+  const refresh = async (retryMs: number): Promise<void> => {
     try {
       keys = await options.store.load()
       found.clear()
     } catch (error) {
       options.onError(error)
     }
-    const pauseMs = keys === undefined ? firstLoadRetryMs : options.intervalMs
-    if (!closed) timer = setTimeout(() => void refresh(), pauseMs)
+    const pauseMs = keys === undefined ? retryMs : options.intervalMs
+    const nextRetryMs = Math.min(2 * retryMs, options.intervalMs)
+    if (!closed) timer = setTimeout(() => void refresh(nextRetryMs), pauseMs)
   }
-  void refresh()
+  void refresh(firstRetryMs)
 
   return {
     isLoaded: () => keys !== undefined,
