@@ -4,7 +4,7 @@ import { ReplyError, type Redis } from './connect.ts'
 export interface RedisState {
   /** Why it could lose what it has confirmed, in words for an operator; empty: it could not. */
   hazards: string[]
-  /** Used share of `maxmemory`, from 0 to 1; 0 when there is no limit. */
+  /** Used share of `maxmemory`, or without that of the machine's memory, from 0 to 1. */
   memoryUsed: number
   /** The installation that this Redis belongs to; null when it is new or has lost its data. */
   installation: string | null
@@ -21,10 +21,12 @@ export const installationKey = '{intake}:installation'
 
 const required = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }
 const configIntervalMs = 60_000
+const firstRetryMs = 100
 
 /**
  * Asks Redis every `intervalMs` for its memory and its installation, and every minute for its
- * configuration. While Redis is away, the last known state stays.
+ * configuration; before the first answer more often at the start. While Redis is away, the last known
+ * state stays.
  *
  * @param options.onHazards told every minute while there are some
  */
@@ -41,7 +43,7 @@ export function watchRedis(options: {
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
-  async function look(): Promise<void> {
+  async function look(retryMs: number): Promise<void> {
     try {
       if (performance.now() - configReadAt >= configIntervalMs) {
         hazards = await findHazards(redis)
@@ -58,9 +60,11 @@ export function watchRedis(options: {
       configReadAt = -Infinity
       options.onError(error)
     }
-    if (!closed) timer = setTimeout(() => void look(), state === undefined ? 100 : intervalMs)
+    const nextRetryMs = Math.min(2 * retryMs, intervalMs)
+    const pauseMs = state === undefined ? retryMs : intervalMs
+    if (!closed) timer = setTimeout(() => void look(nextRetryMs), pauseMs)
   }
-  void look()
+  void look(firstRetryMs)
 
   return {
     state: () => state,
@@ -103,6 +107,5 @@ async function readSetting(redis: Redis, name: string): Promise<string> {
 
 function memoryShare(info: string): number {
   const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
-  const limit = field('maxmemory')
-  return limit === 0 ? 0 : field('used_memory') / limit
+  return field('used_memory') / (field('maxmemory') || field('total_system_memory') || Infinity)
 }

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os'
 import t, { type Test } from 'tap'
 import { startRedis } from '@intake/stack'
 import { createDataDir } from '../../../test/support/data-dir.ts'
@@ -57,6 +58,13 @@ t.test('settings that lose records are named, and told', async (t) => {
   ]
   t.same(state.hazards, hazards)
   t.same(told, hazards)
+})
+
+t.test('without a limit, the memory of the machine is the limit', async (t) => {
+  const share = async () => (await observe(t, () => true)).state.memoryUsed
+  await redis.config('SET', 'maxmemory', '0')
+  t.teardown(() => redis.config('SET', 'maxmemory', '100mb'))
+  t.ok((await share()) > 0 && (await share()) < 100e6 / totalmem())
 })
 
 t.test('the used share of the memory is seen as it grows', async (t) => {
