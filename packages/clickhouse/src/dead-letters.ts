@@ -35,8 +35,17 @@ export async function addDeadLetter(
   })
 }
 
-/** All of them, or the one with this id; the oldest first. */
+/** All of them without their rows, which may be large; the oldest first. */
 export async function listDeadLetters(
+  clickhouse: Pick<ClickHouse, 'query'>,
+): Promise<Omit<DeadLetter, 'error' | 'row'>[]> {
+  return clickhouse.query(
+    'SELECT id, table, failed_at, error_code FROM intake.dead_letters ORDER BY failed_at, id',
+  )
+}
+
+/** All of them, or the one with this id; the oldest first. */
+export async function readDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
   id?: string,
 ): Promise<DeadLetter[]> {

@@ -2,6 +2,7 @@ import {
   createClickHouse,
   dropDeadLetter,
   listDeadLetters,
+  readDeadLetters,
   replayDeadLetter,
   type ClickHouse,
   type DeadLetter,
@@ -70,7 +71,7 @@ function each(
 }
 
 async function find(clickhouse: ClickHouse, id: string | undefined): Promise<DeadLetter[]> {
-  const letters = await listDeadLetters(clickhouse, id)
+  const letters = await readDeadLetters(clickhouse, id)
   if (id !== undefined && letters.length === 0)
     throw new UsageError(`There is no dead letter ${id}.`)
   return letters

@@ -22,7 +22,10 @@ export function addKeysCommand(program: Command): void {
     .description('create a key and show it once')
     .requiredOption('--name <name>', 'what the key is for')
     .option('--bundle <identifier...>', 'bundle identifiers it may write for (default: all)')
-    .option('--expires <date>', 'ISO 8601 date or time after which it is refused')
+    .option(
+      '--expires <date>',
+      'ISO 8601 time from which it is refused; a date means its first moment in UTC',
+    )
     .option('--from-env <variable>', 'take the key from this environment variable')
     .action(async (options: CreateOptions) => {
       const secret = options.fromEnv === undefined ? undefined : readSecret(options.fromEnv)
