@@ -46,7 +46,7 @@ export function serverConfig(options: { usersFile: string; memoryBytesMax: numbe
 }
 
 /** What analysts may read. Not the raw tables: those show deleted rows and repetitions. */
-const analystViews = ['logs', 'feedback', 'devices', 'dead_letters']
+const analystViews = ['logs', 'feedback', 'dead_letters']
 
 /**
  * For whoever reads params: a key with a dot prints as it was sent, and `GROUP BY params.x` works.
