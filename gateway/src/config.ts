@@ -94,16 +94,15 @@ export const logShare = 0.25
 /** @throws {ConfigError} for settings that are right one by one and contradict each other */
 export function checkConfig(config: GatewayConfig): void {
   const problems: string[] = []
-  const logBytes = Math.max(
-    2 * config.LOG_BODY_BYTES_MAX,
-    config.BATCH_BODY_BYTES_MAX + 2 * config.BATCH_JSON_BYTES_MAX,
-  )
-  const formBytes = formBytesMax(config.ATTACHMENT_BYTES_MAX)
-  if (
-    logBytes > config.BYTES_IN_FLIGHT_MAX * logShare ||
-    formBytes > config.BYTES_IN_FLIGHT_MAX * (1 - logShare)
-  ) {
-    problems.push('BYTES_IN_FLIGHT_MAX has no room for the largest request')
+  const needs = {
+    LOG_BODY_BYTES_MAX: (2 * config.LOG_BODY_BYTES_MAX) / logShare,
+    'BATCH_BODY_BYTES_MAX and BATCH_JSON_BYTES_MAX':
+      (config.BATCH_BODY_BYTES_MAX + 2 * config.BATCH_JSON_BYTES_MAX) / logShare,
+    ATTACHMENT_BYTES_MAX: formBytesMax(config.ATTACHMENT_BYTES_MAX) / (1 - logShare),
+  }
+  for (const [setting, bytes] of Object.entries(needs)) {
+    if (bytes <= config.BYTES_IN_FLIGHT_MAX) continue
+    problems.push(`${setting} need BYTES_IN_FLIGHT_MAX to be ${Math.ceil(bytes)} at least`)
   }
   if (config.HEADERS_TIMEOUT_MS > config.REQUEST_TIMEOUT_MS) {
     problems.push('HEADERS_TIMEOUT_MS must not exceed REQUEST_TIMEOUT_MS')

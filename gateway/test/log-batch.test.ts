@@ -280,8 +280,8 @@ t.test('a body of unknown length takes what arrives of it, not what there may be
   // A quarter is for logs: 36 MiB, nine times the 4 MiB of the largest body.
   const env = { BYTES_IN_FLIGHT_MAX: String(144 * 1024 * 1024), ATTACHMENT_BYTES_MAX: '1000000' }
   const { app, release } = await startGateway(t, { env, holdFrames: true })
-  let arrived = 0
-  app.server.on('request', (one: IncomingMessage) => one.once('end', () => arrived++))
+  const arrived: IncomingMessage[] = []
+  app.server.on('request', (one: IncomingMessage) => one.once('end', () => arrived.push(one)))
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   const chunked = { ...headers, 'transfer-encoding': 'chunked' }
@@ -296,7 +296,7 @@ t.test('a body of unknown length takes what arrives of it, not what there may be
   }
   const small = JSON.stringify(batch([{ event: 'e' }]))
   const taken = Array.from({ length: 40 }, () => answerTo(open(small)))
-  while (arrived < 40) await immediate()
+  while (arrived.length < 40) await immediate()
   const large = Array.from({ length: 9 }, () => answerTo(open(small.padEnd(4 * 1024 * 1024))))
   t.match(await Promise.race(large), { status: 503, code: 'busy' })
   release()
@@ -324,11 +324,14 @@ t.test(
 
 t.test('an entry that is larger than a single event may be is rejected', async (t) => {
   const gateway = await startGateway(t, { env: { LOG_BODY_BYTES_MAX: '10000' } })
-  const logs = [{ event: 'large', params: { text: 'x'.repeat(10_000) } }, { event: 'small' }]
+  const logs = [
+    { event: 'large', params: { text: 'x'.repeat(10_000) } },
+    { event: 'large in bytes', params: { text: '語'.repeat(4_000) } },
+    { event: 'small' },
+  ]
   const response = await send(gateway, batch(logs))
-  t.match(response.json(), {
-    results: [{ status: 'rejected', code: 'body_too_large' }, { status: 'accepted' }],
-  })
+  const rejected = { status: 'rejected', code: 'body_too_large' }
+  t.match(response.json(), { results: [rejected, rejected, { status: 'accepted' }] })
 })
 
 t.test('an entry may repeat a single event, and a single event an entry', async (t) => {
@@ -381,6 +384,7 @@ t.test('the limits are settings; those that contradict each other are refused', 
   }
   await t.rejects(startGateway(t, { env }), {
     name: 'ConfigError',
-    message: /BYTES_IN_FLIGHT_MAX.*; HEADERS_TIMEOUT_MS/,
+    message:
+      /LOG_BODY_BYTES_MAX.* BYTES_IN_FLIGHT_MAX to be 640000000 at least; HEADERS_TIMEOUT_MS/,
   })
 })

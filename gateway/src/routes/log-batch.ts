@@ -104,7 +104,7 @@ export async function logBatchRoute(
               ? createIdentity()
               : partOf(whole, index)
         const row = logRow(identity, sender, entry)
-        if (row.json.length <= entryBytesMax) return row
+        if (Buffer.byteLength(row.json) <= entryBytesMax) return row
         throw new IntakeError('body_too_large', `An entry must not exceed ${entryBytesMax} bytes.`)
       }
       const outcomes = await Promise.all(
