@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
 import { GatewayConfig } from '../gateway/dist/config.js'
 import { errorCatalogue } from '../packages/contract/dist/index.js'
+import { StackConfig } from '../packages/stack/dist/settings.js'
 import { WorkerConfig } from '../worker/dist/config.js'
 
 const generated = '<!-- Made by `npm run docs` from the code. Do not edit. -->\n\n'
@@ -28,11 +29,11 @@ ${rows.join('\n')}
 `
 }
 
-function settingsTable(schema) {
-  const rows = Object.entries(schema.properties).map(
-    ([name, { description, default: preset }]) =>
-      `| \`${name}\` | ${preset === undefined ? 'required' : `\`${preset}\``} | ${description} |`,
-  )
+function settingsTable({ properties, required }) {
+  const rows = Object.entries(properties).map(([name, { description, default: preset }]) => {
+    const without = required.includes(name) ? 'required' : 'none'
+    return `| \`${name}\` | ${preset === undefined ? without : `\`${preset}\``} | ${description} |`
+  })
   return `| Variable | Default | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
 }
 
@@ -50,6 +51,12 @@ ${settingsTable(GatewayConfig)}
 ## Worker
 
 ${settingsTable(WorkerConfig)}
+
+## \`npm start\`
+
+The gateway and the workers that it starts get its environment, so the settings above (but \`HOST\`) work too.
+
+${settingsTable(StackConfig)}
 `
 }
 
