@@ -73,7 +73,8 @@ export const GatewayConfig = Type.Object({
   CONNECTIONS_MAX: Type.Integer({
     minimum: 1,
     default: 2_000,
-    description: 'Open connections; more are closed at once.',
+    description:
+      'Open connections, with the idle ones, which end after 72 seconds; more are closed at once.',
   }),
   ENQUEUE_DEADLINE_MS: Type.Integer({
     minimum: 100,
