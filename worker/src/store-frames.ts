@@ -17,7 +17,7 @@ const pauseMaxMs = 60_000
 const mergeRefusalsMax = 2
 const partRefusalsMax = 1
 const splitFailuresMax = 4
-const rowUnknownCodesMax = 8
+const unknownCodesMax = 8
 
 export interface StoreFramesOptions {
   store: RowStore
@@ -35,8 +35,9 @@ export interface StoreFramesOptions {
  *
  * When ClickHouse refuses the rows themselves, the merge is halved until the bad row is alone; that
  * row becomes a dead letter and all others are stored. A merge that may be too large is halved too;
- * a single row is then repeated like any other, but not for ever with a code that nobody knows: it
- * would hold up all others. Rejects only after `signal`; the rows may then be stored or not.
+ * a single row is then repeated like any other. With a code that nobody knows it would hold up all
+ * others, so it becomes a dead letter too, if ClickHouse takes that while it refuses the row. Rejects only
+ * after `signal`; the rows may then be stored or not.
  */
 export async function storeFrames(frames: Frame[], options: StoreFramesOptions): Promise<void> {
   await insertOrSplit(frames, mergeRefusalsMax, options)
@@ -50,16 +51,21 @@ async function insertOrSplit(
   const { kind, store, metrics, signal } = options
   const rows = frames.reduce((sum, frame) => sum + frame.rows, 0)
   const members = frames.map(({ gzip }) => gzip)
-  const failure = await untilSettled(
-    { ...options, rows, refusalsMax, unknownCodesMax: rowUnknownCodesMax },
-    () => store.insertGzip({ table: kind, members, rows, signal }),
+  const isOver = ({ refusals, splitFailures, unknownCodes }: FailuresInARow) =>
+    refusals >= refusalsMax ||
+    (splitFailures >= splitFailuresMax && rows > 1) ||
+    unknownCodes >= unknownCodesMax
+  const failure = await untilSettled({ ...options, rows, isOver }, () =>
+    store.insertGzip({ table: kind, members, rows, signal }),
   )
   if (failure === undefined) return metrics.inserted(kind, rows)
 
   const [only] = frames
   const unpacked = only !== undefined && frames.length === 1 ? await rowsOf(only) : undefined
   if (only !== undefined && unpacked !== undefined && unpacked.length <= 1) {
-    return bury({ row: unpacked[0] ?? only.gzip.toString('base64'), refusal: failure }, options)
+    const row = unpacked[0] ?? only.gzip.toString('base64')
+    if (await bury({ row, refusal: failure }, options)) return
+    return insertOrSplit(frames, refusalsMax, options)
   }
   const parts = unpacked === undefined ? frames : splitRows(unpacked)
   const half = Math.ceil(parts.length / 2)
@@ -67,35 +73,44 @@ async function insertOrSplit(
   await insertOrSplit(parts.slice(half), partRefusalsMax, options)
 }
 
-/** Puts a single refused row where it waits for a person. */
+/**
+ * Puts a single refused row where it waits for a person. Resolves to false when it was refused for a
+ * reason that nobody knows and the dead letter fares no better: then it is not this row.
+ */
 async function bury(
   { row, refusal }: { row: string; refusal: ClickHouseError },
   options: StoreFramesOptions,
-): Promise<void> {
+): Promise<boolean> {
   const { kind, store, metrics, log } = options
-  const forEver = { rows: 1, refusalsMax: Infinity, unknownCodesMax: Infinity }
-  await untilSettled({ ...options, ...forEver }, () =>
+  const isOver = () => hasUnknownCode(refusal)
+  const failure = await untilSettled({ ...options, rows: 1, isOver }, () =>
     addDeadLetter(store, { table: kind, row, refusal }),
   )
+  if (failure !== undefined) return false
   metrics.buried(kind)
   log.error(
     { kind, code: refusal.code, help: 'docs/operations/dead-letters.md' },
     'a row was refused and is now a dead letter',
   )
+  return true
+}
+
+interface FailuresInARow {
+  refusals: number
+  splitFailures: number
+  unknownCodes: number
 }
 
 /**
- * Repeats an insert until it is confirmed, or until it has failed so often in a row, in a way that
- * calls for taking it apart, that it resolves to the failure.
+ * Repeats an insert until it is confirmed, or until it has failed so often in a row that it is over:
+ * then it resolves to the failure.
  */
 async function untilSettled(
-  options: StoreFramesOptions & { rows: number; refusalsMax: number; unknownCodesMax: number },
+  options: StoreFramesOptions & { rows: number; isOver: (failures: FailuresInARow) => boolean },
   insert: () => Promise<void>,
 ): Promise<ClickHouseError | undefined> {
-  const { kind, rows, refusalsMax, unknownCodesMax, metrics, log, signal } = options
-  let refusals = 0
-  let splitFailures = 0
-  let unknownCodes = 0
+  const { kind, rows, isOver, metrics, log, signal } = options
+  let inARow: FailuresInARow = { refusals: 0, splitFailures: 0, unknownCodes: 0 }
   for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
     signal.throwIfAborted()
     try {
@@ -105,14 +120,12 @@ async function untilSettled(
       signal.throwIfAborted()
       const failure = err instanceof ClickHouseError ? err.kind : 'retry'
       metrics.failed(kind, failure)
-      refusals = failure === 'data' ? refusals + 1 : 0
-      splitFailures = failure === 'split' ? splitFailures + 1 : 0
-      unknownCodes = hasUnknownCode(err) ? unknownCodes + 1 : 0
-      const takeApart =
-        refusals >= refusalsMax ||
-        (splitFailures >= splitFailuresMax && rows > 1) ||
-        unknownCodes >= unknownCodesMax
-      if (err instanceof ClickHouseError && takeApart) return err
+      inARow = {
+        refusals: failure === 'data' ? inARow.refusals + 1 : 0,
+        splitFailures: failure === 'split' ? inARow.splitFailures + 1 : 0,
+        unknownCodes: hasUnknownCode(err) ? inARow.unknownCodes + 1 : 0,
+      }
+      if (err instanceof ClickHouseError && isOver(inARow)) return err
       log.error(
         { err, kind, rows, help: `docs/operations/insert-${failure}.md` },
         'insert failed; it will be repeated',
