@@ -103,7 +103,7 @@ export function checkConfig(config: GatewayConfig): void {
   }
   for (const [setting, bytes] of Object.entries(needs)) {
     if (bytes <= config.BYTES_IN_FLIGHT_MAX) continue
-    problems.push(`${setting} need BYTES_IN_FLIGHT_MAX to be ${Math.ceil(bytes)} at least`)
+    problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
   }
   if (config.HEADERS_TIMEOUT_MS > config.REQUEST_TIMEOUT_MS) {
     problems.push('HEADERS_TIMEOUT_MS must not exceed REQUEST_TIMEOUT_MS')

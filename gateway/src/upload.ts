@@ -33,6 +33,7 @@ export async function readUpload(
   let bytes = 0
   for await (const chunk of stream) {
     bytes += chunk.length
+    if (bytes > bytesMax) chunks.length = 0
     if (overCount || bytes > bytesMax) continue
     hold.arrive(chunk.length)
     chunks.push(chunk)

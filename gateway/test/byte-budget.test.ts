@@ -25,3 +25,15 @@ t.test('work that fails or ends before the response gives the bytes back too', a
   hold.release()
   budget.hold(100).release()
 })
+
+t.test('what arrives takes only what was not held before it came', async (t) => {
+  const budget = createByteBudget(100)
+  const hold = budget.hold(10)
+  for (const bytes of [6, 4, 5]) hold.arrive(bytes)
+  budget.hold(85)
+  t.throws(() => budget.hold(1), { code: 'busy' })
+  t.throws(() => hold.arrive(1), { code: 'busy' })
+  hold.release()
+  t.throws(() => hold.arrive(1), { code: 'malformed_http' })
+  budget.hold(15)
+})

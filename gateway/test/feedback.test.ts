@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import { feedbackPayload, images, secret, startGateway, type TestGateway } from './support.ts'
@@ -311,6 +314,48 @@ t.test('503 outcome_unknown: the objects stay, for the row may exist', async (t)
   gateway.fail.enqueue = new IntakeError('outcome_unknown', 'no answer')
   t.equal((await send(gateway, [payload(), file(images.png)])).status, 503)
   t.equal(gateway.objects.size, 1)
+})
+
+t.test('503 busy for forms of unknown length too, by what has arrived of them', async (t) => {
+  // Three quarters are for forms: 108 MiB, room for twelve images of 9 MB.
+  const env = { BYTES_IN_FLIGHT_MAX: String(144 * 1024 * 1024) }
+  const { app } = await startGateway(t, { env })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const disposition = '--b\r\ncontent-disposition: form-data; name='
+  const open = () => {
+    const form = request({
+      host: '127.0.0.1',
+      port,
+      path: '/api/feedback',
+      method: 'POST',
+      headers: {
+        'x-api-key': secret,
+        'content-type': 'multipart/form-data; boundary=b',
+        'transfer-encoding': 'chunked',
+      },
+    })
+    const status = once(form, 'response').then(([response]: IncomingMessage[]) => {
+      response!.resume()
+      return response!.statusCode
+    })
+    form.write(`${disposition}"payload"\r\n\r\n${JSON.stringify(feedbackPayload())}\r\n`)
+    return { form, status }
+  }
+  const image = Buffer.concat([images.png, Buffer.alloc(9_000_000), Buffer.from('\r\n')])
+  const write = (form: ClientRequest) => {
+    form.write(`${disposition}"attachments"; filename="a.png"\r\n\r\n`)
+    return new Promise((resolve) => form.write(image, resolve))
+  }
+  const opened = Array.from({ length: 20 }, open)
+  await Promise.all(opened.map(({ form }) => write(form)))
+  t.equal(await Promise.race(opened.map(({ status }) => status)), 503)
+  for (const { form } of opened) form.end('--b--\r\n')
+  const statuses = await Promise.all(opened.map(({ status }) => status))
+  t.same(new Set(statuses), new Set([201, 503]))
+  const again = open()
+  again.form.end('--b--\r\n')
+  t.equal(await again.status, 201, 'the bytes have been given back')
 })
 
 t.test('503 busy when the bytes in flight are used up', async (t) => {

@@ -59,7 +59,7 @@ async function* arriving({ raw, bodyHold, routeOptions }: FastifyRequest): Async
       yield chunk
     }
   } finally {
-    // The rest of a refused body is read past, so that the client gets to see the answer.
+    // The rest of a refused body is read past, so that a client gets to see the answer while it sends.
     raw.resume()
   }
 }

@@ -29,8 +29,12 @@ const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
 /** The one place that turns errors into answers. */
 export const problems = fp(
   async (app: FastifyInstance, options: { metrics: GatewayMetrics }) => {
+    const takeWarning = limitWarnings()
     const answer = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
       options.metrics.refused(error.code)
+      // Fastify would end the connection, but what it does not read is read past.
+      reply.removeHeader('connection')
+      logRefusal(error, request, takeWarning)
       return sendProblem(error, request, reply)
     }
     app.setErrorHandler((error, request, reply) =>
@@ -43,9 +47,11 @@ export const problems = fp(
 
 /** Answers requests whose URL the router cannot read. */
 export function answerFrameworkErrors(metrics: GatewayMetrics) {
+  const takeWarning = limitWarnings()
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = asIntakeError(error, request)
     metrics.refused(refusal.code)
+    logRefusal(refusal, request, takeWarning)
     void sendProblem(refusal, request, reply)
   }
 }
@@ -70,14 +76,6 @@ function sendProblem(
   reply: FastifyReply,
 ): FastifyReply {
   const { retryable, status } = errorCatalogue[error.code]
-  const requestId = request.id
-  if (error.code === 'internal_error') {
-    request.log.error({ err: error, requestId }, 'unexpected error')
-  } else if (status >= 500 && isDue(error.code)) {
-    request.log.warn({ err: error, requestId }, 'request refused')
-  } else {
-    request.log.debug({ code: error.code, requestId }, 'request refused')
-  }
   if (status === 401) reply.header('www-authenticate', 'ApiKey')
   if (retryable && !reply.hasHeader('retry-after')) {
     reply.header('retry-after', String(spread(retryAfterSeconds[error.code] ?? 1)))
@@ -89,18 +87,36 @@ function sendProblem(
     .send(problem(error, request.id))
 }
 
+function logRefusal(
+  error: IntakeError,
+  request: FastifyRequest,
+  takeWarning: (code: ErrorCode) => boolean,
+): void {
+  const { code, status } = error
+  const requestId = request.id
+  if (code === 'internal_error') {
+    request.log.error({ err: error, requestId }, 'unexpected error')
+  } else if (code === 'outcome_unknown' || (status >= 500 && takeWarning(code))) {
+    request.log.warn({ err: error, requestId }, 'request refused')
+  } else {
+    request.log.debug({ code, requestId }, 'request refused')
+  }
+}
+
 const warningPauseMs = 1_000
-const warnedAt = new Map<ErrorCode, number>()
 
 /**
- * Whether there was no warning with this code for a second. Without Redis every request is refused, and
- * a line for each would cost more than the refusal; the metric counts them all.
+ * Allows one warning a second for each code. Without Redis every request is refused, and a line for each
+ * would cost more than the refusal; the metric counts them all.
  */
-function isDue(code: ErrorCode): boolean {
-  const now = performance.now()
-  if (now - (warnedAt.get(code) ?? -Infinity) < warningPauseMs) return false
-  warnedAt.set(code, now)
-  return true
+function limitWarnings(): (code: ErrorCode) => boolean {
+  const warnedAt = new Map<ErrorCode, number>()
+  return (code) => {
+    const now = performance.now()
+    if (now - (warnedAt.get(code) ?? -Infinity) < warningPauseMs) return false
+    warnedAt.set(code, now)
+    return true
+  }
 }
 
 /** Up to twice as long, so that a fleet that was refused together does not come back together. */

@@ -84,6 +84,19 @@ t.test('a directory keeps the last known keys while the store is away', async (t
   t.ok(directory.find(secret))
 })
 
+t.test('keys that cannot be read at first are asked for less and less often', async (t) => {
+  const attempts: number[] = []
+  const directory = watchApiKeys({
+    store: { ...store, load: () => Promise.reject(new Error('away')) },
+    intervalMs: 300,
+    onError: () => attempts.push(performance.now()),
+  })
+  t.teardown(() => directory.close())
+  await until(() => attempts.length === 5)
+  // Timers may be a bit early, never much; how late they are says nothing.
+  t.ok(attempts[4]! - attempts[0]! >= 100 + 200 + 300 + 300 - 10)
+})
+
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve))
 }
