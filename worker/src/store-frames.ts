@@ -75,7 +75,7 @@ async function insertOrSplit(
 
 /**
  * Puts a single refused row where it waits for a person. Resolves to false when it was refused for a
- * reason that nobody knows and the dead letter fares no better: then it is not this row.
+ * reason that nobody knows and the dead letter fares no better: then it may not be this row.
  */
 async function bury(
   { row, refusal }: { row: string; refusal: ClickHouseError },
@@ -86,7 +86,11 @@ async function bury(
   const failure = await untilSettled({ ...options, rows: 1, isOver }, () =>
     addDeadLetter(store, { table: kind, row, refusal }),
   )
-  if (failure !== undefined) return false
+  if (failure !== undefined) {
+    const help = `docs/operations/insert-${failure.kind}.md`
+    log.error({ err: failure, kind, help }, 'a dead letter failed; its row is tried again')
+    return false
+  }
   metrics.buried(kind)
   log.error(
     { kind, code: refusal.code, help: 'docs/operations/dead-letters.md' },

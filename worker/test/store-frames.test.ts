@@ -119,11 +119,22 @@ t.test('a row that alone meets an unknown code becomes a dead letter, at last', 
   t.equal(calls(), 20 + 7 + 1 + 8 + 1)
 })
 
+t.test('the dead letter of a row that was refused is repeated until it is confirmed', async (t) => {
+  const away = () => new ClickHouseError('away', { kind: 'retry' })
+  const refused = () => new ClickHouseError('refused', { kind: 'data', code: 117 })
+  const failures = [...times(2, refused), ...times(12, unknown), ...times(12, away)]
+  const { options, deadLetters, calls } = build(failures)
+  await storeHurriedly(t, [frame(row(1))], options)
+  t.match(deadLetters, [{ id: idOf(1), error_code: 117 }])
+  t.equal(calls(), 2 + 12 + 12 + 1)
+})
+
 t.test('while everything meets an unknown code, no row becomes a dead letter', async (t) => {
-  const { options, stored, deadLetters } = build(times(100, unknown))
+  const { options, stored, deadLetters, lines } = build(times(100, unknown))
   await storeHurriedly(t, [frame(row(1), row(2)), frame(row(3))], options)
   t.same(stored.toSorted(), [row(1), row(2), row(3)])
   t.same(deadLetters, [])
+  t.match(lines.join(''), 'a dead letter failed; its row is tried again')
 })
 
 t.test('a frame that cannot be unpacked is kept whole as a dead letter', async (t) => {

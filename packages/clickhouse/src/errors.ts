@@ -16,7 +16,7 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
   107: ['retry', 'FILE_DOESNT_EXIST'],
   159: ['retry', 'TIMEOUT_EXCEEDED'],
   164: ['retry', 'READONLY'],
-  173: ['retry', 'CANNOT_ALLOCATE_MEMORY'],
+  173: ['split', 'CANNOT_ALLOCATE_MEMORY'],
   201: ['retry', 'QUOTA_EXCEEDED'],
   202: ['retry', 'TOO_MANY_SIMULTANEOUS_QUERIES'],
   203: ['retry', 'NO_FREE_CONNECTION'],
