@@ -56,7 +56,8 @@ t.test('a refused upload that waits for 100 Continue is never asked for', async 
     `${method} ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n` +
     `content-length: 2\r\nexpect: 100-continue\r\nx-api-key: ${key}\r\n\r\n`
   // The connection ends with the answer, for the client may or may not send the body.
-  t.match(await exchange(t, head('POST', '/api/log', 'wrong')), /^HTTP\/1\.1 401 /)
+  const refused = await exchange(t, head('POST', '/api/log', 'wrong'))
+  t.match(refused, /^HTTP\/1\.1 401 [^]*\r\nconnection: close\r\n/i)
   t.match(await exchange(t, head('POST', '/api/none', secret)), /^HTTP\/1\.1 404 /)
   t.match(await exchange(t, head('PUT', '/api/log', secret)), /^HTTP\/1\.1 405 /)
 
@@ -86,6 +87,27 @@ t.test('closing ends a connection whose answer was under way', async (t) => {
   const closed = app.close()
   release()
   t.match(await text(socket), /^HTTP\/1\.1 201 /)
+  await closed
+})
+
+t.test('a refusal while the server closes says that the connection ends', async (t) => {
+  const { app, release, frames } = await startGateway(t, { holdFrames: true })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  const send = (key: string, body: string) =>
+    socket.write(
+      `POST /api/log HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    )
+  send(secret, JSON.stringify(logBody()))
+  while (frames.logs.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  const closed = app.close()
+  while (app.server.listening) await new Promise((resolve) => setImmediate(resolve))
+  const parsed = once(app.server, 'request')
+  send('wrong', '{}')
+  await parsed
+  release()
+  t.match(await text(socket), /^HTTP\/1\.1 201 [^]*HTTP\/1\.1 401 [^]*\r\nconnection: close\r\n/i)
   await closed
 })
 

@@ -32,8 +32,11 @@ export const problems = fp(
     const takeWarning = limitWarnings()
     const answer = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
       options.metrics.refused(error.code)
-      // Fastify would end the connection, but what it does not read is read past.
-      reply.removeHeader('connection')
+      // Fastify would end the connection after a body that its parser has refused, which has been read or
+      // is read past. On `raw` the header has other reasons, and removing it here removes it there too.
+      if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) {
+        reply.removeHeader('connection')
+      }
       logRefusal(error, request, takeWarning)
       return sendProblem(error, request, reply)
     }
@@ -47,11 +50,10 @@ export const problems = fp(
 
 /** Answers requests whose URL the router cannot read. */
 export function answerFrameworkErrors(metrics: GatewayMetrics) {
-  const takeWarning = limitWarnings()
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = asIntakeError(error, request)
     metrics.refused(refusal.code)
-    logRefusal(refusal, request, takeWarning)
+    logRefusal(refusal, request, () => true)
     void sendProblem(refusal, request, reply)
   }
 }
