@@ -111,6 +111,15 @@ t.test('a refusal while the server closes says that the connection ends', async 
   await closed
 })
 
+t.test('a request is answered once, also when its body never ends', async (t) => {
+  const gateway = await startGateway(t, {
+    env: { REQUEST_TIMEOUT_MS: '1000', HEADERS_TIMEOUT_MS: '1000' },
+  })
+  const head = `POST /api/log HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`
+  const answers = await exchange(t, `${head}5\r\nabc`, gateway)
+  t.same(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401'])
+})
+
 t.test('garbage behind a request is not answered in its place', async (t) => {
   const { app, frames, release } = await startGateway(t, { holdFrames: true })
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -43,13 +43,16 @@ export const httpEdge = fp(
 /**
  * Answers what the HTTP parser refused: too slow, too large a header, or not HTTP at all. When a
  * complete request on the same connection still waits for its answer, an answer here would be taken
- * for that one: then the connection just ends, which says "maybe".
+ * for that one: then the connection just ends, which says "maybe". It just ends, too, when the request
+ * was refused before its body had come, and the body never did.
  */
 export function answerClientErrors(metrics: GatewayMetrics) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    // Node keeps the response that is due next on the socket, and its own handler looks there too.
-    const { _httpMessage: due } = socket as { _httpMessage?: ServerResponse | null }
-    const answerable = !due || (!due.req.complete && !due.headersSent)
+    // Node keeps the response that is due next on the socket, and its own handler looks there too. The
+    // parser has the request whose body is coming.
+    const { _httpMessage: due, parser } = socket as SocketOfServer
+    const answered = !due && parser?.incoming?.complete === false
+    const answerable = due ? !due.req.complete && !due.headersSent : !answered
     if (error.code === 'ECONNRESET' || !socket.writable || !answerable) {
       socket.destroy()
       return
@@ -58,6 +61,11 @@ export function answerClientErrors(metrics: GatewayMetrics) {
     metrics.refused(refusal.code)
     writeProblem(socket, refusal)
   }
+}
+
+type SocketOfServer = Socket & {
+  _httpMessage?: ServerResponse | null
+  parser?: { incoming?: IncomingMessage | null } | null
 }
 
 function clientError(code: string | undefined): IntakeError {
