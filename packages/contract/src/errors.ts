@@ -33,12 +33,32 @@ export const errorCatalogue = {
     retryable: false,
     title: 'The idempotency key was used for another payload',
   },
+  id_time_out_of_range: {
+    status: 422,
+    retryable: false,
+    title: 'The time in the id is outside the accepted window',
+  },
+  duplicate_id: {
+    status: 422,
+    retryable: false,
+    title: 'An earlier entry of this batch has the same id and other content',
+  },
   rate_limited: { status: 429, retryable: true, title: 'Too many requests with this API key' },
   headers_too_large: { status: 431, retryable: false, title: 'The header fields are too large' },
   internal_error: { status: 500, retryable: false, title: 'Unexpected error' },
   busy: { status: 503, retryable: true, title: 'Too much in flight; not stored' },
   queue_full: { status: 503, retryable: true, title: 'The queue is full; not stored' },
   queue_unavailable: { status: 503, retryable: true, title: 'The queue is away; not stored' },
+  keys_full: {
+    status: 503,
+    retryable: true,
+    title: 'No room for another idempotency key; not stored',
+  },
+  clock_skew: {
+    status: 503,
+    retryable: true,
+    title: 'The clock of this gateway is off; not stored',
+  },
   storage_unavailable: {
     status: 503,
     retryable: true,
