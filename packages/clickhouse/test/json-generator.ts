@@ -69,5 +69,31 @@ export const normalForm = (value: Json): Json => {
   return kept
 }
 
+/**
+ * Parses a document whose names may have escapes, which `JSON.parse` of Node 24 and 26 confuses with
+ * others (nodejs/node#63785): such a name is parsed apart, as a value.
+ */
+export const parseJson = (json: string): Json => {
+  const names: string[] = []
+  const plain = json.replaceAll(
+    /("(?:[^"\\]|\\.)*")(:?)/g,
+    (found, name: string, colon: string) => {
+      if (colon === '' || !name.includes('\\')) return found
+      return `"<name ${names.push(JSON.parse(name) as string) - 1}>":`
+    },
+  )
+  const rename = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(rename)
+    if (value === null || typeof value !== 'object') return value
+    const renamed = Object.create(null) as JsonObject
+    for (const [key, inner] of Object.entries(value)) {
+      const [, index] = /^<name (\d+)>$/.exec(key) ?? []
+      renamed[index === undefined ? key : (names[Number(index)] as string)] = rename(inner)
+    }
+    return renamed
+  }
+  return rename(JSON.parse(plain) as Json)
+}
+
 const isEmpty = (value: Json) =>
   value !== null && typeof value === 'object' && Object.keys(value).length === 0
