@@ -87,7 +87,7 @@ export async function buildApp(options: {
     done()
   })
 
-  const { reservations } = ports
+  const { idempotency } = ports
   const enqueueDeadlineMs = config.ENQUEUE_DEADLINE_MS
 
   await app.register(async (api) => {
@@ -100,7 +100,7 @@ export async function buildApp(options: {
     const logRoutes: LogRouteOptions = {
       logs,
       admission,
-      reservations,
+      idempotency,
       budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * logShare),
       enqueueDeadlineMs,
     }
@@ -115,7 +115,7 @@ export async function buildApp(options: {
     await api.register(feedbackRoute, {
       feedback,
       admission,
-      reservations,
+      idempotency,
       budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * (1 - logShare)),
       attachmentBytesMax: config.ATTACHMENT_BYTES_MAX,
       store: ports.attachments,

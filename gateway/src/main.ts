@@ -6,7 +6,8 @@ import { createMetrics, runProcess, startAdminServer } from '@intake/runtime'
 import { createAdmission } from './admission.ts'
 import { buildApp } from './app.ts'
 import { GatewayConfig } from './config.ts'
-import { createReservations } from './idempotency.ts'
+import { createIdempotencyStore } from './identity/idempotency-store.ts'
+import { createReservationLedger } from './identity/reservation-ledger.ts'
 import { requireSoundParser } from './json.ts'
 import { createGatewayMetrics } from './metrics.ts'
 
@@ -64,13 +65,24 @@ await runProcess({
       },
     }
 
+    const ledger = createReservationLedger({
+      redis,
+      memoryBytes: () => redisWatch.state()?.memoryBytesMax,
+      shares: {
+        logs: config.RESERVATIONS_LOGS_SHARE,
+        feedback: config.RESERVATIONS_FEEDBACK_SHARE,
+      },
+      onError: (err) =>
+        redis.status === 'ready' && log.warn({ err }, 'the reservations could not be read'),
+    })
+
     const registry = createMetrics()
     const metrics = createGatewayMetrics(registry)
     const ports = {
       apiKeys,
       attachments,
       queues,
-      reservations: createReservations({ redis }),
+      idempotency: createIdempotencyStore({ redis, ledger }),
     }
 
     const app = await buildApp({ config, ports, admission, checks, metrics, log })
@@ -88,6 +100,7 @@ await runProcess({
         await app.close()
         apiKeys.close()
         redisWatch.close()
+        ledger.close()
         await Promise.all([queues.logs.close(), queues.feedback.close()])
         redis.disconnect()
         attachments.close()

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createAdmission } from '../src/admission.ts'
 import { headers, logBody, secret, startGateway } from './support.ts'
 
-const sound = { hazards: [], memoryUsed: 0, installation: 'x' }
+const sound = { hazards: [], memoryUsed: 0, memoryBytesMax: 1, installation: 'x' }
 
 t.test('logs are refused from 75 % on and taken again at 65 %, feedback later', async (t) => {
   let memoryUsed = 0

@@ -32,6 +32,8 @@ export interface TestGateway {
     /** Instead of every frame after the first `frames`. */
     enqueueAfter?: { frames: number; error: IntakeError }
     put?: IntakeError | undefined
+    /** Of an idempotency key. */
+    reserve?: IntakeError | undefined
   }
 }
 
@@ -65,6 +67,7 @@ export async function startGateway(
   const state: RedisState = {
     hazards: [],
     memoryUsed: 0,
+    memoryBytesMax: 2 ** 30,
     installation: 'test',
     ...options.queueState,
   }
@@ -98,9 +101,10 @@ export async function startGateway(
           for (const one of keys) objects.delete(one)
         },
       },
-      reservations: {
-        async reserve({ scope, key: sent, fingerprint, id }) {
-          const name = `${scope} ${sent}`
+      idempotency: {
+        async reserve({ scope, bundleIdentifier, deviceUuid, key: sent, fingerprint, id }) {
+          if (fail.reserve) throw fail.reserve
+          const name = JSON.stringify([scope, bundleIdentifier, deviceUuid.toLowerCase(), sent])
           const earlier = reserved.get(name)
           if (earlier === undefined) reserved.set(name, { fingerprint, id })
           else if (earlier.fingerprint !== fingerprint) {

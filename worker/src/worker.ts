@@ -11,7 +11,8 @@ import { storeFrames } from './store-frames.ts'
 const framesInHand: Record<RecordKind, number> = { logs: 512, feedback: 64 }
 /** After the frames that gathered in the queue have been taken (packages/queue). */
 const lingerMs = 150
-const insertBytesMax = 32 * 1024 * 1024
+/** Of JSON: an event that compresses well costs ClickHouse as much as any other. */
+const insertBytesMax = 64 * 1024 * 1024
 
 /** Moves frames from each queue into its table: take, merge, insert, complete. */
 export function startWorker(options: {

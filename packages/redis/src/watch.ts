@@ -6,6 +6,8 @@ export interface RedisState {
   hazards: string[]
   /** Used share of `maxmemory`, or without that of the machine's memory, from 0 to 1. */
   memoryUsed: number
+  /** `maxmemory`, or without that the memory of the machine. */
+  memoryBytesMax: number
   /** The installation that this Redis belongs to; null when it is new or has lost its data. */
   installation: string | null
 }
@@ -54,7 +56,7 @@ export function watchRedis(options: {
         redis.info('memory'),
         redis.get(installationKey),
       ])
-      state = { hazards, memoryUsed: memoryShare(memory), installation }
+      state = { hazards, ...memoryOf(memory), installation }
     } catch (error) {
       // It may be another Redis that answers next.
       configReadAt = -Infinity
@@ -105,7 +107,8 @@ async function readSetting(redis: Redis, name: string): Promise<string> {
   }
 }
 
-function memoryShare(info: string): number {
+function memoryOf(info: string): Pick<RedisState, 'memoryUsed' | 'memoryBytesMax'> {
   const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
-  return field('used_memory') / (field('maxmemory') || field('total_system_memory') || Infinity)
+  const memoryBytesMax = field('maxmemory') || field('total_system_memory') || Infinity
+  return { memoryUsed: field('used_memory') / memoryBytesMax, memoryBytesMax }
 }

@@ -29,11 +29,11 @@ export const clockScenarios: Scenario[] = [
         gateway!.tell({ clockOffMs })
       }
       await until('records of two months are visible', async () => {
-        return (await number('uniqExact(toYYYYMM(received_at))')) === 2
+        return (await number('uniqExact(toYYYYMM(time))')) === 2
       })
       gateway!.tell({ clockOffMs: 0 })
       await acknowledged(100)
-      const hours = await number("dateDiff('hour', min(received_at), now())")
+      const hours = await number("dateDiff('hour', min(time), now())")
       expect(hours >= 1, 'some records were received an hour ago')
 
       async function number(expression: string): Promise<number> {

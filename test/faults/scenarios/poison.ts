@@ -37,7 +37,9 @@ async function poisonOneRow(
     await history.append({ seq, attempt: 1, is: 'issued', keyed: false, kind: 'logs' })
     await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })
   }
-  await addRaw(stage, [createFrame({ rows: 10, gzip: gzipSync(`${ndjson}\n`) })])
+  await addRaw(stage, [
+    createFrame({ rows: 10, jsonBytes: ndjson.length + 1, gzip: gzipSync(`${ndjson}\n`) }),
+  ])
   await enqueueRows({ cluster, history, frames: frames.slice(11) })
   const worker = await cluster.addWorker()
   await until('the dead letter is there', async () => {
@@ -83,7 +85,11 @@ export const poisonScenarios: Scenario[] = [
     async run(stage) {
       const { cluster, acknowledged, payload, expect, keeps } = stage
       const { json } = logRow(payload(1), new Date())
-      const frame = createFrame({ rows: 1, gzip: gzipSync(`${json}\n`) })
+      const frame = createFrame({
+        rows: 1,
+        jsonBytes: json.length + 1,
+        gzip: gzipSync(`${json}\n`),
+      })
       await acknowledged(50)
       await addRaw(stage, [
         { ...frame, v: 99 },
