@@ -18,18 +18,24 @@ export async function bootstrap() {
   await build()
 }
 
-/** Ends the process with one sentence when this Node is too old, or not sound (gateway/src/json.ts). */
+/** The versions of Node that package.json names: the lowest of each line, as [major, minor]. */
+export function nodeLines() {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return engines.node.split('||').map((range) => {
+    const [major, minor = 0] = range.trim().slice(1).split('.').map(Number)
+    return [major, minor]
+  })
+}
+
+/** Exits with a clear message if this Node version is too old or of a line without long-term support. */
 export function checkNode() {
   const { node } = process.versions
   const [major, minor] = node.split('.').map(Number)
-  if (major < 20 || (major === 20 && minor < 19)) {
-    fail(`Intake needs Node 20.19 or later, this is ${node}.`)
-  }
-  JSON.parse(String.raw`{"first":[],"\\":0}`)
-  const [, key] = Object.keys(JSON.parse(String.raw`{"first":1,"\"":2}`))
-  if (key !== '"') {
-    fail(`JSON.parse of Node ${node} confuses keys (nodejs/node#63785). Use Node 20 or 22.`)
-  }
+  const lines = nodeLines()
+  const newer = lines.every(([known]) => major > known)
+  if (newer || lines.some(([known, lowest]) => major === known && minor >= lowest)) return
+  const wanted = lines.map(([known, lowest]) => (lowest > 0 ? `${known}.${lowest}+` : known))
+  fail(`Intake runs on Node ${wanted.join(', ')} and later. This is ${node}.`)
 }
 
 /** Installs what the lockfile says, unless that is what was installed last. */

@@ -8,6 +8,7 @@ import { bootstrap, root } from './bootstrap.mjs'
 const resultsFile = join(root, '.tap', 'results.tap')
 const sources = ['gateway', 'worker', 'packages', 'scripts', 'test', 'deploy', 'bench']
 
+const began = performance.now()
 await bootstrap()
 mkdirSync(join(root, '.tap'), { recursive: true })
 rmSync(resultsFile, { force: true })
@@ -21,12 +22,12 @@ await check('docs', process.execPath, ['scripts/generate-docs.mjs', '--check'])
 await check('compose', process.execPath, ['deploy/check-clickhouse.mjs'])
 
 const code = await run('tests', 'tap', [
-  '--reporter=min',
+  '--reporter=./scripts/test-reporter.mjs',
   `--output-file=${resultsFile}`,
   ...process.argv.slice(2),
 ])
 const results = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8') : ''
-// What failed, and why: the reporter's list goes to stderr, which a CI may not show.
+// What failed, and why.
 const notOk = /^( *)not ok .*\n(?:\1  ---\n(?:.*\n)*?\1  \.\.\.\n)?/gm
 for (const [point] of results.matchAll(notOk)) console.log(point)
 // The seeds of this run, to play it again.
@@ -45,7 +46,8 @@ async function check(name, command, args) {
 }
 
 function run(name, command, args) {
-  console.log(`> ${name}`)
+  const seconds = Math.round((performance.now() - began) / 1000)
+  console.log(`> ${name} (after ${seconds} s)`)
   const path = join(root, 'node_modules', '.bin')
   const env = { ...process.env, PATH: `${path}:${process.env.PATH}` }
   return new Promise((resolve, reject) => {

@@ -8,6 +8,7 @@ import { Client } from 'minio'
 import t from 'tap'
 import { createDataDir } from './support/data-dir.ts'
 import { isCurl, startStack, until, type RunningStack } from './support/running-stack.ts'
+import { startStopwatch } from './support/stopwatch.ts'
 
 const run = promisify(execFile)
 const dataDir = createDataDir(t)
@@ -137,9 +138,10 @@ t.test('a stack, started twice on the same data', async (t) => {
     const response = await post(stack, '/api/log', JSON.stringify(body))
     t.equal(response.status, 201)
     const { id } = (await response.json()) as { id: string }
-    const answered = performance.now()
+    const { redis, clickhouse, gateway, workers } = stack.endpoints.pids
+    const elapsedMs = startStopwatch(t, [redis, clickhouse, gateway, ...workers])
     const stored = await row(stack, 'logs', id)
-    t.ok(performance.now() - answered < 2_000, 'visible within 2 s')
+    t.ok(elapsedMs() < 2_000, 'visible within 2 s')
     t.match(stored, { ...head, id, event: 'ev', device_extra: { thermal: { level: 2 } } })
     t.same(stored.params, params)
     const { build_time, first_install_time, last_update_time, ...plain } = device
@@ -290,9 +292,10 @@ t.test('a stack, started twice on the same data', async (t) => {
   t.test('Ctrl-C ends it within 10 s; a second start has the data and takes more', async (t) => {
     const before = await stack.clickhouse.query('SELECT id FROM intake.logs ORDER BY id')
     t.ok(before.length > 0)
-    const stopping = performance.now()
+    const { workers, ...others } = stack.endpoints.pids
+    const elapsedMs = startStopwatch(t, [...Object.values(others), ...workers])
     t.equal(await stack.stop(), 0)
-    t.ok(performance.now() - stopping < 10_000)
+    t.ok(elapsedMs() < 10_000)
 
     const again = await startStack(t, { dataDir })
     t.equal(again.endpoints.apiKey, stack.endpoints.apiKey)

@@ -124,7 +124,7 @@ export async function runPlanted(
     copyBuilt({ root: options.root, copy, edits: bug.edits ?? [] })
     const { seed } = options
     const result = await runScenario(
-      { ...scenario, drainMs: 60_000 },
+      { ...scenario, drainStallMs: 60_000 },
       { root: copy, seed, ...(bug.cluster && { planted: bug.cluster }) },
     )
     const title = `planted: ${bug.name}`

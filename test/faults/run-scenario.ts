@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerDeadlinesMs, check, type Counts } from './kit/checker.ts'
 import { startCluster } from './kit/cluster.ts'
+import { createCpuWait } from './kit/cpu-wait.ts'
 import { openHistory } from './kit/history.ts'
 import { createPayloads } from './kit/payload.ts'
 import { startProducer } from './kit/producer.ts'
@@ -27,7 +28,7 @@ export interface RunOptions {
   seed: number
   /** Changes that are planted to see the scenario fail. */
   planted?: Partial<Scenario['cluster']>
-  /** Added to each deadline of an answer, for a machine that does much else. */
+  /** Added to each deadline of an answer, for a machine whose disk does much else. */
   slackMs?: number
   /** Leaves the data and logs of a failed scenario where they are. */
   keep?: boolean
@@ -76,7 +77,11 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
   })
   const history = openHistory(join(dir, 'history.jsonl'))
   const { apiKey, inRotation } = cluster
-  const producer = startProducer({ urls: inRotation, apiKey, history, payload, rate })
+  const cpuWaitMs = createCpuWait(() => [
+    process.pid,
+    ...[cluster.redis, ...cluster.gateways].map((one) => one.pid()),
+  ])
+  const producer = startProducer({ urls: inRotation, apiKey, history, payload, rate, cpuWaitMs })
   try {
     await scenario.run({
       cluster,
@@ -88,11 +93,13 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
       root,
       async issued(more) {
         const wanted = producer.issued() + more
-        await until(`${more} more are issued`, () => producer.issued() >= wanted)
+        const { issued } = producer
+        await until(`${more} more are issued`, () => issued() >= wanted, { progress: issued })
       },
       async acknowledged(more) {
         const wanted = producer.counts().acknowledged + more
-        await until(`${more} more are acknowledged`, () => producer.counts().acknowledged >= wanted)
+        const progress = () => producer.counts().acknowledged
+        await until(`${more} more are acknowledged`, () => progress() >= wanted, { progress })
       },
       expect: (holds, sentence) => void (holds || broken.push(`expected: ${sentence}`)),
       sawPartialInsert: () => void partialInserts++,
@@ -106,7 +113,7 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
       cluster,
       events: history.events,
       payload,
-      drainMs: scenario.drainMs ?? 120_000,
+      drainStallMs: scenario.drainStallMs,
       keptFrames,
       everyStoredIsAnswered: scenario.everyStoredIsAnswered ?? false,
       deadlinesMs: scenario.lateAnswers

@@ -17,8 +17,8 @@ export interface Scenario {
   networkMs?: number
   /** Whoever gets no answer must not have been stored: no process is killed here. */
   everyStoredIsAnswered?: boolean
-  /** How long the backlog may take to drain. */
-  drainMs?: number
+  /** How long the backlog may stay as large as it is while it drains. */
+  drainStallMs?: number
   /** Why it cannot run on this machine. */
   cannotRun?: () => Promise<string | undefined>
   run(stage: Stage): Promise<void>

@@ -31,7 +31,7 @@ async function createStore(
   return { ledger, store: createIdempotencyStore({ redis: connection, ledger }) }
 }
 
-const soon = () => performance.now() + 5_000
+const soon = () => performance.now() + 60_000
 const id = (n: number) => `019aa5e6-5c40-7abc-8def-${String(n).padStart(12, '0')}`
 const first = {
   scope: 'logs' as const,

@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { claimInstallation, connectRedis, installationKey } from '@intake/redis'
 import { startRedis } from '@intake/stack'
@@ -39,9 +40,12 @@ t.test('a directory follows creation, expiry and revocation', async (t) => {
   await until(() => directory.find(secret)?.id === key.id)
   t.equal(directory.find(`${secret}x`), undefined)
 
-  const expiring = await store.create({ name: 'old', expiresAt: new Date(Date.now() + 50) })
+  const expiresAt = new Date(Date.now() + 3_600_000)
+  const expiring = await store.create({ name: 'old', expiresAt })
   await until(() => directory.find(expiring.secret) !== undefined)
-  await until(() => directory.find(expiring.secret) === undefined)
+  const clock = mock.method(Date, 'now', () => expiresAt.getTime())
+  t.equal(directory.find(expiring.secret), undefined)
+  clock.mock.restore()
 
   t.equal(await store.revoke(key.id), true)
   t.equal(await store.revoke(key.id), false)

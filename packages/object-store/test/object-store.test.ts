@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { startS3 } from '@intake/stack'
 import { createDataDir } from '../../../test/support/data-dir.ts'
+import { startStopwatch } from '../../../test/support/stopwatch.ts'
 import { createObjectStore } from '../src/index.ts'
 
 const server = await startS3({
@@ -21,7 +22,7 @@ const options = {
   endpoint: server.url,
   bucket: 'attachments',
   region: 'us-east-1',
-  deadlineMs: 5_000,
+  deadlineMs: 60_000,
 }
 const store = createObjectStore(options)
 t.teardown(() => store.close())
@@ -63,9 +64,9 @@ t.test('wrong credentials are storage_unavailable at once', async (t) => {
     endpoint: server.url.replace('the-secret-key', 'wrong-secret-key'),
   })
   t.teardown(() => stranger.close())
-  const started = performance.now()
+  const elapsedMs = startStopwatch(t)
   await t.rejects(stranger.put(object), { code: 'storage_unavailable' })
-  t.ok(performance.now() - started < 2_000)
+  t.ok(elapsedMs() < 2_000)
 })
 
 t.test(
@@ -78,9 +79,9 @@ t.test(
     for (const port of [1, (silent.address() as AddressInfo).port]) {
       const endpoint = `http://a:b@127.0.0.1:${port}`
       const away = createObjectStore({ ...options, endpoint, deadlineMs: 500 })
-      const started = performance.now()
+      const elapsedMs = startStopwatch(t)
       await t.rejects(away.put(object), { code: 'storage_unavailable' })
-      t.ok(performance.now() - started < 1_500)
+      t.ok(elapsedMs() < 1_500)
       away.close()
     }
   },

@@ -8,6 +8,7 @@ import { queueNames, queuePrefix, type Frame } from '@intake/contract'
 import { connectRedis, type Redis } from '@intake/redis'
 import { startRedis } from '@intake/stack'
 import { createDataDir } from '../../../test/support/data-dir.ts'
+import { startStopwatch } from '../../../test/support/stopwatch.ts'
 import { createFrameProducer, startFrameConsumer } from '../src/index.ts'
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
@@ -18,7 +19,7 @@ const frame = (text: string): Frame => ({
   jsonBytes: text.length,
   gzip: gzipSync(text),
 })
-const soon = (ms = 5_000) => performance.now() + ms
+const soon = (ms = 60_000) => performance.now() + ms
 
 function connect(t: Test, role: 'producer' | 'consumer'): Redis {
   const redis = connectRedis({ url: redisServer.url, role, onError: () => {} })
@@ -138,9 +139,9 @@ t.test('queue_unavailable within the deadline while Redis was never reached', as
   const redis = connectRedis({ url: 'redis://127.0.0.1:1', role: 'producer', onError: () => {} })
   t.teardown(() => redis.disconnect())
   const producer = createFrameProducer({ redis, kind: 'logs' })
-  const started = performance.now()
+  const elapsedMs = startStopwatch(t)
   await t.rejects(producer.add(frame('x'), soon(300)), { code: 'queue_unavailable' })
-  t.ok(performance.now() - started < 1_000)
+  t.ok(elapsedMs() < 1_000)
 })
 
 t.test(

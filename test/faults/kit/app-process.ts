@@ -41,7 +41,8 @@ const leash =
   'data:text/javascript,process.stdin.on("end",()=>process.kill(process.pid,"SIGKILL")).on("error",()=>{}).resume();process.stdin.unref?.()'
 /** For processes that a scenario wants to `tell` something. */
 export const insideArgs = ['--import', new URL('./inside.js', import.meta.url).href]
-const startMs = 30_000
+/** Much longer than a start takes, so that only one that never ends reaches it. */
+const startMs = 120_000
 
 export function createAppProcess(options: {
   name: string

@@ -61,6 +61,8 @@ export interface Cluster {
   close(): Promise<void>
 }
 
+/** Much longer than a start takes, so that only one that never ends reaches it. */
+const readyMs = 300_000
 const apiKey = 'faults-key-0123456789abcdef'
 const s3Settings = { bucket: 'intake', region: 'us-east-1' }
 /** Without merges, each raw row that was ever inserted can be counted. */
@@ -93,18 +95,19 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   async function start(): Promise<Cluster> {
     mkdirSync(dataDir, { recursive: true })
     const secrets = { password: 'faults', analystPassword: 'faults', secretKey: 'faults-secret' }
+    const common = { ...secrets, readyMs }
     const redisDir = options.redisDir ?? join(dataDir, 'redis')
     const redis = createBacking({
       name: 'Redis',
-      launch: (port) => startRedis({ dataDir: redisDir, port, ...secrets }),
+      launch: (port) => startRedis({ dataDir: redisDir, port, ...common }),
     })
     const clickhouse = createBacking({
       name: 'ClickHouse',
-      launch: (port) => startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port, ...secrets }),
+      launch: (port) => startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port, ...common }),
     })
     const s3 = createBacking({
       name: 'S3',
-      launch: (port) => startS3({ dataDir: join(dataDir, 's3'), port, ...secrets }),
+      launch: (port) => startS3({ dataDir: join(dataDir, 's3'), port, ...common }),
     })
     for (const backing of [redis, clickhouse, s3]) ends.push(() => backing.kill())
     await Promise.all([redis.start(), clickhouse.start(), s3.start()])
@@ -121,7 +124,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       })
     }
     await setUp({ acceptEmptyRedis: false })
-    const sql = patientSql(createClickHouse({ url: clickhouse.url(), requestTimeoutMs: 20_000 }))
+    const sql = patientSql(createClickHouse({ url: clickhouse.url(), requestTimeoutMs: 120_000 }))
     ends.push(() => sql.close())
     for (const statement of [...noMerges, ...(options.afterSetUp ?? [])])
       await sql.command(statement)
@@ -216,13 +219,13 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       },
       async gatewayReady(index = 0) {
         const response = await fetch(`${gatewayUrls[index]}/readyz`, {
-          signal: AbortSignal.timeout(2_000),
+          signal: AbortSignal.timeout(10_000),
           headers: { connection: 'close' },
         })
         return response.ok
       },
       async metric(one, name) {
-        const signal = AbortSignal.timeout(5_000)
+        const signal = AbortSignal.timeout(20_000)
         const text = await (await fetch(`${one.adminUrl()}/metrics`, { signal })).text()
         const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
         return Number(line?.slice(name.length) ?? 0)

@@ -3,7 +3,10 @@ import { promisify } from 'node:util'
 
 const sync = promisify(fdatasync)
 
-/** What happened to one attempt to send one record. */
+/**
+ * What happened to one attempt to send one record. `ms` is how long the answer took, less the time in
+ * which the service was ready to run and the machine did something else.
+ */
 export type Event = { seq: number; attempt: number } & (
   | { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' }
   | { is: 'acknowledged'; id: string; ms: number }

@@ -54,13 +54,26 @@ export const framesInHand = (keys: Redis) => keys.lrange(queueKey('logs', 'activ
 
 /** Those of the frames that are not completed. */
 export async function notDone(keys: Redis, ids: string[]): Promise<string[]> {
-  const waiting = await keys.lrange(queueKey('logs', 'wait'), 0, -1)
-  const left = new Set([...waiting, ...(await framesInHand(keys))])
+  const left = new Set(await framesLeft(keys))
   return ids.filter((id) => left.has(id))
 }
 
-export const untilDone = (keys: Redis, ids: string[]) =>
-  until('these frames are done', async () => (await notDone(keys, ids)).length === 0)
+export async function untilDone(keys: Redis, ids: string[]): Promise<void> {
+  let left = ids
+  await until(
+    'these frames are done',
+    async () => {
+      left = await notDone(keys, left)
+      return left.length === 0
+    },
+    { progress: () => left.length },
+  )
+}
+
+/** The frames of logs that wait or are in hand now. */
+export async function framesLeft(keys: Redis): Promise<string[]> {
+  return [...(await keys.lrange(queueKey('logs', 'wait'), 0, -1)), ...(await framesInHand(keys))]
+}
 
 /** In bytes. */
 export async function memoryUsed(keys: Redis): Promise<number> {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClickHouseError, type ClickHouse, type QueryParams } from '@intake/clickhouse'
 
-const patienceMs = 15_000
+const patienceMs = 120_000
 
 /**
  * Asks again while ClickHouse answers with a failure that passes: the oracle must not take a busy

@@ -14,6 +14,8 @@ export interface ProducerOptions {
   rate: number
   /** Requests under way at once; a record that finds no place is not issued. */
   clients?: number
+  /** How long the service had to wait for a processor so far; see `cpu-wait.ts`. */
+  cpuWaitMs?: () => number
 }
 
 export interface Producer {
@@ -32,7 +34,7 @@ const tickMs = 10
 
 /** Sends records as a fleet of clients does, and writes down what became of each attempt. */
 export function startProducer(options: ProducerOptions): Producer {
-  const { urls, apiKey, history, payload, rate, clients = 512 } = options
+  const { urls, apiKey, history, payload, rate, clients = 512, cpuWaitMs = () => 0 } = options
   const agent = new Agent({
     connections: clients,
     headersTimeout: patienceMs,
@@ -65,9 +67,10 @@ export function startProducer(options: ProducerOptions): Producer {
     const { kind, keyed } = record
     for (let attempt = 1; ; attempt++) {
       await note({ seq, attempt, is: 'issued', kind, keyed })
-      const sentAt = performance.now()
+      const began = performance.now() - cpuWaitMs()
       const { outcome, mayRetry, afterMs } = await send(seq, attempt, record)
-      await note({ ...outcome, ms: Math.round(performance.now() - sentAt) } as Event)
+      const tookMs = Math.round(performance.now() - cpuWaitMs() - began)
+      await note({ ...outcome, ms: Math.max(0, tookMs) } as Event)
       if (!keyed || !mayRetry) return
       await pause(afterMs)
       if (performance.now() > repeatUntil) return

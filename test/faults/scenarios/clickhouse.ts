@@ -72,8 +72,8 @@ export const clickhouseScenarios: Scenario[] = [
           return full && kinds.get(one.seq) === kind
         })
       }
-      await until('logs are refused', () => firstFull('logs') >= 0, { timeoutMs: 120_000 })
-      await until('feedback is refused', () => firstFull('feedback') >= 0, { timeoutMs: 120_000 })
+      await until('logs are refused', () => firstFull('logs') >= 0)
+      await until('feedback is refused', () => firstFull('feedback') >= 0)
       expect(firstFull('logs') < firstFull('feedback'), 'feedback is refused later than logs')
       expect((await memoryUsed(cluster.keys)) < memoryMax, 'Redis is not at its limit')
       await cluster.clickhouse.start()

@@ -121,7 +121,7 @@ export const gatewayScenarios: Scenario[] = [
         return socket
       })
       await acknowledged(500)
-      await until('they are closed', () => closed === idle.length, { timeoutMs: 60_000 })
+      await until('they are closed', () => closed === idle.length, { progress: () => closed })
       const times = history.events
         .slice(from)
         .flatMap((one) => (one.is === 'acknowledged' ? [one.ms] : []))

@@ -2,7 +2,7 @@ import { Queue } from 'bullmq'
 import { createFrame, queueNames, queuePrefix } from '@intake/contract'
 import { gzipSync } from 'node:zlib'
 import type { AppProcess } from '../kit/app-process.ts'
-import { backlogOf } from '../kit/observe.ts'
+import { backlogOf, framesLeft, untilDone } from '../kit/observe.ts'
 import { enqueueRows, logRow } from '../kit/rows.ts'
 import { until } from '../kit/until.ts'
 import type { Scenario, Stage } from '../scenario.ts'
@@ -41,23 +41,28 @@ async function poisonOneRow(
     createFrame({ rows: 10, jsonBytes: ndjson.length + 1, gzip: gzipSync(`${ndjson}\n`) }),
   ])
   await enqueueRows({ cluster, history, frames: frames.slice(11) })
+  const enqueued = await framesLeft(cluster.keys)
   const worker = await cluster.addWorker()
-  await until('the dead letter is there', async () => {
-    const [row] = await cluster.sql.query<{ n: number }>(
-      'SELECT count() AS n FROM intake.dead_letters',
-    )
-    return row?.n === 1
-  })
+  await until(
+    'the dead letter is there',
+    async () => {
+      const [row] = await cluster.sql.query<{ n: number }>(
+        'SELECT count() AS n FROM intake.dead_letters',
+      )
+      return row?.n === 1
+    },
+    { progress: () => cluster.metric(worker, failures), everyMs: 100 },
+  )
   await afterDeadLetter(worker)
-  await until('all frames are done', async () => {
-    const { waiting, active } = await backlogOf(cluster.keys)
-    return waiting + active < 5
-  })
+  await untilDone(cluster.keys, enqueued)
   const letters = await cluster.sql.query<{ id: string }>(
     'SELECT toString(id) AS id FROM intake.dead_letters',
   )
   expect(letters.length === 1 && letters[0]?.id === bad.id, 'only the bad row is a dead letter')
 }
+
+/** Inserts that were refused because of what is in them. */
+const failures = 'intake_insert_failures_total{kind="logs",failure="data"}'
 
 export const poisonScenarios: Scenario[] = [
   {

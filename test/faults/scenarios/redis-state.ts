@@ -29,7 +29,7 @@ export const redisStateScenarios: Scenario[] = [
         await until(
           'an answer came over the slow disk',
           () => producer.counts().acknowledged > before,
-          { timeoutMs: 20_000 },
+          { stallMs: 20_000 },
         ).catch(() => undefined)
         await cluster.redis.kill()
         await strace.stop()
@@ -51,7 +51,7 @@ export const redisStateScenarios: Scenario[] = [
       const free = statfsSync(smallDisk)
       const filler = join(smallDisk, 'filler')
       writeFileSync(filler, Buffer.alloc(Math.max(0, free.bavail * free.bsize - 400_000)))
-      await until('Redis has given up', () => !cluster.redis.running(), { timeoutMs: 60_000 })
+      await until('Redis has given up', () => !cluster.redis.running())
       const { refused } = producer.counts()
       await until('records are refused', () => producer.counts().refused > refused)
       rmSync(filler)
@@ -105,7 +105,7 @@ export const redisStateScenarios: Scenario[] = [
       await acknowledged(100)
       cluster.network.gatewayToRedis.set({ refuse: true })
       cluster.network.gatewayToRedis.cut()
-      await drained(cluster, 30_000)
+      await drained(cluster)
       await cluster.redis.kill()
       rmSync(join(dir, 'redis', 'data'), { recursive: true })
       await cluster.redis.start()

@@ -77,7 +77,7 @@ export const s3ObjectScenarios: Scenario[] = [
     async run({ cluster, acknowledged, producer, dir, expect }) {
       await acknowledged(100)
       await producer.stop()
-      await drained(cluster, 60_000)
+      await drained(cluster)
       const found = async () => {
         const violations = createViolations()
         await checkAttachments(cluster, await visibleRows(cluster), violations)

@@ -4,11 +4,13 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
+/** Much longer than anything takes: only what never comes reaches it. */
+const deadlineMs = 300_000
+
 /** Resolves with the first value that is not undefined or false; rejects after the deadline. */
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
-  deadlineMs = 15_000,
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = performance.now() + deadlineMs
   for (;;) {

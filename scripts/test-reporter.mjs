@@ -1,0 +1,60 @@
+// What `npm test` prints while the test files run, as a reporter of tap: a line when a file has ended,
+// a line of what is running when there was none for a while, and the slowest files at the end.
+
+const quietMs = 15_000
+const slowestCount = 5
+const stderrKept = 8_192
+
+/** @param props.test the test whose subtests are the files */
+export default function Progress({ test }) {
+  const running = new Map()
+  const done = []
+  const began = performance.now()
+  let saidAt = began
+
+  const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(6)} s`
+  const clock = () => {
+    const passed = Math.floor((performance.now() - began) / 1000)
+    return `${Math.floor(passed / 60)}:${String(passed % 60).padStart(2, '0')}`
+  }
+  const say = (sentence) => {
+    saidAt = performance.now()
+    process.stdout.write(`${clock().padStart(6)}  ${sentence}\n`)
+  }
+  const sinceMs = (file) => performance.now() - running.get(file).since
+  const timer = setInterval(() => {
+    if (performance.now() - saidAt < quietMs) return
+    const files = [...running.keys()].map(
+      (file) => `${file.name} (${seconds(sinceMs(file)).trim()}, ${file.counts.pass} passed)`,
+    )
+    say(`running: ${files.join(', ')}`)
+  }, 1_000)
+
+  test.on('subtestStart', (file) => {
+    const entry = { since: performance.now(), stderr: '' }
+    running.set(file, entry)
+    // Read in any case: a full pipe would stop the file.
+    file.once('process', ({ stderr }) =>
+      stderr?.on('data', (chunk) => {
+        entry.stderr = (entry.stderr + String(chunk)).slice(-stderrKept)
+      }),
+    )
+  })
+  test.on('subtestEnd', (file) => {
+    const { stderr } = running.get(file)
+    const ms = sinceMs(file)
+    running.delete(file)
+    done.push({ name: file.name, ms })
+    const { pass, fail } = file.counts
+    const ok = file.results?.ok
+    say(`${ok ? 'ok  ' : 'FAIL'} ${seconds(ms)}  ${file.name}: ${pass} passed, ${fail} failed`)
+    if (!ok && stderr !== '') process.stdout.write(`${stderr.trimEnd()}\n`)
+  })
+  test.on('complete', () => {
+    clearInterval(timer)
+    const slowest = done.toSorted((a, b) => b.ms - a.ms).slice(0, slowestCount)
+    say(`${done.length} files. The slowest:`)
+    for (const { name, ms } of slowest) process.stdout.write(`        ${seconds(ms)}  ${name}\n`)
+  })
+  return null
+}

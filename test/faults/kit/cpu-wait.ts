@@ -1,0 +1,43 @@
+import { readFileSync, readdirSync } from 'node:fs'
+
+/** How often the system is asked at most. */
+const everyMs = 50
+
+/**
+ * For how long the threads of these processes were ready to run while others had the processors, in
+ * milliseconds since the first call; 0 where the system does not tell. A duration less this is what
+ * the processes themselves took, however busy the machine is.
+ *
+ * @param pids may give other processes each time
+ */
+export function createCpuWait(pids: () => number[]): () => number {
+  const seen = new Map<number, number>()
+  let totalMs = 0
+  let askedAt: number | undefined
+
+  return () => {
+    const now = performance.now()
+    if (askedAt !== undefined && now - askedAt < everyMs) return totalMs
+    for (const pid of pids()) {
+      const waitedMs = waitOf(pid)
+      const before = seen.get(pid) ?? (askedAt === undefined ? waitedMs : 0)
+      seen.set(pid, waitedMs)
+      totalMs += Math.max(0, waitedMs - before)
+    }
+    askedAt = now
+    return totalMs
+  }
+}
+
+/** Of each thread Linux tells: nanoseconds on a processor, nanoseconds waiting for one, time slices. */
+function waitOf(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    return threads.reduce((sum, thread) => {
+      const [, waitedNs] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
+      return sum + Number(waitedNs) / 1e6
+    }, 0)
+  } catch {
+    return 0 // not Linux, or it is just ending
+  }
+}

@@ -1,0 +1,26 @@
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { line } from '../report.ts'
+import { runScenario } from '../run-scenario.ts'
+import { scenarios } from '../scenarios/index.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
+
+/**
+ * Plays some scenarios as tests. The files of this folder are the short form of
+ * `npm run test:faults`: one fault per part, each file a part, so that they may run side by side.
+ */
+export function play(...ids: string[]): void {
+  const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+  t.comment(`SEED=${seed}`)
+  for (const id of ids) {
+    const scenario = scenarios.find((one) => one.id === id)
+    if (scenario === undefined) throw new Error(`no scenario ${id}`)
+    t.test(`${id}: after ${scenario.title}, acknowledged = visible, each once`, async (t) => {
+      const result = await runScenario(scenario, { root, seed, slackMs: 5_000 })
+      t.comment(line(result))
+      t.same(result.reasons, [])
+      t.equal(result.verdict, 'passed')
+    })
+  }
+}
