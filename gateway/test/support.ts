@@ -63,9 +63,11 @@ export async function startGateway(
   const released = new Promise<void>((resolve) => (release = resolve))
   const reserved = new Map<string, { fingerprint: string; id: string }>()
   const state: RedisState = {
-    hazards: [],
+    writeRefusal: undefined,
+    durabilityViolations: [],
     memoryUsed: 0,
     installation: 'test',
+    clock: undefined,
     ...options.queueState,
   }
   const queue = (kind: RecordKind) => ({
@@ -78,12 +80,13 @@ export async function startGateway(
     },
   })
   const registry = createMetrics()
+  const config = loadConfig(GatewayConfig, {
+    REDIS_URL: 'redis://unused',
+    S3_ENDPOINT: 'http://unused',
+    ...options.env,
+  })
   const app = await buildApp({
-    config: loadConfig(GatewayConfig, {
-      REDIS_URL: 'redis://unused',
-      S3_ENDPOINT: 'http://unused',
-      ...options.env,
-    }),
+    config,
     ports: {
       apiKeys: {
         isLoaded: () => options.keysLoaded ?? true,
@@ -111,7 +114,11 @@ export async function startGateway(
       },
       queues: { logs: queue('logs'), feedback: queue('feedback') },
     },
-    admission: createAdmission({ state: () => state, strict: true }),
+    admission: createAdmission({
+      state: () => state,
+      strict: true,
+      clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+    }),
     checks: {},
     metrics: createGatewayMetrics(registry),
     log: createLogger({
