@@ -88,6 +88,13 @@ export const GatewayConfig = Type.Object({
     description:
       'Open connections, with the idle ones, which end after 72 seconds; more are closed at once.',
   }),
+  CLOCK_SKEW_MAX_MS: Type.Integer({
+    minimum: 100,
+    default: 5_000,
+    description:
+      'How far the clock of the gateway may be from that of Redis, in milliseconds; beyond it the ' +
+      'gateway is not ready and answers 503 `clock_skew`.',
+  }),
   ENQUEUE_DEADLINE_MS: Type.Integer({
     minimum: 100,
     default: 4_000,

@@ -65,10 +65,12 @@ export async function startGateway(
   const released = new Promise<void>((resolve) => (release = resolve))
   const reserved = new Map<string, { fingerprint: string; id: string }>()
   const state: RedisState = {
-    hazards: [],
+    writeRefusal: undefined,
+    durabilityViolations: [],
     memoryUsed: 0,
     memoryBytesMax: 2 ** 30,
     installation: 'test',
+    clock: undefined,
     ...options.queueState,
   }
   const queue = (kind: RecordKind) => ({
@@ -81,12 +83,13 @@ export async function startGateway(
     },
   })
   const registry = createMetrics()
+  const config = loadConfig(GatewayConfig, {
+    REDIS_URL: 'redis://unused',
+    S3_ENDPOINT: 'http://unused',
+    ...options.env,
+  })
   const app = await buildApp({
-    config: loadConfig(GatewayConfig, {
-      REDIS_URL: 'redis://unused',
-      S3_ENDPOINT: 'http://unused',
-      ...options.env,
-    }),
+    config,
     ports: {
       apiKeys: {
         isLoaded: () => options.keysLoaded ?? true,
@@ -115,8 +118,13 @@ export async function startGateway(
       },
       queues: { logs: queue('logs'), feedback: queue('feedback') },
     },
-    admission: createAdmission({ state: () => state, strict: true }),
+    admission: createAdmission({
+      state: () => state,
+      strict: true,
+      clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+    }),
     checks: {},
+    degradations: () => [],
     metrics: createGatewayMetrics(registry),
     log: createLogger({
       name: 'gateway',

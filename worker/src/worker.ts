@@ -1,7 +1,7 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import { startFrameConsumer, type FrameConsumer } from '@intake/queue'
 import type { Redis } from '@intake/redis'
-import type { Logger, Running } from '@intake/runtime'
+import { limitRepeats, type Logger, type Running } from '@intake/runtime'
 import { createCoalescer } from './coalescer.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
@@ -36,7 +36,7 @@ export function startWorker(options: {
       kind,
       concurrency: framesInHand[kind],
       process: (frame) => coalescer.add(frame),
-      onError: (err) => log.warn({ err, kind }, 'queue error'),
+      onError: limitRepeats((err, omitted) => log.warn({ err, kind, omitted }, 'queue error')),
       onUnreadable(err) {
         metrics.unreadable(kind)
         const help = 'docs/operations/frame-unreadable.md'
