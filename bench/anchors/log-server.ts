@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { uuidv7 } from 'uuidv7'
 import fastify from 'fastify'
 import type { TSchema } from 'typebox'
 import { compileSchema, LogCreated, LogSubmission } from '@intake/contract'
@@ -41,7 +41,7 @@ export async function serveLogs(options: {
     '/api/log',
     { schema: { body: LogSubmission, response: { 201: LogCreated } } },
     async (request, reply) => {
-      const id = randomUUID()
+      const id = uuidv7()
       if (accept) await accept(logRow(id, request.body))
       reply.code(201)
       return { message: 'Log successfully created', id }

@@ -1,14 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError, type RecordKind } from '@intake/contract'
 import type { RedisState } from '@intake/redis'
+import { createSkewGauge } from './clock-skew.ts'
 
 export interface Admission {
   /** @throws {IntakeError} `queue_unavailable` while no record can be taken */
   checkQueue(): void
+  /** @throws {IntakeError} `clock_skew` while the clock of this gateway is not that of Redis */
+  checkClock(): void
   /** @throws {IntakeError} `queue_full` while the queue has no room for records of this kind */
   checkRoom(kind: RecordKind): void
-  /** Why no record is taken, in words for an operator; undefined while some are. */
+  /** Why the queue takes no record, in words for an operator; undefined while it takes some. */
   refusal(): string | undefined
+  /** How far the two clocks are apart, in words for an operator; undefined: not too far. */
+  clockSkew(): string | undefined
 }
 
 /**
@@ -25,25 +30,50 @@ const thresholds: Record<RecordKind, { refuse: number; resume: number }> = {
  * Decides from the state of Redis whether records can be taken.
  *
  * @param options.strict refuse while Redis is configured so that it could lose what it confirmed
+ * @param options.onClockSkew told when the clocks have got too far apart, and when they no longer are
+ * @param options.now the wall clock
  */
 export function createAdmission(options: {
   state: () => RedisState | undefined
   strict: boolean
+  clockSkewMaxMs: number
+  onClockSkew?: (reason: string | undefined) => void
+  now?: () => number
 }): Admission {
   const full: Record<RecordKind, boolean> = { logs: false, feedback: false }
+  const skewMs = createSkewGauge({
+    ...options,
+    reading: () => options.state()?.clock,
+    onChange: () => options.onClockSkew?.(clockSkew()),
+  })
 
   function refusal(): string | undefined {
     const state = options.state()
-    if (state === undefined) return 'Redis has not answered yet'
+    if (state === undefined) return 'Redis has not responded yet'
+    if (state.writeRefusal !== undefined) return state.writeRefusal
     if (state.installation === null) {
       return 'Redis belongs to no installation: it is new or has lost its data (see intake setup)'
     }
-    if (options.strict && state.hazards.length > 0) return state.hazards.join('; ')
+    if (options.strict && state.durabilityViolations.length > 0) {
+      return state.durabilityViolations.join('; ')
+    }
     return undefined
+  }
+
+  function clockSkew(): string | undefined {
+    const ms = skewMs()
+    if (ms === undefined) return undefined
+    const seconds = Math.round(Math.abs(ms) / 1_000)
+    return `the clock of this gateway is ${seconds} s ${ms > 0 ? 'ahead of' : 'behind'} that of Redis`
   }
 
   return {
     refusal,
+    clockSkew,
+    checkClock() {
+      if (skewMs() === undefined) return
+      throw new IntakeError('clock_skew', 'The clock of this gateway is off; send again later.')
+    },
     checkQueue() {
       if (refusal() !== undefined) {
         throw new IntakeError('queue_unavailable', 'The queue cannot take records now.')
@@ -58,9 +88,13 @@ export function createAdmission(options: {
   }
 }
 
-/** A hook that refuses a request before its body is read when its records would find no room. */
+/**
+ * A hook that refuses a request before its body is read when its records would find no room, or
+ * would get ids with a wrong time.
+ */
 export function requireRoom(admission: Admission, kind: RecordKind) {
   return (_request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    admission.checkClock()
     admission.checkRoom(kind)
     done()
   }

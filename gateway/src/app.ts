@@ -3,7 +3,7 @@ import swagger from '@fastify/swagger'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { compileSchema, type RecordKind } from '@intake/contract'
-import { healthRoutes, type Logger, type ReadinessCheck } from '@intake/runtime'
+import { healthRoutes, type Degradations, type Logger, type ReadinessCheck } from '@intake/runtime'
 import type { Admission } from './admission.ts'
 import { createByteBudget } from './byte-budget.ts'
 import { checkConfig, logShare, type GatewayConfig } from './config.ts'
@@ -28,10 +28,11 @@ export async function buildApp(options: {
   ports: GatewayPorts
   admission: Admission
   checks: Record<string, ReadinessCheck>
+  degradations: Degradations
   metrics: GatewayMetrics
   log: Logger
 }): Promise<FastifyInstance> {
-  const { config, ports, admission, checks, metrics, log } = options
+  const { config, ports, admission, checks, degradations, metrics, log } = options
   checkConfig(config)
 
   const loggerInstance: FastifyBaseLogger = log
@@ -65,7 +66,7 @@ export async function buildApp(options: {
   await app.register(httpEdge, { metrics })
   await app.register(swagger, openapi)
   // Everybody can ask here; the reasons are for operators, on the admin port.
-  healthRoutes(app, { checks, reasons: false })
+  healthRoutes(app, { checks, degradations, reasons: false })
   app.get('/openapi.json', async () => app.swagger())
 
   const loopUtilization = createLoopUtilization()
@@ -87,7 +88,7 @@ export async function buildApp(options: {
     done()
   })
 
-  const { reservations } = ports
+  const { idempotency } = ports
   const enqueueDeadlineMs = config.ENQUEUE_DEADLINE_MS
 
   await app.register(async (api) => {
@@ -100,7 +101,7 @@ export async function buildApp(options: {
     const logRoutes: LogRouteOptions = {
       logs,
       admission,
-      reservations,
+      idempotency,
       budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * logShare),
       enqueueDeadlineMs,
     }
@@ -115,7 +116,7 @@ export async function buildApp(options: {
     await api.register(feedbackRoute, {
       feedback,
       admission,
-      reservations,
+      idempotency,
       budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * (1 - logShare)),
       attachmentBytesMax: config.ATTACHMENT_BYTES_MAX,
       store: ports.attachments,

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { IntakeError } from '@intake/contract'
-import type { Identity } from './identity.ts'
+import type { Identity } from './identity/identity.ts'
 import type { GatewayPorts } from './ports.ts'
 import type { StoredAttachment } from './row.ts'
 import type { Image } from './upload.ts'
@@ -23,7 +23,7 @@ export async function commitWithImages(options: {
   commit: (attachments: StoredAttachment[]) => Promise<void>
 }): Promise<void> {
   const { store, identity, images, repeatable, log, requestId, commit } = options
-  const folder = `feedback/${identity.receivedAt.slice(0, 10).replaceAll('-', '/')}/${identity.id}`
+  const folder = `feedback/${identity.time.slice(0, 10).replaceAll('-', '/')}/${identity.id}`
   const objects = images.map((image, index) => ({
     key: `${folder}/${index + 1}.${image.extension}`,
     ...image,

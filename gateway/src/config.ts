@@ -5,6 +5,16 @@ import { formBytesMax } from './feedback-form.ts'
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
 
+const share = (preset: number, of: string) =>
+  Type.Number({
+    minimum: 0,
+    maximum: 0.25,
+    default: preset,
+    description:
+      `Share of the memory of Redis for the idempotency keys of ${of}; one API key gets at most half ` +
+      'of it. Used up, new keys are refused with `keys_full`.',
+  })
+
 const mebibyte = 1024 * 1024
 
 /** Settings of the gateway, by the name of their environment variable. */
@@ -19,6 +29,8 @@ export const GatewayConfig = Type.Object({
       '`strict`: take no records while Redis is configured so that it could lose them; ' +
       '`relaxed`: take them and warn.',
   }),
+  RESERVATIONS_LOGS_SHARE: share(0.15, 'logs, each kept for 72 hours'),
+  RESERVATIONS_FEEDBACK_SHARE: share(0.1, 'feedback, each kept for 30 days'),
   S3_ENDPOINT: Type.String({ description: 'http(s)://ACCESS_KEY:SECRET_KEY@host:port' }),
   S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
   S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
@@ -75,6 +87,13 @@ export const GatewayConfig = Type.Object({
     default: 2_000,
     description:
       'Open connections, with the idle ones, which end after 72 seconds; more are closed at once.',
+  }),
+  CLOCK_SKEW_MAX_MS: Type.Integer({
+    minimum: 100,
+    default: 5_000,
+    description:
+      'How far the clock of the gateway may be from that of Redis, in milliseconds; beyond it the ' +
+      'gateway is not ready and answers 503 `clock_skew`.',
   }),
   ENQUEUE_DEADLINE_MS: Type.Integer({
     minimum: 100,

@@ -60,7 +60,8 @@ const frameCharactersMax = 1024 * 1024
 /**
  * Stores rows in frames. A lone row starts a frame at once; rows that come close together gather for
  * a few milliseconds, and while too many frames are in flight, and the next frame takes all of them:
- * the frames grow with the load, not their number. A frame holds rows of one partition only.
+ * the frames grow with the load, not their number. A frame holds rows of one partition only; rows of
+ * other partitions wait for the next frame and cut none short.
  *
  * @param options.loopUtilization share of time in which this process works, 0 to 1
  * @param options.onStored told the number of rows of each stored frame
@@ -103,22 +104,34 @@ export function createGroupCommit(options: {
     return options.loopUtilization() > busyUtilization ? busyFrameIntervalMs : frameIntervalMs
   }
 
-  /** The oldest rows, as many as fit into one frame. */
+  /** The oldest row, and as many of its partition as fit into one frame; the others keep their order. */
   function takeFrame(): Waiting[] {
     rejectExpired()
     const [first] = waiting
-    let end = 0
+    if (first === undefined) return []
+    const frame: Waiting[] = []
+    const others: Waiting[] = []
     let characters = 0
-    for (const { row, deadline } of waiting) {
-      characters += row.json.length + 1
-      if (row.partition !== first?.row.partition || end === frameRowsMax) break
-      if (Math.abs(deadline - first.deadline) > deadlineSpreadMs) break
-      if (characters > frameCharactersMax && end > 0) break
-      end++
+    let isFull = false
+    for (const one of waiting) {
+      const { row, deadline } = one
+      if (isFull || row.partition !== first.row.partition) {
+        others.push(one)
+        continue
+      }
+      isFull =
+        frame.length === frameRowsMax ||
+        Math.abs(deadline - first.deadline) > deadlineSpreadMs ||
+        (characters + row.json.length >= frameCharactersMax && frame.length > 0)
+      if (isFull) {
+        others.push(one)
+      } else {
+        frame.push(one)
+        characters += row.json.length + 1
+      }
     }
-    const taken = waiting.slice(0, end)
-    waiting = waiting.slice(end)
-    return taken
+    waiting = others
+    return frame
   }
 
   /** Rows that have waited for too long are certainly not stored, and say so. */
@@ -134,11 +147,11 @@ export function createGroupCommit(options: {
   async function flush(frame: Waiting[]): Promise<void> {
     if (frame.length === 0) return
     try {
-      const ndjson = frame.map(({ row }) => row.json + '\n').join('')
+      const ndjson = Buffer.from(frame.map(({ row }) => row.json + '\n').join(''))
       // On the loop: a frame takes a fraction of what a trip to the thread pool costs.
-      const bytes = gzipSync(ndjson, compression)
+      const gzip = gzipSync(ndjson, compression)
       const deadline = Math.max(...frame.map((one) => one.deadline))
-      await producer.add({ rows: frame.length, gzip: bytes }, deadline)
+      await producer.add({ rows: frame.length, jsonBytes: ndjson.length, gzip }, deadline)
       for (const { resolve } of frame) resolve()
       options.onStored(frame.length)
     } catch (cause) {

@@ -1,12 +1,13 @@
 import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
 import { createObjectStore } from '@intake/object-store'
 import { createFrameProducer } from '@intake/queue'
-import { connectRedis, watchRedis } from '@intake/redis'
-import { createMetrics, runProcess, startAdminServer } from '@intake/runtime'
+import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
+import { createMetrics, limitRepeats, runProcess, startAdminServer } from '@intake/runtime'
 import { createAdmission } from './admission.ts'
 import { buildApp } from './app.ts'
 import { GatewayConfig } from './config.ts'
-import { createReservations } from './idempotency.ts'
+import { createIdempotencyStore } from './identity/idempotency-store.ts'
+import { createReservationLedger } from './identity/reservation-ledger.ts'
 import { requireSoundParser } from './json.ts'
 import { createGatewayMetrics } from './metrics.ts'
 
@@ -19,23 +20,37 @@ await runProcess({
     const redis = connectRedis({
       url: config.REDIS_URL,
       role: 'producer',
-      onError: (err) => log.warn({ err }, 'Redis connection failed'),
+      onError: limitRepeats((err, omitted) =>
+        log.warn({ err, omitted }, 'Redis connection failed'),
+      ),
     })
+    const redisConnection = createConnectionCheck(redis)
+    /** While Redis is away its connection reports that, and only that. */
+    const warnWhileConnected = (message: string) => {
+      const warn = limitRepeats((err, omitted) => log.warn({ err, omitted }, message))
+      return (error: unknown) => {
+        if (redis.status === 'ready') warn(error)
+      }
+    }
     const apiKeys = watchApiKeys({
       store: createApiKeyStore({ redis }),
       intervalMs: 2_000,
-      // While Redis is away its connection reports that; the known keys stay in force.
-      onError: (err) => redis.status === 'ready' && log.warn({ err }, 'API keys could not be read'),
+      // The known keys stay in force.
+      onError: warnWhileConnected('API keys could not be read'),
     })
-    const redisWatch = watchRedis({
+    const redisPoll = pollRedisState({
       redis,
       intervalMs: 1_000,
-      onHazards: (hazards) =>
+      onDurabilityViolations: (violations) =>
         log.error(
-          { hazards, help: 'docs/operations/redis-could-lose-records.md' },
+          { violations, help: 'docs/operations/redis-could-lose-records.md' },
           'Redis could lose accepted records',
         ),
-      onError: (err) => redis.status === 'ready' && log.warn({ err }, 'Redis could not be checked'),
+      onWriteRefusal(reason) {
+        if (reason === undefined) return log.info('Redis takes writes again')
+        log.error({ reason, help: 'docs/operations/redis-connection.md' }, 'Redis takes no writes')
+      },
+      onError: warnWhileConnected('Redis could not be polled'),
     })
     const attachments = createObjectStore({
       endpoint: config.S3_ENDPOINT,
@@ -48,21 +63,34 @@ await runProcess({
       feedback: createFrameProducer({ redis, kind: 'feedback' }),
     }
     const admission = createAdmission({
-      state: redisWatch.state,
+      state: redisPoll.state,
       strict: config.REDIS_DURABILITY === 'strict',
+      clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+      onClockSkew(reason) {
+        if (reason === undefined) return log.info('the clock of this gateway is right again')
+        log.error({ help: 'docs/operations/clock-skew.md' }, reason)
+      },
     })
     const checks = {
-      redis: () => {
-        if (redis.status !== 'ready') throw new Error('not connected')
-      },
-      queue: () => {
-        const reason = admission.refusal()
-        if (reason !== undefined) throw new Error(reason)
-      },
+      redis: redisConnection,
+      queue: () => failWith(admission.refusal()),
+      clock: () => failWith(admission.clockSkew()),
       'api-keys': () => {
         if (!apiKeys.isLoaded()) throw new Error('not read yet')
       },
     }
+
+    const ledger = createReservationLedger({
+      redis,
+      memoryBytes: () => redisPoll.state()?.memoryBytesMax,
+      shares: {
+        logs: config.RESERVATIONS_LOGS_SHARE,
+        feedback: config.RESERVATIONS_FEEDBACK_SHARE,
+      },
+      onError: warnWhileConnected('the reservations could not be read'),
+    })
+
+    const degradations = () => ledger.full()
 
     const registry = createMetrics()
     const metrics = createGatewayMetrics(registry)
@@ -70,15 +98,16 @@ await runProcess({
       apiKeys,
       attachments,
       queues,
-      reservations: createReservations({ redis }),
+      idempotency: createIdempotencyStore({ redis, ledger }),
     }
 
-    const app = await buildApp({ config, ports, admission, checks, metrics, log })
+    const app = await buildApp({ config, ports, admission, checks, degradations, metrics, log })
     await app.listen({ host: config.HOST, port: config.PORT })
     const admin = await startAdminServer({
       host: config.HOST,
       port: config.GATEWAY_ADMIN_PORT,
       checks,
+      degradations,
       metrics: registry,
     })
     log.info({ adminPort: admin.port }, 'gateway is up')
@@ -87,7 +116,8 @@ await runProcess({
       async close() {
         await app.close()
         apiKeys.close()
-        redisWatch.close()
+        redisPoll.close()
+        ledger.close()
         await Promise.all([queues.logs.close(), queues.feedback.close()])
         redis.disconnect()
         attachments.close()
@@ -96,3 +126,7 @@ await runProcess({
     }
   },
 })
+
+function failWith(reason: string | undefined): void {
+  if (reason !== undefined) throw new Error(reason)
+}

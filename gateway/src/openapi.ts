@@ -26,8 +26,9 @@ const requestHeaders = {
     minLength: 1,
     maxLength: limits.identifierLength,
     description:
-      'The same for every attempt to send the same record or batch: within 72 hours it is stored ' +
-      'once. Other content from the same device under the same key is refused.',
+      'The same for every attempt to send the same record or batch: it is stored once within 72 ' +
+      'hours, a feedback within 30 days. Other content from the same application and device under ' +
+      'the same key is refused.',
   },
   'content-encoding': {
     type: 'string',

@@ -2,12 +2,12 @@ import type { ApiKeyDirectory } from '@intake/api-keys'
 import type { RecordKind } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import type { FrameProducer } from '@intake/queue'
-import type { Reservations } from './idempotency.ts'
+import type { IdempotencyStore } from './identity/idempotency-store.ts'
 
 /** What the gateway needs from outside; each type documents its guarantee. */
 export interface GatewayPorts {
   apiKeys: Pick<ApiKeyDirectory, 'isLoaded' | 'find'>
   attachments: Pick<ObjectStore, 'put' | 'remove'>
-  reservations: Reservations
+  idempotency: IdempotencyStore
   queues: Record<RecordKind, Pick<FrameProducer, 'add'>>
 }

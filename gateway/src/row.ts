@@ -5,14 +5,14 @@ import {
   type LogEntry,
   type Sender,
 } from '@intake/contract'
-import type { Identity } from './identity.ts'
+import type { Identity } from './identity/identity.ts'
 import { rowJson } from './row-json.ts'
 
 /** A finished table row. Its bytes never change again: what a retry re-inserts is the same row. */
 export interface Row {
   /** UUIDv7. */
   id: string
-  /** Month of `received_at` (YYYY-MM): the partition of the table. */
+  /** Month of `time` (YYYY-MM): the partition of the table. */
   partition: string
   /** The row as one line of JSONEachRow. */
   json: string
@@ -25,24 +25,39 @@ export interface StoredAttachment {
   sha256: string
 }
 
+/** What a request says of all its records. */
+export interface RequestContext {
+  apiKeyId: string
+  /** UUID. */
+  requestId: string
+  /** The gateway's clock, in milliseconds since 1970. */
+  receivedAtMs: number
+}
+
 /** The columns that all records of a request have in common, as the middle of their rows. */
-export function senderColumns(apiKeyId: string, from: Sender): string {
+export function senderColumns(context: RequestContext, from: Sender): string {
   return columns({
+    received_at: new Date(context.receivedAtMs).toISOString(),
     bundle_identifier: from.bundle_identifier,
     device_uuid: from.device_uuid,
     unique_user_id: from.unique_user_id,
-    api_key_id: apiKeyId,
+    api_key_id: context.apiKeyId,
+    request_id: context.requestId,
     ...splitDevice(from.device),
   })
 }
 
+/** Fields of a submission that have no column, at their path; undefined: none. */
+export type Extra = Record<string, unknown> | undefined
+
 /** @param sender of `senderColumns` */
-export function logRow(identity: Identity, sender: string, log: LogEntry): Row {
+export function logRow(identity: Identity, sender: string, log: LogEntry, extra: Extra): Row {
   const { event, params, timestamp } = log
   return finish(identity, sender, {
     event,
     params: params ?? {},
     client_timestamp: timestamp == null ? undefined : inUtc(timestamp),
+    extra,
   })
 }
 
@@ -50,23 +65,28 @@ export function logRow(identity: Identity, sender: string, log: LogEntry): Row {
 export function feedbackRow(
   identity: Identity,
   sender: string,
-  feedback: FeedbackPayload['feedback'],
-  attachments: StoredAttachment[],
+  record: {
+    feedback: FeedbackPayload['feedback']
+    attachments: StoredAttachment[]
+    extra: Extra
+  },
 ): Row {
+  const { feedback, attachments, extra } = record
   const { email, id, text } = feedback
   return finish(identity, sender, {
     feedback_id: id ?? null,
     email: email === '' ? null : (email ?? null),
     text,
     attachments,
+    extra,
   })
 }
 
-function finish({ id, receivedAt }: Identity, sender: string, record: object): Row {
+function finish({ id, time }: Identity, sender: string, record: object): Row {
   return {
     id,
-    partition: receivedAt.slice(0, 7),
-    json: `{"id":"${id}","received_at":"${receivedAt}",${sender},${columns(record)}}`,
+    partition: time.slice(0, 7),
+    json: `{"id":"${id}","time":"${time}",${sender},${columns(record)}}`,
   }
 }
 

@@ -1,12 +1,21 @@
 import t from 'tap'
+import type { RedisState } from '@intake/redis'
 import { createAdmission } from '../src/admission.ts'
 import { headers, logBody, secret, startGateway } from './support.ts'
 
-const sound = { hazards: [], memoryUsed: 0, installation: 'x' }
+const sound: RedisState = {
+  writeRefusal: undefined,
+  durabilityViolations: [],
+  memoryUsed: 0,
+  memoryBytesMax: 1,
+  installation: 'x',
+  clock: undefined,
+}
+const relaxed = { strict: false, clockSkewMaxMs: 5_000 }
 
 t.test('logs are refused from 75 % on and taken again at 65 %, feedback later', async (t) => {
   let memoryUsed = 0
-  const admission = createAdmission({ state: () => ({ ...sound, memoryUsed }), strict: true })
+  const admission = createAdmission({ ...relaxed, state: () => ({ ...sound, memoryUsed }) })
   const open = (kind: 'logs' | 'feedback') => {
     try {
       admission.checkRoom(kind)
@@ -48,16 +57,19 @@ t.test('503 queue_full before the body is looked at, for logs and not for feedba
 t.test(
   '503 to everybody while Redis could lose what it confirms, unless that is allowed',
   async (t) => {
-    const hazards = ['Redis has appendfsync everysec, not always']
-    const { app, state } = await startGateway(t, { queueState: { hazards } })
+    const durabilityViolations = ['Redis has appendfsync everysec, not always']
+    const { app, state } = await startGateway(t, { queueState: { durabilityViolations } })
     const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
     const refused = await send()
     t.match(refused.json(), { status: 503, code: 'queue_unavailable' })
     t.notMatch(refused.body, 'everysec')
-    state.hazards = []
+    state.durabilityViolations = []
     t.equal((await send()).statusCode, 201)
-    const relaxed = createAdmission({ state: () => ({ ...sound, hazards }), strict: false })
-    t.equal(relaxed.refusal(), undefined)
+    const admission = createAdmission({
+      ...relaxed,
+      state: () => ({ ...sound, durabilityViolations }),
+    })
+    t.equal(admission.refusal(), undefined)
   },
 )
 
@@ -70,4 +82,15 @@ t.test('503, not 401, when Redis has lost its data and the API keys with it', as
     payload: logBody(),
   })
   t.match(response.json(), { status: 503, code: 'queue_unavailable' })
+})
+
+t.test('503 while Redis refuses writes, whatever else is known of it', async (t) => {
+  const writeRefusal = 'Redis is a replica'
+  const { app, state } = await startGateway(t, { queueState: { writeRefusal } })
+  const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
+  t.match((await send()).json(), { status: 503, code: 'queue_unavailable' })
+  const admission = createAdmission({ ...relaxed, state: () => ({ ...sound, writeRefusal }) })
+  t.equal(admission.refusal(), writeRefusal)
+  state.writeRefusal = undefined
+  t.equal((await send()).statusCode, 201)
 })

@@ -65,7 +65,7 @@ t.test('201: images are stored under the id, and the row says what they are', as
   t.equal(status, 201)
   t.equal(body.message, 'Feedback successfully created')
   const [row] = gateway.rows('feedback')
-  const day = String(row?.['received_at']).slice(0, 10).replaceAll('-', '/')
+  const day = String(row?.['time']).slice(0, 10).replaceAll('-', '/')
   const folder = `feedback/${day}/${body.id}`
   t.match(row, {
     id: body.id,

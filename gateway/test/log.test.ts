@@ -27,7 +27,9 @@ t.test('201: the row holds what was sent, and the id that was answered', async (
   const [row] = rows('logs')
   t.same(row, {
     id: response.json().id,
+    time: row?.['time'],
     received_at: row?.['received_at'],
+    request_id: row?.['request_id'],
     bundle_identifier: 'com.example.app',
     device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
     unique_user_id: 'user-1',
@@ -42,15 +44,17 @@ t.test('201: the row holds what was sent, and the id that was answered', async (
     device_extra: { thermal_state: { level: 2 } },
     event: 'screen_view',
     params,
+    extra: { future_field: 1 },
   })
 })
 
-t.test('201: received_at is the time inside the id', async (t) => {
+t.test('201: time is the time inside the id, and the moment of arrival', async (t) => {
   const { app, rows } = await startGateway(t)
   await app.inject({ method: 'POST', url, headers, payload: logBody() })
   const [row] = rows('logs')
   const milliseconds = Number.parseInt(String(row?.['id']).replace('-', '').slice(0, 12), 16)
-  t.equal(row?.['received_at'], new Date(milliseconds).toISOString())
+  t.equal(row?.['time'], new Date(milliseconds).toISOString())
+  t.equal(row?.['received_at'], row?.['time'])
 })
 
 t.test('201: a missing or null params is an empty map', async (t) => {

@@ -32,6 +32,8 @@ export interface TestGateway {
     /** Instead of every frame after the first `frames`. */
     enqueueAfter?: { frames: number; error: IntakeError }
     put?: IntakeError | undefined
+    /** Of an idempotency key. */
+    reserve?: IntakeError | undefined
   }
 }
 
@@ -63,9 +65,12 @@ export async function startGateway(
   const released = new Promise<void>((resolve) => (release = resolve))
   const reserved = new Map<string, { fingerprint: string; id: string }>()
   const state: RedisState = {
-    hazards: [],
+    writeRefusal: undefined,
+    durabilityViolations: [],
     memoryUsed: 0,
+    memoryBytesMax: 2 ** 30,
     installation: 'test',
+    clock: undefined,
     ...options.queueState,
   }
   const queue = (kind: RecordKind) => ({
@@ -78,12 +83,13 @@ export async function startGateway(
     },
   })
   const registry = createMetrics()
+  const config = loadConfig(GatewayConfig, {
+    REDIS_URL: 'redis://unused',
+    S3_ENDPOINT: 'http://unused',
+    ...options.env,
+  })
   const app = await buildApp({
-    config: loadConfig(GatewayConfig, {
-      REDIS_URL: 'redis://unused',
-      S3_ENDPOINT: 'http://unused',
-      ...options.env,
-    }),
+    config,
     ports: {
       apiKeys: {
         isLoaded: () => options.keysLoaded ?? true,
@@ -98,9 +104,10 @@ export async function startGateway(
           for (const one of keys) objects.delete(one)
         },
       },
-      reservations: {
-        async reserve({ scope, key: sent, fingerprint, id }) {
-          const name = `${scope} ${sent}`
+      idempotency: {
+        async reserve({ scope, bundleIdentifier, deviceUuid, key: sent, fingerprint, id }) {
+          if (fail.reserve) throw fail.reserve
+          const name = JSON.stringify([scope, bundleIdentifier, deviceUuid.toLowerCase(), sent])
           const earlier = reserved.get(name)
           if (earlier === undefined) reserved.set(name, { fingerprint, id })
           else if (earlier.fingerprint !== fingerprint) {
@@ -111,8 +118,13 @@ export async function startGateway(
       },
       queues: { logs: queue('logs'), feedback: queue('feedback') },
     },
-    admission: createAdmission({ state: () => state, strict: true }),
+    admission: createAdmission({
+      state: () => state,
+      strict: true,
+      clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+    }),
     checks: {},
+    degradations: () => [],
     metrics: createGatewayMetrics(registry),
     log: createLogger({
       name: 'gateway',

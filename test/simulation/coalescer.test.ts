@@ -20,7 +20,9 @@ t.test('the coalescer of the worker makes the merges of the model', async (t) =>
       ...limits,
     })
     // A merge that is full leaves no timer behind.
-    t.teardown(() => void coalescer.add({ rows: 0, gzip: Buffer.alloc(limits.bytesMax) }))
+    t.teardown(
+      () => void coalescer.add({ rows: 0, jsonBytes: limits.bytesMax, gzip: Buffer.alloc(0) }),
+    )
 
     const gathering = createMergeGathering<{ frame: number; bytes: number }>(limits)
     const merges: number[][] = []
@@ -38,7 +40,7 @@ t.test('the coalescer of the worker makes the merges of the model', async (t) =>
       const bytes = random.pick([1, 20, 40, 150])
       gathering.add({ frame, bytes })
       if (gathering.isDue() === 'now') start()
-      coalescer.add({ rows: frame, gzip: Buffer.alloc(bytes) }).then(
+      coalescer.add({ rows: frame, jsonBytes: bytes, gzip: Buffer.alloc(0) }).then(
         () => outcomes.push(`${frame} stored`),
         () => outcomes.push(`${frame} failed`),
       )

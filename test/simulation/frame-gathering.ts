@@ -32,15 +32,21 @@ export function createFrameGathering<Item extends Sized>(
     isReady: () => waiting.length > 0 && inFlight < limits.framesInFlightMax,
     take() {
       const frame: Item[] = []
+      const others: Item[] = []
       let characters = 0
+      let isFull = false
       for (const item of waiting) {
-        characters += item.characters
-        const fits = frame.length === 0 || characters <= limits.charactersMax
-        if (!fits || frame.length === limits.rowsMax) break
-        if (item.partition !== waiting[0]?.partition) break
-        frame.push(item)
+        const isOther = item.partition !== waiting[0]?.partition
+        const fits = frame.length === 0 || characters + item.characters <= limits.charactersMax
+        if (!isOther) isFull ||= !fits || frame.length === limits.rowsMax
+        if (isOther || isFull) {
+          others.push(item)
+        } else {
+          frame.push(item)
+          characters += item.characters
+        }
       }
-      waiting = waiting.slice(frame.length)
+      waiting = others
       inFlight++
       return frame
     },

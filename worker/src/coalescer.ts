@@ -17,7 +17,8 @@ interface Parked {
  * next frames gather; one insert runs at a time.
  *
  * @param options.framesMax the most frames in a merge; fewer than jobs can be in hand
- * @param options.bytesMax the most compressed bytes in a merge; a larger frame is one of its own
+ * @param options.bytesMax the most bytes of NDJSON in a merge, before compression: what the insert costs ClickHouse;
+ * a larger frame is one of its own
  */
 export function createCoalescer(options: {
   insert: (frames: Frame[]) => Promise<void>
@@ -53,13 +54,13 @@ export function createCoalescer(options: {
     let end = 0
     let bytes = 0
     for (const { frame } of parked) {
-      bytes += frame.gzip.length
+      bytes += frame.jsonBytes
       if (end === framesMax || (bytes > bytesMax && end > 0)) break
       end++
     }
     const merged = parked.slice(0, end)
     parked = parked.slice(end)
-    parkedBytes = parked.reduce((sum, { frame }) => sum + frame.gzip.length, 0)
+    parkedBytes = parked.reduce((sum, { frame }) => sum + frame.jsonBytes, 0)
     return merged
   }
 
@@ -76,7 +77,7 @@ export function createCoalescer(options: {
     add: (frame) =>
       new Promise((resolve, reject) => {
         parked.push({ frame, resolve, reject })
-        parkedBytes += frame.gzip.length
+        parkedBytes += frame.jsonBytes
         schedule()
       }),
   }

@@ -1,6 +1,6 @@
 import { createClickHouse } from '@intake/clickhouse'
-import { connectRedis } from '@intake/redis'
-import { createMetrics, runProcess, startAdminServer } from '@intake/runtime'
+import { connectRedis, createConnectionCheck, findWriteRefusal } from '@intake/redis'
+import { createMetrics, limitRepeats, runProcess, startAdminServer } from '@intake/runtime'
 import { WorkerConfig } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { startWorker } from './worker.ts'
@@ -13,8 +13,11 @@ await runProcess({
     const redis = connectRedis({
       url: config.REDIS_URL,
       role: 'consumer',
-      onError: (err) => log.warn({ err }, 'Redis connection failed'),
+      onError: limitRepeats((err, omitted) =>
+        log.warn({ err, omitted }, 'Redis connection failed'),
+      ),
     })
+    const redisConnection = createConnectionCheck(redis)
     const clickhouse = createClickHouse({
       url: config.CLICKHOUSE_URL,
       requestTimeoutMs: config.INSERT_DEADLINE_MS,
@@ -30,8 +33,10 @@ await runProcess({
       host: config.HOST,
       port: config.WORKER_ADMIN_PORT,
       checks: {
-        redis: () => {
-          if (redis.status !== 'ready') throw new Error('not connected')
+        redis: async () => {
+          redisConnection()
+          const reason = await findWriteRefusal(redis)
+          if (reason !== undefined) throw new Error(reason)
         },
         clickhouse: () => clickhouse.ping(),
       },

@@ -16,8 +16,9 @@ export async function rowsOf(frame: Frame): Promise<string[]> {
 /** Two frames that together hold the rows, byte for byte. */
 export function splitRows(rows: string[]): Frame[] {
   const half = Math.ceil(rows.length / 2)
-  return [rows.slice(0, half), rows.slice(half)].map((part) => ({
-    rows: part.length,
-    gzip: gzipSync(part.map((row) => `${row}\n`).join(''), { level: 1 }),
-  }))
+  return [rows.slice(0, half), rows.slice(half)].map((part) => {
+    const ndjson = Buffer.from(part.map((row) => `${row}\n`).join(''))
+    const gzip = gzipSync(ndjson, { level: 1 })
+    return { rows: part.length, jsonBytes: ndjson.length, gzip }
+  })
 }

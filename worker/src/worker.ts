@@ -1,7 +1,7 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import { startFrameConsumer, type FrameConsumer } from '@intake/queue'
 import type { Redis } from '@intake/redis'
-import type { Logger, Running } from '@intake/runtime'
+import { limitRepeats, type Logger, type Running } from '@intake/runtime'
 import { createCoalescer } from './coalescer.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
@@ -11,7 +11,8 @@ import { storeFrames } from './store-frames.ts'
 const framesInHand: Record<RecordKind, number> = { logs: 512, feedback: 64 }
 /** After the frames that gathered in the queue have been taken (packages/queue). */
 const lingerMs = 150
-const insertBytesMax = 32 * 1024 * 1024
+/** Of JSON: an event that compresses well costs ClickHouse as much as any other. */
+const insertBytesMax = 64 * 1024 * 1024
 
 /** Moves frames from each queue into its table: take, merge, insert, complete. */
 export function startWorker(options: {
@@ -35,7 +36,7 @@ export function startWorker(options: {
       kind,
       concurrency: framesInHand[kind],
       process: (frame) => coalescer.add(frame),
-      onError: (err) => log.warn({ err, kind }, 'queue error'),
+      onError: limitRepeats((err, omitted) => log.warn({ err, kind, omitted }, 'queue error')),
       onUnreadable(err) {
         metrics.unreadable(kind)
         const help = 'docs/operations/frame-unreadable.md'

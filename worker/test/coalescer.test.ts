@@ -2,7 +2,11 @@ import t from 'tap'
 import type { Frame } from '@intake/contract'
 import { createCoalescer } from '../src/coalescer.ts'
 
-const frame = (rows: number, bytes = 1): Frame => ({ rows, gzip: Buffer.alloc(bytes) })
+const frame = (rows: number, bytes = 1): Frame => ({
+  rows,
+  jsonBytes: bytes,
+  gzip: Buffer.alloc(0),
+})
 
 /** A coalescer whose inserts are settled by hand. */
 function build(options: { lingerMs?: number; framesMax?: number; bytesMax?: number }) {

@@ -10,6 +10,7 @@ const idOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0
 const row = (n: number, extra = {}) => JSON.stringify({ id: idOf(n), n, ...extra })
 const frame = (...rows: string[]): Frame => ({
   rows: rows.length,
+  jsonBytes: rows.join('\n').length + 1,
   gzip: gzipSync(rows.map((one) => `${one}\n`).join('')),
 })
 
@@ -140,7 +141,7 @@ t.test('while everything meets an unknown code, no row becomes a dead letter', a
 t.test('a frame that cannot be unpacked is kept whole as a dead letter', async (t) => {
   const refused = () => new ClickHouseError('gzip', { kind: 'data', code: 354 })
   const { options, deadLetters } = build([refused(), refused()])
-  await storeFrames([{ rows: 3, gzip: Buffer.from('no gzip') }], options)
+  await storeFrames([{ rows: 3, jsonBytes: 7, gzip: Buffer.from('no gzip') }], options)
   t.match(deadLetters, [{ row: Buffer.from('no gzip').toString('base64') }])
 })
 

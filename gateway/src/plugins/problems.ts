@@ -22,6 +22,8 @@ export const problemType = 'application/problem+json; charset=utf-8'
 /** Seconds after which a client may try again, when that is not soon; others wait one second. */
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   queue_full: 30,
+  keys_full: 60,
+  clock_skew: 5,
   queue_unavailable: 5,
   storage_unavailable: 5,
 }
@@ -69,6 +71,7 @@ export function problem(error: IntakeError, requestId: string): Problem {
     code: error.code,
     errors: [...error.errors],
     request_id: requestId,
+    ...error.members,
   }
 }
 

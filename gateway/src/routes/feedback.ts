@@ -12,7 +12,10 @@ import { commitWithImages } from '../attachments.ts'
 import { holdBody, withHeldBody, type ByteBudget } from '../byte-budget.ts'
 import { formBytesMax, multipartOptions, readFeedbackForm } from '../feedback-form.ts'
 import type { GroupCommit } from '../group-commit.ts'
-import { identify, idempotencyKey, keyOfUuid, type Reservations } from '../idempotency.ts'
+import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
+import { assignIdentity } from '../identity/assign-identity.ts'
+import { clientIdKey, idempotencyKey } from '../identity/idempotency-key.ts'
+import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { contentEncoding } from '../plugins/content-encoding.ts'
@@ -22,6 +25,10 @@ import type { Upload } from '../upload.ts'
 import { errorResponses } from './error-responses.ts'
 
 const validatePayload = compileSchema(FeedbackPayload)
+const knownFields = submissionFields('feedback')
+const feedbackFields: ReadonlySet<string> = new Set(['email', 'id', 'text', 'attachments'])
+/** What a client put into the list is not interpreted, but kept. */
+const unlessListed: ReadonlySet<string> = new Set(['email', 'id', 'text'])
 
 /** `POST /api/feedback`: a feedback text with up to four images. */
 export async function feedbackRoute(
@@ -29,22 +36,15 @@ export async function feedbackRoute(
   options: {
     feedback: GroupCommit
     admission: Admission
-    reservations: Reservations
+    idempotency: IdempotencyStore
     budget: ByteBudget
     store: GatewayPorts['attachments']
     enqueueDeadlineMs: number
     attachmentBytesMax: number
   },
 ): Promise<void> {
-  const {
-    feedback,
-    admission,
-    reservations,
-    budget,
-    store,
-    enqueueDeadlineMs,
-    attachmentBytesMax,
-  } = options
+  const { feedback, admission, idempotency, budget, store, enqueueDeadlineMs, attachmentBytesMax } =
+    options
   await app.register(contentEncoding, { accepted: [] })
   await app.register(multipart, multipartOptions(attachmentBytesMax))
 
@@ -78,13 +78,18 @@ export async function feedbackRoute(
       authorizeBundle(apiKey, payload.bundle_identifier)
       if (!isLenient(request)) refuseAny(uploads)
       const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))
-      const key = idempotencyKey(request) ?? keyOfUuid(payload.feedback.id)
-      const identity = await identify({
-        reservations,
+      const key = idempotencyKey(request) ?? clientIdKey(payload.feedback.id)
+      const nowMs = Date.now()
+      const identity = await assignIdentity({
+        store: idempotency,
         scope: 'feedback',
-        deviceUuid: payload.device_uuid,
+        apiKeyId: apiKey.id,
+        sender: payload,
+        clientId: undefined,
         key,
-        content: [
+        nowMs,
+        timeMs: nowMs,
+        content: () => [
           payload.bundle_identifier,
           payload.unique_user_id,
           payload.feedback.email ?? '',
@@ -93,6 +98,14 @@ export async function feedbackRoute(
         ],
         deadline: performance.now() + enqueueDeadlineMs,
       })
+      const isListed = (payload.feedback.attachments?.length ?? 0) > 0
+      const extra = joinExtra(
+        unknownFields(payload, knownFields),
+        'feedback',
+        unknownFields(payload.feedback, isListed ? unlessListed : feedbackFields),
+      )
+      const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: nowMs }
+      const sender = senderColumns(context, payload)
       await commitWithImages({
         store,
         identity,
@@ -102,7 +115,7 @@ export async function feedbackRoute(
         requestId: request.id,
         commit: (attachments) =>
           feedback.append(
-            feedbackRow(identity, senderColumns(apiKey.id, payload), payload.feedback, attachments),
+            feedbackRow(identity, sender, { feedback: payload.feedback, attachments, extra }),
             performance.now() + enqueueDeadlineMs,
           ),
       })

@@ -2,35 +2,37 @@ import type { FastifyInstance } from 'fastify'
 import {
   compileSchema,
   IntakeError,
-  limits,
   LogBatchEnvelope,
   LogBatchResult,
   LogBatchSubmission,
-  LogEntry,
-  type LogVerdict,
+  type LogEntry,
 } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
 import { holdBody, withHeldBody } from '../byte-budget.ts'
+import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
 import { appendAll } from '../group-commit.ts'
-import { identify, idempotencyKey, keyOfUuid, logContent, type KeyScope } from '../idempotency.ts'
-import { createIdentity, partOf } from '../identity.ts'
+import { idempotencyKey } from '../identity/idempotency-key.ts'
+import type { Identity } from '../identity/identity.ts'
 import { checkJson } from '../json.ts'
+import { readEntry, type Outcome } from '../log-batch/entries.ts'
+import { identifyEntries } from '../log-batch/identify-entries.ts'
+import { mapInTurns } from '../log-batch/in-turns.ts'
+import { entryResults } from '../log-batch/results.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
 import { logRow, senderColumns, type Row } from '../row.ts'
 import { errorResponses } from './error-responses.ts'
+import { logFields } from './log-fields.ts'
 import type { LogRouteOptions } from './log-route-options.ts'
 
 const validateEnvelope = compileSchema(LogBatchEnvelope)
-const validateEntry = compileSchema(LogEntry)
-/** An entry lies two levels below the document. */
-const entryDepthMax = limits.jsonDepth - 2
+const knownFields = submissionFields('logs')
 
 /**
- * `POST /api/log/batch`: log events of one device. Each is taken or refused on its own, so that one
- * bad event never blocks the others.
+ * `POST /api/log/batch`: log events of one device. Each is accepted or rejected on its own, so that
+ * one bad event never blocks the others.
  */
 export async function logBatchRoute(
   app: FastifyInstance,
@@ -42,7 +44,7 @@ export async function logBatchRoute(
     metrics: GatewayMetrics
   },
 ): Promise<void> {
-  const { logs, admission, reservations, budget, enqueueDeadlineMs, metrics } = options
+  const { logs, admission, idempotency, budget, enqueueDeadlineMs, metrics } = options
   const { bodyBytesMax, jsonBytesMax, entryBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax })
 
@@ -59,9 +61,9 @@ export async function logBatchRoute(
         operationId: 'createLogBatch',
         summary: 'Submit up to 500 application log events of one device',
         description:
-          'Every entry is accepted or rejected on its own; the answer has a verdict for each. ' +
-          'An entry with an `id`, or any entry of a batch with an `Idempotency-Key`, may be sent ' +
-          'again within 72 hours and stays one event; others are stored again. ' +
+          'Every entry is accepted or rejected on its own; the response has a result for each. ' +
+          'An entry whose `id` is a UUIDv7 stays one event however often it is sent, an entry with ' +
+          'another id, or of a batch with an `Idempotency-Key`, for 72 hours; others are stored again. ' +
           `At most ${bodyBytesMax} bytes, ${entryBytesMax} for an entry with the device; with ` +
           `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression.`,
         tags: ['intake'],
@@ -75,8 +77,9 @@ export async function logBatchRoute(
       const batch = validateEnvelope(request.body)
       checkJson({ ...batch, logs: [] })
       authorizeBundle(apiKey, batch.bundle_identifier)
-      const entries = batch.logs.map(readEntry)
-      const sender = senderColumns(apiKey.id, batch)
+      const entries = await mapInTurns(batch.logs, readEntry)
+      const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: Date.now() }
+      const sender = senderColumns(context, batch)
       // Every row repeats the sender, so a large device makes much out of a small request.
       const repeated = sender.length * entries.length
       if (repeated > jsonBytesMax) {
@@ -85,68 +88,46 @@ export async function logBatchRoute(
       request.bodyHold.grow(repeated)
 
       const deadline = performance.now() + enqueueDeadlineMs
-      const identifyBy = (scope: KeyScope, key: string, content: readonly unknown[]) =>
-        identify({ reservations, scope, deviceUuid: batch.device_uuid, key, content, deadline })
-      const contentOf = (entry: LogEntry | IntakeError) =>
-        entry instanceof IntakeError ? [] : logContent(batch, entry)
-
-      const batchKey = idempotencyKey(request)
-      const whole =
-        batchKey === undefined
-          ? undefined
-          : await identifyBy('batches', batchKey, entries.map(contentOf))
-      const rowOf = async (entry: LogEntry, index: number): Promise<Row> => {
-        const ownKey = keyOfUuid(entry.id)
-        const identity =
-          ownKey !== undefined
-            ? await identifyBy('logs', ownKey, contentOf(entry))
-            : whole === undefined
-              ? createIdentity()
-              : partOf(whole, index)
-        const row = logRow(identity, sender, entry)
+      const key = idempotencyKey(request)
+      const identities = await identifyEntries({
+        store: idempotency,
+        batch,
+        entries,
+        key,
+        context,
+        deadline,
+      })
+      const unknown = unknownFields(batch, knownFields)
+      const rowOf = (entry: LogEntry, identity: Identity): Outcome<Row> => {
+        const extra = joinExtra(unknown, 'log', unknownFields(entry, logFields))
+        const row = logRow(identity, sender, entry, extra)
         if (Buffer.byteLength(row.json) <= entryBytesMax) return row
-        throw new IntakeError('body_too_large', `An entry must not exceed ${entryBytesMax} bytes.`)
+        return new IntakeError('body_too_large', `An entry must not exceed ${entryBytesMax} bytes.`)
       }
-      const outcomes = await Promise.all(
-        entries.map(async (entry, index) =>
-          entry instanceof IntakeError ? entry : rowOf(entry, index).catch(rejection),
-        ),
-      )
-      const rows = outcomes.flatMap((outcome) => (outcome instanceof IntakeError ? [] : [outcome]))
+      const rows: Row[] = []
+      const outcomes: Outcome<Row>[] = []
+      await mapInTurns(entries, (entry, index) => {
+        const identity = identities[index]!
+        if (entry instanceof IntakeError) outcomes.push(entry)
+        else if (identity instanceof IntakeError) outcomes.push(identity)
+        else if ('of' in identity) outcomes.push(outcomes[identity.of]!)
+        else {
+          const row = rowOf(entry, identity)
+          outcomes.push(row)
+          if (!(row instanceof IntakeError)) rows.push(row)
+        }
+      })
       await appendAll(logs, rows, deadline)
 
-      for (const outcome of outcomes) {
-        if (outcome instanceof IntakeError) metrics.entryRejected(outcome.code)
-      }
+      const rejected = outcomes.filter((outcome) => outcome instanceof IntakeError)
+      for (const { code } of rejected) metrics.entryRejected(code)
       reply.code(207)
       return {
         message: 'Logs processed',
-        accepted: rows.length,
-        rejected: outcomes.length - rows.length,
-        results: outcomes.map(verdict),
+        accepted: outcomes.length - rejected.length,
+        rejected: rejected.length,
+        results: entryResults(outcomes),
       }
     }),
   )
-}
-
-/** An entry, or why it is rejected. */
-function readEntry(value: unknown, index: number): LogEntry | IntakeError {
-  try {
-    checkJson(value, entryDepthMax)
-    return validateEntry(value, `/logs/${index}`)
-  } catch (error) {
-    return rejection(error)
-  }
-}
-
-/** Why an entry is rejected. What concerns the whole request is thrown on. */
-function rejection(error: unknown): IntakeError {
-  if (error instanceof IntakeError && error.status < 500) return error
-  throw error
-}
-
-function verdict(outcome: Row | IntakeError): LogVerdict {
-  if (!(outcome instanceof IntakeError)) return { status: 'accepted', id: outcome.id }
-  const { code, message, errors } = outcome
-  return { status: 'rejected', code, detail: message, errors: [...errors] }
 }

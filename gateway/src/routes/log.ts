@@ -2,13 +2,19 @@ import type { FastifyInstance } from 'fastify'
 import { LogCreated, LogSubmission } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
 import { holdBody, withHeldBody } from '../byte-budget.ts'
-import { identify, idempotencyKey, logContent } from '../idempotency.ts'
+import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
+import { assignIdentity } from '../identity/assign-identity.ts'
+import { eventTimeMs } from '../identity/event-time.ts'
+import { clientIdKey, idempotencyKey, logContent } from '../identity/idempotency-key.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
 import { logRow, senderColumns } from '../row.ts'
 import { errorResponses } from './error-responses.ts'
+import { readLog } from './log-fields.ts'
 import type { LogRouteOptions } from './log-route-options.ts'
+
+const knownFields = submissionFields('log')
 
 /**
  * `POST /api/log`: one application log event.
@@ -19,7 +25,7 @@ export async function logRoute(
   app: FastifyInstance,
   options: LogRouteOptions & { bodyBytesMax: number },
 ): Promise<void> {
-  const { logs, admission, reservations, budget, enqueueDeadlineMs, bodyBytesMax } = options
+  const { logs, admission, idempotency, budget, enqueueDeadlineMs, bodyBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax: bodyBytesMax })
 
   app.post<{ Body: LogSubmission }>(
@@ -41,18 +47,24 @@ export async function logRoute(
     withHeldBody(async (request, reply) => {
       const { apiKey, body } = request
       authorizeBundle(apiKey, body.bundle_identifier)
-      const { event, params } = body.log
-      const log = { event, params: params ?? {} }
+      const { log, unknown } = readLog(body.log)
+      const nowMs = Date.now()
       const deadline = performance.now() + enqueueDeadlineMs
-      const identity = await identify({
-        reservations,
+      const identity = await assignIdentity({
+        store: idempotency,
         scope: 'logs',
-        deviceUuid: body.device_uuid,
+        apiKeyId: apiKey.id,
+        sender: body,
+        clientId: clientIdKey(log.id),
         key: idempotencyKey(request),
-        content: logContent(body, log),
+        nowMs,
+        timeMs: eventTimeMs(log.timestamp, nowMs),
+        content: () => logContent(body, log),
         deadline,
       })
-      await logs.append(logRow(identity, senderColumns(apiKey.id, body), log), deadline)
+      const extra = joinExtra(unknownFields(body, knownFields), 'log', unknown)
+      const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: nowMs }
+      await logs.append(logRow(identity, senderColumns(context, body), log, extra), deadline)
       reply.code(201)
       return { message: 'Log successfully created', id: identity.id }
     }),

@@ -4,10 +4,18 @@ import type { ClickHouse } from './client.ts'
 import type { ClickHouseError } from './errors.ts'
 import type { RecordTable } from './tables.ts'
 
-/** A row that ClickHouse refused, kept until a person has replayed or dropped it. */
-export interface DeadLetter {
-  /** Of the record, or made from the bytes of the row when it has none that can be read. */
+/** The identity of a dead letter: that of its record, as far as it can be read. */
+interface RowIdentity {
+  bundle_identifier: string
+  /** UTC; 1970 when it cannot be read. */
+  time: string
+  /** Of the record, or made from the bytes of the row when the row has no identity. */
   id: string
+  device_uuid: string
+}
+
+/** A row that ClickHouse refused, kept until an operator has replayed or dropped it. */
+export interface DeadLetter extends RowIdentity {
   table: RecordTable
   /** UTC. */
   failed_at: string
@@ -26,8 +34,8 @@ export async function addDeadLetter(
   const now = new Date()
   await write(clickhouse, {
     ver: now.getTime(),
-    id: idOf(row),
     table,
+    ...parseRowIdentity(row),
     failed_at: now.toISOString(),
     error_code: refusal.code ?? 0,
     error: refusal.serverText ?? refusal.message,
@@ -40,11 +48,12 @@ export async function listDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
 ): Promise<Omit<DeadLetter, 'error' | 'row'>[]> {
   return clickhouse.query(
-    'SELECT id, table, failed_at, error_code FROM intake.dead_letters ORDER BY failed_at, id',
+    `SELECT table, bundle_identifier, time, id, device_uuid, failed_at, error_code
+     FROM intake.dead_letters ORDER BY failed_at, id`,
   )
 }
 
-/** All of them, or the one with this id; the oldest first. */
+/** All of them, or those with this id, which is one unless two devices chose the same; the oldest first. */
 export async function readDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
   id?: string,
@@ -79,14 +88,30 @@ async function write(clickhouse: Pick<ClickHouse, 'insertGzip'>, entry: object):
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const isoTime = /^(20|21)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const noTime = '1970-01-01T00:00:00.000Z'
+const noUuid = '00000000-0000-0000-0000-000000000000'
 
-function idOf(row: string): string {
-  try {
-    const { id } = JSON.parse(row) as { id?: unknown }
-    if (typeof id === 'string' && uuid.test(id)) return id
-  } catch {
-    // Not even JSON: the bytes themselves are the identity.
+/** What cannot be read of the identity is left empty; without an id, the bytes of the row make one. */
+function parseRowIdentity(row: string): RowIdentity {
+  const { bundle_identifier, time, id, device_uuid } = parseObject(row)
+  return {
+    bundle_identifier: typeof bundle_identifier === 'string' ? bundle_identifier : '',
+    time: typeof time === 'string' && isoTime.test(time) ? time : noTime,
+    id: typeof id === 'string' && uuid.test(id) ? id : hashId(row),
+    device_uuid: typeof device_uuid === 'string' && uuid.test(device_uuid) ? device_uuid : noUuid,
   }
+}
+
+function parseObject(row: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(row)) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
+
+function hashId(row: string): string {
   const digest = createHash('sha256').update(row).digest('hex')
   return [0, 8, 12, 16, 20].map((at, i) => digest.slice(at, [8, 12, 16, 20, 32][i])).join('-')
 }

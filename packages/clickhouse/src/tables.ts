@@ -1,24 +1,40 @@
 /** The raw tables a worker writes, by the name the pipeline uses, with the columns a row brings. */
 const head = [
   'id',
+  'time',
   'received_at',
   'bundle_identifier',
   'device_uuid',
   'unique_user_id',
   'api_key_id',
+  'request_id',
   'device',
   'device_extra',
+  'client_timestamp',
+  'extra',
 ] as const
 
 export const rawTables = {
-  logs: { name: 'intake.logs_raw', columns: [...head, 'event', 'params', 'client_timestamp'] },
+  logs: { name: 'intake.logs_raw', columns: [...head, 'event', 'params'] },
   feedback: {
     name: 'intake.feedback_raw',
     columns: [...head, 'feedback_id', 'email', 'text', 'attachments'],
   },
   dead_letters: {
     name: 'intake.dead_letters_raw',
-    columns: ['id', 'table', 'failed_at', 'error_code', 'error', 'row', 'ver', 'is_deleted'],
+    columns: [
+      'table',
+      'bundle_identifier',
+      'time',
+      'id',
+      'device_uuid',
+      'failed_at',
+      'error_code',
+      'error',
+      'row',
+      'ver',
+      'is_deleted',
+    ],
   },
 } as const
 

@@ -67,7 +67,9 @@ t.test('all device fields come back as sent, dates and times as such', async (t)
   const found = await readBack('logs', row)
   t.same(found, {
     ...row,
-    received_at: '2026-11-21 03:00:00.123',
+    time: '2026-11-21 03:00:00.123',
+    received_at: '2026-11-21 03:00:01.000',
+    extra: {},
     client_timestamp: '2026-11-20 21:00:00.500',
     device: {
       ...device,
@@ -103,6 +105,17 @@ t.test('absent device fields are NULL, an absent list is empty', async (t) => {
 t.test('unknown device fields keep their types', async (t) => {
   const extra = { carrier: 'Ünï', ram: 4096, ratio: 0.1, rooted: true, sim: { slots: [1, 2] } }
   t.same((await readBack('logs', logRow({ device_extra: extra }))).device_extra, extra)
+})
+
+t.test('unknown fields elsewhere keep their types and their path', async (t) => {
+  const extra = { foo: [1, 'a'], log: { severity: 3, tags: { beta: true } } }
+  const row = logRow({ extra })
+  t.same((await readBack('logs', row)).extra, extra)
+  const [found] = await clickhouse.query(
+    'SELECT extra.log.severity AS severity FROM intake.logs WHERE id = {id:UUID}',
+    { id: row.id },
+  )
+  t.same(found, { severity: 3 })
 })
 
 t.test('feedback with everything, and with nothing', async (t) => {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 import { startClickHouse } from '@intake/stack'
@@ -18,9 +18,21 @@ export const startServer = async (t: Test) => {
   return { server, connect }
 }
 
+/** A UUIDv7 of that time. */
+export const uuidV7 = (time: string) => {
+  const hex =
+    Date.parse(time).toString(16).padStart(12, '0') + '7' + randomBytes(10).toString('hex')
+  const digits = `${hex.slice(0, 16)}8${hex.slice(17, 32)}`
+  return [0, 8, 12, 16, 20].map((at, i) => digits.slice(at, [8, 12, 16, 20, 32][i])).join('-')
+}
+
+export const rowTime = '2026-11-21T03:00:00.123Z'
+
 const head = () => ({
-  id: randomUUID() as string,
-  received_at: '2026-11-21T03:00:00.123Z',
+  id: uuidV7(rowTime),
+  time: rowTime,
+  received_at: '2026-11-21T03:00:01.000Z',
+  request_id: randomUUID() as string,
   bundle_identifier: 'com.example.app',
   device_uuid: randomUUID() as string,
   unique_user_id: 'user-1',

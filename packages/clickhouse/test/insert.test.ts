@@ -73,13 +73,50 @@ t.test('a tombstone hides its row, also when the row is delivered again', async 
   const insert = { table: 'logs', members: [member([row])], rows: 1 } as const
   await clickhouse.insertGzip(insert)
   await clickhouse.command(
-    `INSERT INTO intake.logs_raw (id, received_at, bundle_identifier, ver, is_deleted)
-     SELECT id, received_at, bundle_identifier, 255, 1 FROM intake.logs WHERE id = {id:UUID}`,
+    `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted)
+     SELECT id, time, bundle_identifier, device_uuid, 18446744073709551615, 1
+     FROM intake.logs WHERE id = {id:UUID}`,
     { id: row.id },
   )
   t.equal(await countOf('logs', [row.id]), 0)
   await clickhouse.insertGzip(insert)
   t.equal(await countOf('logs', [row.id]), 0)
+})
+
+t.test('of two versions of a record, the one that was accepted first is shown', async (t) => {
+  const first = logRow({ event: 'first', received_at: '2026-11-21T03:00:02.000Z' })
+  const later = { ...first, event: 'later', received_at: '2026-11-24T03:00:02.000Z' }
+  for (const rows of [[later], [first], [later]]) {
+    await clickhouse.insertGzip({ table: 'logs', members: [member(rows)], rows: 1 })
+  }
+  const shown = () =>
+    clickhouse.query('SELECT event FROM intake.logs WHERE id = {id:UUID}', { id: first.id })
+  t.same(await shown(), [{ event: 'first' }])
+  await clickhouse.command('OPTIMIZE TABLE intake.logs_raw FINAL')
+  t.same(await shown(), [{ event: 'first' }])
+})
+
+t.test('one id of two devices, or of two applications, is two records', async (t) => {
+  const row = logRow()
+  const rows = [
+    row,
+    { ...row, device_uuid: logRow().device_uuid },
+    { ...row, bundle_identifier: 'com.example.other' },
+  ]
+  await clickhouse.insertGzip({ table: 'logs', members: [member(rows)], rows: 3 })
+  t.equal(await countOf('logs', [row.id]), 3)
+})
+
+t.test('data: a time that is not the time inside the id, or no application', async (t) => {
+  const bads = [
+    { time: '2026-11-21T03:00:00.124Z' },
+    { id: '6f9619ff-8b86-4d01-b42d-00c04fc964ff' },
+    { bundle_identifier: '' },
+  ]
+  for (const bad of bads) {
+    const insert = { table: 'logs', members: [member([logRow(bad)])], rows: 1 } as const
+    t.match(await failureOf(clickhouse.insertGzip(insert)), { kind: 'data', code: 469 })
+  }
 })
 
 t.test('split: another number of rows was written than the caller counted', async (t) => {

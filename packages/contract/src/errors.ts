@@ -83,17 +83,24 @@ export interface FieldError {
 export class IntakeError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[]
+  /** Further members of the problem document (RFC 9457), by name. */
+  readonly members: Readonly<Record<string, string>>
 
   /** `detail` reaches the client: it must not repeat what the client sent. */
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { errors?: readonly FieldError[]; cause?: unknown } = {},
+    options: {
+      errors?: readonly FieldError[]
+      members?: Readonly<Record<string, string>>
+      cause?: unknown
+    } = {},
   ) {
     super(detail, { cause: options.cause })
     this.name = 'IntakeError'
     this.code = code
     this.errors = options.errors ?? []
+    this.members = options.members ?? {}
   }
 
   get status(): number {

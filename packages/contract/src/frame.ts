@@ -6,15 +6,18 @@ import { crc32 } from 'node:zlib'
  */
 export interface Frame {
   rows: number
+  /** Length of the NDJSON in bytes, before compression: what an insert of the frame costs. */
+  jsonBytes: number
   gzip: Buffer
 }
 
-const version = 1
+const version = 2
 
 /** The job data of a frame: plain JSON, base64 for the bytes, a CRC-32 of the bytes. */
 interface Envelope {
   v: typeof version
   rows: number
+  jsonBytes: number
   crc32: number
   gzip: string
 }
@@ -24,8 +27,8 @@ export class FrameError extends Error {
   override name = 'FrameError'
 }
 
-export function createFrame({ rows, gzip }: Frame): Envelope {
-  return { v: version, rows, crc32: crc32(gzip), gzip: gzip.toString('base64') }
+export function createFrame({ rows, jsonBytes, gzip }: Frame): Envelope {
+  return { v: version, rows, jsonBytes, crc32: crc32(gzip), gzip: gzip.toString('base64') }
 }
 
 /** @throws {FrameError} when the version is unknown, a field is missing, or the checksum differs. */
@@ -33,10 +36,13 @@ export function openFrame(data: unknown): Frame {
   if (typeof data !== 'object' || data === null) throw new FrameError('job data is not an object')
   const envelope = data as Partial<Envelope>
   if (envelope.v !== version) throw new FrameError('unknown frame version')
-  if (!Number.isSafeInteger(envelope.rows) || typeof envelope.gzip !== 'string') {
+  const { rows, jsonBytes } = envelope
+  if (!isCount(rows) || !isCount(jsonBytes) || typeof envelope.gzip !== 'string') {
     throw new FrameError('frame has no rows or no bytes')
   }
   const gzip = Buffer.from(envelope.gzip, 'base64')
   if (crc32(gzip) !== envelope.crc32) throw new FrameError('frame checksum differs')
-  return { rows: envelope.rows as number, gzip }
+  return { rows, jsonBytes, gzip }
 }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value)

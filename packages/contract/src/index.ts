@@ -19,9 +19,10 @@ export {
   LogBatchResult,
   LogBatchSubmission,
   LogEntry,
-  LogVerdict,
+  LogEntryResult,
 } from './schemas/log-batch.ts'
-export type { Sender } from './schemas/sender.ts'
+export { senderFields, type Sender } from './schemas/sender.ts'
+export { timestamp } from './schemas/fields.ts'
 export { Problem } from './schemas/problem.ts'
 export { imageTypes } from './image-types.ts'
-export { compileSchema, type Validator } from './validate.ts'
+export { compileCheck, compileSchema, type Validator } from './validate.ts'

@@ -8,4 +8,11 @@ export const limits = {
   attachments: 4,
   jsonDepth: 32,
   supportedAbis: 64,
+  /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */
+  eventAgeMs: 30 * 24 * 60 * 60 * 1000,
+  eventAheadMs: 10 * 60 * 1000,
+  /** For how many days an idempotency key is kept, at least. */
+  keyDays: { logs: 3, feedback: 30 },
+  /** Rejected entries of a batch whose result explains why; the others have a code only. */
+  explainedEntries: 10,
 } as const

@@ -5,19 +5,20 @@ import { createFrame, FrameError, openFrame } from '@intake/contract'
 const gzip = gzipSync('{"a":1}\n')
 
 t.test('a frame comes back as it was, also through JSON', async (t) => {
-  const data: unknown = JSON.parse(JSON.stringify(createFrame({ rows: 1, gzip })))
-  t.same(openFrame(data), { rows: 1, gzip })
+  const data: unknown = JSON.parse(JSON.stringify(createFrame({ rows: 1, jsonBytes: 8, gzip })))
+  t.same(openFrame(data), { rows: 1, jsonBytes: 8, gzip })
 })
 
 t.test(
   'an unknown version, missing fields and changed bytes are told apart from a frame',
   async (t) => {
-    const good = createFrame({ rows: 1, gzip })
+    const good = createFrame({ rows: 1, jsonBytes: 8, gzip })
     const bad: unknown[] = [
       null,
       'text',
       {},
-      { ...good, v: 2 },
+      { ...good, v: 1 },
+      { ...good, jsonBytes: undefined },
       { ...good, rows: undefined },
       { ...good, gzip: undefined },
       { ...good, gzip: gzipSync('{"a":2}\n').toString('base64') },

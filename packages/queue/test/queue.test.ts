@@ -14,7 +14,11 @@ import { createFrameProducer, startFrameConsumer } from '../src/index.ts'
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => redisServer.stop())
 
-const frame = (text: string): Frame => ({ rows: 1, gzip: gzipSync(text) })
+const frame = (text: string): Frame => ({
+  rows: 1,
+  jsonBytes: text.length,
+  gzip: gzipSync(text),
+})
 const soon = (ms = 60_000) => performance.now() + ms
 
 function connect(t: Test, role: 'producer' | 'consumer'): Redis {

@@ -1,5 +1,6 @@
 import { Redis, ReplyError } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
+import { replyCode } from './reply-code.ts'
 
 export { ReplyError, type Redis }
 
@@ -26,7 +27,15 @@ const roles = {
 } satisfies Record<RedisRole, RedisOptions>
 
 /**
- * Opens a connection that reconnects until `disconnect()` or `quit()`.
+ * Replies of a server that is not the primary, or is just being demoted (`UNBLOCKED` ends a blocking
+ * read then). After a failover the same address leads to the new primary, but only for a new
+ * connection.
+ */
+const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
+
+/**
+ * Opens a connection that reconnects until `disconnect()` or `quit()`, also from a server that has
+ * become a replica. The command that found this out still fails; nothing was written.
  *
  * @param options.url `redis://` or `rediss://`, credentials included
  * @param options.onError told of every connection error; without it an error would end the process
@@ -41,6 +50,9 @@ export function connectRedis(options: {
     connectTimeout: 5_000,
     keepAlive: 10_000,
     retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 2_000),
+    reconnectOnError: (error) => notPrimary.has(replyCode(error)),
+    // The default waits up to 10 s after Redis has loaded its data.
+    maxLoadingRetryTime: 1_000,
   })
   redis.on('error', options.onError)
   return redis

@@ -1,9 +1,6 @@
+export type { ClockReading } from './clock.ts'
 export { connectRedis, ReplyError, type Redis, type RedisRole } from './connect.ts'
-export {
-  claimInstallation,
-  installationKey,
-  readInstallation,
-  watchRedis,
-  type RedisState,
-  type RedisWatch,
-} from './watch.ts'
+export { createConnectionCheck } from './connection-check.ts'
+export { claimInstallation, installationKey, readInstallation } from './installation.ts'
+export { pollRedisState, type RedisPoll, type RedisState } from './poll-state.ts'
+export { findWriteRefusal } from './write-refusal.ts'

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
-import { healthRoutes, type ReadinessCheck } from './health.ts'
+import { healthRoutes, type Degradations, type ReadinessCheck } from './health.ts'
 import type { Registry } from './metrics.ts'
 
 /**
@@ -14,10 +14,12 @@ export async function startAdminServer(options: {
   host: string
   port: number
   checks: Record<string, ReadinessCheck>
+  degradations?: Degradations
   metrics: Registry
 }): Promise<{ port: number; close(): Promise<void> }> {
   const app = fastify({ requestTimeout: 10_000, forceCloseConnections: true })
-  healthRoutes(app, { checks: options.checks, reasons: true })
+  const { checks, degradations = () => [] } = options
+  healthRoutes(app, { checks, degradations, reasons: true })
   app.get('/metrics', async (_request, reply) =>
     reply.type(options.metrics.contentType).send(await options.metrics.metrics()),
   )

@@ -6,6 +6,9 @@ export type ReadinessCheck = () => Promise<void> | void
 
 const checkDeadlineMs = 1_000
 
+/** What works only in part, in words for an operator; empty: nothing. */
+export type Degradations = () => string[]
+
 /** Runs all checks at once, each within a second; the reason per failed check, by its name. */
 async function readiness(checks: Record<string, ReadinessCheck>): Promise<Record<string, string>> {
   const failed = await Promise.all(
@@ -23,16 +26,26 @@ async function readiness(checks: Record<string, ReadinessCheck>): Promise<Record
 
 /**
  * `GET /healthz`: 200 while the process serves (liveness; no dependency is asked).
- * `GET /readyz`: 200 when every check passes, else 503, with names and reasons when `reasons` is set.
+ * `GET /readyz`: 200 when every check passes, else 503, with names and reasons when `reasons` is set. A
+ * process that works in part is `ready, degraded`: a load balancer keeps it.
  */
 export function healthRoutes(
   app: FastifyInstance,
-  options: { checks: Record<string, ReadinessCheck>; reasons: boolean },
+  options: {
+    checks: Record<string, ReadinessCheck>
+    degradations: Degradations
+    reasons: boolean
+  },
 ): void {
+  const { checks, degradations, reasons } = options
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
-    const failed = await readiness(options.checks)
-    if (Object.keys(failed).length === 0) return { status: 'ready' }
-    return reply.code(503).send({ status: 'not ready', ...(options.reasons && { failed }) })
+    const failed = await readiness(checks)
+    if (Object.keys(failed).length > 0) {
+      return reply.code(503).send({ status: 'not ready', ...(reasons && { failed }) })
+    }
+    const degraded = degradations()
+    if (degraded.length === 0) return { status: 'ready' }
+    return { status: 'ready, degraded', ...(reasons && { degraded }) }
   })
 }

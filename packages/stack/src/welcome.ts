@@ -7,9 +7,9 @@ const screenshot = fileURLToPath(new URL('../examples/screenshot.png', import.me
 
 const firstQuery = [
   'SELECT * FROM',
-  "(SELECT 'log' AS kind, received_at, bundle_identifier, event AS what FROM intake.logs UNION ALL",
-  "SELECT 'feedback', received_at, bundle_identifier, text FROM intake.feedback)",
-  'ORDER BY received_at DESC LIMIT 10 FORMAT PrettyCompact',
+  "(SELECT 'log' AS kind, time, bundle_identifier, event AS what FROM intake.logs UNION ALL",
+  "SELECT 'feedback', time, bundle_identifier, text FROM intake.feedback)",
+  'ORDER BY time DESC LIMIT 10 FORMAT PrettyCompact',
 ].join(' ')
 
 /** What a person needs first: the URLs, the key, and one line per operation that works as it stands. */

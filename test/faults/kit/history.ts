@@ -1,5 +1,6 @@
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
+import type { Outcome } from './sender.ts'
 
 const sync = promisify(fdatasync)
 
@@ -8,12 +9,7 @@ const sync = promisify(fdatasync)
  * which the service was ready to run and the machine did something else.
  */
 export type Event = { seq: number; attempt: number } & (
-  | { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' }
-  | { is: 'acknowledged'; id: string; ms: number }
-  /** Answered with an error that says "not stored", or never sent. */
-  | { is: 'refused'; status: number; code: string; ms: number }
-  /** No answer, or one that says "maybe". */
-  | { is: 'unknown'; why: string; ms: number }
+  { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' } | (Outcome & { ms: number })
 )
 
 export interface History {

@@ -6,8 +6,10 @@ import { join } from 'node:path'
 export interface Payload {
   kind: 'logs' | 'feedback'
   keyed: boolean
-  /** Sent as the one entry of a compressed batch. */
-  batched: boolean
+  /** Of the operation; what goes to the batch is sent as its one entry, compressed. */
+  path: string
+  /** Of the request. A keyed log without it has an id of its own. */
+  idempotencyKey: string | undefined
   body: Record<string, unknown>
   /** What the views must show of it. */
   expected: Record<string, unknown>
@@ -24,9 +26,17 @@ export interface Image {
 export interface PayloadOptions {
   /** One of so many is feedback, most of it with images. 0: none. */
   feedbackEvery: number
-  /** One of so many logs carries an idempotency key; feedback always does. 0: none. */
+  /** One of so many logs may be repeated, by a key or by an id; feedback always may. 0: none. */
   keyedEvery: number
   root: string
+}
+
+const ways = ['header', 'reserved id', 'own id'] as const
+
+/** A UUIDv7 of that moment, the same one for the same number. */
+export function uuidV7(timeMs: number, seq: number): string {
+  const time = timeMs.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String(seq).padStart(12, '0')}`
 }
 
 const types = { jpg: 'image/jpeg', png: 'image/png', gif: 'image/gif', webp: 'image/webp' }
@@ -38,6 +48,8 @@ export function createPayloads(options: PayloadOptions): (seq: number) => Payloa
     const type = types[name.split('.').at(-1) as keyof typeof types]
     return { name, type, bytes, sha256: createHash('sha256').update(bytes).digest('hex') }
   })
+
+  const madeAt = Date.now()
 
   return (seq) => {
     const head = {
@@ -67,7 +79,8 @@ export function createPayloads(options: PayloadOptions): (seq: number) => Payloa
       return {
         kind: 'feedback',
         keyed: true,
-        batched: false,
+        path: '/api/feedback',
+        idempotencyKey: `key-${seq}`,
         body: { ...head, feedback: { text, email } },
         expected: { ...shown, text, email, sha256: chosen.map(({ sha256 }) => sha256) },
         images: chosen,
@@ -76,16 +89,22 @@ export function createPayloads(options: PayloadOptions): (seq: number) => Payloa
     const event = `event_${seq % 7}`
     const params = { seq, square: seq * seq, text: filler(seq), nested: { even: seq % 2 === 0 } }
     const keyed = keyedEvery > 0 && seq % keyedEvery === 0
-    const batched = keyed && seq % 2 === 0
     const id = `0b000000-0000-4000-8000-${String(seq).padStart(12, '0')}`
+    // Each way to make a repeat safe, in turn.
+    const way = keyed ? ways[Math.floor(seq / keyedEvery) % ways.length] : 'none'
+    const log = {
+      event,
+      params,
+      ...(way === 'reserved id' && { id }),
+      ...(way === 'own id' && { id: uuidV7(madeAt, seq) }),
+    }
+    const batched = way === 'reserved id' || (way === 'own id' && seq % 3 === 0)
     return {
       kind: 'logs',
       keyed,
-      batched,
-      body: {
-        ...head,
-        ...(batched ? { logs: [{ event, params, id }] } : { log: { event, params } }),
-      },
+      path: batched ? '/api/log/batch' : '/api/log',
+      idempotencyKey: way === 'header' ? `key-${seq}` : undefined,
+      body: { ...head, ...(batched ? { logs: [log] } : { log }) },
       expected: { ...shown, event, params },
       images: [],
     }

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { gzipSync } from 'node:zlib'
-import { Agent, FormData, request } from 'undici'
 import type { Event, History } from './history.ts'
 import type { Payload } from './payload.ts'
+import { createSender } from './sender.ts'
 
 export interface ProducerOptions {
   /** Where to send; may change at any time. */
@@ -26,20 +25,12 @@ export interface Producer {
   counts(): Record<Event['is'], number>
 }
 
-/** After this the sender gives up waiting for an answer: far beyond every deadline of the service. */
-const patienceMs = 40_000
-const retryable = new Set([408, 429, 502, 503, 504])
-const neverSent = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT'])
 const tickMs = 10
 
 /** Sends records as a fleet of clients does, and writes down what became of each attempt. */
 export function startProducer(options: ProducerOptions): Producer {
   const { urls, apiKey, history, payload, rate, clients = 512, cpuWaitMs = () => 0 } = options
-  const agent = new Agent({
-    connections: clients,
-    headersTimeout: patienceMs,
-    bodyTimeout: patienceMs,
-  })
+  const sender = createSender({ apiKey, connections: clients })
   const underWay = new Set<Promise<void>>()
   const started = performance.now()
   const counts = { issued: 0, acknowledged: 0, refused: 0, unknown: 0 }
@@ -68,48 +59,13 @@ export function startProducer(options: ProducerOptions): Producer {
     for (let attempt = 1; ; attempt++) {
       await note({ seq, attempt, is: 'issued', kind, keyed })
       const began = performance.now() - cpuWaitMs()
-      const { outcome, mayRetry, afterMs } = await send(seq, attempt, record)
+      const url = [...urls][(seq + attempt) % urls.size] ?? ''
+      const { outcome, mayRetry, afterMs } = await sender.send(url, record)
       const tookMs = Math.round(performance.now() - cpuWaitMs() - began)
-      await note({ ...outcome, ms: Math.max(0, tookMs) } as Event)
+      await note({ seq, attempt, ...outcome, ms: Math.max(0, tookMs) })
       if (!keyed || !mayRetry) return
       await pause(afterMs)
       if (performance.now() > repeatUntil) return
-    }
-  }
-
-  async function send(seq: number, attempt: number, record: Payload) {
-    const base = { seq, attempt }
-    const url = [...urls][(seq + attempt) % urls.size] ?? ''
-    try {
-      const { statusCode, headers, body } = await request(url + pathOf(record), {
-        method: 'POST',
-        dispatcher: agent,
-        headers: {
-          'x-api-key': apiKey,
-          ...(record.keyed && !record.batched && { 'idempotency-key': `key-${seq}` }),
-          ...(record.kind === 'logs' && { 'content-type': 'application/json' }),
-          ...(record.batched && { 'content-encoding': 'gzip' }),
-        },
-        body: bodyOf(record),
-      })
-      const whole = (await body.json()) as Answer & { results?: [Answer] }
-      const answer = whole.results?.[0] ?? whole
-      const code = answer.code ?? ''
-      const afterMs = Math.min(Number(headers['retry-after'] ?? 1), 2) * 1000
-      if (statusCode === 201 || answer.status === 'accepted') {
-        return { outcome: { ...base, is: 'acknowledged', id: answer.id }, mayRetry: false, afterMs }
-      }
-      const outcome =
-        code === 'outcome_unknown'
-          ? { ...base, is: 'unknown', why: code }
-          : { ...base, is: 'refused', status: statusCode, code }
-      return { outcome, mayRetry: retryable.has(statusCode), afterMs }
-    } catch (error) {
-      const why = (error as NodeJS.ErrnoException).code ?? String(error)
-      const outcome = neverSent.has(why)
-        ? { ...base, is: 'refused', status: 0, code: why }
-        : { ...base, is: 'unknown', why }
-      return { outcome, mayRetry: true, afterMs: 200 }
     }
   }
 
@@ -120,34 +76,7 @@ export function startProducer(options: ProducerOptions): Producer {
       clearInterval(timer)
       repeatUntil = performance.now() + repeatMs
       await Promise.all(underWay)
-      await (closed ??= agent.close())
+      await (closed ??= sender.close())
     },
   }
-}
-
-/** Of a request, or of the only entry of a batch. */
-interface Answer {
-  id?: string
-  code?: string
-  status?: unknown
-}
-
-function pathOf({ kind, batched }: Payload): string {
-  if (kind === 'feedback') return '/api/feedback'
-  return batched ? '/api/log/batch' : '/api/log'
-}
-
-function bodyOf(record: Payload): string | Buffer | FormData {
-  if (record.kind === 'feedback') return form(record)
-  const json = JSON.stringify(record.body)
-  return record.batched ? gzipSync(json) : json
-}
-
-function form({ body, images }: Payload): FormData {
-  const data = new FormData()
-  data.append('payload', JSON.stringify(body))
-  for (const { name, type, bytes } of images) {
-    data.append('attachments', new Blob([new Uint8Array(bytes)], { type }), name)
-  }
-  return data
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { createFrameProducer } from '@intake/queue'
 import type { Cluster } from './cluster.ts'
@@ -6,7 +6,7 @@ import type { History } from './history.ts'
 import type { Payload } from './payload.ts'
 
 /** A UUIDv7 of that time, and the time as rows carry it. */
-export function identityAt(time: Date): { id: string; received_at: string } {
+export function identityAt(time: Date): { id: string; time: string } {
   const hex = time.getTime().toString(16).padStart(12, '0') + randomBytes(10).toString('hex')
   const parts = [
     hex.slice(0, 8),
@@ -14,7 +14,7 @@ export function identityAt(time: Date): { id: string; received_at: string } {
     `7${hex.slice(13, 16)}`,
     `8${hex.slice(17, 20)}`,
   ]
-  return { id: [...parts, hex.slice(20)].join('-'), received_at: time.toISOString() }
+  return { id: [...parts, hex.slice(20)].join('-'), time: time.toISOString() }
 }
 
 /** The row that a gateway would make of a log event received at that time. */
@@ -25,6 +25,8 @@ export function logRow(payload: Payload, time: Date): { id: string; json: string
   const identity = identityAt(time)
   const row = {
     ...identity,
+    received_at: identity.time,
+    request_id: randomUUID(),
     bundle_identifier,
     device_uuid,
     unique_user_id,
@@ -53,8 +55,9 @@ export async function enqueueRows(options: {
       for (const { seq } of rows) {
         await history.append({ seq, attempt: 1, is: 'issued', keyed: false, kind: 'logs' })
       }
-      const gzip = gzipSync(rows.map(({ json }) => `${json}\n`).join(''))
-      await producer.add({ rows: rows.length, gzip }, performance.now() + 10_000)
+      const ndjson = Buffer.from(rows.map(({ json }) => `${json}\n`).join(''))
+      const frame = { rows: rows.length, jsonBytes: ndjson.length, gzip: gzipSync(ndjson) }
+      await producer.add(frame, performance.now() + 10_000)
       for (const { seq, id } of rows) {
         await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })
       }

@@ -9,41 +9,8 @@ import { hasTaken } from './worker.ts'
 const hourMs = 60 * 60 * 1000
 const steps = [hourMs, 0, -hourMs, 0]
 
-/** How far ahead a clock must be for the next month to begin in two seconds. */
-function toEndOfMonthMs(): number {
-  const now = new Date()
-  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) - 2_000 - now.getTime()
-}
-
 /** Wall clocks that jump under load. */
 export const clockScenarios: Scenario[] = [
-  {
-    id: 'F51a',
-    title:
-      'the clock of one of two gateways jumps by hours, and over the end of the month and back',
-    cluster: { gateways: 2, gatewayArgs: insideArgs },
-    async run({ cluster, acknowledged, expect }) {
-      const [gateway] = cluster.gateways
-      for (const clockOffMs of [...steps, toEndOfMonthMs()]) {
-        await acknowledged(100)
-        gateway!.tell({ clockOffMs })
-      }
-      await until('records of two months are visible', async () => {
-        return (await number('uniqExact(toYYYYMM(received_at))')) === 2
-      })
-      gateway!.tell({ clockOffMs: 0 })
-      await acknowledged(100)
-      const hours = await number("dateDiff('hour', min(received_at), now())")
-      expect(hours >= 1, 'some records were received an hour ago')
-
-      async function number(expression: string): Promise<number> {
-        const [row] = await cluster.sql.query<{ value: number }>(
-          `SELECT (${expression})::Int32 AS value FROM intake.logs`,
-        )
-        return row?.value ?? 0
-      }
-    },
-  },
   {
     id: 'F51b',
     title: 'the clock of one of two workers jumps by hours while it has frames in hand',

@@ -5,6 +5,7 @@ import { clockScenarios } from './clock.ts'
 import { everythingScenarios } from './everything.ts'
 import { gatewayKillScenarios } from './gateway-kills.ts'
 import { gatewayScenarios } from './gateway.ts'
+import { identityScenarios } from './identity.ts'
 import { poisonScenarios } from './poison.ts'
 import { redisKillScenarios } from './redis-kills.ts'
 import { redisStateScenarios } from './redis-state.ts'
@@ -29,4 +30,5 @@ export const scenarios: Scenario[] = [
   ...s3ObjectScenarios,
   ...everythingScenarios,
   ...clockScenarios,
+  ...identityScenarios,
 ]

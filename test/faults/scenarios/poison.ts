@@ -37,7 +37,9 @@ async function poisonOneRow(
     await history.append({ seq, attempt: 1, is: 'issued', keyed: false, kind: 'logs' })
     await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })
   }
-  await addRaw(stage, [createFrame({ rows: 10, gzip: gzipSync(`${ndjson}\n`) })])
+  await addRaw(stage, [
+    createFrame({ rows: 10, jsonBytes: ndjson.length + 1, gzip: gzipSync(`${ndjson}\n`) }),
+  ])
   await enqueueRows({ cluster, history, frames: frames.slice(11) })
   const enqueued = await framesLeft(cluster.keys)
   const worker = await cluster.addWorker()
@@ -82,13 +84,47 @@ export const poisonScenarios: Scenario[] = [
       }),
   },
   {
+    id: 'F20c',
+    title: 'poison rows of two devices that chose the same id: a dead letter for each',
+    load: { rate: 20 },
+    async run(stage) {
+      const { cluster, acknowledged, payload, expect } = stage
+      const { json } = logRow(payload(1), new Date())
+      const poison = { ...JSON.parse(json), device: { battery_level: 'a great deal' } }
+      const devices = [1, 2].map((n) => `bd9c40f6-2f4f-4b8a-9d3b-00000000000${n}`)
+      const rows = devices.map((device_uuid) => JSON.stringify({ ...poison, device_uuid }))
+      const frames = rows.map((row) =>
+        createFrame({ rows: 1, jsonBytes: row.length + 1, gzip: gzipSync(`${row}\n`) }),
+      )
+      await addRaw(stage, frames)
+      const letters = async () => {
+        const found = await cluster.sql.query<{ device: string }>(
+          'SELECT toString(device_uuid) AS device FROM intake.dead_letters ORDER BY device',
+        )
+        return found.map(({ device }) => device)
+      }
+      await until('both have been refused', async () => {
+        return (
+          (await cluster.metric(cluster.workers[0]!, 'intake_dead_letters_total{kind="logs"}')) >= 2
+        )
+      })
+      const kept = await letters()
+      expect(String(kept) === String(devices), `each device has its dead letter (${kept})`)
+      await acknowledged(50)
+    },
+  },
+  {
     id: 'F19',
     title:
       'frames of an unknown version and with a wrong checksum are kept; others are not held up',
     async run(stage) {
       const { cluster, acknowledged, payload, expect, keeps } = stage
       const { json } = logRow(payload(1), new Date())
-      const frame = createFrame({ rows: 1, gzip: gzipSync(`${json}\n`) })
+      const frame = createFrame({
+        rows: 1,
+        jsonBytes: json.length + 1,
+        gzip: gzipSync(`${json}\n`),
+      })
       await acknowledged(50)
       await addRaw(stage, [
         { ...frame, v: 99 },

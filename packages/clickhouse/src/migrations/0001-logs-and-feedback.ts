@@ -35,28 +35,37 @@ const device = `Tuple(
 
 const head = `
   id UUID,
+  time DateTime64(3, 'UTC'),
   received_at DateTime64(3, 'UTC'),
   bundle_identifier LowCardinality(String),
   device_uuid UUID,
   unique_user_id String,
   api_key_id LowCardinality(String),
+  request_id UUID,
   device ${device},
   device_extra JSON(max_dynamic_paths = 0)`
 
+const tail = `
+  client_timestamp Nullable(DateTime64(3, 'UTC')),
+  extra JSON(max_dynamic_paths = 0)`
+
 /**
- * A row is identified by what never changes; the highest `ver` wins, a tombstone hides the row.
- * A row without identity is refused: all such rows would be one row.
+ * The sorting key is the identity: rows with an equal one are versions of one record, and the highest
+ * `ver` is shown. It falls with the time of arrival, so the version that was accepted first wins; a
+ * tombstone brings a higher one. `time` is the time inside `id`, nothing else: were it free, a repeat
+ * could be another record, in another partition.
  */
 const table = `
-  ver UInt8 DEFAULT 1,
+  ver UInt64 DEFAULT 10000000000000 - toUnixTimestamp64Milli(received_at),
   is_deleted UInt8 DEFAULT 0,
-  CONSTRAINT has_identity CHECK id != toUUID('00000000-0000-0000-0000-000000000000')
-    AND received_at > toDateTime64('2020-01-01 00:00:00', 3, 'UTC')
+  CONSTRAINT time_is_in_id CHECK time = UUIDv7ToDateTime(id, 'UTC')
+    AND time > toDateTime64('2020-01-01 00:00:00', 3, 'UTC'),
+  CONSTRAINT has_application CHECK bundle_identifier != ''
 )
 ENGINE = ReplacingMergeTree(ver, is_deleted)
-PARTITION BY toYYYYMM(received_at)
-PRIMARY KEY (bundle_identifier, received_at)
-ORDER BY (bundle_identifier, received_at, id)
+PARTITION BY toYYYYMM(time)
+PRIMARY KEY (bundle_identifier, time)
+ORDER BY (bundle_identifier, time, id, device_uuid)
 SETTINGS
   non_replicated_deduplication_window = 0,
   replicated_deduplication_window = 0,
@@ -65,26 +74,26 @@ SETTINGS
   object_shared_data_serialization_version = 'map_with_buckets',
   object_shared_data_buckets_for_wide_part = 8`
 
+const shown =
+  'id, time, received_at, client_timestamp, bundle_identifier, device_uuid, unique_user_id, ' +
+  'api_key_id, request_id, device, device_extra'
+
 export const logsAndFeedback: Migration = {
   name: '0001-logs-and-feedback',
   statements: [
     `CREATE TABLE IF NOT EXISTS intake.logs_raw (${head},
   event LowCardinality(String),
-  params JSON(max_dynamic_paths = 16),${table}`,
+  params JSON(max_dynamic_paths = 16),${tail},${table}`,
     `CREATE TABLE IF NOT EXISTS intake.feedback_raw (${head},
   feedback_id Nullable(UUID),
   email Nullable(String),
   text String,
-  attachments Array(Tuple(key String, content_type String, bytes UInt64, sha256 String)),${table}`,
+  attachments Array(Tuple(key String, content_type String, bytes UInt64, sha256 String)),${tail},${table}`,
     `CREATE VIEW IF NOT EXISTS intake.logs DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
-SELECT
-  id, received_at, bundle_identifier, device_uuid, unique_user_id, api_key_id,
-  device, device_extra, event, params
+SELECT ${shown}, event, params, extra
 FROM intake.logs_raw FINAL`,
     `CREATE VIEW IF NOT EXISTS intake.feedback DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
-SELECT
-  id, received_at, bundle_identifier, device_uuid, unique_user_id, api_key_id,
-  device, device_extra, feedback_id, email, text, attachments
+SELECT ${shown}, feedback_id, email, text, attachments, extra
 FROM intake.feedback_raw FINAL`,
   ],
 }

@@ -1,12 +1,18 @@
 import type { Migration } from './migration.ts'
 
-/** Rows that ClickHouse refused, as they came. A newer `ver` replaces an older entry of a row. */
+/**
+ * Rows that ClickHouse refused, as they came, each under the whole identity of its record: an id alone
+ * may be that of two records, of two devices. A newer `ver` replaces an older entry of a row.
+ */
 export const deadLetters: Migration = {
   name: '0002-dead-letters',
   statements: [
     `CREATE TABLE IF NOT EXISTS intake.dead_letters_raw (
-  id UUID,
   table LowCardinality(String),
+  bundle_identifier String,
+  time DateTime64(3, 'UTC'),
+  id UUID,
+  device_uuid UUID,
   failed_at DateTime64(3, 'UTC'),
   error_code Int32,
   error String,
@@ -15,14 +21,14 @@ export const deadLetters: Migration = {
   is_deleted UInt8 DEFAULT 0
 )
 ENGINE = ReplacingMergeTree(ver, is_deleted)
-ORDER BY (table, id)
+ORDER BY (table, bundle_identifier, time, id, device_uuid)
 SETTINGS
   non_replicated_deduplication_window = 0,
   replicated_deduplication_window = 0,
   fsync_after_insert = 1,
   fsync_part_directory = 1`,
     `CREATE VIEW IF NOT EXISTS intake.dead_letters DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
-SELECT id, table, failed_at, error_code, error, row
+SELECT table, bundle_identifier, time, id, device_uuid, failed_at, error_code, error, row
 FROM intake.dead_letters_raw FINAL`,
   ],
 }

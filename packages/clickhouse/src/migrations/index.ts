@@ -2,12 +2,6 @@ import type { Migration } from './migration.ts'
 import { logsAndFeedback } from './0001-logs-and-feedback.ts'
 import { deadLetters } from './0002-dead-letters.ts'
 import { installation } from './0003-installation.ts'
-import { clientTimestamp } from './0004-client-timestamp.ts'
 
 /** In the order they are applied. A migration that was released never changes: add another one. */
-export const migrations: readonly Migration[] = [
-  logsAndFeedback,
-  deadLetters,
-  installation,
-  clientTimestamp,
-]
+export const migrations: readonly Migration[] = [logsAndFeedback, deadLetters, installation]

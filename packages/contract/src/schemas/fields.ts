@@ -20,6 +20,7 @@ export const nullable = <T>(
   options: Record<string, unknown> = {},
 ): TUnsafe<T | null> => Type.Unsafe<T | null>({ type: [type, 'null'], ...options })
 
+/** A moment as clients send it. */
 export const timestamp = nullable<string>('string', {
   format: 'date-time',
   pattern:

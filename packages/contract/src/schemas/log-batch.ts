@@ -2,17 +2,19 @@ import { Type, type Static } from 'typebox'
 import { limits } from '../limits.ts'
 import { nullable, timestamp, uuidPattern } from './fields.ts'
 import { logEvent } from './log.ts'
-import { FieldErrors } from './problem.ts'
+import { FieldErrors, serverTime } from './problem.ts'
 import { sender } from './sender.ts'
 
-/** One entry of a batch. Unknown fields are ignored. */
+/** One entry of a batch. Unknown fields are kept in `extra`. */
 export const LogEntry = Type.Object({
   ...logEvent,
   id: Type.Optional(
     nullable<string>('string', {
       pattern: uuidPattern,
       description:
-        'Idempotency id of this entry: sent again within 72 hours it is still one event.',
+        'Identifier of the event, best a UUIDv7 of the moment it happened: sent again, it is still ' +
+        'one event. The time of a UUIDv7 must lie within 30 days before and 10 minutes after now. ' +
+        'Any other UUID is remembered for 72 hours.',
     }),
   ),
   timestamp: Type.Optional(timestamp),
@@ -27,7 +29,7 @@ export const LogBatchSubmission = Type.Object(
     ...sender,
     logs: Type.Array(LogEntry, {
       ...size,
-      description: 'The events. Each is taken or refused on its own.',
+      description: 'The events. Each is accepted or rejected on its own.',
     }),
   },
   { description: 'Log events of one device.' },
@@ -41,19 +43,22 @@ export const LogBatchEnvelope = Type.Object({
 export type LogBatchEnvelope = Static<typeof LogBatchEnvelope>
 
 /** What became of one entry, in the order of the entries. */
-export const LogVerdict = Type.Union([
+export const LogEntryResult = Type.Union([
   Type.Object({
     status: Type.Literal('accepted'),
     id: Type.String({ format: 'uuid' }),
   }),
   Type.Object({
     status: Type.Literal('rejected'),
-    code: Type.String(),
-    detail: Type.String(),
-    errors: FieldErrors,
+    code: Type.String({ description: 'One of the codes in docs/errors.md.' }),
+    detail: Type.Optional(
+      Type.String({ description: 'Given for the first ten rejected entries.' }),
+    ),
+    errors: Type.Optional(FieldErrors),
+    server_time: Type.Optional(serverTime),
   }),
 ])
-export type LogVerdict = Static<typeof LogVerdict>
+export type LogEntryResult = Static<typeof LogEntryResult>
 
 export const LogBatchResult = Type.Object(
   {
@@ -62,7 +67,7 @@ export const LogBatchResult = Type.Object(
     rejected: Type.Integer({
       description: 'Entries that are not, and will not be when sent again unchanged.',
     }),
-    results: Type.Array(LogVerdict, { description: 'A verdict per entry, in their order.' }),
+    results: Type.Array(LogEntryResult, { description: 'One per entry, in their order.' }),
   },
   { description: 'Every accepted entry is stored.' },
 )

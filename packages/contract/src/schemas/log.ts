@@ -13,9 +13,29 @@ export const logEvent = {
   ),
 }
 
-/** Body of `POST /api/log`. Unknown fields outside `device` and `params` are ignored. */
+/**
+ * What an event may say of itself. Apps may have sent anything under these names before they had a
+ * meaning, so a value of no use is no error in `POST /api/log`: it is kept like an unknown field.
+ */
+const optional = {
+  id: Type.Optional(
+    Type.Unknown({
+      description:
+        'Identifier of the event, best a UUIDv7 of the moment it happened: sent again, it is still ' +
+        'one event. Anything but a UUID is kept in `extra`.',
+    }),
+  ),
+  timestamp: Type.Optional(
+    Type.Unknown({
+      description:
+        'When the event happened by the clock of the device, ISO 8601. Anything else is kept in `extra`.',
+    }),
+  ),
+}
+
+/** Body of `POST /api/log`. Unknown fields are kept: in `device_extra`, `params` and `extra`. */
 export const LogSubmission = Type.Object(
-  { ...sender, log: Type.Object(logEvent) },
+  { ...sender, log: Type.Object({ ...logEvent, ...optional }) },
   { description: 'An application log event.' },
 )
 export type LogSubmission = Static<typeof LogSubmission>

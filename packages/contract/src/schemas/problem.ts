@@ -5,6 +5,11 @@ export const FieldErrors = Type.Array(
   { description: 'The wrong fields, as JSON pointers (RFC 6901).' },
 )
 
+export const serverTime = Type.String({
+  format: 'date-time',
+  description: "With `id_time_out_of_range`: the time of the gateway's clock.",
+})
+
 /** Every error answer (RFC 9457, `application/problem+json`). */
 export const Problem = Type.Object(
   {
@@ -15,6 +20,7 @@ export const Problem = Type.Object(
     code: Type.String({ description: 'One of the codes in docs/errors.md.' }),
     errors: FieldErrors,
     request_id: Type.String(),
+    server_time: Type.Optional(serverTime),
   },
   { description: 'What went wrong.' },
 )

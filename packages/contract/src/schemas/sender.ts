@@ -12,3 +12,6 @@ export const sender = {
 
 const Sender = Type.Object(sender)
 export type Sender = Static<typeof Sender>
+
+/** Names of the fields that every submission begins with. */
+export const senderFields = Object.keys(sender)

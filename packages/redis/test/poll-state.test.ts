@@ -2,7 +2,7 @@ import { totalmem } from 'node:os'
 import t, { type Test } from 'tap'
 import { startRedis } from '@intake/stack'
 import { createDataDir } from '../../../test/support/data-dir.ts'
-import { claimInstallation, connectRedis, watchRedis, type RedisState } from '../src/index.ts'
+import { claimInstallation, connectRedis, pollRedisState, type RedisState } from '../src/index.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '100mb' })
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
@@ -17,25 +17,26 @@ async function observe(
   condition: (state: RedisState) => boolean,
 ): Promise<{ state: RedisState; told: string[] }> {
   const told: string[] = []
-  const watch = watchRedis({
+  const poll = pollRedisState({
     redis,
     intervalMs: 10,
-    onHazards: (hazards) => told.push(...hazards),
+    onDurabilityViolations: (violations) => told.push(...violations),
+    onWriteRefusal: (reason) => t.fail(String(reason)),
     onError: (error) => t.fail(String(error)),
   })
-  t.teardown(() => watch.close())
+  t.teardown(() => poll.close())
   for (;;) {
-    const state = watch.state()
+    const state = poll.state()
     if (state !== undefined && condition(state)) return { state, told }
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
 
 t.test(
-  'a Redis that keeps what it confirms has no hazards, and no mark until it is set',
+  'a Redis that keeps what it confirms has no violations, and no mark until it is set',
   async (t) => {
     const { state, told } = await observe(t, () => true)
-    t.match(state, { hazards: [], installation: null })
+    t.match(state, { writeRefusal: undefined, durabilityViolations: [], installation: null })
     t.ok(state.memoryUsed > 0 && state.memoryUsed < 0.5)
     t.same(told, [])
     t.equal(await claimInstallation(redis, 'one'), 'one')
@@ -52,12 +53,12 @@ t.test('settings that lose records are named, and told', async (t) => {
     await redis.config('SET', 'maxmemory-policy', 'noeviction')
   })
   const { state, told } = await observe(t, () => true)
-  const hazards = [
+  const violations = [
     'Redis has appendfsync everysec, not always',
     'Redis has maxmemory-policy allkeys-lru, not noeviction',
   ]
-  t.same(state.hazards, hazards)
-  t.same(told, hazards)
+  t.same(state.durabilityViolations, violations)
+  t.same(told, violations)
 })
 
 t.test('without a limit, the memory of the machine is the limit', async (t) => {

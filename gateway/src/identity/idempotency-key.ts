@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { stringify } from 'safe-stable-stringify'
+import { IntakeError, limits, type LogEntry, type Sender } from '@intake/contract'
+
+/**
+ * The `Idempotency-Key` of a request, if it has one.
+ *
+ * @throws {IntakeError} `invalid_request` when it is empty or too long
+ */
+export function idempotencyKey(request: FastifyRequest): string | undefined {
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key === 'string' && key !== '' && key.length <= limits.identifierLength) {
+    return uuid.test(key) ? key.toLowerCase() : key
+  }
+  throw new IntakeError(
+    'invalid_request',
+    `Idempotency-Key must have 1 to ${limits.identifierLength} characters.`,
+  )
+}
+
+/** A UUID is the same one in capitals, which some clients print in one place and not in another. */
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+const nilUuid = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * The id that a client gave a record, in lower case. A client that has none for it may send `null` or
+ * the nil UUID.
+ */
+export function clientIdKey(id: string | null | undefined): string | undefined {
+  return id == null || id === nilUuid ? undefined : id.toLowerCase()
+}
+
+/**
+ * What makes a log event what it is: the same through both operations, so a client may repeat a single
+ * event in a batch. When the device says it happened is not part of it, nor are unknown fields.
+ */
+export function logContent(sender: Sender, { event, params }: LogEntry): readonly unknown[] {
+  return [sender.bundle_identifier, sender.unique_user_id, event, params ?? {}]
+}
+
+/**
+ * Tells contents apart. The order of the names in an object does not count: clients may print it anew for
+ * every attempt.
+ *
+ * @returns 48 bits in hexadecimal
+ */
+export function fingerprintOf(content: readonly unknown[]): string {
+  return hash('sha256', stringify(content)).slice(0, 12)
+}

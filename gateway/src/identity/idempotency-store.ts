@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { IntakeError, limits, type RecordKind } from '@intake/contract'
+import { ReplyError, type Redis } from '@intake/redis'
+import { withDeadline } from '@intake/runtime'
+import type { ReservationLedger } from './reservation-ledger.ts'
+import { defineReserve, type ReserveReply } from './reserve-script.ts'
+
+export interface IdempotencyStore {
+  /**
+   * Resolves to the id that belongs to a key: the given one, or that of an earlier request with the
+   * same key and the same fingerprint. A reservation holds for at least 72 hours, for feedback for at
+   * least 30 days.
+   *
+   * @param deadline on the clock of `performance.now()`, in milliseconds
+   * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another fingerprint;
+   * `keys_full` for a new key while there is no room for it; `queue_unavailable` when Redis does not
+   * answer. Nothing is stored then
+   */
+  reserve(reservation: Reservation, deadline: number): Promise<string>
+}
+
+/** What a key stands for; the same key in another scope is another key. */
+export type KeyScope = RecordKind | 'batches'
+
+export interface Reservation {
+  scope: KeyScope
+  /** Who chose the key: the same key of another device, or of another application, is another key. */
+  bundleIdentifier: string
+  deviceUuid: string
+  key: string
+  /** The API key that the reservation counts for. */
+  apiKeyId: string
+  /** Of everything that makes the record what it is: 48 bits in hexadecimal. */
+  fingerprint: string
+  /** UUID. */
+  id: string
+}
+
+const attemptTimeoutMs = 1_500
+const pauseMs = 100
+const fieldBytes = 9
+const idBytes = 16
+
+/** Keeps reservations in Redis: 9 bytes of the key's hash to the id and the fingerprint, 22 bytes. */
+export function createIdempotencyStore(options: {
+  redis: Redis
+  ledger: Pick<ReservationLedger, 'buckets' | 'hasRoom' | 'reserved' | 'refresh'>
+}): IdempotencyStore {
+  const { ledger } = options
+  const reserve = defineReserve(options.redis)
+
+  async function attempt(reservation: Reservation): Promise<ReserveReply> {
+    const { scope, apiKeyId, fingerprint, id } = reservation
+    const kind = scope === 'feedback' ? 'feedback' : 'logs'
+    const keyHash = hashKey(reservation)
+    const buckets = ledger.buckets(kind, keyHash)
+    if (buckets === undefined) return 'other days'
+    const reply = await reserve({
+      ...buckets,
+      field: keyHash.subarray(-fieldBytes),
+      value: Buffer.from(id.replaceAll('-', '') + fingerprint, 'hex'),
+      mayWrite: ledger.hasRoom(kind, apiKeyId),
+      keptDays: limits.keyDays[kind],
+    })
+    if (reply === 'reserved') ledger.reserved(kind, apiKeyId)
+    return reply
+  }
+
+  /** A reservation may be made twice: when the reply to it was lost, it is found to be there. */
+  async function untilAnswered(
+    reservation: Reservation,
+    deadline: number,
+  ): Promise<Exclude<ReserveReply, 'other days'>> {
+    for (;;) {
+      let cause: unknown
+      try {
+        const remainingMs = Math.max(deadline - performance.now(), 0)
+        const timeoutMs = Math.min(attemptTimeoutMs, remainingMs)
+        const reply = await withDeadline(attempt(reservation), timeoutMs, 'reserving a key')
+        if (reply !== 'other days') return reply
+        await withDeadline(ledger.refresh(), timeoutMs, 'reading the days of reservations')
+      } catch (error) {
+        cause = error
+      }
+      if (cause instanceof ReplyError || performance.now() + pauseMs >= deadline) {
+        throw new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
+      }
+      await pause(pauseMs)
+    }
+  }
+
+  return {
+    async reserve(reservation, deadline) {
+      const reply = await untilAnswered(reservation, deadline)
+      if (reply === 'reserved') return reservation.id
+      if (reply === 'no room') {
+        throw new IntakeError('keys_full', 'There is no room for a new idempotency key now.')
+      }
+      const fingerprint = reply.subarray(idBytes).toString('hex')
+      if (fingerprint === reservation.fingerprint) return printUuid(reply.subarray(0, idBytes))
+      throw new IntakeError(
+        'idempotency_key_reused',
+        'A record with another payload was sent under this key before.',
+      )
+    },
+  }
+}
+
+function hashKey({ scope, bundleIdentifier, deviceUuid, key }: Reservation): Buffer {
+  const name = JSON.stringify([scope, bundleIdentifier, deviceUuid.toLowerCase(), key])
+  return createHash('sha256').update(name).digest()
+}
+
+function printUuid(bytes: Buffer): string {
+  const digits = bytes.toString('hex')
+  return [0, 8, 12, 16, 20].map((at, i) => digits.slice(at, [8, 12, 16, 20, 32][i])).join('-')
+}

@@ -1,0 +1,70 @@
+import { hash, randomUUID } from 'node:crypto'
+
+/**
+ * Who a record is, together with its application and its device. Fixed before the record is
+ * acknowledged, never changed after.
+ */
+export interface Identity {
+  /** UUIDv7 in lower case. */
+  id: string
+  /** The time inside the id, ISO 8601 in UTC with milliseconds. */
+  time: string
+}
+
+/**
+ * A new identity. The random bits are those of a UUIDv4, whose layout differs only in the time and the
+ * version.
+ *
+ * @param timeMs milliseconds since 1970
+ */
+export function createIdentity(timeMs: number): Identity {
+  const { digits, iso } = printed(timeMs)
+  return { id: `${digits}-7${randomUUID().slice(15)}`, time: iso }
+}
+
+/**
+ * The identity of one of several records that came in one request: the same for the same request,
+ * place and time.
+ */
+export function deriveIdentity(request: Identity, index: number, timeMs: number): Identity {
+  const random = hash('sha256', `${request.id} ${index}`)
+  const variant = '89ab'[Number.parseInt(random.slice(3, 4), 16) % 4]
+  const { digits, iso } = printed(timeMs)
+  const id = `${digits}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`
+  return { id, time: iso }
+}
+
+/** @param id UUIDv7 in lower case */
+export function parseIdentity(id: string): Identity {
+  return { id, time: printed(timeOfUuidV7(id)).iso }
+}
+
+/** @returns milliseconds since 1970 */
+export function timeOfUuidV7(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
+const uuidV7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+
+/** @param id in lower case */
+export function isUuidV7(id: string): boolean {
+  return uuidV7.test(id)
+}
+
+/** As it was last printed: most identities come in the same millisecond as another. */
+let lastTime = print(0)
+
+function printed(timeMs: number): typeof lastTime {
+  if (timeMs !== lastTime.timeMs) lastTime = print(timeMs)
+  return lastTime
+}
+
+/** @returns `digits`: the first 48 bits of a UUID, with its first hyphen */
+function print(timeMs: number) {
+  const hex = timeMs.toString(16).padStart(12, '0')
+  return {
+    timeMs,
+    digits: `${hex.slice(0, 8)}-${hex.slice(8)}`,
+    iso: new Date(timeMs).toISOString(),
+  }
+}

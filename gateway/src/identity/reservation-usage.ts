@@ -1,0 +1,95 @@
+import { kinds, limits, type RecordKind } from '@intake/contract'
+import type { Redis } from '@intake/redis'
+import type { Day } from './reservation-days.ts'
+
+export interface ReservationUsage {
+  /** Counts a reservation that was made. */
+  add(kind: RecordKind, apiKeyId: string): void
+  /** All reservations of a kind, as far as this gateway knows. */
+  total(kind: RecordKind): number
+  /** Those of one API key. */
+  of(kind: RecordKind, apiKeyId: string): number
+  /** Those of the API key that has most of them. */
+  largest(kind: RecordKind): number
+  /** Tells Redis what was added, and learns what the other gateways have. */
+  sync(today: Day): Promise<void>
+}
+
+/** One hash a day and kind: API key id to the number of reservations. */
+const usageKey = (kind: RecordKind, day: Day) => `{intake}:reservations:used:${kind}:${day}`
+
+/** Reservations by API key, and their sum. */
+interface Tally {
+  total: number
+  byKey: Map<string, number>
+}
+
+type Tallies = Record<RecordKind, Tally>
+
+const createTallies = (): Tallies => ({
+  logs: { total: 0, byKey: new Map() },
+  feedback: { total: 0, byKey: new Map() },
+})
+
+function count(tally: Tally, apiKeyId: string, number: number): void {
+  tally.total += number
+  tally.byKey.set(apiKeyId, (tally.byKey.get(apiKeyId) ?? 0) + number)
+}
+
+/**
+ * Counts reservations without asking Redis for each. A gateway that is killed forgets what it made since
+ * the last `sync`.
+ */
+export function createReservationUsage({ redis }: { redis: Redis }): ReservationUsage {
+  /** By Redis, and by this gateway since it told Redis. */
+  let known = createTallies()
+  let unsent = createTallies()
+
+  return {
+    add: (kind, apiKeyId) => count(unsent[kind], apiKeyId, 1),
+    total: (kind) => known[kind].total + unsent[kind].total,
+    of: (kind, apiKeyId) =>
+      (known[kind].byKey.get(apiKeyId) ?? 0) + (unsent[kind].byKey.get(apiKeyId) ?? 0),
+    largest: (kind) => Math.max(0, ...known[kind].byKey.values()),
+
+    async sync(today) {
+      const sent = structuredClone(unsent)
+      const writing = redis.multi()
+      for (const kind of kinds) {
+        for (const [apiKeyId, number] of sent[kind].byKey) {
+          writing.hincrby(usageKey(kind, today), apiKeyId, number)
+        }
+        if (sent[kind].total > 0) {
+          writing.expireat(usageKey(kind, today), (today + 1 + limits.keyDays[kind]) * 86_400)
+        }
+      }
+      await writing.exec()
+      subtract(sent)
+      known = await readTallies(today)
+    },
+  }
+
+  function subtract(sent: Tallies): void {
+    for (const kind of kinds) {
+      for (const [apiKeyId, number] of sent[kind].byKey) {
+        count(known[kind], apiKeyId, number)
+        count(unsent[kind], apiKeyId, -number)
+        if (unsent[kind].byKey.get(apiKeyId) === 0) unsent[kind].byKey.delete(apiKeyId)
+      }
+    }
+  }
+
+  async function readTallies(today: Day): Promise<Tallies> {
+    const tallies = createTallies()
+    const reading = kinds.flatMap((kind) =>
+      Array.from({ length: limits.keyDays[kind] + 1 }, async (_, daysAgo) => {
+        const used = await redis.hgetall(usageKey(kind, today - daysAgo))
+        for (const [apiKeyId, number] of Object.entries(used)) {
+          count(tallies[kind], apiKeyId, Number(number))
+        }
+      }),
+    )
+    await Promise.all(reading)
+    return tallies
+  }
+}

@@ -1,0 +1,19 @@
+import { IntakeError, limits, type LogEntryResult } from '@intake/contract'
+import type { Row } from '../row.ts'
+import type { Outcome } from './entries.ts'
+
+/**
+ * The result of each entry, in their order. Only the first ten rejected ones say why: a batch of nothing
+ * but errors must not make a response many times its size.
+ */
+export function entryResults(outcomes: Outcome<Row>[]): LogEntryResult[] {
+  let rejected = 0
+  return outcomes.map((outcome) => {
+    if (!(outcome instanceof IntakeError)) return { status: 'accepted', id: outcome.id }
+    const { code, message, errors, members } = outcome
+    rejected++
+    return rejected > limits.explainedEntries
+      ? { status: 'rejected', code, ...members }
+      : { status: 'rejected', code, detail: message, errors: [...errors], ...members }
+  })
+}

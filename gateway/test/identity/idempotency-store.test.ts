@@ -1,0 +1,198 @@
+import t, { type Test } from 'tap'
+import { connectRedis, type Redis } from '@intake/redis'
+import { startRedis } from '@intake/stack'
+import { startTcpProxy } from '../../../test/faults/kit/tcp-proxy.ts'
+import { createDataDir } from '../../../test/support/data-dir.ts'
+import { createIdempotencyStore } from '../../src/identity/idempotency-store.ts'
+import { createReservationLedger } from '../../src/identity/reservation-ledger.ts'
+
+const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
+const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+t.teardown(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+const mebibyte = 1024 * 1024
+
+async function createStore(
+  t: Test,
+  options: { redis?: Redis; memoryBytes?: number; refresh?: boolean } = {},
+) {
+  const connection = options.redis ?? redis
+  const ledger = createReservationLedger({
+    redis: connection,
+    memoryBytes: () => options.memoryBytes ?? 512 * mebibyte,
+    shares: { logs: 0.125, feedback: 0.125 },
+    onError: () => {},
+  })
+  t.teardown(() => ledger.close())
+  if (options.refresh ?? true) await ledger.refresh()
+  return { ledger, store: createIdempotencyStore({ redis: connection, ledger }) }
+}
+
+const soon = () => performance.now() + 60_000
+const id = (n: number) => `019aa5e6-5c40-7abc-8def-${String(n).padStart(12, '0')}`
+const first = {
+  scope: 'logs' as const,
+  apiKeyId: 'key_1',
+  bundleIdentifier: 'app',
+  deviceUuid: 'A',
+  key: 'k',
+  fingerprint: '0123456789ab',
+  id: id(1),
+}
+
+t.test('the first to reserve a key gives it its id, also when many come at once', async (t) => {
+  const stores = [(await createStore(t)).store, (await createStore(t)).store]
+  const ids = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => stores[i % 2]!.reserve({ ...first, id: id(i) }, soon())),
+  )
+  t.equal(new Set(ids).size, 1)
+})
+
+t.test('another payload under the same key is refused', async (t) => {
+  const { store } = await createStore(t)
+  await t.rejects(store.reserve({ ...first, fingerprint: 'ffffffffffff' }, soon()), {
+    code: 'idempotency_key_reused',
+  })
+})
+
+t.test(
+  'the same key of another application, device or kind of record is another key',
+  async (t) => {
+    const { store } = await createStore(t)
+    const others = [
+      { ...first, bundleIdentifier: 'other', id: id(101) },
+      { ...first, deviceUuid: 'B', id: id(102) },
+      { ...first, scope: 'feedback' as const, id: id(103) },
+      { ...first, scope: 'batches' as const, id: id(104) },
+    ]
+    for (const other of others) t.equal(await store.reserve(other, soon()), other.id)
+  },
+)
+
+t.test(
+  'a key that was reserved up to three days ago is found, and one from tomorrow',
+  async (t) => {
+    const { store, ledger } = await createStore(t)
+    for (const daysAgo of [3, 2, 1, -1]) {
+      const reservation = { ...first, key: `of ${daysAgo} days ago`, id: id(200 + daysAgo) }
+      await store.reserve(reservation, soon())
+      for (const key of await redis.keys('*:logs:*')) {
+        const [, tag, day, bucket] = /^(.*:logs:)(\d+):(\w+)$/.exec(key) ?? []
+        if (day === undefined || (await redis.hlen(key)) === 0) continue
+        await redis.rename(key, `${tag}${Number(day) - daysAgo}:${bucket}`)
+      }
+      await moveLayout(daysAgo)
+      await ledger.refresh()
+      t.equal(await store.reserve({ ...reservation, id: id(300) }, soon()), reservation.id)
+      await redis.flushall()
+      await ledger.refresh()
+    }
+  },
+)
+
+/** As if the days had been settled that many days ago. */
+async function moveLayout(daysAgo: number): Promise<void> {
+  const key = '{intake}:reservations:layout'
+  for (const [field, bits] of Object.entries(await redis.hgetall(key))) {
+    const [kind, day] = field.split(':')
+    await redis.hset(key, `${kind}:${Number(day) - daysAgo}`, bits)
+  }
+}
+
+t.test('the reservations of a day end three days after it, those of feedback thirty', async (t) => {
+  const { store } = await createStore(t)
+  await redis.flushall()
+  const [seconds] = await redis.time()
+  const midnight = Math.ceil(Number(seconds) / 86_400) * 86_400
+  for (const [scope, days] of [
+    ['logs', 3],
+    ['feedback', 30],
+  ] as const) {
+    await store.reserve({ ...first, scope }, soon())
+    const [key] = await redis.keys(`{intake:*:${scope}:*`)
+    t.equal(await redis.expiretime(key!), midnight + days * 86_400)
+  }
+})
+
+t.test(
+  'keys_full for a new key when the share is used up, and known keys are still found',
+  async (t) => {
+    await redis.flushall()
+    const { store, ledger } = await createStore(t, { memoryBytes: (100 * 64) / 0.125 })
+    const reserve = (n: number, apiKeyId: string) =>
+      store.reserve({ ...first, key: `key ${n}`, apiKeyId, id: id(n) }, soon())
+    for (let n = 0; n < 50; n++) await reserve(n, 'key_1')
+    await t.rejects(reserve(50, 'key_1'), { code: 'keys_full' }, 'an API key gets half of it')
+    for (let n = 50; n < 100; n++) await reserve(n, 'key_2')
+    t.equal(ledger.full().length, 1)
+    await t.rejects(reserve(100, 'key_3'), { code: 'keys_full' })
+    t.equal(await reserve(7, 'key_1'), id(7))
+    t.equal(await store.reserve({ ...first, scope: 'feedback', id: id(9) }, soon()), id(9))
+
+    const other = await createStore(t, { memoryBytes: (100 * 64) / 0.125 })
+    await ledger.refresh()
+    await other.ledger.refresh()
+    await t.rejects(
+      other.store.reserve({ ...first, key: 'key 101', apiKeyId: 'key_3' }, soon()),
+      { code: 'keys_full' },
+      'another gateway knows it',
+    )
+    t.match(other.ledger.full(), [/the idempotency keys of logs/])
+  },
+)
+
+t.test('the number of buckets may change from day to day', async (t) => {
+  await redis.flushall()
+  const { store } = await createStore(t, { memoryBytes: 64 * mebibyte })
+  t.equal(await store.reserve(first, soon()), first.id)
+  const larger = await createStore(t, { memoryBytes: 64 * 1024 * mebibyte })
+  t.equal(await larger.store.reserve({ ...first, id: id(2) }, soon()), first.id, 'not today')
+})
+
+t.test('a reservation takes at most 64 bytes of Redis', async (t) => {
+  await redis.flushall()
+  // Half of what there is room for, so that the buckets are as full as on an ordinary day.
+  const memoryBytes = 64 * mebibyte
+  const { store } = await createStore(t, { memoryBytes })
+  const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
+  const reservations = 20_000
+  const before = await used()
+  for (let n = 0; n < reservations; n += 500) {
+    await Promise.all(
+      Array.from({ length: 500 }, (_, i) =>
+        store.reserve({ ...first, key: `of many ${n + i}`, id: id(n + i) }, soon()),
+      ),
+    )
+  }
+  const bytes = ((await used()) - before) / reservations
+  t.comment(`${bytes.toFixed(1)} bytes per reservation`)
+  t.ok(bytes <= 64, `${bytes} bytes`)
+})
+
+t.test('a reservation whose reply was lost is asked for again, and found', async (t) => {
+  const proxy = await startTcpProxy({ target: server.port, random: Math.random })
+  t.teardown(() => proxy.close())
+  const url = new URL(server.url)
+  url.port = String(proxy.port)
+  const lossy = connectRedis({ url: url.href, role: 'producer', onError: () => {} })
+  t.teardown(() => lossy.disconnect())
+  await new Promise((resolve) => lossy.once('ready', resolve))
+  const { store } = await createStore(t, { redis: lossy })
+
+  proxy.set({ dropAnswers: true })
+  const reserving = store.reserve({ ...first, key: 'lost' }, soon())
+  await new Promise((resolve) => lossy.once('close', resolve))
+  proxy.set()
+  t.equal(await reserving, first.id)
+})
+
+t.test('queue_unavailable when Redis does not reply in time: nothing is stored then', async (t) => {
+  const away = connectRedis({ url: 'redis://127.0.0.1:1', role: 'consumer', onError: () => {} })
+  t.teardown(() => away.disconnect())
+  const { store } = await createStore(t, { redis: away, refresh: false })
+  const reserving = store.reserve(first, performance.now() + 300)
+  await t.rejects(reserving, { code: 'queue_unavailable' })
+})

@@ -1,0 +1,21 @@
+import type { Redis } from './connect.ts'
+
+/** How the wall clock of Redis relates to the monotonic clock of this process. */
+export interface ClockReading {
+  /** What to add to `performance.now()` to get the wall clock of Redis, in milliseconds. */
+  offsetMs: number
+  /** The true offset is at most this far away: half of the round trip. */
+  errorMs: number
+}
+
+/** Asks Redis for its time. */
+export async function readClock(
+  redis: Pick<Redis, 'time'>,
+  now: () => number = () => performance.now(),
+): Promise<ClockReading> {
+  const sentAt = now()
+  const [seconds, microseconds] = await redis.time()
+  const errorMs = (now() - sentAt) / 2
+  const redisMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000
+  return { offsetMs: redisMs - (sentAt + errorMs), errorMs }
+}

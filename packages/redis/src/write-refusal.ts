@@ -1,0 +1,44 @@
+import { ReplyError, type Redis } from './connect.ts'
+import { infoField } from './info-field.ts'
+import { replyCode } from './reply-code.ts'
+
+/** Never written: deleting it is a write without an effect. */
+const absentKey = '{intake}:absent'
+
+const replica = 'Redis is a replica'
+
+const reasons: Record<string, string> = {
+  READONLY: replica,
+  MASTERDOWN: `${replica} and has lost its primary`,
+  LOADING: 'Redis is loading its data',
+  MISCONF: 'Redis cannot write to its disk',
+  NOREPLICAS: 'Redis has fewer replicas than min-replicas-to-write',
+  NOAUTH: 'Redis does not accept the password',
+  WRONGPASS: 'Redis does not accept the password',
+  NOPERM: 'the user in REDIS_URL lacks a permission',
+}
+
+/**
+ * Why this Redis takes no writes, in words for an operator; undefined: it takes them. Asks for a
+ * write without an effect, so that every reason counts, and for the role, because a replica can be
+ * configured to take writes that its next synchronisation deletes.
+ *
+ * Memory that is used up is none of the reasons: see `RedisState.memoryUsed`.
+ *
+ * @throws when Redis does not respond
+ */
+export async function findWriteRefusal(redis: Redis): Promise<string | undefined> {
+  try {
+    const [replication] = await Promise.all([redis.info('replication'), redis.del(absentKey)])
+    return infoField(replication, 'role') === 'slave' ? replica : undefined
+  } catch (error) {
+    return describeRefusal(error)
+  }
+}
+
+/** @throws the error when it is not a reply of Redis */
+export function describeRefusal(error: unknown): string {
+  if (!(error instanceof ReplyError)) throw error
+  const code = replyCode(error as Error)
+  return reasons[code] ?? `Redis refuses commands${code === '' ? '' : ` (${code})`}`
+}

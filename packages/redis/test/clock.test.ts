@@ -1,0 +1,35 @@
+import t from 'tap'
+import { readClock } from '../src/clock.ts'
+
+/** A Redis whose wall clock is this far from `performance.now()`, at the end of an uneven round trip. */
+function exchange(options: { offsetMs: number; thereMs: number; backMs: number }) {
+  let nowMs = 1_000
+  return readClock(
+    {
+      async time() {
+        nowMs += options.thereMs
+        const redisMs = nowMs + options.offsetMs
+        nowMs += options.backMs
+        return [Math.floor(redisMs / 1_000), (redisMs % 1_000) * 1_000]
+      },
+    },
+    () => nowMs,
+  )
+}
+
+t.test('the offset of the clock is taken in the middle of the round trip', async (t) => {
+  const reading = await exchange({ offsetMs: 3_600_000, thereMs: 20, backMs: 20 })
+  t.same(reading, { offsetMs: 3_600_000, errorMs: 20 })
+})
+
+t.test('an uneven round trip is wrong by no more than the error that it states', async (t) => {
+  for (const [thereMs, backMs] of [
+    [4_000, 0],
+    [0, 4_000],
+    [3_000, 1_000],
+  ] as const) {
+    const { offsetMs, errorMs } = await exchange({ offsetMs: 500, thereMs, backMs })
+    t.equal(errorMs, 2_000)
+    t.ok(Math.abs(offsetMs - 500) <= errorMs)
+  }
+})

@@ -1,0 +1,164 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { startRedis } from '@intake/stack'
+import { createDataDir } from '../../../test/support/data-dir.ts'
+import {
+  connectRedis,
+  createConnectionCheck,
+  findWriteRefusal,
+  pollRedisState,
+  type Redis,
+  type RedisRole,
+} from '../src/index.ts'
+
+const password = 'failover'
+const first = await startRedis({ dataDir: createDataDir(t), port: 0, password })
+const second = await startRedis({ dataDir: createDataDir(t), port: 0, password })
+t.teardown(() => Promise.all([first.stop(), second.stop()]))
+
+async function openAddress(t: Test) {
+  let target = first.port
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect({ host: '127.0.0.1', port: target })
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket)
+      socket.on('error', () => other.destroy())
+      socket.on('close', () => sockets.delete(socket))
+      socket.pipe(other)
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}`,
+    leadTo: (redis: { port: number }) => (target = redis.port),
+  }
+}
+
+function open(t: Test, url: string, role: RedisRole): Redis {
+  const redis = connectRedis({ url, role, onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  return redis
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** `primary` becomes one, and the other one its replica. */
+async function promote(t: Test, primary: { port: number; url: string }): Promise<void> {
+  const other = primary === first ? second : first
+  const [promoted, demoted] = [primary, other].map(({ url }) => open(t, url, 'consumer'))
+  await promoted!.replicaof('NO', 'ONE')
+  await demoted!.config('SET', 'masterauth', password)
+  await demoted!.replicaof('127.0.0.1', primary.port)
+  await until(async () => (await demoted!.info('replication')).includes('role:slave'))
+}
+
+for (const role of ['producer', 'consumer'] as const) {
+  t.test(`a ${role} whose Redis was demoted writes to the new primary`, async (t) => {
+    await promote(t, first)
+    const address = await openAddress(t)
+    const redis = open(t, address.url, role)
+    await until(() => redis.status === 'ready')
+    await redis.set('before', 'x')
+    await promote(t, second)
+    address.leadTo(second)
+    await t.rejects(redis.set('after', role), { message: /^READONLY/ })
+    const writes = () =>
+      redis.set('after', role).then(
+        () => true,
+        () => false,
+      )
+    await until(writes)
+    t.equal(await open(t, second.url, 'consumer').get('after'), role)
+  })
+}
+
+t.test('a blocking read on a Redis that is demoted goes on at the new primary', async (t) => {
+  await promote(t, first)
+  const address = await openAddress(t)
+  const redis = open(t, address.url, 'consumer')
+  const read = async (): Promise<unknown> =>
+    redis.blpop('queue', 0).catch((error: Error) => {
+      t.match(error.message, /^(UNBLOCKED|READONLY)/)
+      return read()
+    })
+  const reading = read()
+  const observer = open(t, first.url, 'consumer')
+  await until(async () => (await observer.info('clients')).includes('blocked_clients:1'))
+  await promote(t, second)
+  address.leadTo(second)
+  await open(t, second.url, 'consumer').rpush('queue', 'job')
+  t.same(await reading, ['queue', 'job'])
+})
+
+t.test('the state says that Redis is a replica, and no longer when it is none', async (t) => {
+  await promote(t, first)
+  const address = await openAddress(t)
+  const redis = open(t, address.url, 'producer')
+  const told: (string | undefined)[] = []
+  const poll = pollRedisState({
+    redis,
+    intervalMs: 10,
+    onDurabilityViolations: () => {},
+    onWriteRefusal: (reason) => told.push(reason),
+    onError: () => {},
+  })
+  t.teardown(() => poll.close())
+  await until(() => poll.state() !== undefined)
+  t.equal(poll.state()?.writeRefusal, undefined)
+  await promote(t, second)
+  await until(() => poll.state()?.writeRefusal === 'Redis is a replica')
+  address.leadTo(second)
+  await until(() => poll.state()?.writeRefusal === undefined)
+  t.same(told, ['Redis is a replica', undefined], 'told when it changes')
+})
+
+t.test('a replica that takes writes, which its primary deletes, is a replica too', async (t) => {
+  await promote(t, second)
+  const redis = open(t, first.url, 'consumer')
+  await redis.config('SET', 'replica-read-only', 'no')
+  t.equal(await findWriteRefusal(redis), 'Redis is a replica')
+  await redis.config('SET', 'replica-read-only', 'yes')
+  t.equal(await findWriteRefusal(redis), 'Redis is a replica')
+})
+
+t.test('a primary with fewer replicas than it must have says so', async (t) => {
+  await promote(t, first)
+  const redis = open(t, first.url, 'consumer')
+  await redis.config('SET', 'min-replicas-to-write', '5')
+  t.equal(await findWriteRefusal(redis), 'Redis has fewer replicas than min-replicas-to-write')
+  await redis.config('SET', 'min-replicas-to-write', '0')
+  t.equal(await findWriteRefusal(redis), undefined)
+})
+
+t.test('a password that was changed is the reason why there is no connection', async (t) => {
+  await promote(t, first)
+  const url = new URL(first.url)
+  url.password = 'before-the-rotation'
+  const redis = open(t, url.href, 'producer')
+  const check = createConnectionCheck(redis)
+  t.throws(check, { message: 'not connected: no response yet' })
+  await until(() => {
+    try {
+      check()
+    } catch (error) {
+      return (error as Error).message.startsWith('not connected: WRONGPASS')
+    }
+    return false
+  })
+  const operator = open(t, first.url, 'consumer')
+  await operator.acl('SETUSER', 'default', '>before-the-rotation')
+  await until(() => redis.status === 'ready')
+  t.doesNotThrow(check)
+})

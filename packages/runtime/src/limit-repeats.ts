@@ -1,0 +1,47 @@
+const firstPauseMs = 1_000
+const longestPauseMs = 60_000
+/** More kinds of errors than one source has; beyond them the oldest kind counts as new again. */
+const kindsMax = 100
+
+interface Kind {
+  reportedAt: number
+  pauseMs: number
+  omitted: number
+}
+
+/**
+ * Reports an error when its kind is new, and an error of the same kind again after a second, two,
+ * four and so on up to a minute, with how many were left out in between. A kind that has not occurred
+ * for a minute beyond its pause is new.
+ *
+ * The kind is the `code`, or without one the first word of the message (`READONLY`).
+ */
+export function limitRepeats(
+  report: (error: unknown, omitted: number) => void,
+  now: () => number = () => performance.now(),
+): (error: unknown) => void {
+  const kinds = new Map<string, Kind>()
+
+  return (error) => {
+    const name = kindOf(error)
+    const kind = kinds.get(name)
+    const sinceMs = kind === undefined ? Infinity : now() - kind.reportedAt
+    if (kind !== undefined && sinceMs < kind.pauseMs) {
+      kind.omitted++
+      return
+    }
+    const isNew = kind === undefined || sinceMs > kind.pauseMs + longestPauseMs
+    const pauseMs = isNew ? firstPauseMs : Math.min(2 * kind.pauseMs, longestPauseMs)
+    kinds.delete(name)
+    kinds.set(name, { reportedAt: now(), pauseMs, omitted: 0 })
+    const [oldest] = kinds.keys()
+    if (kinds.size > kindsMax && oldest !== undefined) kinds.delete(oldest)
+    report(error, kind?.omitted ?? 0)
+  }
+}
+
+function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error
+  const { code, message }: NodeJS.ErrnoException = error
+  return code ?? /^\S*/.exec(message)?.[0] ?? ''
+}

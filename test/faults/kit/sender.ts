@@ -1,0 +1,98 @@
+import { gzipSync } from 'node:zlib'
+import { Agent, FormData, request } from 'undici'
+import type { Payload } from './payload.ts'
+
+/** What became of one attempt to send one record. */
+export type Outcome =
+  | { is: 'acknowledged'; id: string }
+  /** Answered with an error that says "not stored", or never sent; status 0. */
+  | { is: 'refused'; status: number; code: string }
+  /** No answer, or one that says "maybe". */
+  | { is: 'unknown'; why: string }
+
+export interface Sent {
+  outcome: Outcome
+  /** By the documented rules. */
+  mayRetry: boolean
+  /** The pause before the next attempt. */
+  afterMs: number
+}
+
+export interface Sender {
+  send(url: string, record: Payload): Promise<Sent>
+  close(): Promise<void>
+}
+
+/** After this the sender gives up waiting for an answer: far beyond every deadline of the service. */
+const patienceMs = 40_000
+const retryable = new Set([408, 429, 502, 503, 504])
+const neverSent = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT'])
+
+/** Sends records as a client does. */
+export function createSender(options: { apiKey: string; connections: number }): Sender {
+  const { apiKey, connections } = options
+  const agent = new Agent({ connections, headersTimeout: patienceMs, bodyTimeout: patienceMs })
+
+  return {
+    async send(url, record) {
+      try {
+        const { statusCode, headers, body } = await request(url + record.path, {
+          method: 'POST',
+          dispatcher: agent,
+          headers: {
+            'x-api-key': apiKey,
+            ...(record.idempotencyKey !== undefined && {
+              'idempotency-key': record.idempotencyKey,
+            }),
+            ...(record.kind === 'logs' && { 'content-type': 'application/json' }),
+            ...(isBatch(record) && { 'content-encoding': 'gzip' }),
+          },
+          body: bodyOf(record),
+        })
+        const whole = (await body.json()) as Answer & { results?: [Answer] }
+        const answer = whole.results?.[0] ?? whole
+        const code = answer.code ?? ''
+        const afterMs = Math.min(Number(headers['retry-after'] ?? 1), 2) * 1000
+        if (statusCode === 201 || answer.status === 'accepted') {
+          return { outcome: { is: 'acknowledged', id: answer.id ?? '' }, mayRetry: false, afterMs }
+        }
+        const mayRetry = retryable.has(statusCode)
+        if (code === 'outcome_unknown') {
+          return { outcome: { is: 'unknown', why: code }, mayRetry, afterMs }
+        }
+        return { outcome: { is: 'refused', status: statusCode, code }, mayRetry, afterMs }
+      } catch (error) {
+        const why = (error as NodeJS.ErrnoException).code ?? String(error)
+        const outcome: Outcome = neverSent.has(why)
+          ? { is: 'refused', status: 0, code: why }
+          : { is: 'unknown', why }
+        return { outcome, mayRetry: true, afterMs: 200 }
+      }
+    },
+    close: () => agent.close(),
+  }
+}
+
+/** Of a request, or of the only entry of a batch. */
+interface Answer {
+  id?: string
+  code?: string
+  status?: unknown
+}
+
+const isBatch = ({ path }: Payload) => path.endsWith('/batch')
+
+function bodyOf(record: Payload): string | Buffer | FormData {
+  if (record.kind === 'feedback') return form(record)
+  const json = JSON.stringify(record.body)
+  return isBatch(record) ? gzipSync(json) : json
+}
+
+function form({ body, images }: Payload): FormData {
+  const data = new FormData()
+  data.append('payload', JSON.stringify(body))
+  for (const { name, type, bytes } of images) {
+    data.append('attachments', new Blob([new Uint8Array(bytes)], { type }), name)
+  }
+  return data
+}

@@ -1,0 +1,302 @@
+import { request } from 'undici'
+import { insideArgs } from '../kit/app-process.ts'
+import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
+import { uuidV7, type Payload } from '../kit/payload.ts'
+import { createSender, type Sent } from '../kit/sender.ts'
+import { until } from '../kit/until.ts'
+import type { Scenario, Stage } from '../scenario.ts'
+
+const secondMs = 1_000
+const dayMs = 24 * 60 * 60 * secondMs
+const ageMs = 30 * dayMs
+const aheadMs = 10 * 60 * secondMs
+
+/** Numbers of logs without a key, which the producer does not reach. */
+function* plainNumbers(from: number): Generator<number> {
+  for (let seq = from; ; seq++) if (seq % 4 !== 0 && seq % 25 !== 0) yield seq
+}
+
+/** Sends single records beside the producer, and writes them down as it does. */
+function besides({ cluster, history, payload, later }: Stage, from: number) {
+  const sender = createSender({ apiKey: cluster.apiKey, connections: 64 })
+  later(() => sender.close())
+  const numbers = plainNumbers(from)
+  return {
+    next: () => numbers.next().value as number,
+    /** The record of a number, with more in its log. */
+    record: (seq: number, log: object = {}, idempotencyKey?: string): Payload => {
+      const plain = payload(seq)
+      const body = { ...plain.body, log: { ...(plain.body['log'] as object), ...log } }
+      return { ...plain, body, keyed: true, idempotencyKey }
+    },
+    /** @param isHeard whether the client gets to see the response */
+    async send(url: string, seq: number, record: Payload, isHeard = true): Promise<Sent> {
+      await history.append({ seq, attempt: 1, is: 'issued', kind: 'logs', keyed: true })
+      const sent = await sender.send(url, record)
+      const outcome = isHeard ? sent.outcome : { is: 'unknown' as const, why: 'response lost' }
+      await history.append({ seq, attempt: 1, ...outcome, ms: 0 })
+      return sent
+    },
+    /** An attempt that must not store anything new; it is not written down. */
+    again: (url: string, record: Payload) => sender.send(url, record),
+  }
+}
+
+const idOf = ({ outcome }: Sent) => (outcome.is === 'acknowledged' ? outcome.id : outcome)
+const codeOf = ({ outcome }: Sent) => (outcome.is === 'refused' ? outcome.code : outcome.is)
+
+async function statusOfReadyz(url: string): Promise<{ status: number; text: string }> {
+  const { statusCode, body } = await request(`${url}/readyz`)
+  return { status: statusCode, text: await body.text() }
+}
+
+/** Rows of one identity lie in one partition, so a query that reads one month counts them once. */
+async function expectOnePartition({ cluster, expect }: Stage): Promise<void> {
+  const split = await cluster.sql.query(
+    `SELECT id FROM intake.logs_raw GROUP BY bundle_identifier, id, device_uuid
+     HAVING uniqExact(_partition_id) > 1`,
+  )
+  expect(split.length === 0, `no record is in two partitions (${split.length})`)
+}
+
+/** Who a record is: ids of clients, keys, clocks and the bounds of time. */
+export const identityScenarios: Scenario[] = [
+  {
+    id: 'F60',
+    title: 'the same client ids through two gateways whose clocks are 4 s apart: one record each',
+    cluster: { gateways: 2, gatewayArgs: insideArgs },
+    load: { rate: 50 },
+    async run(stage) {
+      const { cluster, acknowledged, expect } = stage
+      await acknowledged(50)
+      cluster.gateways[0]!.tell({ clockOffMs: 4 * secondMs })
+      const { next, record, send } = besides(stage, 2_000_001)
+      for (let round = 0; round < 10; round++) {
+        await Promise.all(
+          Array.from({ length: 20 }, async () => {
+            const seq = next()
+            const id = uuidV7(Date.now() - round * dayMs, seq)
+            const both = await Promise.all(
+              cluster.gatewayUrls.map((url) => send(url, seq, record(seq, { id }))),
+            )
+            expect(
+              both.every((sent) => idOf(sent) === id),
+              'both are acknowledged with the id of the client',
+            )
+          }),
+        )
+      }
+      await acknowledged(50)
+    },
+  },
+  {
+    id: 'F61',
+    title: 'the clock of one of two gateways jumps by 10 s, an hour, ten years: it takes nothing',
+    cluster: { gateways: 2, gatewayArgs: insideArgs },
+    async run(stage) {
+      const { cluster, acknowledged, expect } = stage
+      const [gateway] = cluster.gateways
+      const [url] = cluster.gatewayUrls
+      const { next, record, again } = besides(stage, 2_000_001)
+      for (const clockOffMs of [10, 3_600, -3_600, 10 * 365 * 86_400].map((s) => s * secondMs)) {
+        await acknowledged(50)
+        gateway!.tell({ clockOffMs })
+        await until('the gateway is not ready', async () => !(await cluster.gatewayReady(0)))
+        const { text } = await statusOfReadyz(gateway!.adminUrl())
+        expect(/clock/i.test(text), `its readiness names the clock (${text})`)
+        const code = codeOf(await again(url!, record(next())))
+        expect(code === 'clock_skew', `a record is refused with clock_skew (${code})`)
+        gateway!.tell({ clockOffMs: 0 })
+        await until('the gateway is ready again', () => cluster.gatewayReady(0))
+      }
+      await acknowledged(100)
+      const [row] = await cluster.sql.query<{ n: number }>(
+        `SELECT count() AS n FROM intake.logs WHERE abs(dateDiff('second', time, now())) > 600`,
+      )
+      expect(row?.n === 0, `no record has a time of the wrong clock (${row?.n})`)
+    },
+  },
+  {
+    id: 'F62',
+    title: 'a client id repeated over the bounds of its time, the first response lost: one record',
+    load: { rate: 50 },
+    async run(stage) {
+      const { cluster, acknowledged, expect } = stage
+      const [url] = cluster.gatewayUrls
+      const { next, record, send, again } = besides(stage, 2_000_001)
+      await acknowledged(50)
+      const old = Array.from({ length: 20 }, () => {
+        const seq = next()
+        return { seq, sent: record(seq, { id: uuidV7(Date.now() - ageMs + 3 * secondMs, seq) }) }
+      })
+      const first = await Promise.all(old.map(({ seq, sent }) => send(url!, seq, sent, false)))
+      expect(
+        first.every(({ outcome }) => outcome.is === 'acknowledged'),
+        'within the bound they are stored',
+      )
+      await until('the bound has passed', async () => {
+        const codes = await Promise.all(
+          old.map(async ({ sent }) => codeOf(await again(url!, sent))),
+        )
+        return codes.every((code) => code === 'id_time_out_of_range')
+      })
+
+      const seq = next()
+      const early = record(seq, { id: uuidV7(Date.now() + aheadMs + 2 * secondMs, seq) })
+      const refused = codeOf(await again(url!, early))
+      expect(refused === 'id_time_out_of_range', `too early an id is refused (${refused})`)
+      await until('its time has come nearer', async () => {
+        return (await again(url!, early)).outcome.is === 'acknowledged'
+      })
+      await send(url!, seq, early)
+      await acknowledged(50)
+    },
+  },
+  {
+    id: 'F63a',
+    title: 'keyed repeats whose timestamp crosses the bound between two attempts: same id',
+    load: { rate: 50 },
+    async run(stage) {
+      const { cluster, acknowledged, expect } = stage
+      const [url] = cluster.gatewayUrls
+      const { next, record, send } = besides(stage, 2_000_001)
+      await acknowledged(50)
+      const timestamp = new Date(Date.now() - ageMs + 3 * secondMs).toISOString()
+      const records = Array.from({ length: 20 }, () => {
+        const seq = next()
+        return { seq, sent: record(seq, { timestamp }, `bound ${seq}`) }
+      })
+      const sendAll = () =>
+        Promise.all(records.map(async ({ seq, sent }) => idOf(await send(url!, seq, sent))))
+      const before = await sendAll()
+      await until('the bound has passed', () => Date.parse(timestamp) < Date.now() - ageMs - 1)
+      const after = await sendAll()
+      expect(String(after) === String(before), 'every repeat gets the id of its first attempt')
+      const [row] = await cluster.sql.query<{ n: number }>(
+        'SELECT count() AS n FROM intake.logs_raw WHERE time = {time:DateTime64(3)}',
+        { time: timestamp.replace('T', ' ').slice(0, -1) },
+      )
+      expect(row !== undefined, 'they can be asked for by their time')
+      await expectOnePartition(stage)
+    },
+  },
+  {
+    id: 'F63b',
+    title: "keyed repeats through two gateways over midnight and the end of Redis's month: same id",
+    cannotRun: mayFakeTime,
+    cluster: { gateways: 2, gatewayArgs: insideArgs },
+    load: { rate: 50 },
+    async run(stage) {
+      const { cluster, acknowledged, dir, expect } = stage
+      await acknowledged(50)
+      const setOffMs = await restartWithFakeTime(cluster.redis, dir)
+      const { next, record, send } = besides(stage, 2_000_001)
+      const now = new Date()
+      const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)
+      const clockOffMs = midnight - Date.now() - 4 * secondMs
+      setOffMs(clockOffMs)
+      for (const gateway of cluster.gateways) gateway.tell({ clockOffMs })
+      await Promise.all(
+        [0, 1].map((index) => until('the gateway is ready', () => cluster.gatewayReady(index))),
+      )
+      const here = () => Date.now() + clockOffMs
+      const first = new Map<number, { sent: Payload; id: unknown }>()
+      let differ = 0
+      let sentBefore = 0
+      let sentAfter = 0
+      const pairs: Promise<void>[] = []
+      await until('midnight is over', async () => {
+        for (let pair = 0; pair < 3; pair++) pairs.push(sendTwice())
+        return here() > midnight + 3 * secondMs
+      })
+      await Promise.all(pairs)
+      await Promise.all(
+        [...first].map(async ([seq, { sent, id }]) => {
+          if (idOf(await send(cluster.gatewayUrls[0]!, seq, sent)) !== id) differ++
+        }),
+      )
+      expect(sentBefore > 20 && sentAfter > 20, `before and after (${sentBefore}, ${sentAfter})`)
+      expect(differ === 0, `every repeat gets the same id (${differ} did not)`)
+      await acknowledged(50)
+      await expectOnePartition(stage)
+
+      async function sendTwice(): Promise<void> {
+        const seq = next()
+        const sent = record(seq, {}, `midnight ${seq}`)
+        const urls = cluster.gatewayUrls.toSorted(() => (seq % 2 === 0 ? 1 : -1))
+        if (here() < midnight) sentBefore++
+        else sentAfter++
+        const ids = []
+        for (const url of urls) ids.push(idOf(await send(url, seq, sent)))
+        const [one, other] = ids
+        if (typeof one !== 'string' || typeof other !== 'string') return
+        first.set(seq, { sent, id: one })
+        if (one !== other) differ++
+      }
+    },
+  },
+  {
+    id: 'F64',
+    title: 'the share of keys used up: keys_full for new ones, everything else goes on',
+    cluster: { gatewayEnv: { RESERVATIONS_LOGS_SHARE: '0.00002' } },
+    load: { rate: 100 },
+    async run(stage) {
+      const { cluster, acknowledged, history, expect } = stage
+      const [url] = cluster.gatewayUrls
+      const { next, record, send, again } = besides(stage, 2_000_001)
+      const seq = next()
+      const known = record(seq, {}, 'known')
+      const first = idOf(await send(url!, seq, known))
+      await until('new keys are refused', () =>
+        history.events.some((one) => one.is === 'refused' && one.code === 'keys_full'),
+      )
+      const fullAt = history.events.length
+      await acknowledged(200)
+      const kinds = new Map(
+        history.events.flatMap((one) => (one.is === 'issued' ? [[one.seq, one]] : [])),
+      )
+      const since = history.events.slice(fullAt).flatMap((one) => {
+        return one.is === 'acknowledged' ? [kinds.get(one.seq)!] : []
+      })
+      expect(
+        since.some(({ kind, keyed }) => kind === 'logs' && !keyed),
+        'logs without a key go on',
+      )
+      expect(
+        since.some(({ kind, keyed }) => kind === 'feedback' && keyed),
+        'feedback goes on, with its keys',
+      )
+      const repeated = idOf(await again(url!, known))
+      expect(repeated === first, `a known key is still found (${JSON.stringify(repeated)})`)
+      const { status, text } = await statusOfReadyz(cluster.gateways[0]!.adminUrl())
+      expect(status === 200 && text.includes('degraded'), `ready, and degraded (${text})`)
+    },
+  },
+  {
+    id: 'F65',
+    title: 'events that alternate between two months: frames stay large',
+    load: { rate: 50 },
+    async run(stage) {
+      const { cluster, acknowledged, expect } = stage
+      const [gateway] = cluster.gateways
+      const [url] = cluster.gatewayUrls
+      await acknowledged(50)
+      const frames = () => cluster.metric(gateway!, 'intake_frames_enqueued_total{kind="logs"}')
+      const rows = () => cluster.metric(gateway!, 'intake_records_accepted_total{kind="logs"}')
+      const before = { frames: await frames(), rows: await rows() }
+      const { next, record, send } = besides(stage, 2_000_001)
+      const months = [Date.now() - 29 * dayMs, Date.now()]
+      for (let round = 0; round < 5; round++) {
+        await Promise.all(
+          Array.from({ length: 200 }, (_, n) => {
+            const seq = next()
+            return send(url!, seq, record(seq, { id: uuidV7(months[n % 2]!, seq) }))
+          }),
+        )
+      }
+      const perFrame = ((await rows()) - before.rows) / ((await frames()) - before.frames)
+      expect(perFrame > 4, `more than four rows share a frame (${perFrame.toFixed(1)})`)
+      await expectOnePartition(stage)
+    },
+  },
+]
