@@ -14,6 +14,8 @@ export interface ProducerOptions {
   rate: number
   /** Requests under way at once; a record that finds no place is not issued. */
   clients?: number
+  /** One of so many records goes over a connection of its own; default: none. */
+  freshEvery?: number
 }
 
 export interface Producer {
@@ -32,19 +34,17 @@ const tickMs = 10
 
 /** Sends records as a fleet of clients does, and writes down what became of each attempt. */
 export function startProducer(options: ProducerOptions): Producer {
-  const { urls, apiKey, history, payload, rate, clients = 512 } = options
-  const agent = new Agent({
-    connections: clients,
-    headersTimeout: patienceMs,
-    bodyTimeout: patienceMs,
-  })
+  const { urls, apiKey, history, payload, rate, clients = 512, freshEvery = Infinity } = options
+  const connections = { connections: clients, headersTimeout: patienceMs, bodyTimeout: patienceMs }
+  const agent = new Agent(connections)
+  const freshAgent = new Agent(connections)
   const underWay = new Set<Promise<void>>()
   const started = performance.now()
   const counts = { issued: 0, acknowledged: 0, refused: 0, unknown: 0 }
   let next = 1
   let due = 0
   let repeatUntil = Infinity
-  let closed: Promise<void> | undefined
+  let closed: Promise<void[]> | undefined
 
   const timer = setInterval(() => {
     const dueNow = Math.floor(((performance.now() - started) / 1000) * rate)
@@ -77,10 +77,13 @@ export function startProducer(options: ProducerOptions): Producer {
   async function send(seq: number, attempt: number, record: Payload) {
     const base = { seq, attempt }
     const url = [...urls][(seq + attempt) % urls.size] ?? ''
+    const isFresh = seq % freshEvery === 0
     try {
       const { statusCode, headers, body } = await request(url + pathOf(record), {
         method: 'POST',
-        dispatcher: agent,
+        dispatcher: isFresh ? freshAgent : agent,
+        // The connection ends with the response.
+        reset: isFresh,
         headers: {
           'x-api-key': apiKey,
           ...(record.keyed && !record.batched && { 'idempotency-key': `key-${seq}` }),
@@ -117,7 +120,7 @@ export function startProducer(options: ProducerOptions): Producer {
       clearInterval(timer)
       repeatUntil = performance.now() + repeatMs
       await Promise.all(underWay)
-      await (closed ??= agent.close())
+      await (closed ??= Promise.all([agent.close(), freshAgent.close()]))
     },
   }
 }
