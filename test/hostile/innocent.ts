@@ -16,6 +16,8 @@ export interface Notice {
 export interface Innocent {
   events: readonly Event[]
   payload: (seq: number) => Payload
+  /** An SQL condition for the rows of this sender. */
+  where: string
   /** Resolves when this many more records have been sent. */
   issued(more: number): Promise<void>
   /** Starts a stretch; call the result to end it. */
@@ -55,6 +57,7 @@ export function startInnocent(options: {
   return {
     events: history.events,
     payload,
+    where: `position(toString(device_uuid), '${groupOf(run)}') > 0`,
     async issued(more) {
       const wanted = producer.issued() + more
       await until(`${more} more are issued`, () => producer.issued() >= wanted)
@@ -69,14 +72,16 @@ export function startInnocent(options: {
 
 /** Of a device that sends in this run only: the same keys from another device are other keys. */
 function ofRun(record: Payload, run: number): Payload {
-  const group = `-${run.toString(16).padStart(4, '0')}-`
-  const device_uuid = String(record.body['device_uuid']).replace('-2f4f-', group)
+  const device_uuid = String(record.body['device_uuid']).replace('-2f4f-', groupOf(run))
   return {
     ...record,
     body: { ...record.body, device_uuid },
     expected: { ...record.expected, device_uuid },
   }
 }
+
+/** The second group of the `device_uuid`. */
+const groupOf = (run: number) => `-${run.toString(16).padStart(4, '0')}-`
 
 function notice(events: readonly Event[]): Notice {
   const times: number[] = []

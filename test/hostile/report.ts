@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { Notice } from './innocent.ts'
 import type { Result } from './run-case.ts'
 
@@ -25,14 +26,15 @@ export function line(result: Result): string {
   return [first, ...details.map((detail) => `     ${detail}`)].join('\n')
 }
 
-function numbers({ before, during, facts, peakMiB, cpuShare, exitMs, connectionsEndMs }: Seen) {
+function numbers(result: Seen) {
+  const { before, during, facts, peakMiB, cpuShare, load, exitMs, connectionsEndMs } = result
   const seen = Object.entries(facts ?? {}).map(([name, value]) => `${name} ${value}`)
   const gone = connectionsEndMs === null ? '' : `, connections gone after ${connectionsEndMs} ms`
   return [
     `before: p50 ${before.p50Ms} ms, slowest ${before.slowestMs} ms; ` +
       `during: ${during.responses} responses, p50 ${during.p50Ms} ms, slowest ${during.slowestMs} ms, ` +
       `refused ${codes(during) || 'none'}`,
-    `gateway: ${peakMiB} MiB, ${Math.round(cpuShare * 100)} % of a processor, SIGTERM ${exitMs} ms${gone}`,
+    `gateway: ${peakMiB} MiB, ${Math.round(cpuShare * 100)} % of a processor, SIGTERM ${exitMs} ms${gone}; load ${load}`,
     ...(seen.length > 0 ? [`attack: ${seen.join(', ')}`] : []),
   ]
 }
@@ -52,6 +54,7 @@ export function markdown(run: Run, before?: Run): string {
     const old = before ? cellsBefore(earlier.get(result.id)) : []
     return row([result.id, result.title, ...cells(result), ...old])
   })
+  const loads = results.flatMap(({ seen }) => (seen ? [seen.load] : []))
   const failed = results.filter((result) => !passed(result))
   const count = `${results.length - failed.length} of ${results.length} cases passed`
   return [
@@ -66,7 +69,8 @@ export function markdown(run: Run, before?: Run): string {
     'seconds after its end, its requests without an acknowledgement, and the most memory that the gateway',
     'had. A case passes when no response takes more than 1,500 ms, none is refused, the gateway has at most',
     '900 MiB (500 in a), ends on SIGTERM with code 0, every acknowledged record is visible once, and what',
-    'the case itself demands holds. All processes share one machine, so times are upper limits.',
+    'the case itself demands holds. All processes share one machine, with a load average of',
+    `${Math.min(...loads)} to ${Math.max(...loads)} on ${availableParallelism()} processors, so times are upper limits.`,
     '',
     'Written by the run itself (`--write`), never by hand; how the suite works is in',
     '[test/hostile](../test/hostile/README.md).',

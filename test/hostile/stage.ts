@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApiKeyStore } from '@intake/api-keys'
-import { hostileBundle } from './attack/bodies.ts'
 import { createAppProcess, type AppProcess } from '../faults/kit/app-process.ts'
 import { pickPorts, startCluster, type Cluster } from '../faults/kit/cluster.ts'
 import { until } from '../faults/kit/until.ts'
@@ -15,10 +14,6 @@ export interface Stage {
   root: string
   /** A gateway process of its own, not started yet. */
   createGateway(env?: Record<string, string>): Promise<Gateway>
-  /** Takes the rows of attacks out of the tables, so that only the innocent sender's are there. */
-  removeHostileRows(): Promise<void>
-  /** Empties the tables. */
-  removeRows(): Promise<void>
   close(): Promise<void>
 }
 
@@ -31,7 +26,6 @@ export interface Gateway {
 }
 
 const attackerKey = 'hostile-key-0123456789abcdef'
-const rawTables = ['logs_raw', 'feedback_raw']
 /** So that a gateway that keeps too much dies instead of growing. */
 const heapMiB = 512
 
@@ -98,16 +92,6 @@ export async function startStage(options: { dir: string; root: string }): Promis
             await until('the gateway is ready', () => isReady(url))
           },
         }
-      },
-      async removeHostileRows() {
-        for (const table of rawTables) {
-          await cluster.sql.command(
-            `ALTER TABLE intake.${table} DELETE WHERE bundle_identifier = '${hostileBundle}' SETTINGS mutations_sync = 2`,
-          )
-        }
-      },
-      async removeRows() {
-        for (const table of rawTables) await cluster.sql.command(`TRUNCATE TABLE intake.${table}`)
       },
       close,
     }

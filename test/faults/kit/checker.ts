@@ -35,6 +35,8 @@ export interface CheckOptions {
   keptFrames?: number
   /** Finds a record that is visible although no answer told its sender. */
   everyStoredIsAnswered?: boolean
+  /** An SQL condition on the rows that are looked at, where others send too; default: all. */
+  where?: string | undefined
 }
 
 /** The documented deadlines and one and a half seconds for a slow machine. */
@@ -48,7 +50,7 @@ export async function check(options: CheckOptions): Promise<Verdict> {
   await drained(cluster, options.drainMs ?? 120_000, keptFrames).catch((error: Error) =>
     violations.add('not drained', error.message),
   )
-  const visible = await visibleRows(cluster)
+  const visible = await visibleRows(cluster, options.where)
   const records = outcomes(options.events)
   const counts = await countAll(cluster, options.events, records, visible.length)
 

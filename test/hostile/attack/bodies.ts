@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
 
-/** What the rows of an attack are known by, to tell them from the innocent sender's. */
-export const hostileBundle = 'com.example.hostile'
 export const mebibyte = 1024 * 1024
 
 const sender = {
-  bundle_identifier: hostileBundle,
+  bundle_identifier: 'com.example.hostile',
   device: { os: 'Android' },
   device_uuid: 'bd9c40f6-0000-4b8a-9d3b-000000000000',
   unique_user_id: 'hostile',

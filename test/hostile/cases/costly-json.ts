@@ -144,8 +144,13 @@ export const costlyJson = [
       path: '/api/log/batch',
       headers: gzipped,
       body: () => {
-        const members = Array.from({ length: 800 }, (_, index) => `"p${index}":${index}`)
-        return gzipSync(batchText(entriesOf(`{"event":"a","params":{${members.join(',')}}}`)))
+        const params = () =>
+          Array.from({ length: 800 }, (_, index) => `"p${index}":${Math.random().toFixed(6)}`)
+        const entries = Array.from(
+          { length: 500 },
+          () => `{"event":"a","params":{${params().join(',')}}}`,
+        )
+        return gzipSync(batchText(entries.join(',')))
       },
     }),
     judge,
