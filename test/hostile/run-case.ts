@@ -120,8 +120,8 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
       if (limitMs === undefined || options.attackMs !== undefined) return null
       const sinceMs = () => performance.now() - attackStarted
       const gone = () => !app.running() || watch.descriptors() <= descriptorsMax
-      const timeoutMs = Math.max(0, limitMs - sinceMs())
-      return until('the connections are gone', gone, { timeoutMs, everyMs: 200 }).then(
+      const stallMs = Math.max(0, limitMs - sinceMs())
+      return until('the connections are gone', gone, { stallMs, everyMs: 200 }).then(
         () => Math.round(sinceMs()),
         () => null,
       )
