@@ -7,7 +7,6 @@ import { createAdmission } from './admission.ts'
 import { buildApp } from './app.ts'
 import { GatewayConfig } from './config.ts'
 import { createReservations } from './idempotency.ts'
-import { requireSoundParser } from './json.ts'
 import { createGatewayMetrics } from './metrics.ts'
 
 await runProcess({
@@ -15,7 +14,6 @@ await runProcess({
   config: GatewayConfig,
   closeDeadlineMs: 10_000,
   async start(config, log) {
-    requireSoundParser()
     const redis = connectRedis({
       url: config.REDIS_URL,
       role: 'producer',

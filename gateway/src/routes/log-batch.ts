@@ -42,9 +42,9 @@ export async function logBatchRoute(
     metrics: GatewayMetrics
   },
 ): Promise<void> {
-  const { logs, admission, reservations, budget, enqueueDeadlineMs, metrics } = options
+  const { logs, admission, reservations, budget, turns, enqueueDeadlineMs, metrics } = options
   const { bodyBytesMax, jsonBytesMax, entryBytesMax } = options
-  await app.register(jsonBody, { jsonBytesMax })
+  await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
 
   app.post(
     '/api/log/batch',
@@ -63,7 +63,8 @@ export async function logBatchRoute(
           'An entry with an `id`, or any entry of a batch with an `Idempotency-Key`, may be sent ' +
           'again within 72 hours and stays one event; others are stored again. ' +
           `At most ${bodyBytesMax} bytes, ${entryBytesMax} for an entry with the device; with ` +
-          `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression.`,
+          `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression. ` +
+          `At most ${limits.batchJsonNodes} members and elements, ${limits.jsonNodes} in an entry.`,
         tags: ['intake'],
         security: [{ apiKey: [] }],
         body: LogBatchSubmission,
@@ -132,7 +133,7 @@ export async function logBatchRoute(
 /** An entry, or why it is rejected. */
 function readEntry(value: unknown, index: number): LogEntry | IntakeError {
   try {
-    checkJson(value, entryDepthMax)
+    checkJson(value, { depthMax: entryDepthMax, pointer: `/logs/${index}` })
     return validateEntry(value, `/logs/${index}`)
   } catch (error) {
     return rejection(error)
