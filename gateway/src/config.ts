@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { ConfigError } from '@intake/runtime'
 import { formBytesMax } from './feedback-form.ts'
+import { accountShare } from './shares.ts'
 
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
@@ -57,24 +58,34 @@ export const GatewayConfig = Type.Object({
     default: 256 * mebibyte,
     description:
       'Bytes of requests that are held in memory at once, a quarter for logs and the rest for ' +
-      'feedback; beyond it 503 `busy`. The largest batch and the largest form must fit.',
+      'feedback; beyond it 503 `busy`. One API key gets at most two thirds of either, into which the ' +
+      'largest batch and the largest form must fit.',
   }),
-  REQUEST_TIMEOUT_MS: Type.Integer({
-    minimum: 1_000,
-    default: 30_000,
-    description: 'Time in which a whole request must arrive; then 408.',
+  BODY_BYTES_PER_SECOND_MIN: Type.Integer({
+    minimum: 1,
+    default: 4_096,
+    description:
+      'Slowest rate at which a body may arrive; a sender that falls behind it by ten seconds gets 408.',
   }),
   HEADERS_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,
     maximum: 300_000,
     default: 10_000,
-    description: 'Time in which its header must arrive; then 408.',
+    description: 'Time in which the header of a request must arrive; then 408.',
+  }),
+  RESPONSE_TIMEOUT_MS: Type.Integer({
+    minimum: 1_000,
+    default: 30_000,
+    description:
+      'Time from the last byte of a request to its response; then 503 `outcome_unknown`, and the ' +
+      'connection ends.',
   }),
   CONNECTIONS_MAX: Type.Integer({
     minimum: 1,
     default: 2_000,
     description:
-      'Open connections, with the idle ones, which end after 72 seconds; more are closed at once.',
+      'Open connections, and requests in flight. Idle connections make room for new ones, those ' +
+      'without an API key first.',
   }),
   ENQUEUE_DEADLINE_MS: Type.Integer({
     minimum: 100,
@@ -96,17 +107,21 @@ export const logShare = 0.25
 export function checkConfig(config: GatewayConfig): void {
   const problems: string[] = []
   const needs = {
-    LOG_BODY_BYTES_MAX: (2 * config.LOG_BODY_BYTES_MAX) / logShare,
+    LOG_BODY_BYTES_MAX: (2 * config.LOG_BODY_BYTES_MAX) / (logShare * accountShare),
     'BATCH_BODY_BYTES_MAX and BATCH_JSON_BYTES_MAX':
-      (config.BATCH_BODY_BYTES_MAX + 2 * config.BATCH_JSON_BYTES_MAX) / logShare,
-    ATTACHMENT_BYTES_MAX: formBytesMax(config.ATTACHMENT_BYTES_MAX) / (1 - logShare),
+      (config.BATCH_BODY_BYTES_MAX + 2 * config.BATCH_JSON_BYTES_MAX) / (logShare * accountShare),
+    ATTACHMENT_BYTES_MAX:
+      formBytesMax(config.ATTACHMENT_BYTES_MAX) / ((1 - logShare) * accountShare),
   }
   for (const [setting, bytes] of Object.entries(needs)) {
     if (bytes <= config.BYTES_IN_FLIGHT_MAX) continue
     problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
   }
-  if (config.HEADERS_TIMEOUT_MS > config.REQUEST_TIMEOUT_MS) {
-    problems.push('HEADERS_TIMEOUT_MS must not exceed REQUEST_TIMEOUT_MS')
+  const processingMs = config.STORAGE_DEADLINE_MS + config.ENQUEUE_DEADLINE_MS
+  if (config.RESPONSE_TIMEOUT_MS < processingMs) {
+    problems.push(
+      'RESPONSE_TIMEOUT_MS must not be less than STORAGE_ and ENQUEUE_DEADLINE_MS together',
+    )
   }
   if (problems.length > 0) throw new ConfigError(`configuration: ${problems.join('; ')}`)
 }

@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import { parseJson } from '../json.ts'
+import { readBody } from '../read-body.ts'
 import { contentCoding, contentEncoding } from './content-encoding.ts'
 
 const chunkBytes = 64 * 1024
@@ -21,48 +21,18 @@ const expansionFreeBytes = 1024 * 1024
 export const jsonBody = fp(
   async (app: FastifyInstance, options: { jsonBytesMax: number }) => {
     await app.register(contentEncoding, { accepted: ['gzip'] })
-    app.addHook('preParsing', (request, _reply, payload, done) => {
-      const counted = request.headers['content-length'] === undefined
-      done(null, counted ? Readable.from(arriving(request), { objectMode: false }) : payload)
+    app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+      const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '')
+      if (charset?.[1] !== undefined && charset[1].toLowerCase() !== 'utf-8') {
+        throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
+      }
+      const body = await readBody(request)
+      if (contentCoding(request) !== 'gzip') return parseJson(body)
+      return parseJson(await decompress(body, options.jsonBytesMax, request))
     })
-    app.addContentTypeParser(
-      'application/json',
-      { parseAs: 'buffer' },
-      (request: FastifyRequest, body: Buffer, done) => {
-        const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(
-          request.headers['content-type'] ?? '',
-        )
-        if (charset?.[1] !== undefined && charset[1].toLowerCase() !== 'utf-8') {
-          throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
-        }
-        if (contentCoding(request) === 'gzip') {
-          return decompress(body, options.jsonBytesMax, request).then(parseJson)
-        }
-        done(null, parseJson(body))
-      },
-    )
   },
   { name: 'json-body' },
 )
-
-/** A body of unknown length, each piece taken out of the budget of bytes in flight as it comes. */
-async function* arriving({ raw, bodyHold, routeOptions }: FastifyRequest): AsyncGenerator<Buffer> {
-  const { bodyLimit: bytesMax } = routeOptions
-  let bytes = 0
-  try {
-    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      if (bytes > bytesMax) {
-        throw new IntakeError('body_too_large', `The body must not exceed ${bytesMax} bytes.`)
-      }
-      bodyHold.arrive(chunk.length)
-      yield chunk
-    }
-  } finally {
-    // The rest of a refused body is read past, so that a client gets to see the answer while it sends.
-    raw.resume()
-  }
-}
 
 /** Decompresses a body piece by piece, each taken out of the budget of bytes in flight. */
 async function decompress(
@@ -81,7 +51,7 @@ async function decompress(
         const detail = `After decompression: at most ${bytesMax} bytes, ${expansionMax} times as many.`
         throw new IntakeError('body_too_large', detail)
       }
-      request.bodyHold.grow(chunk.length)
+      request.bodyLease.extend(chunk.length)
       chunks.push(chunk)
     }
   } catch (cause) {

@@ -9,7 +9,8 @@ import {
 } from '@intake/contract'
 import { requireRoom, type Admission } from '../admission.ts'
 import { commitWithImages } from '../attachments.ts'
-import { holdBody, withHeldBody, type ByteBudget } from '../byte-budget.ts'
+import { leaseBody, whileLeased } from '../body-lease.ts'
+import type { ByteBudget } from '../byte-budget.ts'
 import { formBytesMax, multipartOptions, readFeedbackForm } from '../feedback-form.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import { identify, idempotencyKey, keyOfUuid, type Reservations } from '../idempotency.ts'
@@ -53,7 +54,7 @@ export async function feedbackRoute(
     {
       onRequest: [
         requireRoom(admission, 'feedback'),
-        holdBody(budget, formBytesMax(attachmentBytesMax), isLenient),
+        leaseBody(budget, formBytesMax(attachmentBytesMax), isLenient),
       ],
       // The form is a stream here: its parts are checked as they arrive.
       validatorCompiler: () => () => true,
@@ -69,7 +70,7 @@ export async function feedbackRoute(
         response: { 201: FeedbackCreated, ...errorResponses },
       },
     },
-    withHeldBody(async (request, reply) => {
+    whileLeased(async (request, reply) => {
       const { apiKey } = request
       const { payload, uploads } = await readFeedbackForm(request, {
         validate: validatePayload,

@@ -10,7 +10,7 @@ import {
   type LogVerdict,
 } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
-import { holdBody, withHeldBody } from '../byte-budget.ts'
+import { leaseBody, whileLeased } from '../body-lease.ts'
 import { appendAll } from '../group-commit.ts'
 import { identify, idempotencyKey, keyOfUuid, logContent, type KeyScope } from '../idempotency.ts'
 import { createIdentity, partOf } from '../identity.ts'
@@ -50,7 +50,7 @@ export async function logBatchRoute(
     '/api/log/batch',
     {
       bodyLimit: bodyBytesMax,
-      onRequest: [requireRoom(admission, 'logs'), holdBody(budget, bodyBytesMax)],
+      onRequest: [requireRoom(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
       // The entries are checked one by one, below; and there are too many for a generic serializer.
       validatorCompiler: () => () => true,
       serializerCompiler: () => JSON.stringify,
@@ -70,7 +70,7 @@ export async function logBatchRoute(
         response: { 207: LogBatchResult, ...errorResponses },
       },
     },
-    withHeldBody(async (request, reply) => {
+    whileLeased(async (request, reply) => {
       const { apiKey } = request
       const batch = validateEnvelope(request.body)
       checkJson({ ...batch, logs: [] })
@@ -82,7 +82,7 @@ export async function logBatchRoute(
       if (repeated > jsonBytesMax) {
         throw new IntakeError('body_too_large', 'The device is too large for so many entries.')
       }
-      request.bodyHold.grow(repeated)
+      request.bodyLease.extend(repeated)
 
       const deadline = performance.now() + enqueueDeadlineMs
       const identifyBy = (scope: KeyScope, key: string, content: readonly unknown[]) =>

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { LogCreated, LogSubmission } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
-import { holdBody, withHeldBody } from '../byte-budget.ts'
+import { leaseBody, whileLeased } from '../body-lease.ts'
 import { identify, idempotencyKey, logContent } from '../idempotency.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
@@ -26,7 +26,7 @@ export async function logRoute(
     '/api/log',
     {
       bodyLimit: bodyBytesMax,
-      onRequest: [requireRoom(admission, 'logs'), holdBody(budget, bodyBytesMax)],
+      onRequest: [requireRoom(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
       config: documentHeaders('idempotency-key', 'content-encoding'),
       schema: {
         operationId: 'createLog',
@@ -38,7 +38,7 @@ export async function logRoute(
         response: { 201: LogCreated, ...errorResponses },
       },
     },
-    withHeldBody(async (request, reply) => {
+    whileLeased(async (request, reply) => {
       const { apiKey, body } = request
       authorizeBundle(apiKey, body.bundle_identifier)
       const { event, params } = body.log
