@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import swagger from '@fastify/swagger'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { compileSchema, type RecordKind } from '@intake/contract'
 import { healthRoutes, type Degradations, type Logger, type ReadinessCheck } from '@intake/runtime'
 import type { Admission } from './admission.ts'
 import { createByteBudget } from './byte-budget.ts'
+import { answerClientErrors } from './client-errors.ts'
 import { checkConfig, logShare, type GatewayConfig } from './config.ts'
+import { createConnections } from './connections.ts'
+import { createEdgeServer } from './edge-server.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { checkJson } from './json.ts'
 import { createLoopUtilization } from './loop-utilization.ts'
 import type { GatewayMetrics } from './metrics.ts'
-import { openapi } from './openapi.ts'
+import { openapiRoute } from './openapi.ts'
 import { authenticate } from './plugins/authenticate.ts'
-import { answerClientErrors, httpEdge } from './plugins/http-edge.ts'
+import { expectContinue } from './plugins/expect-continue.ts'
 import { limitRate } from './plugins/limit-rate.ts'
 import { answerFrameworkErrors, problems } from './plugins/problems.ts'
 import type { GatewayPorts } from './ports.ts'
@@ -21,6 +23,9 @@ import { feedbackRoute } from './routes/feedback.ts'
 import { logBatchRoute } from './routes/log-batch.ts'
 import type { LogRouteOptions } from './routes/log-route-options.ts'
 import { logRoute } from './routes/log.ts'
+import { createRefusals } from './refusals.ts'
+import { createShares } from './shares.ts'
+import { createSweep, realClock, type SweepClock } from './sweep.ts'
 import { createTurns } from './turns.ts'
 
 /** The public interface, every plugin and route in the order in which a request meets them. */
@@ -32,9 +37,33 @@ export async function buildApp(options: {
   degradations: Degradations
   metrics: GatewayMetrics
   log: Logger
+  clock?: SweepClock
 }): Promise<FastifyInstance> {
-  const { config, ports, admission, checks, degradations, metrics, log } = options
+  const {
+    config,
+    ports,
+    admission,
+    checks,
+    degradations,
+    metrics,
+    log,
+    clock = realClock,
+  } = options
   checkConfig(config)
+
+  const refusals = createRefusals({ metrics, log })
+  const connections = createConnections({
+    max: config.CONNECTIONS_MAX,
+    onEnd: metrics.connectionEnded,
+  })
+  const sweep = createSweep({
+    connections,
+    limits: {
+      bodyBytesPerSecondMin: config.BODY_BYTES_PER_SECOND_MIN,
+      responseTimeoutMs: config.RESPONSE_TIMEOUT_MS,
+    },
+    clock,
+  })
 
   const loggerInstance: FastifyBaseLogger = log
   const app: FastifyInstance = fastify({
@@ -45,30 +74,29 @@ export async function buildApp(options: {
     // A child for each request would cost more than routing it; what is logged names the request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
-    requestTimeout: config.REQUEST_TIMEOUT_MS,
-    // Without the interval Node looks for slow connections only every 30 s.
-    http: {
-      headersTimeout: config.HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: 2_000,
-      requireHostHeader: false,
-    },
+    serverFactory: (handler) =>
+      createEdgeServer({
+        connections,
+        sweep,
+        refusals,
+        headersTimeoutMs: config.HEADERS_TIMEOUT_MS,
+        handler,
+      }),
     return503OnClosing: false,
-    clientErrorHandler: answerClientErrors(metrics),
-    frameworkErrors: answerFrameworkErrors(metrics),
+    clientErrorHandler: answerClientErrors(refusals),
+    frameworkErrors: answerFrameworkErrors(refusals),
   })
-  app.server.maxConnections = config.CONNECTIONS_MAX
   app.setValidatorCompiler(({ schema }) => validator(schema))
 
   // Bodies are read where an operation asks for one, and nowhere else.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
-  await app.register(problems, { metrics })
-  await app.register(httpEdge, { metrics })
-  await app.register(swagger, openapi)
+  await app.register(problems, { refusals })
+  await app.register(expectContinue)
+  await openapiRoute(app)
   // Everybody can ask here; the reasons are for operators, on the admin port.
   healthRoutes(app, { checks, degradations, reasons: false })
-  app.get('/openapi.json', async () => app.swagger())
 
   const loopUtilization = createLoopUtilization()
   const commit = (kind: RecordKind) =>
@@ -81,11 +109,13 @@ export async function buildApp(options: {
   const feedback = commit('feedback')
   app.addHook('onClose', () => Promise.all([logs.close(), feedback.close()]))
 
-  // A connection whose answer is under way when the server closes is idle only after it, and an idle
-  // one would hold the process.
+  app.addHook('onClose', (_app, done) => {
+    refusals.close()
+    done()
+  })
   app.addHook('preClose', (done) => {
-    const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
-    app.server.once('close', () => clearInterval(sweep))
+    connections.drain()
+    sweep.drain()
     done()
   })
 
@@ -94,16 +124,19 @@ export async function buildApp(options: {
 
   await app.register(async (api) => {
     api.removeAllContentTypeParsers()
-    await api.register(authenticate, { apiKeys: ports.apiKeys, admission })
+    await api.register(authenticate, { apiKeys: ports.apiKeys, admission, connections })
     await api.register(limitRate, {
       max: config.RATE_LIMIT_MAX,
       windowMs: config.RATE_LIMIT_WINDOW_MS,
     })
+    const requests = createShares(config.CONNECTIONS_MAX)
+    const budget = (share: number) =>
+      createByteBudget({ bytesMax: config.BYTES_IN_FLIGHT_MAX * share, requests })
     const logRoutes: LogRouteOptions = {
       logs,
       admission,
       idempotency,
-      budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * logShare),
+      budget: budget(logShare),
       turns: createTurns(),
       enqueueDeadlineMs,
     }
@@ -119,7 +152,7 @@ export async function buildApp(options: {
       feedback,
       admission,
       idempotency,
-      budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * (1 - logShare)),
+      budget: budget(1 - logShare),
       attachmentBytesMax: config.ATTACHMENT_BYTES_MAX,
       store: ports.attachments,
       enqueueDeadlineMs,

@@ -1,113 +1,96 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** What the body of this request takes out of a budget; set by `holdBody`. */
-    bodyHold: ByteHold
-  }
-}
+import { createShares, type Shares } from './shares.ts'
 
 export interface ByteBudget {
   /**
-   * Takes `bytes` out of the budget.
+   * Opens the account of one request. It holds a place among the requests in flight and no bytes yet:
+   * bytes count when they arrive.
    *
-   * @throws {IntakeError} `busy` when they are not there
+   * @param options.account the API key that pays
+   * @param options.expectedBytes declared by the client; must fit now, and is not held
+   * @throws {IntakeError} `busy`
    */
-  hold(bytes: number): ByteHold
+  lease(options: { account: string; expectedBytes: number }): ByteLease
 }
 
-export interface ByteHold {
+export interface ByteLease {
   /**
-   * Takes `bytes` more.
+   * Takes bytes of the body that have arrived and are kept, or that the work on it needs beside it.
    *
-   * @throws {IntakeError} `busy` when they are not there; `malformed_http` after `release`, for then
-   * the client has gone and the work on its request should end
+   * @throws {IntakeError} `busy` when they are not there or exceed the share of the API key;
+   * `malformed_http` after `release`, for then the client has gone and the work should end
    */
-  grow(bytes: number): void
-  /** Takes as many of `bytes` that have arrived as were not held before they came; throws as `grow`. */
-  arrive(bytes: number): void
-  /** Gives all of them back, but not during work that keeps them; may be called again. */
-  release(): void
-  /** Keeps the bytes until `work` has settled, also when they are released meanwhile. */
-  keepDuring<Result>(work: Promise<Result>): Promise<Result>
+  extend(bytes: number): void
+  /** Gives everything back, but not during work that retains it; may be called again. */
+  release: () => void
+  /** Retains the bytes until `work` has settled, also when they are released meanwhile. */
+  retainWhile<Result>(work: Promise<Result>): Promise<Result>
 }
 
-/** One budget for the request bodies of one kind that a process holds in memory. */
-export function createByteBudget(bytesMax: number): ByteBudget {
-  let free = bytesMax
-
+/**
+ * One budget for the request bodies of one kind that a process holds in memory. No API key gets more
+ * than its share of it (see `Shares`).
+ *
+ * @param options.requests places for requests in flight, shared by all kinds
+ */
+export function createByteBudget(options: { bytesMax: number; requests: Shares }): ByteBudget {
+  const bytes = createShares(options.bytesMax)
+  const { requests } = options
   return {
-    hold(first) {
-      let held = 0
-      let ahead = first
-      let released = false
-      let working = 0
-      const grow = (bytes: number) => {
-        if (released) throw new IntakeError('malformed_http', 'The client has gone.')
-        if (bytes > free) throw new IntakeError('busy', 'Too many bytes are in flight.')
-        free -= bytes
-        held += bytes
+    lease({ account, expectedBytes }) {
+      if (!bytes.hasRoom(account, expectedBytes)) throw tooManyBytes()
+      if (!requests.take(account, 1)) {
+        throw new IntakeError('busy', 'Too many requests are in flight.')
       }
-      const giveBack = () => {
-        if (!released || working > 0) return
-        free += held
-        held = 0
-      }
-      grow(first)
-      return {
-        grow,
-        arrive(bytes) {
-          const awaited = Math.min(bytes, ahead)
-          ahead -= awaited
-          grow(bytes - awaited)
-        },
-        release() {
-          released = true
-          giveBack()
-        },
-        async keepDuring(work) {
-          working++
-          try {
-            return await work
-          } finally {
-            working--
-            giveBack()
-          }
-        },
-      }
+      return new Lease({ account, bytes, requests })
     },
   }
 }
 
-/** A handler during which the bytes of the body stay held: a client that goes away frees no memory. */
-export function withHeldBody<Request extends FastifyRequest, Result>(
-  handler: (request: Request, reply: FastifyReply) => Promise<Result>,
-) {
-  return (request: Request, reply: FastifyReply): Promise<Result> =>
-    request.bodyHold.keepDuring(handler(request, reply))
+class Lease implements ByteLease {
+  readonly #account: string
+  readonly #bytes: Shares
+  readonly #requests: Shares
+  #held = 0
+  #retained = 0
+  #isReleased = false
+  #isOver = false
+
+  constructor(options: { account: string; bytes: Shares; requests: Shares }) {
+    this.#account = options.account
+    this.#bytes = options.bytes
+    this.#requests = options.requests
+  }
+
+  extend(bytes: number): void {
+    if (this.#isReleased) throw new IntakeError('malformed_http', 'The client has gone.')
+    if (!this.#bytes.take(this.#account, bytes)) throw tooManyBytes()
+    this.#held += bytes
+  }
+
+  release = (): void => {
+    this.#isReleased = true
+    this.#giveBack()
+  }
+
+  async retainWhile<Result>(work: Promise<Result>): Promise<Result> {
+    this.#retained++
+    try {
+      return await work
+    } finally {
+      this.#retained--
+      this.#giveBack()
+    }
+  }
+
+  #giveBack(): void {
+    if (!this.#isReleased || this.#retained > 0 || this.#isOver) return
+    this.#isOver = true
+    this.#bytes.giveBack(this.#account, this.#held)
+    this.#requests.giveBack(this.#account, 1)
+  }
 }
 
-/**
- * A hook that holds the declared length of a body before a byte of it is read, and gives it back when
- * the response has ended, however it ended (`withHeldBody`: not before the handler). A body of unknown
- * length holds nothing yet: whoever reads it takes what arrives.
- *
- * @param readsPast whether what is over `bodyBytesMax` is read and not kept
- * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`, `busy`
- */
-export function holdBody(
-  budget: ByteBudget,
-  bodyBytesMax: number,
-  readsPast: (request: FastifyRequest) => boolean = () => false,
-) {
-  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const declared = Number(request.headers['content-length'] ?? 0)
-    if (declared > bodyBytesMax && !readsPast(request)) {
-      throw new IntakeError('body_too_large', `The body must not exceed ${bodyBytesMax} bytes.`)
-    }
-    request.bodyHold = budget.hold(Math.min(declared, bodyBytesMax))
-    reply.raw.once('close', request.bodyHold.release)
-    done()
-  }
+function tooManyBytes(): IntakeError {
+  return new IntakeError('busy', 'Too many bytes are in flight.')
 }

@@ -3,6 +3,7 @@ import { limits } from '@intake/contract'
 import { ConfigError } from '@intake/runtime'
 import { formBytesMax } from './feedback-form.ts'
 import { nodeBytes } from './json-nodes.ts'
+import { accountShare } from './shares.ts'
 
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
@@ -70,25 +71,35 @@ export const GatewayConfig = Type.Object({
     minimum: 1,
     default: 256 * mebibyte,
     description:
-      'Bytes of requests that are held in memory at once, a quarter for logs and the rest for ' +
-      'feedback; beyond it 503 `busy`. The largest batch and the largest form must fit.',
+      'Bytes of requests that are held in memory at once, three tenths for logs and the rest for ' +
+      'feedback; beyond it 503 `busy`. One API key gets at most two thirds of either, into which the ' +
+      'largest batch and the largest form must fit.',
   }),
-  REQUEST_TIMEOUT_MS: Type.Integer({
-    minimum: 1_000,
-    default: 30_000,
-    description: 'Time in which a whole request must arrive; then 408.',
+  BODY_BYTES_PER_SECOND_MIN: Type.Integer({
+    minimum: 1,
+    default: 4_096,
+    description:
+      'Slowest rate at which a body may arrive; a sender that falls behind it by ten seconds gets 408.',
   }),
   HEADERS_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,
     maximum: 300_000,
     default: 10_000,
-    description: 'Time in which its header must arrive; then 408.',
+    description: 'Time in which the header of a request must arrive; then 408.',
+  }),
+  RESPONSE_TIMEOUT_MS: Type.Integer({
+    minimum: 1_000,
+    default: 30_000,
+    description:
+      'Time from the last byte of a request to its response; then 503 `outcome_unknown`, and the ' +
+      'connection ends.',
   }),
   CONNECTIONS_MAX: Type.Integer({
     minimum: 1,
     default: 2_000,
     description:
-      'Open connections, with the idle ones, which end after 72 seconds; more are closed at once.',
+      'Open connections, and requests in flight. Idle connections make room for new ones, those ' +
+      'without an API key first.',
   }),
   CLOCK_SKEW_MAX_MS: Type.Integer({
     minimum: 100,
@@ -111,27 +122,33 @@ export const GatewayConfig = Type.Object({
 export type GatewayConfig = Static<typeof GatewayConfig>
 
 /** Of the bytes in flight; the rest is for forms with images, so that neither starves the other. */
-export const logShare = 0.25
+export const logShare = 0.3
 
 /** @throws {ConfigError} for settings that are right one by one and contradict each other */
 export function checkConfig(config: GatewayConfig): void {
   const problems: string[] = []
+  /** What one API key may have of them. */
+  const logs = logShare * accountShare
+  const forms = (1 - logShare) * accountShare
   const needs = {
-    LOG_BODY_BYTES_MAX: (2 * config.LOG_BODY_BYTES_MAX + nodeBytes * limits.jsonNodes) / logShare,
+    LOG_BODY_BYTES_MAX: (2 * config.LOG_BODY_BYTES_MAX + nodeBytes * limits.jsonNodes) / logs,
     'BATCH_BODY_BYTES_MAX and BATCH_JSON_BYTES_MAX':
       (config.BATCH_BODY_BYTES_MAX +
         2 * config.BATCH_JSON_BYTES_MAX +
         nodeBytes * limits.batchJsonNodes) /
-      logShare,
+      logs,
     ATTACHMENT_BYTES_MAX:
-      (formBytesMax(config.ATTACHMENT_BYTES_MAX) + nodeBytes * limits.jsonNodes) / (1 - logShare),
+      (formBytesMax(config.ATTACHMENT_BYTES_MAX) + nodeBytes * limits.jsonNodes) / forms,
   }
   for (const [setting, bytes] of Object.entries(needs)) {
     if (bytes <= config.BYTES_IN_FLIGHT_MAX) continue
     problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
   }
-  if (config.HEADERS_TIMEOUT_MS > config.REQUEST_TIMEOUT_MS) {
-    problems.push('HEADERS_TIMEOUT_MS must not exceed REQUEST_TIMEOUT_MS')
+  const processingMs = config.STORAGE_DEADLINE_MS + config.ENQUEUE_DEADLINE_MS
+  if (config.RESPONSE_TIMEOUT_MS < processingMs) {
+    problems.push(
+      'RESPONSE_TIMEOUT_MS must not be less than STORAGE_ and ENQUEUE_DEADLINE_MS together',
+    )
   }
   if (problems.length > 0) throw new ConfigError(`configuration: ${problems.join('; ')}`)
 }

@@ -1,7 +1,7 @@
 import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
-import type { ByteHold } from './byte-budget.ts'
+import type { ByteLease } from './byte-budget.ts'
 import { checkJson, parseJson } from './json.ts'
 import { readUpload, type Upload } from './upload.ts'
 
@@ -45,12 +45,12 @@ export async function readFeedbackForm(
       if (part.fieldname === 'payload') {
         if (!isText) throw invalidPart('/payload', 'must be a text part, not a file')
         if (payloadBytes !== undefined) throw invalidPart('/payload', 'must be sent once')
-        payloadBytes = await readPayload(part.file, request.bodyHold)
+        payloadBytes = await readPayload(part.file, request.bodyLease)
       } else if (isAttachment(part.fieldname) && !isText) {
         const upload = {
           index: uploads.length,
           bytesMax: attachmentBytesMax,
-          hold: request.bodyHold,
+          lease: request.bodyLease,
         }
         uploads.push(await readUpload(part.file, upload))
       } else {
@@ -72,7 +72,7 @@ export async function readFeedbackForm(
     request.raw.resume()
   }
   if (payloadBytes === undefined) throw invalidPart('/payload', 'is required')
-  const charge = (bytes: number) => request.bodyHold.grow(bytes)
+  const charge = (bytes: number) => request.bodyLease.extend(bytes)
   const payload = parseJson(payloadBytes, { nodesMax: limits.jsonNodes, charge })
   checkJson(payload, { pointer: '/payload' })
   return { payload: validate(payload, '/payload'), uploads }
@@ -84,13 +84,13 @@ const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
 /** `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`. */
 const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
 
-async function readPayload(stream: AsyncIterable<Buffer>, hold: ByteHold): Promise<Buffer> {
+async function readPayload(stream: AsyncIterable<Buffer>, lease: ByteLease): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of stream) {
     bytes += chunk.length
     if (bytes > limits.payloadBytes) continue
-    hold.arrive(chunk.length)
+    lease.extend(chunk.length)
     chunks.push(chunk)
   }
   if (bytes > limits.payloadBytes) {

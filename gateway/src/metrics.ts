@@ -1,10 +1,12 @@
 import type { ErrorCode, RecordKind } from '@intake/contract'
+import type { EndReason } from './connections.ts'
 import { Counter, type Registry } from '@intake/runtime'
 
 export interface GatewayMetrics {
   accepted(kind: RecordKind, rows: number): void
   refused(code: ErrorCode): void
   entryRejected(code: ErrorCode): void
+  connectionEnded(reason: EndReason): void
 }
 
 export function createGatewayMetrics(registry: Registry): GatewayMetrics {
@@ -22,7 +24,7 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   })
   const refused = new Counter({
     name: 'intake_requests_refused_total',
-    help: 'Error answers, by code.',
+    help: 'Refused requests, by code.',
     labelNames: ['code'],
     registers: [registry],
   })
@@ -32,6 +34,12 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     labelNames: ['code'],
     registers: [registry],
   })
+  const connectionsEnded = new Counter({
+    name: 'intake_connections_ended_total',
+    help: 'Connections that the gateway ended before the client did, by reason.',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
   return {
     accepted(kind, rows) {
       accepted.inc({ kind }, rows)
@@ -39,5 +47,6 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     },
     refused: (code) => refused.inc({ code }),
     entryRejected: (code) => entriesRejected.inc({ code }),
+    connectionEnded: (reason) => connectionsEnded.inc({ reason }),
   }
 }

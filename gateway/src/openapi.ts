@@ -1,8 +1,9 @@
-import type { FastifyDynamicSwaggerOptions, SwaggerTransform } from '@fastify/swagger'
+import swagger, { type FastifyDynamicSwaggerOptions, type SwaggerTransform } from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
 import { limits } from '@intake/contract'
 
 /** The head of the OpenAPI document; its operations come from the schemas of the routes. */
-export const openapi: FastifyDynamicSwaggerOptions = {
+const openapi: FastifyDynamicSwaggerOptions = {
   hideUntagged: true,
   openapi: {
     openapi: '3.1.0',
@@ -18,6 +19,17 @@ export const openapi: FastifyDynamicSwaggerOptions = {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
     },
   },
+}
+
+/** Serves the document at `/openapi.json`. Register it before the routes that it describes. */
+export async function openapiRoute(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, openapi)
+  let document = Buffer.alloc(0)
+  app.addHook('onReady', (done) => {
+    document = Buffer.from(JSON.stringify(app.swagger()))
+    done()
+  })
+  app.get('/openapi.json', (_request, reply) => reply.type('application/json').send(document))
 }
 
 const requestHeaders = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { fileTypeFromBuffer } from 'file-type'
 import { imageTypes, IntakeError, limits } from '@intake/contract'
-import type { ByteHold } from './byte-budget.ts'
+import type { ByteLease } from './byte-budget.ts'
 
 /** An image that may be stored. */
 export interface Image {
@@ -24,9 +24,9 @@ export type Upload = { image: Image } | { refusal: IntakeError }
  */
 export async function readUpload(
   stream: AsyncIterable<Buffer>,
-  options: { index: number; bytesMax: number; hold: ByteHold },
+  options: { index: number; bytesMax: number; lease: ByteLease },
 ): Promise<Upload> {
-  const { index, bytesMax, hold } = options
+  const { index, bytesMax, lease } = options
   const overCount = index >= limits.attachments
   const chunks: Buffer[] = []
   const hash = createHash('sha256')
@@ -35,7 +35,7 @@ export async function readUpload(
     bytes += chunk.length
     if (bytes > bytesMax) chunks.length = 0
     if (overCount || bytes > bytesMax) continue
-    hold.arrive(chunk.length)
+    lease.extend(chunk.length)
     chunks.push(chunk)
     hash.update(chunk)
   }

@@ -1,39 +1,65 @@
 import t from 'tap'
 import { createByteBudget } from '../src/byte-budget.ts'
+import { createShares } from '../src/shares.ts'
+
+const budgetOf = (bytesMax: number, requestsMax = 100) =>
+  createByteBudget({ bytesMax, requests: createShares(requestsMax) })
+
+t.test('what is declared is not held: bytes count when they arrive', async (t) => {
+  const budget = budgetOf(300)
+  const leases = Array.from({ length: 10 }, () =>
+    budget.lease({ account: 'a', expectedBytes: 200 }),
+  )
+  budget.lease({ account: 'b', expectedBytes: 200 })
+  leases[0]?.extend(200)
+  t.throws(() => leases[1]?.extend(1), { code: 'busy' })
+  t.throws(() => budget.lease({ account: 'a', expectedBytes: 1 }), { code: 'busy' })
+})
+
+t.test('one API key cannot take what the others need, nor can two', async (t) => {
+  const budget = budgetOf(300)
+  const greedy = budget.lease({ account: 'a', expectedBytes: 0 })
+  greedy.extend(200)
+  t.throws(() => greedy.extend(1), { code: 'busy' })
+  const other = budget.lease({ account: 'b', expectedBytes: 0 })
+  other.extend(66)
+  t.throws(() => other.extend(5), { code: 'busy' })
+  budget.lease({ account: 'c', expectedBytes: 0 }).extend(20)
+})
+
+t.test('one API key cannot take the places of all requests', async (t) => {
+  const budget = budgetOf(300, 6)
+  const lease = () => budget.lease({ account: 'a', expectedBytes: 0 })
+  const [first] = [lease(), lease(), lease(), lease()]
+  t.throws(lease, { code: 'busy' })
+  budget.lease({ account: 'b', expectedBytes: 0 }).release()
+  first?.release()
+  lease()
+})
 
 t.test('a client that goes away frees nothing while its request is worked on', async (t) => {
-  const budget = createByteBudget(100)
-  const hold = budget.hold(60)
+  const budget = budgetOf(150)
+  const lease = budget.lease({ account: 'a', expectedBytes: 60 })
+  lease.extend(60)
   let finish = () => {}
-  const work = hold.keepDuring(new Promise<void>((resolve) => (finish = resolve)))
-  hold.release()
-  t.throws(() => budget.hold(60), { code: 'busy' })
-  t.throws(() => hold.grow(1), { code: 'malformed_http' })
+  const work = lease.retainWhile(new Promise<void>((resolve) => (finish = resolve)))
+  lease.release()
+  t.throws(() => budget.lease({ account: 'a', expectedBytes: 60 }), { code: 'busy' })
+  t.throws(() => lease.extend(1), { code: 'malformed_http' })
   finish()
   await work
-  budget.hold(100).release()
+  budget.lease({ account: 'a', expectedBytes: 100 })
 })
 
 t.test('work that fails or ends before the response gives the bytes back too', async (t) => {
-  const budget = createByteBudget(100)
-  const hold = budget.hold(60)
-  await t.rejects(hold.keepDuring(Promise.reject(new Error('refused'))), { message: 'refused' })
-  t.throws(() => budget.hold(60), { code: 'busy' })
-  hold.grow(40)
-  t.throws(() => hold.grow(1), { code: 'busy' })
-  hold.release()
-  hold.release()
-  budget.hold(100).release()
-})
-
-t.test('what arrives takes only what was not held before it came', async (t) => {
-  const budget = createByteBudget(100)
-  const hold = budget.hold(10)
-  for (const bytes of [6, 4, 5]) hold.arrive(bytes)
-  budget.hold(85)
-  t.throws(() => budget.hold(1), { code: 'busy' })
-  t.throws(() => hold.arrive(1), { code: 'busy' })
-  hold.release()
-  t.throws(() => hold.arrive(1), { code: 'malformed_http' })
-  budget.hold(15)
+  const budget = budgetOf(150)
+  const lease = budget.lease({ account: 'a', expectedBytes: 0 })
+  lease.extend(60)
+  await t.rejects(lease.retainWhile(Promise.reject(new Error('refused'))), { message: 'refused' })
+  t.throws(() => budget.lease({ account: 'a', expectedBytes: 60 }), { code: 'busy' })
+  lease.extend(40)
+  t.throws(() => lease.extend(1), { code: 'busy' })
+  lease.release()
+  lease.release()
+  budget.lease({ account: 'a', expectedBytes: 100 }).extend(100)
 })

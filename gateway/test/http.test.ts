@@ -113,7 +113,7 @@ t.test('a refusal while the server closes says that the connection ends', async 
 
 t.test('a request is answered once, also when its body never ends', async (t) => {
   const gateway = await startGateway(t, {
-    env: { REQUEST_TIMEOUT_MS: '1000', HEADERS_TIMEOUT_MS: '1000' },
+    env: { HEADERS_TIMEOUT_MS: '1000' },
   })
   const head = `POST /api/log HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`
   const answers = await exchange(t, `${head}5\r\nabc`, gateway)

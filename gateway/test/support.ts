@@ -10,6 +10,7 @@ import { createAdmission } from '../src/admission.ts'
 import { buildApp } from '../src/app.ts'
 import { GatewayConfig } from '../src/config.ts'
 import { createGatewayMetrics } from '../src/metrics.ts'
+import type { SweepClock } from '../src/sweep.ts'
 
 export const secret = 'a-secret-of-some-length'
 
@@ -46,6 +47,7 @@ export async function startGateway(
     /** Frames are confirmed only after `release`. */
     holdFrames?: boolean
     queueState?: Partial<RedisState>
+    clock?: SweepClock
   } = {},
 ): Promise<TestGateway> {
   const key: ApiKey = {
@@ -125,6 +127,7 @@ export async function startGateway(
     }),
     checks: {},
     degradations: () => [],
+    ...(options.clock && { clock: options.clock }),
     metrics: createGatewayMetrics(registry),
     log: createLogger({
       name: 'gateway',

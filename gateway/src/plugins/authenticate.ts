@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ApiKey } from '@intake/api-keys'
 import { IntakeError } from '@intake/contract'
 import type { Admission } from '../admission.ts'
+import type { Connections } from '../connections.ts'
 import type { GatewayPorts } from '../ports.ts'
 
 declare module 'fastify' {
@@ -16,9 +17,13 @@ declare module 'fastify' {
 export const authenticate = fp(
   async (
     app: FastifyInstance,
-    options: { apiKeys: GatewayPorts['apiKeys']; admission: Admission },
+    options: {
+      apiKeys: GatewayPorts['apiKeys']
+      admission: Admission
+      connections: Connections
+    },
   ) => {
-    const { apiKeys, admission } = options
+    const { apiKeys, admission, connections } = options
     app.decorateRequest('apiKey')
     app.addHook('onRequest', (request, _reply, done) => {
       // The keys are kept in the queue's Redis: without it nobody can be told apart, and a 401
@@ -33,6 +38,7 @@ export const authenticate = fp(
         throw new IntakeError('unauthorized', 'Send a valid API key in the x-api-key header.')
       }
       request.apiKey = key
+      connections.authenticated(request.raw)
       done()
     })
   },

@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import { gunzip } from '../gunzip.ts'
 import { createNodeCounter, nodeBytes } from '../json-nodes.ts'
 import { decodeJson, parseExact, parseJson, parseText, smallJsonBytes } from '../json.ts'
+import { readBody } from '../read-body.ts'
 import type { Turns } from '../turns.ts'
 import { contentCoding, contentEncoding } from './content-encoding.ts'
 
@@ -28,48 +28,20 @@ interface JsonBodyOptions {
 export const jsonBody = fp(
   async (app: FastifyInstance, options: JsonBodyOptions) => {
     await app.register(contentEncoding, { accepted: ['gzip'] })
-    app.addHook('preParsing', (request, _reply, payload, done) => {
-      const counted = request.headers['content-length'] === undefined
-      done(null, counted ? Readable.from(arriving(request), { objectMode: false }) : payload)
+    app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+      const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '')
+      if (charset?.[1] !== undefined && charset[1].toLowerCase() !== 'utf-8') {
+        throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
+      }
+      const body = await readBody(request)
+      const isGzip = contentCoding(request) === 'gzip'
+      if (isGzip || body.length > smallJsonBytes) return parseInTurns(body, request, options)
+      const charge = (bytes: number) => request.bodyLease.extend(bytes)
+      return parseJson(body, { nodesMax: options.nodesMax, charge })
     })
-    app.addContentTypeParser(
-      'application/json',
-      { parseAs: 'buffer' },
-      (request: FastifyRequest, body: Buffer, done) => {
-        const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(
-          request.headers['content-type'] ?? '',
-        )
-        if (charset?.[1] !== undefined && charset[1].toLowerCase() !== 'utf-8') {
-          throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
-        }
-        const isGzip = contentCoding(request) === 'gzip'
-        if (isGzip || body.length > smallJsonBytes) return parseInTurns(body, request, options)
-        const charge = (bytes: number) => request.bodyHold.grow(bytes)
-        done(null, parseJson(body, { nodesMax: options.nodesMax, charge }))
-      },
-    )
   },
   { name: 'json-body' },
 )
-
-/** A body of unknown length, each piece taken out of the budget of bytes in flight as it comes. */
-async function* arriving({ raw, bodyHold, routeOptions }: FastifyRequest): AsyncGenerator<Buffer> {
-  const { bodyLimit: bytesMax } = routeOptions
-  let bytes = 0
-  try {
-    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      if (bytes > bytesMax) {
-        throw new IntakeError('body_too_large', `The body must not exceed ${bytesMax} bytes.`)
-      }
-      bodyHold.arrive(chunk.length)
-      yield chunk
-    }
-  } finally {
-    // The rest of a refused body is read past, so that a client gets to see the answer while it sends.
-    raw.resume()
-  }
-}
 
 /** Parses a large or compressed document in turns with others, between which small ones are parsed. */
 async function parseInTurns(
@@ -77,7 +49,7 @@ async function parseInTurns(
   request: FastifyRequest,
   { jsonBytesMax, nodesMax, turns }: JsonBodyOptions,
 ): Promise<unknown> {
-  const charge = (bytes: number) => request.bodyHold.grow(bytes)
+  const charge = (bytes: number) => request.bodyLease.extend(bytes)
   const counter = createNodeCounter(nodesMax)
   const isGzip = contentCoding(request) === 'gzip'
   const onChunk = (chunk: Buffer) => {

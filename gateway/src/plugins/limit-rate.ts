@@ -11,11 +11,13 @@ const noHeaders = {
 
 /**
  * Counts the requests of each API key in the memory of this process: no I/O, nothing that can fail
- * a request. The limit therefore applies per gateway. Runs after authentication.
+ * a request. The limit therefore applies per gateway. Register it after authentication.
  */
 export const limitRate = fp(
   async (app: FastifyInstance, options: { max: number; windowMs: number }) => {
     await app.register(rateLimit, {
+      // By itself it would run after the hooks of each route, which take a share of what all have.
+      global: false,
       max: options.max,
       timeWindow: options.windowMs,
       cache: 10_000,
@@ -25,6 +27,7 @@ export const limitRate = fp(
       errorResponseBuilder: () =>
         new IntakeError('rate_limited', 'Wait as long as Retry-After says.'),
     })
+    app.addHook('onRequest', app.rateLimit())
   },
   { name: 'limit-rate' },
 )

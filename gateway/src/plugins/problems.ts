@@ -1,7 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import fp from 'fastify-plugin'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiKey } from '@intake/api-keys'
 import { errorCatalogue, IntakeError, type ErrorCode, type Problem } from '@intake/contract'
-import type { GatewayMetrics } from '../metrics.ts'
+import type { ByteLease } from '../byte-budget.ts'
+import { ignoreFollowing } from '../exchange.ts'
+import { lingering, unwantedBytesMax } from '../linger.ts'
+import type { Refusals } from '../refusals.ts'
 
 /** What the framework and its plugins throw, by their code. Anything else is a fault of ours. */
 const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
@@ -28,39 +33,40 @@ const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   storage_unavailable: 5,
 }
 
-/** The one place that turns errors into answers. */
+/** The one place that turns errors into responses. */
 export const problems = fp(
-  async (app: FastifyInstance, options: { metrics: GatewayMetrics }) => {
-    const takeWarning = limitWarnings()
-    const answer = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
-      options.metrics.refused(error.code)
-      // Fastify would end the connection after a body that its parser has refused, which has been read or
-      // is read past. On `raw` the header has other reasons, and removing it here removes it there too.
-      if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) {
-        reply.removeHeader('connection')
-      }
-      logRefusal(error, request, takeWarning)
+  async (app: FastifyInstance, options: { refusals: Refusals }) => {
+    const respond = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
+      noteRefusal(options.refusals, error, request)
+      // The body is worth nothing from here on.
+      ;(request.bodyLease as ByteLease | undefined)?.release()
       return sendProblem(error, request, reply)
     }
     app.setErrorHandler((error, request, reply) =>
-      answer(asIntakeError(error, request), request, reply),
+      respond(asIntakeError(error, request), request, reply),
     )
-    app.setNotFoundHandler((request, reply) => answer(noRoute(app, request, reply), request, reply))
+    app.setNotFoundHandler((request, reply) =>
+      respond(noRoute(app, request, reply), request, reply),
+    )
   },
   { name: 'problems' },
 )
 
-/** Answers requests whose URL the router cannot read. */
-export function answerFrameworkErrors(metrics: GatewayMetrics) {
+/** Responds to requests whose URL the router cannot read. */
+export function answerFrameworkErrors(refusals: Refusals) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = asIntakeError(error, request)
-    metrics.refused(refusal.code)
-    logRefusal(refusal, request, () => true)
+    noteRefusal(refusals, refusal, request)
     void sendProblem(refusal, request, reply)
   }
 }
 
-/** The body of an error answer. */
+function noteRefusal(refusals: Refusals, error: IntakeError, request: FastifyRequest): void {
+  const apiKey = request.apiKey as ApiKey | undefined
+  refusals.note({ error, requestId: request.id, apiKeyId: apiKey?.id })
+}
+
+/** The body of an error response. */
 export function problem(error: IntakeError, requestId: string): Problem {
   const { status, title } = errorCatalogue[error.code]
   return {
@@ -85,43 +91,31 @@ function sendProblem(
   if (retryable && !reply.hasHeader('retry-after')) {
     reply.header('retry-after', String(spread(retryAfterSeconds[error.code] ?? 1)))
   }
+  const body = JSON.stringify(problem(error, request.id))
+  reply.code(status).type(problemType).serializer(asIs)
+  // What has set this header on the raw response wants the connection to end now.
+  if (reply.raw.hasHeader('connection')) {
+    ignoreFollowing(request.raw)
+    return reply.send(body)
+  }
+  // Fastify would end the connection after every body that was not read to its end.
+  reply.removeHeader('connection')
+  if (request.raw.complete || isSmall(request.headers)) return reply.send(body)
+  ignoreFollowing(request.raw)
   return reply
-    .code(status)
-    .type(problemType)
-    .serializer((body: unknown) => JSON.stringify(body))
-    .send(problem(error, request.id))
+    .header('connection', 'close')
+    .header('content-length', String(Buffer.byteLength(body)))
+    .send(lingering(body, request.raw))
 }
 
-function logRefusal(
-  error: IntakeError,
-  request: FastifyRequest,
-  takeWarning: (code: ErrorCode) => boolean,
-): void {
-  const { code, status } = error
-  const requestId = request.id
-  if (code === 'internal_error') {
-    request.log.error({ err: error, requestId }, 'unexpected error')
-  } else if (code === 'outcome_unknown' || (status >= 500 && takeWarning(code))) {
-    request.log.warn({ err: error, requestId }, 'request refused')
-  } else {
-    request.log.debug({ code, requestId }, 'request refused')
-  }
-}
+const asIs = (body: unknown) => body as string
 
-const warningPauseMs = 1_000
-
-/**
- * Allows one warning a second for each code. Without Redis every request is refused, and a line for each
- * would cost more than the refusal; the metric counts them all.
- */
-function limitWarnings(): (code: ErrorCode) => boolean {
-  const warnedAt = new Map<ErrorCode, number>()
-  return (code) => {
-    const now = performance.now()
-    if (now - (warnedAt.get(code) ?? -Infinity) < warningPauseMs) return false
-    warnedAt.set(code, now)
-    return true
-  }
+/** Whether the body is declared to be so small that the connection stays and it is read past. */
+function isSmall(headers: IncomingHttpHeaders): boolean {
+  return (
+    headers['transfer-encoding'] === undefined &&
+    Number(headers['content-length'] ?? 0) <= unwantedBytesMax
+  )
 }
 
 /** Up to twice as long, so that a fleet that was refused together does not come back together. */

@@ -10,7 +10,8 @@ import {
 } from '@intake/contract'
 import { requireRoom, type Admission } from '../admission.ts'
 import { commitWithImages } from '../attachments.ts'
-import { holdBody, withHeldBody, type ByteBudget } from '../byte-budget.ts'
+import { leaseBody, whileLeased } from '../body-lease.ts'
+import type { ByteBudget } from '../byte-budget.ts'
 import { formBytesMax, multipartOptions, readFeedbackForm } from '../feedback-form.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
@@ -54,7 +55,7 @@ export async function feedbackRoute(
     {
       onRequest: [
         requireRoom(admission, 'feedback'),
-        holdBody(budget, formBytesMax(attachmentBytesMax), isLenient),
+        leaseBody(budget, formBytesMax(attachmentBytesMax), isLenient),
       ],
       // The form is a stream here: its parts are checked as they arrive.
       validatorCompiler: () => () => true,
@@ -72,7 +73,7 @@ export async function feedbackRoute(
         response: { 201: FeedbackCreated, ...errorResponses },
       },
     },
-    withHeldBody(async (request, reply) => {
+    whileLeased(async (request, reply) => {
       const { apiKey } = request
       const { payload, uploads } = await readFeedbackForm(request, {
         validate: validatePayload,

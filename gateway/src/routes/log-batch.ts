@@ -9,7 +9,7 @@ import {
   type LogEntry,
 } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
-import { holdBody, withHeldBody } from '../byte-budget.ts'
+import { leaseBody, whileLeased } from '../body-lease.ts'
 import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
 import { appendAll } from '../group-commit.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
@@ -53,7 +53,7 @@ export async function logBatchRoute(
     '/api/log/batch',
     {
       bodyLimit: bodyBytesMax,
-      onRequest: [requireRoom(admission, 'logs'), holdBody(budget, bodyBytesMax)],
+      onRequest: [requireRoom(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
       // The entries are checked one by one, below; and there are too many for a generic serializer.
       validatorCompiler: () => () => true,
       serializerCompiler: () => JSON.stringify,
@@ -74,7 +74,7 @@ export async function logBatchRoute(
         response: { 207: LogBatchResult, ...errorResponses },
       },
     },
-    withHeldBody(async (request, reply) => {
+    whileLeased(async (request, reply) => {
       const { apiKey } = request
       const batch = validateEnvelope(request.body)
       checkJson({ ...batch, logs: [] })
@@ -87,7 +87,7 @@ export async function logBatchRoute(
       if (repeated > jsonBytesMax) {
         throw new IntakeError('body_too_large', 'The device is too large for so many entries.')
       }
-      request.bodyHold.grow(repeated)
+      request.bodyLease.extend(repeated)
 
       const deadline = performance.now() + enqueueDeadlineMs
       const key = idempotencyKey(request)

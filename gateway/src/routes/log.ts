@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { limits, LogCreated, LogSubmission } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
-import { holdBody, withHeldBody } from '../byte-budget.ts'
+import { leaseBody, whileLeased } from '../body-lease.ts'
 import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
 import { eventTimeMs } from '../identity/event-time.ts'
@@ -32,7 +32,7 @@ export async function logRoute(
     '/api/log',
     {
       bodyLimit: bodyBytesMax,
-      onRequest: [requireRoom(admission, 'logs'), holdBody(budget, bodyBytesMax)],
+      onRequest: [requireRoom(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
       config: documentHeaders('idempotency-key', 'content-encoding'),
       schema: {
         operationId: 'createLog',
@@ -46,7 +46,7 @@ export async function logRoute(
         response: { 201: LogCreated, ...errorResponses },
       },
     },
-    withHeldBody(async (request, reply) => {
+    whileLeased(async (request, reply) => {
       const { apiKey, body } = request
       authorizeBundle(apiKey, body.bundle_identifier)
       const { log, unknown } = readLog(body.log)

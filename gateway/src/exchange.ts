@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { IntakeError } from '@intake/contract'
+
+/** A request and its response, until the response has been sent or the connection has ended. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /**
+   * Makes the request fail with an error that becomes its response. Set by whatever the request waits
+   * for at the moment; undefined while it waits for nothing that can fail.
+   */
+  fail: ((error: IntakeError) => void) | undefined
+  /** Called once, when the exchange has ended. */
+  onEnd: (() => void) | undefined
+  readonly progress: Progress
+}
+
+/** What `judgeExchange` remembers of an exchange between two sweeps. */
+export interface Progress {
+  /** Of the connection, in all. */
+  bytesRead: number
+  /** How far the body is ahead of the slowest rate that is accepted. */
+  bytesAhead: number
+  /** How long the request has been waiting for this process. */
+  processingMs: number
+  /** How long the finished response has been waiting for the client to read it. */
+  unreadMs: number
+}
+
+/** An open connection and what is under way on it. */
+export interface Connection {
+  readonly socket: Socket
+  /** Has sent a valid API key. */
+  hasKey: boolean
+  /** In the order of the requests, which is that of the responses. */
+  readonly exchanges: Exchange[]
+  /** The response to the latest request is the last one: what follows on the connection is ignored. */
+  isEnding: boolean
+  /** The rest of a body whose response has been sent. */
+  unwanted: { request: IncomingMessage; ms: number } | undefined
+}
+
+/** Connections of the servers of this process, by their socket. */
+export const connections = new WeakMap<Socket, Connection>()
+
+/** The exchange of a request; undefined when it did not come over a connection (`inject`). */
+export function exchangeOf(request: IncomingMessage): Exchange | undefined {
+  return connections.get(request.socket)?.exchanges.find((one) => one.request === request)
+}
+
+/** Ignores whatever the connection of the request brings after it. The response must say that it closes. */
+export function ignoreFollowing(request: IncomingMessage): void {
+  const connection = connections.get(request.socket)
+  if (connection !== undefined) connection.isEnding = true
+}
+
+/**
+ * Lets the sweep make a request fail while `work` goes on, which then ends unseen: settles like `work`
+ * or rejects with the error of the sweep.
+ */
+export function failable<Result>(request: IncomingMessage, work: Promise<Result>): Promise<Result> {
+  const exchange = exchangeOf(request)
+  if (exchange === undefined) return work
+  return new Promise((resolve, reject) => {
+    exchange.fail = reject
+    work.then(resolve, reject)
+  })
+}
+
+/** Calls `onEnd` once, when the response has been sent or the connection has ended. */
+export function whenEnded(
+  request: IncomingMessage,
+  response: ServerResponse,
+  onEnd: () => void,
+): void {
+  const exchange = exchangeOf(request)
+  // A response that waits behind another one says nothing when its connection ends.
+  if (exchange === undefined) response.once('close', onEnd)
+  else exchange.onEnd = onEnd
+}

@@ -1,0 +1,45 @@
+import type { FastifyRequest } from 'fastify'
+import { IntakeError } from '@intake/contract'
+import { bodyTooLarge } from './body-lease.ts'
+import { failable } from './exchange.ts'
+
+/**
+ * Reads the body of a request to its end; each piece is taken out of the budget as it arrives. The
+ * `bodyLimit` of the route is its largest size.
+ *
+ * @throws {IntakeError} `body_too_large`, `busy`, or `malformed_http` when the body ends early
+ */
+export function readBody(request: FastifyRequest): Promise<Buffer> {
+  return failable(request.raw, collect(request))
+}
+
+function collect({ raw, bodyLease, routeOptions }: FastifyRequest): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    function onData(chunk: Buffer): void {
+      bytes += chunk.length
+      try {
+        if (bytes > routeOptions.bodyLimit) throw bodyTooLarge(routeOptions.bodyLimit)
+        bodyLease.extend(chunk.length)
+      } catch (error) {
+        stop()
+        reject(error)
+        return
+      }
+      chunks.push(chunk)
+    }
+    function onEnd(): void {
+      stop()
+      resolve(Buffer.concat(chunks, bytes))
+    }
+    function onClose(): void {
+      stop()
+      reject(new IntakeError('malformed_http', 'The body ended early.'))
+    }
+    function stop(): void {
+      raw.off('data', onData).off('end', onEnd).off('close', onClose)
+    }
+    raw.on('data', onData).on('end', onEnd).on('close', onClose)
+  })
+}

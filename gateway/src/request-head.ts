@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http'
+import { IntakeError } from '@intake/contract'
+
+/** More header fields than any client or proxy sends. Node would silently drop what exceeds its limit. */
+export const headerFieldsMax = 100
+
+/** Fields whose meaning is not clear when they are sent twice. */
+const singleFields = new Set(['host', 'x-api-key', 'content-type', 'idempotency-key'])
+const singleFieldLengths = new Set([...singleFields].map((name) => name.length))
+
+/** `uri-host [ ":" port ]` (RFC 9110, section 7.2), and not empty. */
+const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/
+
+const bodiless = new Set(['GET', 'HEAD'])
+
+/**
+ * Why a request is refused by its head alone; undefined when it is not. The parser of Node checks the
+ * syntax and `Content-Length`, and lets pass what is checked here.
+ */
+export function headProblem(request: IncomingMessage): IntakeError | undefined {
+  const { headers, rawHeaders, httpVersion } = request
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return malformed('Use HTTP/1.1.')
+  if (rawHeaders.length > 2 * headerFieldsMax) {
+    const detail = `Send at most ${headerFieldsMax} header fields.`
+    return new IntakeError('headers_too_large', detail)
+  }
+  const { host, 'transfer-encoding': coding } = headers
+  if (host === undefined ? httpVersion === '1.1' : !hostPattern.test(host)) {
+    return malformed('Send one valid Host header.')
+  }
+  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
+    return malformed('The only transfer coding is chunked, in HTTP/1.1.')
+  }
+  if (bodiless.has(request.method ?? '') && (coding ?? headers['content-length'] ?? '0') !== '0') {
+    return malformed('A GET request has no body.')
+  }
+  const repeated = repeatedField(rawHeaders)
+  return repeated === undefined ? undefined : malformed(`Send the header ${repeated} once.`)
+}
+
+function repeatedField(rawHeaders: string[]): string | undefined {
+  let seen: string[] | undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const raw = rawHeaders[index] ?? ''
+    if (!singleFieldLengths.has(raw.length)) continue
+    const name = raw.toLowerCase()
+    if (!singleFields.has(name)) continue
+    if (seen?.includes(name)) return name
+    seen ??= []
+    seen.push(name)
+  }
+  return undefined
+}
+
+function malformed(detail: string): IntakeError {
+  return new IntakeError('malformed_http', detail)
+}

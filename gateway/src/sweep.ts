@@ -1,0 +1,115 @@
+import { IntakeError } from '@intake/contract'
+import type { Connections } from './connections.ts'
+import { ignoreFollowing, type Connection, type Exchange } from './exchange.ts'
+import { judgeExchange, type ExchangeLimits } from './judge-exchange.ts'
+import { lingerMs } from './linger.ts'
+
+/** What measures time; tests have a faster one. */
+export interface SweepClock {
+  now(): number
+  intervalMs: number
+}
+
+export const realClock: SweepClock = { now: () => performance.now(), intervalMs: 500 }
+
+const stepMsMax = 1_000
+/** After a close this long, what is still under way is given up. Processes end themselves after ten seconds. */
+const drainMs = 7_000
+const lastWordMs = 1_000
+
+export interface Sweep {
+  start(): void
+  /** From now on requests under way have a limited time left. */
+  drain(): void
+  stop(): void
+}
+
+/**
+ * Looks at every connection twice a second and ends what lasts too long: bodies that trickle, requests
+ * without a response, responses that are not read. One timer for all: a request costs none. A pause
+ * of this process counts for no more than a second, for meanwhile it has read nothing.
+ */
+export function createSweep(options: {
+  connections: Connections
+  limits: ExchangeLimits
+  clock: SweepClock
+}): Sweep {
+  const { connections, limits, clock } = options
+  let timer: NodeJS.Timeout | undefined
+  let last = 0
+  let drainingMs: number | undefined
+
+  function sweep(): void {
+    const now = clock.now()
+    const elapsedMs = Math.min(now - last, stepMsMax)
+    last = now
+    if (drainingMs !== undefined) drainingMs += elapsedMs
+    for (const connection of connections.all()) look(connection, elapsedMs)
+  }
+
+  function look(connection: Connection, elapsedMs: number): void {
+    const [exchange] = connection.exchanges
+    if (exchange !== undefined) judge(connection, exchange, elapsedMs)
+    else if (connection.unwanted !== undefined) {
+      connection.unwanted.ms += elapsedMs
+      if (connection.unwanted.request.complete) connection.unwanted = undefined
+      else if (connection.unwanted.ms > lingerMs) connections.end(connection, 'unwanted')
+    }
+  }
+
+  function judge(connection: Connection, exchange: Exchange, elapsedMs: number): void {
+    if (drainingMs !== undefined && drainingMs > drainMs) {
+      if (drainingMs > drainMs + lastWordMs) connections.end(connection, 'closing')
+      else for (const one of connection.exchanges) fail(connection, one, givenUp(one))
+      return
+    }
+    switch (judgeExchange(exchange, elapsedMs, limits)) {
+      case 'slow_body': {
+        const detail = `The body must arrive at ${limits.bodyBytesPerSecondMin} bytes per second.`
+        fail(connection, exchange, new IntakeError('request_timeout', detail))
+        break
+      }
+      case 'no_response':
+        fail(connection, exchange, new IntakeError('outcome_unknown', 'The request took too long.'))
+        break
+      case 'unread':
+        connections.end(connection, 'unread')
+        break
+      case 'fine':
+        break
+    }
+  }
+
+  function fail(connection: Connection, exchange: Exchange, error: IntakeError): void {
+    const { request, response } = exchange
+    if (response.headersSent) return
+    if (exchange.fail === undefined) {
+      connections.end(connection, 'timeout')
+      return
+    }
+    ignoreFollowing(request)
+    response.setHeader('connection', 'close')
+    exchange.fail(error)
+    exchange.fail = undefined
+  }
+
+  return {
+    start() {
+      last = clock.now()
+      timer ??= setInterval(sweep, clock.intervalMs)
+    },
+    drain() {
+      drainingMs ??= 0
+    },
+    stop() {
+      clearInterval(timer)
+      timer = undefined
+    },
+  }
+}
+
+function givenUp({ request }: Exchange): IntakeError {
+  return request.complete
+    ? new IntakeError('outcome_unknown', 'The gateway is closing.')
+    : new IntakeError('busy', 'The gateway is closing.')
+}

@@ -1,0 +1,115 @@
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { setImmediate as immediate } from 'node:timers/promises'
+import t from 'tap'
+import { createConnections, unansweredMax } from '../src/connections.ts'
+import { json, open, post, received } from './raw-client.ts'
+import { logBody, startGateway } from './support.ts'
+
+const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
+const body = JSON.stringify(logBody())
+const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
+
+t.test('a new connection takes the place of the oldest one without a key', async (t) => {
+  const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '3' } })
+  const [withKey, oldest, younger] = [
+    await open(t, gateway),
+    await open(t, gateway),
+    await open(t, gateway),
+  ]
+  withKey.write(log)
+  t.match(await received(withKey, /201 /), /201 /)
+  for (const socket of [oldest, younger]) {
+    socket.write(get)
+    t.match(await received(socket, /200 /), /200 /)
+  }
+  const end = once(oldest, 'close')
+  const fresh = await open(t, gateway)
+  fresh.write(log)
+  t.match(await received(fresh, /201 /), /201 /)
+  await end
+  younger.write(get)
+  t.match(await received(younger, /200 /), /200 /)
+  withKey.write(log)
+  t.match(await received(withKey, /201 /), /201 /)
+  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="room_for_another"} 1')
+})
+
+t.test('connections that send nothing, or half a header, make room too', async (t) => {
+  const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '2' } })
+  const [silent, slow] = [await open(t, gateway), await open(t, gateway)]
+  slow.write('GET /healthz HT')
+  const ends = Promise.all([once(silent, 'close'), once(slow, 'close')])
+  for (const socket of [await open(t, gateway), await open(t, gateway)]) {
+    socket.write(log)
+    t.match(await received(socket, /201 /), /201 /)
+  }
+  await ends
+})
+
+t.test('connections with a key make room last, and only when they are idle', async (t) => {
+  const reasons: string[] = []
+  const connections = createConnections({ max: 2, onEnd: (reason) => reasons.push(reason) })
+  const responses: ServerResponse[] = []
+  const server = createServer((request, response) => {
+    connections.begin(request, response)
+    connections.authenticated(request)
+    responses.push(response)
+  })
+  server.on('connection', connections.open)
+  const gateway = { app: { server, listen: () => listen(server) } }
+  const [first, second] = [await open(t, gateway), await open(t, gateway)]
+  t.teardown(() => server.close())
+  first.write(get)
+  second.write(get)
+  while (responses.length < 2) await immediate()
+  t.equal(await received(await open(t, gateway)), '', 'all are busy: the new one ends')
+  for (const response of responses) {
+    response.end('done')
+    await once(response, 'close')
+  }
+  const ended = once(first.resume(), 'close')
+  await open(t, gateway)
+  await ended
+  t.same(reasons, ['no_room', 'room_for_another'])
+})
+
+t.test('a connection ends when too many of its requests wait for a response', async (t) => {
+  const gateway = await startGateway(t, { holdFrames: true })
+  const patient = await open(t, gateway)
+  patient.write(log.repeat(unansweredMax))
+  while (gateway.frames.logs.length === 0) await immediate()
+  const greedy = await open(t, gateway)
+  greedy.write(log.repeat(unansweredMax + 1))
+  t.equal(await received(greedy), '')
+  gateway.release()
+  const responses = await received(patient, new RegExp(`(201 [^]*){${unansweredMax}}`))
+  t.equal(responses.match(/HTTP\/1\.1 201/g)?.length, unansweredMax)
+  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="pipelined"} 1')
+})
+
+t.test('requests that waited on a connection give their places back when it ends', async (t) => {
+  // Of six places for requests in flight, one API key may have four.
+  const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '6' }, holdFrames: true })
+  const closed = new Promise((resolve) =>
+    gateway.app.server.once('connection', (socket: Socket) => socket.once('close', resolve)),
+  )
+  const gone = await open(t, gateway)
+  gone.write(log.repeat(4))
+  while (gateway.frames.logs.length === 0) await immediate()
+  const other = await open(t, gateway)
+  other.write(log)
+  t.match(await received(other, /"code"/), /"busy"/)
+  gone.destroy()
+  await closed
+  gateway.release()
+  other.write(log.repeat(4))
+  const responses = await received(other, /(HTTP[^]*){4}"message"/)
+  t.same(responses.match(/HTTP\/1\.1 \d+/g), Array(4).fill('HTTP/1.1 201'))
+})
+
+async function listen(server: Server): Promise<void> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+}
