@@ -21,6 +21,7 @@ import { feedbackRoute } from './routes/feedback.ts'
 import { logBatchRoute } from './routes/log-batch.ts'
 import type { LogRouteOptions } from './routes/log-route-options.ts'
 import { logRoute } from './routes/log.ts'
+import { createTurns } from './turns.ts'
 
 /** The public interface, every plugin and route in the order in which a request meets them. */
 export async function buildApp(options: {
@@ -103,6 +104,7 @@ export async function buildApp(options: {
       admission,
       idempotency,
       budget: createByteBudget(config.BYTES_IN_FLIGHT_MAX * logShare),
+      turns: createTurns(),
       enqueueDeadlineMs,
     }
     await api.register(logRoute, { ...logRoutes, bodyBytesMax: config.LOG_BODY_BYTES_MAX })

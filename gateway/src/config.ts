@@ -1,6 +1,8 @@
 import { Type, type Static } from 'typebox'
+import { limits } from '@intake/contract'
 import { ConfigError } from '@intake/runtime'
 import { formBytesMax } from './feedback-form.ts'
+import { nodeBytes } from './json-nodes.ts'
 
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
@@ -115,10 +117,14 @@ export const logShare = 0.25
 export function checkConfig(config: GatewayConfig): void {
   const problems: string[] = []
   const needs = {
-    LOG_BODY_BYTES_MAX: (2 * config.LOG_BODY_BYTES_MAX) / logShare,
+    LOG_BODY_BYTES_MAX: (2 * config.LOG_BODY_BYTES_MAX + nodeBytes * limits.jsonNodes) / logShare,
     'BATCH_BODY_BYTES_MAX and BATCH_JSON_BYTES_MAX':
-      (config.BATCH_BODY_BYTES_MAX + 2 * config.BATCH_JSON_BYTES_MAX) / logShare,
-    ATTACHMENT_BYTES_MAX: formBytesMax(config.ATTACHMENT_BYTES_MAX) / (1 - logShare),
+      (config.BATCH_BODY_BYTES_MAX +
+        2 * config.BATCH_JSON_BYTES_MAX +
+        nodeBytes * limits.batchJsonNodes) /
+      logShare,
+    ATTACHMENT_BYTES_MAX:
+      (formBytesMax(config.ATTACHMENT_BYTES_MAX) + nodeBytes * limits.jsonNodes) / (1 - logShare),
   }
   for (const [setting, bytes] of Object.entries(needs)) {
     if (bytes <= config.BYTES_IN_FLIGHT_MAX) continue

@@ -72,8 +72,9 @@ export async function readFeedbackForm(
     request.raw.resume()
   }
   if (payloadBytes === undefined) throw invalidPart('/payload', 'is required')
-  const payload = parseJson(payloadBytes)
-  checkJson(payload)
+  const charge = (bytes: number) => request.bodyHold.grow(bytes)
+  const payload = parseJson(payloadBytes, { nodesMax: limits.jsonNodes, charge })
+  checkJson(payload, { pointer: '/payload' })
   return { payload: validate(payload, '/payload'), uploads }
 }
 

@@ -1,58 +1,164 @@
 import { isUtf8 } from 'node:buffer'
 import { IntakeError, limits } from '@intake/contract'
-import { ConfigError } from '@intake/runtime'
+import { documentedPointer } from './json-pointer.ts'
+import { createNodeCounter, nodeBytes, tooManyNodes } from './json-nodes.ts'
+import { hasEscapedName, parseLossless } from './lossless-json.ts'
+
+/** Up to this size a document costs little, whatever is in it, and is counted when it is parsed. */
+export const smallJsonBytes = 64 * 1024
 
 /**
- * Parses a JSON document from the bytes of a request.
+ * Parses a JSON document from the bytes of a request. Integers that a double would round are `bigint`s.
  *
- * @throws {IntakeError} `invalid_encoding` or `invalid_json`
+ * @param options.nodesMax the most members and elements
+ * @param options.charge is called with the memory that the value takes, in bytes; may throw
+ * @throws {IntakeError} `invalid_encoding`, `invalid_json`, `body_too_large`
  */
-export function parseJson(bytes: Buffer): unknown {
+export function parseJson(
+  bytes: Buffer,
+  options: { nodesMax: number; charge: (bytes: number) => void },
+): unknown {
+  const { nodesMax, charge } = options
+  const isSmall = bytes.length <= smallJsonBytes
+  if (!isSmall) charge(createNodeCounter(nodesMax).add(bytes) * nodeBytes)
+  const text = decodeJson(bytes)
+  const parsed = parseText(text)
+  if (isSmall) {
+    const nodes = parsed.isDeep ? createNodeCounter(nodesMax).add(bytes) : parsed.nodes
+    if (nodes > nodesMax) throw tooManyNodes(nodesMax)
+    charge(nodes * nodeBytes)
+  }
+  return parsed.isRounded ? parseExact(text) : parsed.value
+}
+
+/** @throws {IntakeError} `invalid_encoding` */
+export function decodeJson(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new IntakeError('invalid_encoding', 'The JSON is not valid UTF-8.')
+  return bytes.toString()
+}
+
+export interface ParsedText extends Survey {
+  value: unknown
+}
+
+/** @throws {IntakeError} `invalid_json`, `body_too_large` */
+export function parseText(text: string): ParsedText {
+  const value = hasEscapedName(text) ? parseExact(text) : parse(JSON.parse, text)
+  const found = { nodes: 0, isDeep: false, isRounded: false }
+  survey(value, limits.jsonDepth, found)
+  return { value, ...found }
+}
+
+/**
+ * Parses again what `parseText` says is rounded.
+ *
+ * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested some thousand levels deep
+ */
+export function parseExact(text: string): unknown {
+  if (text.length <= limits.losslessJsonBytes) return parse(parseLossless, text)
+  const detail =
+    'With an integer beyond 2^53 or an escape in a name: ' +
+    `at most ${limits.losslessJsonBytes} characters of JSON.`
+  throw new IntakeError('body_too_large', detail)
+}
+
+function parse(parser: (text: string) => unknown, text: string): unknown {
   try {
-    return JSON.parse(bytes.toString())
+    return parser(text)
   } catch {
     // The message of the parser repeats a piece of the input, so it goes no further.
     throw new IntakeError('invalid_json', 'The JSON cannot be parsed.')
   }
 }
 
-/**
- * Makes sure that the parser of this Node gives back the keys that it was given. V8 12.8 and later, which
- * is in Node 24 to 26, confuses keys that hold escape sequences with others that end in a backslash,
- * across documents (nodejs/node#63785): what is stored would not be what was sent.
- *
- * @throws {ConfigError} when it does not
- */
-export function requireSoundParser(): void {
-  JSON.parse(String.raw`{"first":[],"\\":0}`)
-  const [, key] = Object.keys(JSON.parse(String.raw`{"first":1,"\"":2}`) as object)
-  if (key === '"') return
-  throw new ConfigError(
-    `JSON.parse of Node ${process.versions.node} confuses keys (nodejs/node#63785). Use Node 20 or 22.`,
-  )
+interface Survey {
+  /** Members and elements as `createNodeCounter` counts them, but not below the greatest depth. */
+  nodes: number
+  /** Something lies deeper than a document may be nested. */
+  isDeep: boolean
+  /** A number may be an integer that has been rounded. */
+  isRounded: boolean
+}
+
+function survey(value: unknown, depthLeft: number, found: Survey): void {
+  if (typeof value === 'number') {
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) found.isRounded = true
+    return
+  }
+  if (typeof value !== 'object' || value === null) return
+  if (depthLeft === 0) {
+    found.isDeep = true
+    return
+  }
+  const before = found.nodes
+  if (Array.isArray(value)) {
+    for (const inner of value) {
+      found.nodes++
+      survey(inner, depthLeft - 1, found)
+    }
+  } else {
+    // Parsed JSON inherits nothing that could be enumerated, and this is much faster than the rest.
+    for (const name in value) {
+      found.nodes++
+      survey((value as Record<string, unknown>)[name], depthLeft - 1, found)
+    }
+  }
+  if (found.nodes === before) found.nodes++
 }
 
 /**
  * Checks what the parser lets through.
  *
- * @throws {IntakeError} `invalid_json`: nested deeper than `depthMax` levels, or with a number
- * beyond the range of a double
+ * @param options.depthMax levels that it may be nested
+ * @param options.pointer where the value lies in the document
+ * @throws {IntakeError} `invalid_json`: nested too deep, or with a number beyond the range of a double;
+ * `invalid_request`: with an integer beyond 64 bits; `body_too_large`: with more members and elements
+ * than one record may have
  */
-export function checkJson(value: unknown, depthMax: number = limits.jsonDepth): void {
-  if (typeof value === 'number') {
-    if (Number.isFinite(value)) return
+export function checkJson(
+  value: unknown,
+  options: { depthMax?: number; pointer?: string } = {},
+): void {
+  const { depthMax = limits.jsonDepth, pointer = '' } = options
+  const found = { nodes: 0, isBeyond64Bits: false }
+  check(value, depthMax, found)
+  if (found.nodes > limits.jsonNodes) throw tooManyNodes(limits.jsonNodes)
+  if (!found.isBeyond64Bits) return
+  const detail = 'must not hold an integer beyond 64 bits'
+  throw new IntakeError('invalid_request', 'An integer is beyond 64 bits.', {
+    errors: [{ pointer: pointer + documentedPointer(value, isBeyond64Bits), detail }],
+  })
+}
+
+function check(
+  value: unknown,
+  depthLeft: number,
+  found: { nodes: number; isBeyond64Bits: boolean },
+): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new IntakeError('invalid_json', 'A number is beyond the range of a double.')
   }
+  if (isBeyond64Bits(value)) found.isBeyond64Bits = true
   if (typeof value !== 'object' || value === null) return
-  if (depthMax === 0) {
+  if (depthLeft === 0) {
     const detail = `The JSON is nested deeper than ${limits.jsonDepth} levels.`
     throw new IntakeError('invalid_json', detail)
   }
+  const before = found.nodes
   if (Array.isArray(value)) {
-    for (const inner of value) checkJson(inner, depthMax - 1)
+    for (const inner of value) {
+      found.nodes++
+      check(inner, depthLeft - 1, found)
+    }
   } else {
-    // Parsed JSON inherits nothing that could be enumerated, and this is much faster than the rest.
-    for (const name in value) checkJson((value as Record<string, unknown>)[name], depthMax - 1)
+    for (const name in value) {
+      found.nodes++
+      check((value as Record<string, unknown>)[name], depthLeft - 1, found)
+    }
   }
+  if (found.nodes === before) found.nodes++
+}
+
+function isBeyond64Bits(value: unknown): boolean {
+  return typeof value === 'bigint' && (value < -(2n ** 63n) || value >= 2n ** 64n)
 }

@@ -8,7 +8,6 @@ import { buildApp } from './app.ts'
 import { GatewayConfig } from './config.ts'
 import { createIdempotencyStore } from './identity/idempotency-store.ts'
 import { createReservationLedger } from './identity/reservation-ledger.ts'
-import { requireSoundParser } from './json.ts'
 import { createGatewayMetrics } from './metrics.ts'
 
 await runProcess({
@@ -16,7 +15,6 @@ await runProcess({
   config: GatewayConfig,
   closeDeadlineMs: 10_000,
   async start(config, log) {
-    requireSoundParser()
     const redis = connectRedis({
       url: config.REDIS_URL,
       role: 'producer',

@@ -1,35 +1,36 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * Prints a row as one line of JSON that ClickHouse takes, whatever the client has put into it:
- * halves of surrogate pairs, which are not Unicode, become U+FFFD, and integers beyond 64 bits are
- * printed with an exponent (the same double; ClickHouse refuses their digits).
+ * Prints a row as one line of JSON that ClickHouse takes, whatever the client has put into it: halves of
+ * surrogate pairs, which are not Unicode, become U+FFFD. A `bigint` is printed with its digits; a double
+ * beyond the safe integers with an exponent, so that ClickHouse reads a double.
  */
 export function rowJson(row: object): string {
+  if (hasLargeNumber(row)) return unusualJson(row)
   const json = JSON.stringify(row)
   // That is how a half is printed; the letters may also be text, which does no harm.
-  return json.includes('\\ud') || hasLargeInteger(row) ? unusualJson(row) : json
+  return json.includes('\\ud') ? unusualJson(row) : json
 }
 
-const integerMax = 2 ** 63
 /** Nobody can guess it, so no text of a client can look like one of these numbers. */
 const mark = randomBytes(16).toString('hex')
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g')
 
-function hasLargeInteger(value: unknown): boolean {
-  if (typeof value === 'number') return Math.abs(value) >= integerMax
-  if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some(hasLargeInteger)
+function hasLargeNumber(value: unknown): boolean {
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
+  if (Array.isArray(value)) return value.some(hasLargeNumber)
   for (const name in value)
-    if (hasLargeInteger((value as Record<string, unknown>)[name])) return true
+    if (hasLargeNumber((value as Record<string, unknown>)[name])) return true
   return false
 }
 
 function unusualJson(row: object): string {
   const json = JSON.stringify(row, (_, value: unknown) => {
     if (typeof value === 'string') return value.toWellFormed()
+    if (typeof value === 'bigint') return mark + value.toString()
     if (typeof value === 'number') {
-      return Math.abs(value) < integerMax ? value : mark + value.toExponential()
+      return Math.abs(value) > Number.MAX_SAFE_INTEGER ? mark + value.toExponential() : value
     }
     return isMap(value) ? withWellFormedNames(value) : value
   })

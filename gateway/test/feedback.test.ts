@@ -109,6 +109,40 @@ t.test(
   },
 )
 
+t.test('201: internationalised e-mail addresses are taken; 400 for what is none', async (t) => {
+  const gateway = await startGateway(t)
+  const sent = [
+    'jürgen@exämple.de',
+    '用户@例子.公司',
+    'उपयोगकर्ता@उदाहरण.भारत',
+    'a.b+c@[127.0.0.1]',
+    '"a b"@x.example',
+  ]
+  for (const email of sent) t.equal((await send(gateway, [payload({ email })])).status, 201, email)
+  t.same(
+    gateway.rows('feedback').map(({ email }) => email),
+    sent,
+  )
+  for (const email of [
+    'nobody',
+    '@x.de',
+    'a@',
+    'a@b@c',
+    'a b@c.de',
+    'a@b..c',
+    'a@.b',
+    'a@b.',
+    'A <a@b.c>',
+    'a@b\n',
+    `${'a'.repeat(250)}@b.de`,
+  ]) {
+    t.match(await send(gateway, [payload({ email })]), {
+      status: 400,
+      body: { errors: [{ pointer: '/payload/feedback/email' }] },
+    })
+  }
+})
+
 t.test('201: an empty file input of a browser form is no attachment', async (t) => {
   const gateway = await startGateway(t)
   const { body } = await send(gateway, [payload(), ['attachments', '']])
@@ -318,7 +352,7 @@ t.test('503 outcome_unknown: the objects stay, for the row may exist', async (t)
 
 t.test('503 busy for forms of unknown length too, by what has arrived of them', async (t) => {
   // Three quarters are for forms: 108 MiB, room for twelve images of 9 MB.
-  const env = { BYTES_IN_FLIGHT_MAX: String(144 * 1024 * 1024) }
+  const env = { BYTES_IN_FLIGHT_MAX: String(144 * 1024 * 1024), BATCH_JSON_BYTES_MAX: '4000000' }
   const { app } = await startGateway(t, { env })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
@@ -361,7 +395,8 @@ t.test('503 busy for forms of unknown length too, by what has arrived of them', 
 })
 
 t.test('503 busy when the bytes in flight are used up', async (t) => {
-  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(144 * 1024 * 1024) } })
+  const env = { BYTES_IN_FLIGHT_MAX: String(144 * 1024 * 1024), BATCH_JSON_BYTES_MAX: '4000000' }
+  const gateway = await startGateway(t, { env })
   const large = { 'content-length': '40000000' }
   const answers = await Promise.all([
     send(gateway, [payload(), file(images.png)], large),

@@ -112,6 +112,58 @@ t.test('400 when the sender is wrong, or there are no entries or too many', asyn
   t.equal(gateway.frames.logs.length, 0)
 })
 
+t.test(
+  '207 for batches of much the same: 500 events, identical ones too, and many params',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const gzip = { ...headers, 'content-encoding': 'gzip' }
+    const params = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`p${n}`, `value ${n}`]))
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`p${n}`, n]))
+    const stack = 'at com.example.Screen.open(Screen.java:12)\n'.repeat(150)
+    const shapes: (() => object)[] = [
+      () => ({ event: 'e', params }),
+      () => ({ event: 'e', id: randomUUID(), timestamp: new Date().toISOString(), params: many }),
+      () => ({ event: 'e', id: randomUUID(), params: { stack } }),
+    ]
+    for (const make of shapes) {
+      const payload = gzipSync(JSON.stringify(batch(Array.from({ length: 500 }, make))), {
+        level: 9,
+      })
+      const response = await gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
+      t.match(response.json(), { accepted: 500 })
+    }
+  },
+)
+
+t.test(
+  '207: an entry with too many params or an integer too large is rejected alone',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`p${n}`, n]))
+    const logs = [{ event: 'many', params: many }, { event: 'LARGE' }, { event: 'EXACT' }]
+    const payload = JSON.stringify(batch(logs))
+      .replace('"LARGE"', '"large","params":{"SENT":18446744073709551616}')
+      .replace('"EXACT"', '"exact","params":{"max":18446744073709551615}')
+    const response = await gateway.app.inject({ method: 'POST', url, headers, payload })
+    t.match(response.json().results, [
+      { status: 'rejected', code: 'body_too_large' },
+      { status: 'rejected', code: 'invalid_request', errors: [{ pointer: '/logs/1/params' }] },
+      { status: 'accepted' },
+    ])
+    t.notMatch(response.body, 'SENT')
+  },
+)
+
+t.test('413 for more members and elements than a batch may have', async (t) => {
+  const { app } = await startGateway(t)
+  const logs = Array.from({ length: 500 }, () => ({
+    event: 'e',
+    params: { list: Array(120).fill(0) },
+  }))
+  const response = await app.inject({ method: 'POST', url, headers, payload: batch(logs) })
+  t.match(response.json(), { status: 413, code: 'body_too_large' })
+})
+
 t.test('the largest batch is taken', async (t) => {
   const gateway = await startGateway(t)
   const response = await send(
@@ -235,8 +287,8 @@ t.test(
 )
 
 t.test('503 busy when the decompressed bytes find no room; the room comes back', async (t) => {
-  // A quarter is for logs: 40 MiB, room for two of these and not for three.
-  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(160 * 1024 * 1024) } })
+  // A quarter is for logs: 46 MiB, room for two of these and not for three.
+  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(184 * 1024 * 1024) } })
   const gzip = { ...headers, 'content-encoding': 'gzip' }
   const unit = randomBytes(10_000).toString('hex')
   const text = Array.from({ length: 700 }, () => unit + randomBytes(1_000).toString('hex')).join('')
@@ -249,9 +301,10 @@ t.test('503 busy when the decompressed bytes find no room; the room comes back',
 })
 
 t.test('503 busy while requests are worked on, although their clients have gone', async (t) => {
-  // A quarter is for logs, 16 MiB: three bodies of 4 MiB with a bit for their rows.
+  // A quarter is for logs, 22 MiB: four bodies of 5 MiB with a bit for their rows.
   const env = {
-    BYTES_IN_FLIGHT_MAX: String(64 * 1024 * 1024),
+    BYTES_IN_FLIGHT_MAX: String(89 * 1024 * 1024),
+    BATCH_BODY_BYTES_MAX: String(5 * 1024 * 1024),
     BATCH_JSON_BYTES_MAX: String(4 * 1024 * 1024),
     ATTACHMENT_BYTES_MAX: '1000000',
   }
@@ -261,10 +314,10 @@ t.test('503 busy while requests are worked on, although their clients have gone'
   const open = () => {
     const sent = request({ host: '127.0.0.1', port, path: url, method: 'POST', headers })
     sent.on('error', () => undefined)
-    sent.end(JSON.stringify(batch([{ event: 'e' }])).padEnd(4 * 1024 * 1024))
+    sent.end(JSON.stringify(batch([{ event: 'e' }])).padEnd(5 * 1024 * 1024))
     return sent
   }
-  for (let n = 1; n <= 3; n++) {
+  for (let n = 1; n <= 4; n++) {
     const closed = new Promise((resolve) =>
       app.server.once('connection', (socket) => socket.once('close', resolve)),
     )
@@ -285,7 +338,11 @@ t.test('503 busy while requests are worked on, although their clients have gone'
 
 t.test('a body of unknown length takes what arrives of it, not what there may be', async (t) => {
   // A quarter is for logs: 36 MiB, nine times the 4 MiB of the largest body.
-  const env = { BYTES_IN_FLIGHT_MAX: String(144 * 1024 * 1024), ATTACHMENT_BYTES_MAX: '1000000' }
+  const env = {
+    BYTES_IN_FLIGHT_MAX: String(144 * 1024 * 1024),
+    BATCH_JSON_BYTES_MAX: '11000000',
+    ATTACHMENT_BYTES_MAX: '1000000',
+  }
   const { app, release } = await startGateway(t, { env, holdFrames: true })
   const arrived: IncomingMessage[] = []
   app.server.on('request', (one: IncomingMessage) => one.once('end', () => arrived.push(one)))
@@ -351,9 +408,14 @@ t.test(
   async (t) => {
     const gateway = await startGateway(t)
     const gzip = { ...headers, 'content-encoding': 'gzip' }
-    const payload = gzipSync(`[${'{},'.repeat(1_000_000)}{}]`)
-    const bomb = await gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
-    t.match(bomb.json(), { status: 413, code: 'body_too_large' })
+    for (const [path, document] of [
+      [url, `[${'{},'.repeat(1_000_000)}{}]`],
+      ['/api/log', JSON.stringify(logBody({ params: { text: 'x'.repeat(500_000) } }))],
+    ] as const) {
+      const payload = gzipSync(document)
+      const bomb = await gateway.app.inject({ method: 'POST', url: path, headers: gzip, payload })
+      t.match(bomb.json(), { status: 413, code: 'body_too_large' })
+    }
     const logs = Array.from({ length: 500 }, () => ({ event: 'e' }))
     const wide = await send(gateway, batch(logs, { device: { theme: 'x'.repeat(40_000) } }))
     t.match(wide.json(), { status: 413, code: 'body_too_large' })
@@ -424,6 +486,6 @@ t.test('the limits are settings; those that contradict each other are refused', 
   await t.rejects(startGateway(t, { env }), {
     name: 'ConfigError',
     message:
-      /BYTES_IN_FLIGHT_MAX must be at least 640000000 for LOG_BODY_BYTES_MAX; HEADERS_TIMEOUT_MS/,
+      /BYTES_IN_FLIGHT_MAX must be at least 646400000 for LOG_BODY_BYTES_MAX; HEADERS_TIMEOUT_MS/,
   })
 })

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import { headers, logBody, secret, startGateway } from './support.ts'
@@ -73,6 +74,62 @@ t.test('201: a device property called __proto__ is kept like any other', async (
   const response = await app.inject({ method: 'POST', url, headers, payload })
   t.equal(response.statusCode, 201)
   t.match(JSON.stringify(rows('logs')[0]), '"device_extra":{"__proto__":{"a":1}}')
+})
+
+t.test('201: integers of 64 bits are stored as they were sent', async (t) => {
+  const { app, frames } = await startGateway(t)
+  const sent =
+    '"params":{"ns":1795000000123456789,"max":18446744073709551615,"min":-9223372036854775808}'
+  const payload = JSON.stringify(logBody({}, { device: { version_code: 'INT64', os: 'A' } }))
+    .replace('"INT64"', '9223372036854775807')
+    .replace('"event":', `${sent},"event":`)
+  const response = await app.inject({ method: 'POST', url, headers, payload })
+  t.equal(response.statusCode, 201)
+  const json = gunzipSync(frames.logs[0]!.gzip).toString()
+  t.match(json, sent)
+  t.match(json, '"version_code":9223372036854775807')
+})
+
+t.test('400 with a pointer for an integer that its column or 64 bits cannot hold', async (t) => {
+  const { app, frames } = await startGateway(t)
+  const cases: [string, string][] = [
+    ['"version_code":9223372036854775808', '/device/version_code'],
+    ['"version_code":-9223372036854775809', '/device/version_code'],
+    ['"sdk_version":1e17', '/device/sdk_version'],
+    ['"battery_level":9007199254740993', '/device/battery_level'],
+    ['"unknown":{"SENT":18446744073709551616}', '/device'],
+  ]
+  for (const [field, pointer] of cases) {
+    const payload = JSON.stringify(logBody()).replace('"os":', `${field},"os":`)
+    const response = await app.inject({ method: 'POST', url, headers, payload })
+    t.match(response.json(), { status: 400, code: 'invalid_request', errors: [{ pointer }] })
+    t.equal(response.json().errors.length, 1)
+    t.notMatch(response.body, 'SENT')
+  }
+  t.equal(frames.logs.length, 0)
+})
+
+t.test('201: a name with an escape is stored as what it stands for', async (t) => {
+  const { app, rows } = await startGateway(t)
+  const body = JSON.stringify(logBody({ params: { NAME: 1 } }))
+  for (const name of [String.raw`\\`, String.raw`\"`, String.raw`gr\u00f6\u00dfe`]) {
+    const payload = body.replace('NAME', () => name)
+    t.equal((await app.inject({ method: 'POST', url, headers, payload })).statusCode, 201)
+  }
+  t.same(
+    rows('logs').map(({ params }) => params),
+    [{ '\\': 1 }, { '"': 1 }, { größe: 1 }],
+  )
+})
+
+t.test('413 for more members and elements than an event may have', async (t) => {
+  const { app, frames } = await startGateway(t)
+  for (const length of [10_000, 200_000]) {
+    const payload = logBody({ params: { list: Array.from({ length }, () => 0) } })
+    const response = await app.inject({ method: 'POST', url, headers, payload })
+    t.match(response.json(), { status: 413, code: 'body_too_large' })
+  }
+  t.equal(frames.logs.length, 0)
 })
 
 t.test(

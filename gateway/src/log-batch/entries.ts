@@ -11,7 +11,7 @@ const entryDepthMax = limits.jsonDepth - 2
 /** An entry, or why it is rejected. */
 export function readEntry(value: unknown, index: number): Outcome<LogEntry> {
   try {
-    checkJson(value, entryDepthMax)
+    checkJson(value, { depthMax: entryDepthMax, pointer: `/logs/${index}` })
     return validateEntry(value, `/logs/${index}`)
   } catch (error) {
     return rejection(error)

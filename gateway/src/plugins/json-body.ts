@@ -1,25 +1,32 @@
 import { Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
-import { parseJson } from '../json.ts'
+import { gunzip } from '../gunzip.ts'
+import { createNodeCounter, nodeBytes } from '../json-nodes.ts'
+import { decodeJson, parseExact, parseJson, parseText, smallJsonBytes } from '../json.ts'
+import type { Turns } from '../turns.ts'
 import { contentCoding, contentEncoding } from './content-encoding.ts'
 
-const chunkBytes = 64 * 1024
-/** No JSON of real events gets this much smaller; what does is made to cost us much for little. */
-const expansionMax = 100
-/** Below this size it may. */
-const expansionFreeBytes = 1024 * 1024
+interface JsonBodyOptions {
+  jsonBytesMax: number
+  nodesMax: number
+  turns: Turns
+}
 
 /**
  * Accepts `application/json` in UTF-8, plain or compressed with gzip. The size on the wire is
  * limited by the `bodyLimit` of each route.
  *
+ * What is over a limit is refused before it is parsed, and the memory that the parsed document takes
+ * comes out of the budget of bytes in flight. What it holds is not checked here (`checkJson`).
+ *
  * @param options.jsonBytesMax the most bytes of JSON, after decompression
+ * @param options.nodesMax the most members and elements
+ * @param options.turns in which large documents are parsed; one for the process
  */
 export const jsonBody = fp(
-  async (app: FastifyInstance, options: { jsonBytesMax: number }) => {
+  async (app: FastifyInstance, options: JsonBodyOptions) => {
     await app.register(contentEncoding, { accepted: ['gzip'] })
     app.addHook('preParsing', (request, _reply, payload, done) => {
       const counted = request.headers['content-length'] === undefined
@@ -35,10 +42,10 @@ export const jsonBody = fp(
         if (charset?.[1] !== undefined && charset[1].toLowerCase() !== 'utf-8') {
           throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
         }
-        if (contentCoding(request) === 'gzip') {
-          return decompress(body, options.jsonBytesMax, request).then(parseJson)
-        }
-        done(null, parseJson(body))
+        const isGzip = contentCoding(request) === 'gzip'
+        if (isGzip || body.length > smallJsonBytes) return parseInTurns(body, request, options)
+        const charge = (bytes: number) => request.bodyHold.grow(bytes)
+        done(null, parseJson(body, { nodesMax: options.nodesMax, charge }))
       },
     )
   },
@@ -64,29 +71,25 @@ async function* arriving({ raw, bodyHold, routeOptions }: FastifyRequest): Async
   }
 }
 
-/** Decompresses a body piece by piece, each taken out of the budget of bytes in flight. */
-async function decompress(
+/** Parses a large or compressed document in turns with others, between which small ones are parsed. */
+async function parseInTurns(
   body: Buffer,
-  bytesMax: number,
   request: FastifyRequest,
-): Promise<Buffer> {
-  const gunzip = createGunzip({ chunkSize: chunkBytes })
-  gunzip.end(body)
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of gunzip as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      if (bytes > bytesMax || bytes > Math.max(expansionFreeBytes, expansionMax * body.length)) {
-        const detail = `After decompression: at most ${bytesMax} bytes, ${expansionMax} times as many.`
-        throw new IntakeError('body_too_large', detail)
-      }
-      request.bodyHold.grow(chunk.length)
-      chunks.push(chunk)
-    }
-  } catch (cause) {
-    if (cause instanceof IntakeError) throw cause
-    throw new IntakeError('invalid_encoding', 'The gzip stream is damaged or cut short.', { cause })
+  { jsonBytesMax, nodesMax, turns }: JsonBodyOptions,
+): Promise<unknown> {
+  const charge = (bytes: number) => request.bodyHold.grow(bytes)
+  const counter = createNodeCounter(nodesMax)
+  const isGzip = contentCoding(request) === 'gzip'
+  const onChunk = (chunk: Buffer) => {
+    charge(chunk.length)
+    counter.add(chunk)
   }
-  return Buffer.concat(chunks)
+  const json = isGzip ? await gunzip(body, { bytesMax: jsonBytesMax, onChunk }) : body
+  if (json.length <= smallJsonBytes) return parseJson(json, { nodesMax, charge })
+  const text = await turns.take(() => {
+    charge((isGzip ? counter.nodes : counter.add(json)) * nodeBytes)
+    return decodeJson(json)
+  })
+  const parsed = await turns.take(() => parseText(text))
+  return parsed.isRounded ? turns.take(() => parseExact(text)) : parsed.value
 }

@@ -5,6 +5,7 @@ import {
   FeedbackCreated,
   FeedbackForm,
   FeedbackPayload,
+  limits,
   type AttachmentVerdict,
 } from '@intake/contract'
 import { requireRoom, type Admission } from '../admission.ts'
@@ -61,7 +62,9 @@ export async function feedbackRoute(
       schema: {
         operationId: 'createFeedback',
         summary: 'Submit user feedback',
-        description: `Each attachment has at most ${attachmentBytesMax} bytes.`,
+        description:
+          `Each attachment has at most ${attachmentBytesMax} bytes, the payload ` +
+          `${limits.payloadBytes} bytes and ${limits.jsonNodes} members and elements.`,
         tags: ['intake'],
         security: [{ apiKey: [] }],
         consumes: ['multipart/form-data'],

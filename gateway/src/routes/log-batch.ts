@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import {
   compileSchema,
   IntakeError,
+  limits,
   LogBatchEnvelope,
   LogBatchResult,
   LogBatchSubmission,
@@ -44,9 +45,9 @@ export async function logBatchRoute(
     metrics: GatewayMetrics
   },
 ): Promise<void> {
-  const { logs, admission, idempotency, budget, enqueueDeadlineMs, metrics } = options
+  const { logs, admission, idempotency, budget, turns, enqueueDeadlineMs, metrics } = options
   const { bodyBytesMax, jsonBytesMax, entryBytesMax } = options
-  await app.register(jsonBody, { jsonBytesMax })
+  await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
 
   app.post(
     '/api/log/batch',
@@ -65,7 +66,8 @@ export async function logBatchRoute(
           'An entry whose `id` is a UUIDv7 stays one event however often it is sent, an entry with ' +
           'another id, or of a batch with an `Idempotency-Key`, for 72 hours; others are stored again. ' +
           `At most ${bodyBytesMax} bytes, ${entryBytesMax} for an entry with the device; with ` +
-          `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression.`,
+          `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression. ` +
+          `At most ${limits.batchJsonNodes} members and elements, ${limits.jsonNodes} in an entry.`,
         tags: ['intake'],
         security: [{ apiKey: [] }],
         body: LogBatchSubmission,

@@ -2,6 +2,7 @@ import type { Admission } from '../admission.ts'
 import type { ByteBudget } from '../byte-budget.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
+import type { Turns } from '../turns.ts'
 
 /** What the routes that take log events share. */
 export interface LogRouteOptions {
@@ -9,5 +10,6 @@ export interface LogRouteOptions {
   admission: Admission
   idempotency: IdempotencyStore
   budget: ByteBudget
+  turns: Turns
   enqueueDeadlineMs: number
 }

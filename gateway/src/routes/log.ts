@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { LogCreated, LogSubmission } from '@intake/contract'
+import { limits, LogCreated, LogSubmission } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
 import { holdBody, withHeldBody } from '../byte-budget.ts'
 import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
@@ -25,8 +25,8 @@ export async function logRoute(
   app: FastifyInstance,
   options: LogRouteOptions & { bodyBytesMax: number },
 ): Promise<void> {
-  const { logs, admission, idempotency, budget, enqueueDeadlineMs, bodyBytesMax } = options
-  await app.register(jsonBody, { jsonBytesMax: bodyBytesMax })
+  const { logs, admission, idempotency, budget, turns, enqueueDeadlineMs, bodyBytesMax } = options
+  await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax: limits.jsonNodes, turns })
 
   app.post<{ Body: LogSubmission }>(
     '/api/log',
@@ -37,7 +37,9 @@ export async function logRoute(
       schema: {
         operationId: 'createLog',
         summary: 'Submit an application log event',
-        description: `At most ${bodyBytesMax} bytes; may be compressed with \`Content-Encoding: gzip\`.`,
+        description:
+          `At most ${bodyBytesMax} bytes and ${limits.jsonNodes} members and elements; may be ` +
+          'compressed with `Content-Encoding: gzip`.',
         tags: ['intake'],
         security: [{ apiKey: [] }],
         body: LogSubmission,

@@ -6,7 +6,18 @@ export const limits = {
   emailLength: 254,
   batchEntries: 500,
   attachments: 4,
+  /** Parts of a form, the payload and unknown ones included. */
+  formParts: 32,
   jsonDepth: 32,
+  /**
+   * Members of objects and elements of arrays, at all levels, of one record: a log event or the payload
+   * of a feedback. Empty objects and arrays count twice.
+   */
+  jsonNodes: 10_000,
+  /** The same for a whole batch: 500 entries with 100 params each have 52,500. */
+  batchJsonNodes: 60_000,
+  /** A document with an integer beyond 2^53 or an escape in a name; its parser is slower. */
+  losslessJsonBytes: 1024 * 1024,
   supportedAbis: 64,
   /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */
   eventAgeMs: 30 * 24 * 60 * 60 * 1000,

@@ -14,7 +14,7 @@ const errorsMax = 20
 
 /** Compiles a schema once. The validator names at most 20 wrong fields. */
 export function compileSchema<S extends TSchema>(schema: S): Validator<Static<S>> {
-  const compiled = Compile(schema)
+  const compiled = Compile(withExactIntegers(schema) as S)
   return (value, root = '') => {
     if (compiled.Check(value)) return value
     const errors = new Map<string, FieldError>()
@@ -31,6 +31,23 @@ export function compileSchema<S extends TSchema>(schema: S): Validator<Static<S>
 export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => value is Static<S> {
   const compiled = Compile(schema)
   return (value): value is Static<S> => compiled.Check(value)
+}
+
+const int64 = { type: 'bigint', minimum: -(2 ** 63), exclusiveMaximum: 2 ** 63 }
+
+/**
+ * The schema that is compiled for a published one: where it says `int64`, integers that a double would
+ * round are `bigint`s.
+ */
+function withExactIntegers(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withExactIntegers)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const mapped = Object.entries(schema).map(([name, inner]) => [name, withExactIntegers(inner)])
+  const compiled: object = Object.fromEntries(mapped)
+  const isInt64 = 'format' in schema && schema.format === 'int64'
+  const minimum = Number.MIN_SAFE_INTEGER
+  const maximum = Number.MAX_SAFE_INTEGER
+  return isInt64 ? { anyOf: [{ ...compiled, minimum, maximum }, int64] } : compiled
 }
 
 interface SchemaError {

@@ -36,6 +36,8 @@ export interface CheckOptions {
   keptFrames?: number
   /** Finds a record that is visible although no answer told its sender. */
   everyStoredIsAnswered?: boolean
+  /** An SQL condition on the rows that are looked at, where others send too; default: all. */
+  where?: string | undefined
 }
 
 /** The documented deadlines and one and a half seconds for a slow disk. */
@@ -49,7 +51,7 @@ export async function check(options: CheckOptions): Promise<Verdict> {
   await drained(cluster, { stallMs: options.drainStallMs, kept: keptFrames }).catch(
     (error: Error) => violations.add('not drained', error.message),
   )
-  const visible = await visibleRows(cluster)
+  const visible = await visibleRows(cluster, options.where)
   const records = outcomes(options.events)
   const counts = await countAll(cluster, options.events, records, visible.length)
 

@@ -248,7 +248,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-async function pickPorts(count: number): Promise<number[]> {
+/** Ports that nobody listens on. */
+export async function pickPorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))
   const ports = servers.map((server) => (server.address() as AddressInfo).port)

@@ -15,6 +15,8 @@ export interface ProducerOptions {
   clients?: number
   /** How long the service had to wait for a processor so far; see `cpu-wait.ts`. */
   cpuWaitMs?: () => number
+  /** One of so many records goes over a connection of its own; default: none. */
+  freshEvery?: number
 }
 
 export interface Producer {
@@ -29,7 +31,8 @@ const tickMs = 10
 
 /** Sends records as a fleet of clients does, and writes down what became of each attempt. */
 export function startProducer(options: ProducerOptions): Producer {
-  const { urls, apiKey, history, payload, rate, clients = 512, cpuWaitMs = () => 0 } = options
+  const { urls, apiKey, history, payload, rate, clients = 512 } = options
+  const { freshEvery = Infinity, cpuWaitMs = () => 0 } = options
   const sender = createSender({ apiKey, connections: clients })
   const underWay = new Set<Promise<void>>()
   const started = performance.now()
@@ -60,7 +63,9 @@ export function startProducer(options: ProducerOptions): Producer {
       await note({ seq, attempt, is: 'issued', kind, keyed })
       const began = performance.now() - cpuWaitMs()
       const url = [...urls][(seq + attempt) % urls.size] ?? ''
-      const { outcome, mayRetry, afterMs } = await sender.send(url, record)
+      const { outcome, mayRetry, afterMs } = await sender.send(url, record, {
+        isFresh: seq % freshEvery === 0,
+      })
       const tookMs = Math.round(performance.now() - cpuWaitMs() - began)
       await note({ seq, attempt, ...outcome, ms: Math.max(0, tookMs) })
       if (!keyed || !mayRetry) return

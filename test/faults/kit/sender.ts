@@ -19,7 +19,8 @@ export interface Sent {
 }
 
 export interface Sender {
-  send(url: string, record: Payload): Promise<Sent>
+  /** @param options.isFresh over a connection of its own, which ends with the response */
+  send(url: string, record: Payload, options?: { isFresh?: boolean }): Promise<Sent>
   close(): Promise<void>
 }
 
@@ -31,14 +32,17 @@ const neverSent = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT'])
 /** Sends records as a client does. */
 export function createSender(options: { apiKey: string; connections: number }): Sender {
   const { apiKey, connections } = options
-  const agent = new Agent({ connections, headersTimeout: patienceMs, bodyTimeout: patienceMs })
+  const timeouts = { connections, headersTimeout: patienceMs, bodyTimeout: patienceMs }
+  const agent = new Agent(timeouts)
+  const freshAgent = new Agent(timeouts)
 
   return {
-    async send(url, record) {
+    async send(url, record, { isFresh = false } = {}) {
       try {
         const { statusCode, headers, body } = await request(url + record.path, {
           method: 'POST',
-          dispatcher: agent,
+          dispatcher: isFresh ? freshAgent : agent,
+          reset: isFresh,
           headers: {
             'x-api-key': apiKey,
             ...(record.idempotencyKey !== undefined && {
@@ -69,7 +73,9 @@ export function createSender(options: { apiKey: string; connections: number }): 
         return { outcome, mayRetry: true, afterMs: 200 }
       }
     },
-    close: () => agent.close(),
+    async close() {
+      await Promise.all([agent.close(), freshAgent.close()])
+    },
   }
 }
 

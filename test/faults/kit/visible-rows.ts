@@ -16,15 +16,16 @@ const head = `toString(id) AS id, bundle_identifier, toString(device_uuid) AS de
   unique_user_id, device.os AS os, device.battery_level AS battery_level,
   device.sdk_version AS sdk_version, device_extra.seq::Int64 AS seq`
 
-export async function visibleRows({ sql }: Cluster): Promise<Row[]> {
+/** @param where an SQL condition on the columns that both views have */
+export async function visibleRows({ sql }: Cluster, where = 'true'): Promise<Row[]> {
   const logs = await sql.query<{ id: string; seq: number }>(
-    `SELECT ${head}, event, params FROM intake.logs`,
+    `SELECT ${head}, event, params FROM intake.logs WHERE ${where}`,
   )
   const feedback = await sql.query<{
     id: string
     seq: number
     attachments: { key: string; sha256: string }[]
-  }>(`SELECT ${head}, text, email, attachments FROM intake.feedback`)
+  }>(`SELECT ${head}, text, email, attachments FROM intake.feedback WHERE ${where}`)
   return [
     ...logs.map(({ id, ...shown }): Row => ({ id, kind: 'logs', attachments: [], shown })),
     ...feedback.map(({ id, attachments, ...shown }): Row => {

@@ -3,13 +3,7 @@ import { limits } from '../limits.ts'
 import { nullable, timestamp } from './fields.ts'
 
 const text = () => Type.Optional(nullable<string>('string'))
-const integer = () =>
-  Type.Optional(
-    nullable<number>('integer', {
-      minimum: Number.MIN_SAFE_INTEGER,
-      maximum: Number.MAX_SAFE_INTEGER,
-    }),
-  )
+const integer = () => Type.Optional(nullable<number | bigint>('integer', { format: 'int64' }))
 
 const date = () =>
   Type.Optional(

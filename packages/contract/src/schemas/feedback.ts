@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../limits.ts'
-import { nullable, uuidPattern } from './fields.ts'
+import { emailPattern, nullable, uuidPattern } from './fields.ts'
 import { sender } from './sender.ts'
 
 /** The JSON document in the `payload` part of `POST /api/feedback`. */
@@ -16,12 +16,13 @@ export const FeedbackPayload = Type.Object(
       email: Type.Optional(
         Type.Union(
           [
-            Type.String({ format: 'email', maxLength: limits.emailLength }),
+            Type.String({ pattern: emailPattern, maxLength: limits.emailLength }),
             Type.Literal(''),
             Type.Null(),
           ],
           {
-            description: 'Contact e-mail. An empty string counts as absent.',
+            description:
+              'Contact e-mail, also internationalised. An empty string counts as absent.',
           },
         ),
       ),

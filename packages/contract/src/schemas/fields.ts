@@ -14,6 +14,13 @@ export const deviceUuid = Type.String({
   description: 'Identifies the device.',
 })
 
+/**
+ * An e-mail address, also an internationalised one: a local part, quoted when it has blanks, and a domain
+ * of labels between dots. The `idn-email` format refuses domains with combining marks, as Hindi and
+ * Thai have, and only delivery can tell whether an address exists.
+ */
+export const emailPattern = String.raw`^(?:[^\s\p{Cc}\p{Cs}"(),:;<>@]+|"[^\p{Cc}\p{Cs}"]+")@[^\s\p{Cc}\p{Cs}"(),;<>@.]+(?:\.[^\s\p{Cc}\p{Cs}"(),;<>@.]+)*$`
+
 /** An optional field for which `null` means absent. */
 export const nullable = <T>(
   type: string,

@@ -1,0 +1,22 @@
+import { documentedFields } from '@intake/contract'
+
+/**
+ * The JSON pointer to the first value that is wrong, as far as its names are in the documentation: names
+ * that a client chose are not repeated.
+ */
+export function documentedPointer(value: unknown, isWrong: (value: unknown) => boolean): string {
+  if (typeof value !== 'object' || value === null) return ''
+  const isArray = Array.isArray(value)
+  for (const [name, inner] of Object.entries(value)) {
+    if (!holds(inner, isWrong)) continue
+    const isKnown = isArray || documentedFields.has(name)
+    return isKnown ? `/${name}${documentedPointer(inner, isWrong)}` : ''
+  }
+  return ''
+}
+
+function holds(value: unknown, isWrong: (value: unknown) => boolean): boolean {
+  if (isWrong(value)) return true
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some((inner) => holds(inner, isWrong))
+}

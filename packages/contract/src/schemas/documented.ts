@@ -1,0 +1,15 @@
+import { documentedDeviceFields } from './device.ts'
+import { FeedbackPayload } from './feedback.ts'
+import { LogBatchSubmission, LogEntry } from './log-batch.ts'
+import { LogSubmission } from './log.ts'
+
+/** Every field name in the documentation of a submission, at whichever level. */
+export const documentedFields: ReadonlySet<string> = new Set([
+  ...documentedDeviceFields,
+  ...Object.keys(FeedbackPayload.properties),
+  ...Object.keys(FeedbackPayload.properties.feedback.properties),
+  ...Object.keys(LogBatchSubmission.properties),
+  ...Object.keys(LogEntry.properties),
+  ...Object.keys(LogSubmission.properties),
+  ...Object.keys(LogSubmission.properties.log.properties),
+])

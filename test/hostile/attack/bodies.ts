@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+
+export const mebibyte = 1024 * 1024
+
+const sender = {
+  bundle_identifier: 'com.example.hostile',
+  device: { os: 'Android' },
+  device_uuid: 'bd9c40f6-0000-4b8a-9d3b-000000000000',
+  unique_user_id: 'hostile',
+}
+const members = JSON.stringify(sender).slice(1, -1)
+
+/** A body of `POST /api/log` with these members, written as JSON, besides the required ones. */
+export const logText = (params = '{}', extra = '') =>
+  `{${members},"log":{"event":"a","params":${params}}${extra}}`
+
+/** A body of `POST /api/log/batch`; the entries are written as JSON. */
+export const batchText = (entries: string, extra = '') => `{${members},"logs":[${entries}]${extra}}`
+
+/** The same with another device. */
+export const batchOfDevice = (device: unknown, entries: string) =>
+  `{${JSON.stringify({ ...sender, device }).slice(1, -1)},"logs":[${entries}]}`
+
+export const payloadText = () => `{${members},"feedback":{"text":"a"}}`
+
+/** `text` as often as it fits into `bytes`, with commas between. */
+export const list = (text: string, bytes: number) =>
+  `${`${text},`.repeat(Math.max(0, Math.floor(bytes / (text.length + 1)) - 1))}${text}`
+
+/** An object with as many members as fit into `bytes`, each key another one. */
+export function manyMembers(bytes: number, member: (index: number) => string): string {
+  const parts: string[] = []
+  for (let size = 2, index = 0; size < bytes; index++) {
+    const part = member(index)
+    parts.push(part)
+    size += part.length + 1
+  }
+  return `{${parts.join(',')}}`
+}
+
+/** Text of so many characters that hardly compresses. */
+export const noise = (characters: number) =>
+  randomBytes(Math.ceil((characters * 3) / 4))
+    .toString('base64')
+    .slice(0, characters)

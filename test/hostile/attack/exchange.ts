@@ -1,0 +1,92 @@
+import type { Attacker } from '../hostile-case.ts'
+import { dial } from './connection.ts'
+
+export interface Exchange {
+  /** 0: the connection ended, or the time was over, without a response. */
+  status: number
+  body: string
+  ms: number
+  /** The connection was open, and silent, when the time was over. */
+  silent: boolean
+}
+
+const headerEnd = '\r\n\r\n'
+
+/** Sends bytes over a connection of their own and reads one response while they are sent. */
+export function exchange(
+  attacker: Attacker,
+  bytes: Buffer | string,
+  options: {
+    timeoutMs?: number
+    /** Ends the sending half of the connection. */ halfClose?: boolean
+  } = {},
+): Promise<Exchange> {
+  const { timeoutMs = 35_000, halfClose = false } = options
+  const started = performance.now()
+  const socket = dial(attacker)
+  let text = ''
+
+  return new Promise((resolve) => {
+    const finish = (silent: boolean) => {
+      clearTimeout(timer)
+      socket.destroy()
+      const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)
+      const body = text.slice(text.indexOf(headerEnd) + headerEnd.length)
+      resolve({ status, body, ms: Math.round(performance.now() - started), silent })
+    }
+    const timer = setTimeout(finish, timeoutMs, true)
+    socket.once('close', () => finish(false))
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+      if (isWhole(text)) finish(false)
+    })
+    if (halfClose) socket.end(bytes)
+    else socket.write(bytes)
+  })
+}
+
+function isWhole(text: string): boolean {
+  const end = text.indexOf(headerEnd)
+  if (end < 0) return false
+  const length = /content-length: (\d+)/i.exec(text.slice(0, end))?.[1]
+  return length !== undefined && text.length >= end + headerEnd.length + Number(length)
+}
+
+/**
+ * What became of a request: 2xx; a 4xx; 429; 503; a 5xx that is documented nowhere; the connection ended
+ * without a response; neither within the time.
+ */
+type Outcome = 'accepted' | 'refused' | 'throttled' | 'unavailable' | 'broken' | 'lost' | 'silent'
+export type Tally = Record<'sent' | 'slowestMs' | Outcome, number>
+
+/** Counts responses by what they mean. */
+export function createTally() {
+  const tally: Tally = {
+    sent: 0,
+    accepted: 0,
+    refused: 0,
+    throttled: 0,
+    unavailable: 0,
+    broken: 0,
+    lost: 0,
+    silent: 0,
+    slowestMs: 0,
+  }
+  return {
+    tally,
+    add(result: Pick<Exchange, 'status' | 'ms' | 'silent'>): void {
+      tally.sent++
+      tally.slowestMs = Math.max(tally.slowestMs, result.ms)
+      tally[outcomeOf(result)]++
+    },
+  }
+}
+
+function outcomeOf({ status, silent }: Pick<Exchange, 'status' | 'silent'>): Outcome {
+  if (silent) return 'silent'
+  if (status === 0) return 'lost'
+  if (status < 400) return 'accepted'
+  if (status === 429) return 'throttled'
+  if (status < 500) return 'refused'
+  return status === 503 ? 'unavailable' : 'broken'
+}

@@ -1,0 +1,139 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { connected, dial, ended, written } from '../attack/connection.ts'
+import { sendEndlessBodies, type Endless } from '../attack/endless-body.ts'
+import { boundary, form, head, json } from '../attack/http-text.ts'
+import { repeat } from '../attack/loops.ts'
+import { mebibyte } from '../attack/bodies.ts'
+import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
+
+const openMsMax = 5_000
+const bytesMax = 16 * mebibyte
+/** A form may have four images of 10 MiB, a payload of 1 MiB and something around them. */
+const formBytesMax = 42 * mebibyte
+
+function judge(seen: Endless, expect: Expect): void {
+  expect(seen.refused > 0, 'it is refused')
+  expect(seen.bytesMax <= bytesMax, `a connection takes at most 16 MiB (${mib(seen.bytesMax)} MiB)`)
+  expect(seen.openMsMax <= openMsMax, `it ends 5 s after the refusal (${seen.openMsMax} ms)`)
+}
+
+const mib = (bytes: number) => Math.round(bytes / mebibyte)
+const chunked = { 'transfer-encoding': 'chunked' }
+
+/** Sends a whole body over 0.6 s, or at once, and reads only then, as blocking clients do. */
+async function sendThenRead(attacker: Attacker, gradually: boolean): Promise<string> {
+  const pieces = 13
+  const piece = Buffer.alloc(16 * 1024, ' ')
+  const socket = dial(attacker)
+  if (!(await connected(socket))) return ''
+  const length = { 'content-length': pieces * piece.length }
+  await written(socket, head('POST /api/log', { ...json, ...length, 'x-api-key': 'wrong' }))
+  for (let sent = 0; sent < pieces; sent++) {
+    if (!(await written(socket, piece))) return ''
+    if (gradually) await pause(50)
+  }
+  const response = new Promise<string>((resolve) => {
+    socket.once('data', (bytes) => resolve(bytes.toString('latin1').slice(9, 12)))
+  })
+  const status = await Promise.race([response, ended(socket).then(() => '')])
+  socket.destroy()
+  return status
+}
+
+export const endlessBodies = [
+  hostileCase({
+    id: 'c1',
+    title: 'no key: bodies without an end that go on after the 401',
+    quick: true,
+    attack: (attacker) =>
+      sendEndlessBodies(attacker, {
+        header: head('POST /api/log', { ...json, ...chunked }),
+        chunked: true,
+      }),
+    judge,
+  }),
+  hostileCase({
+    id: 'c2',
+    title: 'a key: batches without an end that go on after the 413',
+    attack: (attacker) =>
+      sendEndlessBodies(attacker, {
+        header: head('POST /api/log/batch', {
+          ...json,
+          ...chunked,
+          'x-api-key': attacker.apiKey,
+        }),
+        chunked: true,
+      }),
+    judge,
+  }),
+  hostileCase({
+    id: 'c3',
+    title: 'a key: bodies with a declared length of 100 GB that go on after the 413',
+    attack: (attacker) =>
+      sendEndlessBodies(attacker, {
+        header: head('POST /api/log', {
+          ...json,
+          'content-length': 100e9,
+          'x-api-key': attacker.apiKey,
+        }),
+      }),
+    judge,
+  }),
+  hostileCase({
+    id: 'c4',
+    title: 'no key: bodies without an end that go on after the 404',
+    attack: (attacker) =>
+      sendEndlessBodies(attacker, { header: head('POST /nothing', chunked), chunked: true }),
+    judge,
+  }),
+  hostileCase({
+    id: 'c5',
+    title: 'a key: bodies without an end that go on after the 415',
+    attack: (attacker) =>
+      sendEndlessBodies(attacker, {
+        header: head('POST /api/log', {
+          'content-type': 'text/plain',
+          ...chunked,
+          'x-api-key': attacker.apiKey,
+        }),
+        chunked: true,
+      }),
+    judge,
+  }),
+  hostileCase({
+    id: 'c6',
+    title: 'a key: a form whose file part has no end',
+    attack: (attacker) =>
+      sendEndlessBodies(attacker, {
+        header:
+          head('POST /api/feedback', { ...form, ...chunked, 'x-api-key': attacker.apiKey }) +
+          partStart,
+        chunked: true,
+      }),
+    judge(seen, expect) {
+      expect(seen.refused > 0, 'it is refused')
+      expect(seen.bytesMax <= formBytesMax + bytesMax, `it ends (${mib(seen.bytesMax)} MiB)`)
+    },
+  }),
+  hostileCase({
+    id: 'c7',
+    title: 'no key: honest clients with a wrong key and 208 KB, who read when all is sent',
+    async attack(attacker) {
+      const seen = { sent: 0, responded: 0, lost: 0 }
+      await repeat({ lanes: 6, pauseMs: 100, signal: attacker.signal }, async (lane) => {
+        seen.sent++
+        const status = await sendThenRead(attacker, lane % 2 === 0)
+        if (status === '401') seen.responded++
+        else seen.lost++
+      })
+      return seen
+    },
+    judge({ responded, lost }, expect) {
+      expect(lost === 0, `each reads its 401 (${responded} did, ${lost} did not)`)
+    },
+  }),
+]
+
+const part = `--${boundary}\r\ncontent-disposition: form-data; name="attachments"; filename="a.png"\r\n\r\n`
+/** As one chunk. */
+const partStart = `${part.length.toString(16)}\r\n${part}\r\n`

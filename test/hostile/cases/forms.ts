@@ -1,0 +1,98 @@
+import { payloadText, mebibyte } from '../attack/bodies.ts'
+import { createTally, exchange, type Tally } from '../attack/exchange.ts'
+import { boundary, form, request } from '../attack/http-text.ts'
+import { repeat } from '../attack/loops.ts'
+import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
+
+const payload = `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n${payloadText()}\r\n`
+const end = `--${boundary}--\r\n`
+const part = (header: string, bytes: number) =>
+  `--${boundary}\r\n${header}\r\n\r\n${'x'.repeat(bytes)}\r\n`
+const attachment = 'content-disposition: form-data; name="attachments"; filename="a.png"'
+
+/** Sends these forms in turn; each is known in whole to the gateway when its response is awaited. */
+function sendForms(options: { lanes: number; bodies: (string | Buffer)[]; pauseMs?: number }) {
+  const { lanes, bodies, pauseMs = 200 } = options
+  return async (attacker: Attacker): Promise<Tally> => {
+    const { tally, add } = createTally()
+    const headers = { ...form, 'x-api-key': attacker.apiKey }
+    const requests = bodies.map((body) => request('POST /api/feedback', headers, body))
+    let next = 0
+    await repeat({ lanes, pauseMs, signal: attacker.signal }, async () => {
+      const bytes = requests[next++ % requests.length] ?? ''
+      add(await exchange(attacker, bytes, { timeoutMs: 36_000 }))
+    })
+    return tally
+  }
+}
+
+function judge({ silent, lost, broken }: Tally, expect: Expect): void {
+  expect(silent === 0, `every form has its response within 35 s (${silent} have none)`)
+  expect(lost === 0, `no connection ends without a response (${lost})`)
+  expect(broken === 0, `no 500 (${broken})`)
+}
+
+export const forms = [
+  hostileCase({
+    id: 'e1',
+    title: 'one key: forms with a part of 1 MB without `form-data` disposition',
+    attack: sendForms({
+      lanes: 10,
+      bodies: [`${payload}${part('content-type: text/plain', mebibyte)}${end}`],
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'e2',
+    title: 'one key: forms with such a part at other places: first, twice, unfinished, alone',
+    attack: sendForms({
+      lanes: 10,
+      bodies: [
+        `${part('content-type: text/plain', mebibyte)}${payload}${end}`,
+        `${payload}${part('a: b', 20_000)}${part('content-disposition: inline', 20_000)}${end}`,
+        `${payload}${part('content-disposition: attachment; name="attachments"', mebibyte)}`,
+        part('content-disposition:', mebibyte),
+        `${payload}--${boundary}\r\n\r\n${'x'.repeat(mebibyte)}`,
+      ],
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'e3',
+    title:
+      'one key: forms without their boundary: other, none at all, only at the end, only a half',
+    attack: sendForms({
+      lanes: 10,
+      bodies: [
+        `${payload}${part(attachment, 20_000)}${end}`.replaceAll(boundary, 'other'),
+        'x'.repeat(mebibyte),
+        `${'x'.repeat(mebibyte)}${payload}${end}`,
+        `${payload}--${boundary.slice(0, 3)}`,
+        '\r\n--hostil'.repeat(100_000),
+      ],
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'e4',
+    title: 'one key: forms of 100,000 empty parts, and parts with 10,000 header fields',
+    attack: sendForms({
+      lanes: 6,
+      bodies: [
+        `${payload}${`--${boundary}\r\n${attachment}\r\n\r\n\r\n`.repeat(100_000)}${end}`,
+        `${payload}--${boundary}\r\n${'a: b\r\n'.repeat(10_000)}\r\n\r\n${end}`,
+        `${payload}--${boundary}\r\na: ${'b'.repeat(mebibyte)}\r\n\r\n\r\n${end}`,
+      ],
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'e5',
+    title: 'one key: forms of 40 MB with four files that are no images, five at a time',
+    attack: sendForms({
+      lanes: 5,
+      bodies: [`${payload}${part(attachment, 10 * mebibyte - 1).repeat(4)}${end}`],
+    }),
+    judge,
+  }),
+]

@@ -1,0 +1,66 @@
+import { mebibyte } from '../attack/bodies.ts'
+import { holdConnections } from '../attack/hold.ts'
+import { form, head, json } from '../attack/http-text.ts'
+import { hostileCase, type Attacker } from '../hostile-case.ts'
+
+const batchHead = ({ apiKey }: Attacker) =>
+  head('POST /api/log/batch', { ...json, 'x-api-key': apiKey, 'content-length': 4 * mebibyte })
+const formHead = ({ apiKey }: Attacker) =>
+  head('POST /api/feedback', { ...form, 'x-api-key': apiKey, 'content-length': 43_000_000 })
+
+export const heldPlaces = [
+  hostileCase({
+    id: 'f1',
+    title: 'one key: 16 connections that declare a batch of 4 MiB and send nothing',
+    quick: true,
+    attack: (attacker) =>
+      holdConnections(attacker, { connections: 16, greeting: batchHead(attacker) }),
+  }),
+  hostileCase({
+    id: 'f2',
+    title: 'one key: five connections that declare a form of 43 MB and send nothing',
+    attack: (attacker) =>
+      holdConnections(attacker, { connections: 5, greeting: formHead(attacker) }),
+  }),
+  hostileCase({
+    id: 'f3',
+    title: 'one key: 64 such batches that send one byte a second',
+    attack: (attacker) =>
+      holdConnections(attacker, {
+        connections: 64,
+        greeting: batchHead(attacker),
+        trickle: ' ',
+        givesUp: true,
+      }),
+  }),
+  hostileCase({
+    id: 'f4',
+    title: 'one key: 20 such forms that send one byte a second',
+    attack: (attacker) =>
+      holdConnections(attacker, {
+        connections: 20,
+        greeting: formHead(attacker),
+        trickle: '-',
+        givesUp: true,
+      }),
+  }),
+  hostileCase({
+    id: 'f5',
+    title: 'one key: 30 batches of 4 MiB and no last byte',
+    attack: (attacker) =>
+      holdConnections(attacker, {
+        connections: 30,
+        greeting: `${batchHead(attacker)}${' '.repeat(4 * mebibyte - 1)}`,
+        givesUp: true,
+      }),
+  }),
+  hostileCase({
+    id: 'f6',
+    title: 'a key: 200 requests with `Expect: 100-continue` that are never continued',
+    attack: (attacker) =>
+      holdConnections(attacker, {
+        connections: 200,
+        greeting: batchHead(attacker).replace('\r\n\r\n', '\r\nexpect: 100-continue\r\n\r\n'),
+      }),
+  }),
+]

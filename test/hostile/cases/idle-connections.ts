@@ -1,0 +1,54 @@
+import { logText } from '../attack/bodies.ts'
+import { holdConnections, type Held } from '../attack/hold.ts'
+import { head, json, request } from '../attack/http-text.ts'
+import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
+
+/** A few more than the gateway has room for. */
+const connections = 2_050
+
+const holdAll = (greeting: string) => (attacker: Attacker) =>
+  holdConnections(attacker, { connections, greeting })
+const judge = ({ openMax }: Held, expect: Expect) =>
+  expect(openMax >= 1_500, `the attack holds most places (${openMax})`)
+
+export const idleConnections = [
+  hostileCase({
+    id: 'b1',
+    title: 'no key: 2,050 connections, one request each, then silence; opened again when closed',
+    quick: true,
+    attack: holdAll(head('GET /healthz')),
+    judge,
+  }),
+  hostileCase({
+    id: 'b2',
+    title: 'no key: 2,050 connections without any request',
+    attack: holdAll(''),
+    judge,
+  }),
+  hostileCase({
+    id: 'b3',
+    title: 'a key: 2,050 connections, one valid event each, then silence',
+    attack: (attacker) => {
+      const headers = { ...json, 'x-api-key': attacker.apiKey }
+      const greeting = request('POST /api/log', headers, logText()).toString()
+      return holdConnections(attacker, { connections, greeting })
+    },
+    judge,
+  }),
+  hostileCase({
+    id: 'b4',
+    title: 'no key: 2,050 connections that send half a header',
+    attack: holdAll('POST /api/log HTTP/1.1\r\nhost: intake\r\nx-half: '),
+    judge,
+  }),
+  hostileCase({
+    id: 'b5',
+    title: 'no key: 500 connections that send one byte of their header a second',
+    attack: (attacker) =>
+      holdConnections(attacker, {
+        connections: 500,
+        greeting: 'POST /api/log HTTP/1.1\r\nhost: intake\r\nx-slow: ',
+        trickle: 'a',
+      }),
+  }),
+]

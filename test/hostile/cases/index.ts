@@ -1,0 +1,37 @@
+import type { HostileCase } from '../hostile-case.ts'
+import { aborted } from '../attack/loops.ts'
+import { badEntries } from './bad-entries.ts'
+import { costlyJson } from './costly-json.ts'
+import { endlessBodies } from './endless-bodies.ts'
+import { forms } from './forms.ts'
+import { heldPlaces } from './held-places.ts'
+import { idleConnections } from './idle-connections.ts'
+import { protocol } from './protocol.ts'
+import { slowBodies } from './slow-bodies.ts'
+import { throttledKey } from './throttled-key.ts'
+import { unreadResponses } from './unread-responses.ts'
+
+/** What the innocent sender sees when nobody does anything: what the other cases are compared with. */
+const nothing: HostileCase = {
+  id: 'control',
+  title: 'nothing, for comparison',
+  sentMin: 0,
+  async attack({ signal }) {
+    await aborted(signal)
+    return { sent: 0 }
+  },
+}
+
+export const hostileCases: HostileCase[] = [
+  nothing,
+  ...unreadResponses,
+  ...idleConnections,
+  ...endlessBodies,
+  ...costlyJson,
+  ...forms,
+  ...heldPlaces,
+  ...slowBodies,
+  ...badEntries,
+  ...throttledKey,
+  ...protocol,
+]

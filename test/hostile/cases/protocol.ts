@@ -1,0 +1,235 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { logText, mebibyte } from '../attack/bodies.ts'
+import { connected, dial, ended, written } from '../attack/connection.ts'
+import { createTally, exchange, type Tally } from '../attack/exchange.ts'
+import { flood } from '../attack/flood.ts'
+import { head, json, request } from '../attack/http-text.ts'
+import { repeat, wait } from '../attack/loops.ts'
+import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
+
+/** Sends each of these in turn over a connection of its own. */
+function sendInTurn(options: {
+  lanes: number
+  pauseMs: number
+  all: (key: string) => (string | Buffer)[]
+}) {
+  return async (attacker: Attacker): Promise<Tally> => {
+    const { tally, add } = createTally()
+    const all = options.all(attacker.apiKey)
+    let next = 0
+    await repeat({ ...options, signal: attacker.signal }, async () => {
+      add(await exchange(attacker, all[next++ % all.length] ?? '', { timeoutMs: 15_000 }))
+    })
+    return tally
+  }
+}
+
+function judge({ silent, broken, accepted }: Tally, expect: Expect): void {
+  expect(silent === 0, `each is answered or ended within 15 s (${silent} are not)`)
+  expect(broken === 0, `no 500 (${broken})`)
+  expect(accepted === 0, `none is accepted (${accepted})`)
+}
+
+const fields = (count: number) =>
+  Array.from({ length: count }, (_, index) => `${index.toString(36)}:\r\n`).join('')
+
+export const protocol = [
+  hostileCase({
+    id: 'x1',
+    title: 'no key: 500 connections a second, opened and closed',
+    sentMin: 500,
+    async attack(attacker) {
+      let sent = 0
+      await repeat({ lanes: 25, pauseMs: 50, signal: attacker.signal }, async (lane) => {
+        const socket = dial(attacker)
+        if (!(await connected(socket))) return
+        sent++
+        if (lane % 2 === 0) socket.resetAndDestroy()
+        else socket.end()
+        socket.resume()
+        await ended(socket)
+      })
+      return { sent }
+    },
+  }),
+  hostileCase({
+    id: 'x2',
+    title: 'no key: headers of 1 MB in one field, in the URL, and without an end',
+    attack: sendInTurn({
+      lanes: 8,
+      pauseMs: 20,
+      all: () => [
+        head('POST /api/log', { big: 'x'.repeat(mebibyte) }),
+        head(`POST /${'x'.repeat(mebibyte)}`),
+        `POST /api/log HTTP/1.1\r\n${'a: b\r\n'.repeat(150_000)}`,
+        'x'.repeat(mebibyte),
+      ],
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'x3',
+    title: 'no key: 2,000 header fields in 13 KB, 16 at a time',
+    attack: sendInTurn({
+      lanes: 16,
+      pauseMs: 0,
+      all: () => [head('GET /nothing').replace('\r\n\r\n', `\r\n${fields(2_000)}\r\n`)],
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'x4',
+    title: 'no key: TLS, HTTP/2, upgrades to WebSocket and h2c, CONNECT, noise, bare line feeds',
+    attack: sendInTurn({
+      lanes: 8,
+      pauseMs: 20,
+      all: () => [
+        Buffer.concat([Buffer.from('1603010200010001fc0303', 'hex'), randomBytes(508)]),
+        'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+        head('GET /api/log', {
+          connection: 'upgrade',
+          upgrade: 'websocket',
+          'sec-websocket-version': 13,
+          'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+        }),
+        head('POST /api/log', { connection: 'upgrade, http2-settings', upgrade: 'h2c' }),
+        head('CONNECT example.com:443'),
+        randomBytes(1_000),
+        'POST /api/log HTTP/1.1\nhost: intake\n\n',
+        'POST /api/log\r\n\r\n',
+        'POST /api/log HTTP/3.0\r\n\r\n',
+        '\r\n'.repeat(10_000),
+        '\0'.repeat(10_000),
+      ],
+    }),
+    judge({ silent, broken }, expect) {
+      expect(silent === 0, `each is answered or ended within 15 s (${silent} are not)`)
+      expect(broken === 0, `no 500 (${broken})`)
+    },
+  }),
+  hostileCase({
+    id: 'x5',
+    title: 'one key: smuggled requests: `Content-Length` beside `Transfer-Encoding`, two lengths',
+    attack: sendInTurn({
+      lanes: 4,
+      pauseMs: 50,
+      all: (apiKey) => {
+        const smuggled = request('POST /api/log', { ...json, 'x-api-key': apiKey }, logText())
+        const first = { ...json, 'x-api-key': apiKey }
+        const chunked = { 'transfer-encoding': 'chunked' }
+        return [
+          `${head('POST /api/log', { ...first, 'content-length': 4, ...chunked })}0\r\n\r\n${smuggled.toString()}`,
+          `${head('POST /api/log', { ...first, ...chunked, 'content-length': 4 })}0\r\n\r\n${smuggled.toString()}`,
+          `${head('POST /api/log', { ...first, 'content-length': 2, 'Content-Length': 4 })}{}${smuggled.toString()}`,
+          `${head('POST /api/log', { ...first, 'transfer-encoding': 'xchunked' })}0\r\n\r\n${smuggled.toString()}`,
+          `${head('POST /api/log', { ...first, 'transfer-encoding ': 'chunked' })}0\r\n\r\n${smuggled.toString()}`,
+          `${head('POST /api/log', { ...first, 'content-length': '+2' })}{}${smuggled.toString()}`,
+        ]
+      },
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'x6',
+    title: 'one key: a body of 512 KB in chunks of one byte, four at a time',
+    attack: sendInTurn({
+      lanes: 4,
+      pauseMs: 100,
+      all: (apiKey) => [
+        head('POST /api/log', { ...json, 'x-api-key': apiKey, 'transfer-encoding': 'chunked' }) +
+          '1\r\n \r\n'.repeat(512 * 1024) +
+          '0\r\n\r\n',
+      ],
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'x7',
+    title: 'one key: chunk extensions of 1 MB, and 1 MB of trailer fields',
+    attack: sendInTurn({
+      lanes: 4,
+      pauseMs: 100,
+      all: (apiKey) => {
+        const headers = { ...json, 'x-api-key': apiKey, 'transfer-encoding': 'chunked' }
+        const start = head('POST /api/log', headers)
+        return [
+          `${start}1;${'a'.repeat(mebibyte)}\r\n \r\n0\r\n\r\n`,
+          `${start}${`1;${'a'.repeat(2_000)}\r\n \r\n`.repeat(500)}0\r\n\r\n`,
+          `${start}2\r\n{}\r\n0\r\n${'a: b\r\n'.repeat(150_000)}\r\n`,
+        ]
+      },
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'x8',
+    title: 'one key: events with a random `Idempotency-Key`, 32 at a time',
+    attack: (attacker) =>
+      flood(attacker, {
+        lanes: 32,
+        pauseMs: 30,
+        path: '/api/log',
+        body: () => logText(),
+        vary: () => ({ 'idempotency-key': randomUUID() }),
+      }),
+    judge({ accepted, broken, silent }, expect) {
+      expect(accepted > 0, 'some are accepted')
+      expect(broken + silent === 0, `no 500, no silence (${broken + silent})`)
+    },
+  }),
+  hostileCase({
+    id: 'x9',
+    title: 'no key: 3,000 requests a second over 16 connections that read their 401',
+    sentMin: 1_000,
+    async attack(attacker) {
+      const text = request('POST /api/log', json, '{}')
+      const burst = Buffer.concat(Array.from({ length: 20 }, () => text))
+      let sent = 0
+      await repeat({ lanes: 16, signal: attacker.signal }, async () => {
+        const socket = dial(attacker)
+        if (!(await connected(socket))) return wait(100, attacker.signal)
+        socket.resume()
+        while (!attacker.signal.aborted && (await written(socket, burst))) {
+          sent += 20
+          await wait(100, attacker.signal)
+        }
+        socket.destroy()
+      })
+      return { sent }
+    },
+  }),
+  hostileCase({
+    id: 'x10',
+    title: 'one key: clients that close their half of the connection after a valid event',
+    async attack(attacker) {
+      const { tally, add } = createTally()
+      const headers = { ...json, 'x-api-key': attacker.apiKey, connection: 'close' }
+      const bytes = request('POST /api/log', headers, logText())
+      await repeat({ lanes: 8, pauseMs: 50, signal: attacker.signal }, async () => {
+        add(await exchange(attacker, bytes, { halfClose: true, timeoutMs: 10_000 }))
+      })
+      return tally
+    },
+    judge({ silent, broken }, expect) {
+      expect(silent === 0, `each connection is ended (${silent} are not)`)
+      expect(broken === 0, `no 500 (${broken})`)
+    },
+  }),
+  hostileCase({
+    id: 'x11',
+    title: 'one key: clients that reset the connection in the middle of a body of 1 MB',
+    async attack(attacker) {
+      let sent = 0
+      const headers = { ...json, 'x-api-key': attacker.apiKey, 'content-length': mebibyte }
+      const bytes = head('POST /api/log', headers) + ' '.repeat(mebibyte / 2)
+      await repeat({ lanes: 16, pauseMs: 50, signal: attacker.signal }, async () => {
+        const socket = dial(attacker)
+        if (!(await connected(socket))) return
+        sent++
+        await written(socket, bytes)
+        socket.resetAndDestroy()
+      })
+      return { sent }
+    },
+  }),
+]

@@ -1,0 +1,98 @@
+import { connected, dial, written } from '../attack/connection.ts'
+import { head, json, request } from '../attack/http-text.ts'
+import { aborted, wait } from '../attack/loops.ts'
+import { logText } from '../attack/bodies.ts'
+import { hostileCase, type Attacker } from '../hostile-case.ts'
+
+/** Sends the same request over and over on each connection and never reads a response. */
+async function sendUnread(
+  attacker: Attacker,
+  options: { connections: number; bytes: number; text: Buffer | string },
+) {
+  const { connections, bytes, text } = options
+  const each = Math.floor(bytes / connections / Buffer.byteLength(text))
+  const pipeline = Buffer.concat(Array.from({ length: each }, () => Buffer.from(text)))
+  const lanes = Array.from({ length: connections }, async () => {
+    const socket = dial(attacker)
+    if (!(await connected(socket))) return 0
+    void written(socket, pipeline)
+    return each
+  })
+  const sent = (await Promise.all(lanes)).reduce((sum, one) => sum + one, 0)
+  return { sent }
+}
+
+async function sendUnreadOnce(attacker: Attacker, options: Parameters<typeof sendUnread>[1]) {
+  const facts = await sendUnread(attacker, options)
+  await aborted(attacker.signal)
+  return facts
+}
+
+const documentRequest = head('GET /openapi.json')
+const megabyte = 1_000_000
+
+export const unreadResponses = [
+  hostileCase({
+    id: 'a1',
+    title: 'no key: 25 connections, 3 MB of pipelined `GET /openapi.json`, responses never read',
+    quick: true,
+    memoryMiBMax: 500,
+    connectionsEndMs: 45_000,
+    attack: (attacker) =>
+      sendUnreadOnce(attacker, { connections: 25, bytes: 3 * megabyte, text: documentRequest }),
+  }),
+  hostileCase({
+    id: 'a2',
+    title: 'no key: the same over 60 connections',
+    memoryMiBMax: 500,
+    attack: (attacker) =>
+      sendUnreadOnce(attacker, { connections: 60, bytes: 3 * megabyte, text: documentRequest }),
+  }),
+  hostileCase({
+    id: 'a3',
+    title: 'no key: five more such connections every half second, the earlier ones stay unread',
+    memoryMiBMax: 500,
+    async attack(attacker) {
+      let sent = 0
+      while (!attacker.signal.aborted) {
+        const more = { connections: 5, bytes: 0.6 * megabyte, text: documentRequest }
+        sent += (await sendUnread(attacker, more)).sent
+        await wait(500, attacker.signal)
+      }
+      return { sent }
+    },
+  }),
+  hostileCase({
+    id: 'a4',
+    title: 'no key: 40 connections, 4 MB of pipelined requests for unknown paths, never read',
+    memoryMiBMax: 500,
+    attack: (attacker) =>
+      sendUnreadOnce(attacker, {
+        connections: 40,
+        bytes: 4 * megabyte,
+        text: head('GET /nothing'),
+      }),
+  }),
+  hostileCase({
+    id: 'a5',
+    title: 'no key: 40 connections, 8 MB of pipelined small `POST /api/log`, never read',
+    memoryMiBMax: 500,
+    attack: (attacker) =>
+      sendUnreadOnce(attacker, {
+        connections: 40,
+        bytes: 8 * megabyte,
+        text: request('POST /api/log', json, '{}'),
+      }),
+  }),
+  hostileCase({
+    id: 'a6',
+    title: 'a key: 40 connections, 8 MB of pipelined valid events, never read',
+    memoryMiBMax: 500,
+    attack: (attacker) =>
+      sendUnreadOnce(attacker, {
+        connections: 40,
+        bytes: 8 * megabyte,
+        text: request('POST /api/log', { ...json, 'x-api-key': attacker.apiKey }, logText()),
+      }),
+  }),
+]

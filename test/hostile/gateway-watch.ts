@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+export interface GatewayWatch {
+  /** The most memory that the process has had, in MiB. */
+  peakMiB(): number
+  /** Files and connections that are open now. */
+  descriptors(): number
+  /** Processor time so far. */
+  cpuMs(): number
+  stop(): void
+}
+
+const intervalMs = 100
+const ticksPerSecond = 100
+
+/** Reads `/proc`, so Linux only. The last values stay when the process ends. */
+export function watchGateway(pid: number): GatewayWatch {
+  let peakMiB = 0
+  let descriptors = 0
+  let cpuMs = 0
+
+  const read = () => {
+    try {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      peakMiB = Number(/VmHWM:\s*(\d+)/.exec(status)?.[1] ?? peakMiB * 1024) / 1024
+      descriptors = readdirSync(`/proc/${pid}/fd`).length
+      // After the name, which may hold spaces: state is field 3, utime and stime are 14 and 15.
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+      cpuMs = ((Number(stat[11]) + Number(stat[12])) * 1_000) / ticksPerSecond
+    } catch {
+      // It has ended; somebody else notices that.
+    }
+  }
+  const timer = setInterval(read, intervalMs)
+  const now =
+    <Value>(value: () => Value) =>
+    () => {
+      read()
+      return value()
+    }
+
+  return {
+    peakMiB: now(() => Math.round(peakMiB)),
+    descriptors: now(() => descriptors),
+    cpuMs: now(() => cpuMs),
+    stop: () => clearInterval(timer),
+  }
+}

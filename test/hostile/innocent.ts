@@ -1,0 +1,103 @@
+import { join } from 'node:path'
+import { openHistory, type Event } from '../faults/kit/history.ts'
+import { createPayloads, type Payload } from '../faults/kit/payload.ts'
+import { startProducer } from '../faults/kit/producer.ts'
+import { until } from '../faults/kit/until.ts'
+
+/** What the innocent sender saw of a stretch of time. */
+export interface Notice {
+  responses: number
+  p50Ms: number
+  slowestMs: number
+  /** Whatever is no acknowledgement, by code. */
+  refusals: Record<string, number>
+}
+
+export interface Innocent {
+  events: readonly Event[]
+  payload: (seq: number) => Payload
+  /** An SQL condition for the rows of this sender. */
+  where: string
+  /** Resolves when this many more records have been sent. */
+  issued(more: number): Promise<void>
+  /** Starts a stretch; call the result to end it. */
+  observe(): () => Notice
+  /** Sends no more; resolves when every request has an outcome. */
+  stop(): Promise<void>
+}
+
+const rate = 20
+
+/**
+ * An app among others: 20 records a second, whatever became of the earlier ones, some of them feedback
+ * with small images, every other over a fresh connection.
+ *
+ * @param options.run a number that no other sender on the same data has
+ */
+export function startInnocent(options: {
+  url: string
+  apiKey: string
+  dir: string
+  root: string
+  run: number
+}): Innocent {
+  const { url, apiKey, dir, root, run } = options
+  const history = openHistory(join(dir, `history-${run}.jsonl`))
+  const payloads = createPayloads({ feedbackEvery: 20, keyedEvery: 4, root })
+  const payload = (seq: number) => ofRun(payloads(seq), run)
+  const urls = new Set([url])
+  const producer = startProducer({ urls, apiKey, history, payload, rate, freshEvery: 2 })
+
+  let stopped: Promise<void> | undefined
+  async function stop(): Promise<void> {
+    await producer.stop({ repeatMs: 0 })
+    await history.close()
+  }
+
+  return {
+    events: history.events,
+    payload,
+    where: `position(toString(device_uuid), '${groupOf(run)}') > 0`,
+    async issued(more) {
+      const wanted = producer.issued() + more
+      await until(`${more} more are issued`, () => producer.issued() >= wanted)
+    },
+    observe() {
+      const from = history.events.length
+      return () => notice(history.events.slice(from))
+    },
+    stop: () => (stopped ??= stop()),
+  }
+}
+
+/** Of a device that sends in this run only: the same keys from another device are other keys. */
+function ofRun(record: Payload, run: number): Payload {
+  const device_uuid = String(record.body['device_uuid']).replace('-2f4f-', groupOf(run))
+  return {
+    ...record,
+    body: { ...record.body, device_uuid },
+    expected: { ...record.expected, device_uuid },
+  }
+}
+
+/** The second group of the `device_uuid`. */
+const groupOf = (run: number) => `-${run.toString(16).padStart(4, '0')}-`
+
+function notice(events: readonly Event[]): Notice {
+  const times: number[] = []
+  const refusals: Record<string, number> = {}
+  for (const event of events) {
+    if (event.is === 'issued') continue
+    times.push(event.ms)
+    if (event.is === 'acknowledged') continue
+    const code = event.is === 'refused' ? event.code || String(event.status) : event.why
+    refusals[code] = (refusals[code] ?? 0) + 1
+  }
+  times.sort((a, b) => a - b)
+  return {
+    responses: times.length,
+    p50Ms: times[Math.floor(times.length / 2)] ?? 0,
+    slowestMs: times.at(-1) ?? 0,
+    refusals,
+  }
+}

@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { hostileCases } from './cases/index.ts'
+import { line, markdown, type Run } from './report.ts'
+import { runCases } from './run-cases.ts'
+
+const { values } = parseArgs({
+  options: {
+    /** Ids of cases; `a` means a1, a2, … */
+    only: { type: 'string' },
+    /** Another directory with built code to judge; default: this one. */
+    root: { type: 'string' },
+    /** A file for the results as JSON. */
+    json: { type: 'string' },
+    /** A file for the results as a page. */
+    write: { type: 'string' },
+    /** The JSON of an earlier run, shown beside this one in the page. */
+    before: { type: 'string' },
+    /** Leaves logs and data. */
+    keep: { type: 'boolean', default: false },
+  },
+})
+const here = fileURLToPath(new URL('../../../../', import.meta.url)).replace(/\/$/, '')
+const root = values.root ?? here
+const wanted = values.only?.split(',').map((id) => id.trim())
+const cases = hostileCases.filter(
+  ({ id }) => !wanted || wanted.includes(id) || wanted.includes(id.replace(/\d+$/, '')),
+)
+
+const dir = mkdtempSync(join(tmpdir(), 'intake-hostile-'))
+console.log(`${cases.length} cases${values.keep ? ` in ${dir}` : ''}`)
+const results = await runCases({
+  cases,
+  dir,
+  root,
+  records: 40,
+  slowestMsMax: 1_500,
+  onResult: (result) => console.log(line(result)),
+})
+if (!values.keep) await rm(dir, { recursive: true, force: true })
+
+const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
+const product = ['--', 'gateway', 'worker', 'packages']
+const changed = git('status', '--porcelain', ...product) === '' ? '' : ' and uncommitted changes'
+const run: Run = {
+  commit: `${git('log', '-1', '--format=%h', ...product)}${changed}`,
+  date: new Date().toISOString().slice(0, 10),
+  node: process.versions.node,
+  command: `npm run test:hostile${values.only === undefined ? '' : ` -- --only ${values.only}`}`,
+  results,
+}
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`)
+if (values.write !== undefined) {
+  const before = values.before && (JSON.parse(readFileSync(values.before, 'utf8')) as Run)
+  writeFileSync(values.write, markdown(run, before || undefined))
+}
+const passed = results.filter(({ reasons }) => reasons.length === 0).length
+console.log(`${passed} passed, ${results.length - passed} failed`)
+process.exit(passed === results.length && passed > 0 ? 0 : 1)

@@ -1,0 +1,105 @@
+import { availableParallelism } from 'node:os'
+import type { Notice } from './innocent.ts'
+import type { Result } from './run-case.ts'
+
+/** The results of a run, and what was judged by it. */
+export interface Run {
+  /** The last commit that changed the product. */
+  commit: string
+  date: string
+  node: string
+  command: string
+  results: Result[]
+}
+
+const passed = ({ reasons }: Result) => reasons.length === 0
+const refused = ({ refusals }: Notice) => Object.values(refusals).reduce((sum, one) => sum + one, 0)
+const codes = ({ refusals }: Notice) =>
+  Object.entries(refusals)
+    .map(([code, count]) => `${count} × ${code}`)
+    .join(', ')
+
+export function line(result: Result): string {
+  const { id, title, seen, reasons, ms } = result
+  const first = `${passed(result) ? 'ok  ' : 'FAIL'} ${id.padEnd(4)} ${title} (${Math.round(ms / 1_000)} s)`
+  const details = [...(seen ? numbers(seen) : []), ...reasons.map((reason) => `not met: ${reason}`)]
+  return [first, ...details.map((detail) => `     ${detail}`)].join('\n')
+}
+
+function numbers(result: Seen) {
+  const { before, during, facts, peakMiB, cpuShare, load, exitMs, connectionsEndMs } = result
+  const seen = Object.entries(facts ?? {}).map(([name, value]) => `${name} ${value}`)
+  const gone = connectionsEndMs === null ? '' : `, connections gone after ${connectionsEndMs} ms`
+  return [
+    `before: p50 ${before.p50Ms} ms, slowest ${before.slowestMs} ms; ` +
+      `during: ${during.responses} responses, p50 ${during.p50Ms} ms, slowest ${during.slowestMs} ms, ` +
+      `refused ${codes(during) || 'none'}`,
+    `gateway: ${peakMiB} MiB, ${Math.round(cpuShare * 100)} % of a processor, SIGTERM ${exitMs} ms${gone}; load ${load}`,
+    ...(seen.length > 0 ? [`attack: ${seen.join(', ')}`] : []),
+  ]
+}
+
+type Seen = NonNullable<Result['seen']>
+
+/** The page `docs/hostile-results.md`; `before` is a run of an earlier state of the product. */
+export function markdown(run: Run, before?: Run): string {
+  const { results, command, date, node, commit } = run
+  const row = (texts: string[]) => `| ${texts.join(' | ')} |`
+  const earlier = new Map(before?.results.map((result) => [result.id, result]))
+  const head = ['', 'What is sent', 'Slowest, ms', 'p50, ms', 'Refused', 'MiB', 'Verdict']
+  const headBefore = before
+    ? ['Slowest before', 'Refused before', 'MiB before', 'Verdict before']
+    : []
+  const lines = results.map((result) => {
+    const old = before ? cellsBefore(earlier.get(result.id)) : []
+    return row([result.id, result.title, ...cells(result), ...old])
+  })
+  const loads = results.flatMap(({ seen }) => (seen ? [seen.load] : []))
+  const failed = results.filter((result) => !passed(result))
+  const count = `${results.length - failed.length} of ${results.length} cases passed`
+  return [
+    '# Results of the suite of hostile and careless senders',
+    '',
+    `\`${command}\`, ${date}, commit ${commit}, Node ${node}: ${count}.`,
+    ...(before ? [`Before: ${before.date}, commit ${before.commit}, Node ${before.node}.`] : []),
+    '',
+    'Each case attacks a gateway of its own (heap limit 512 MB) for ten seconds over real sockets. Beside',
+    'it an innocent sender sends 20 records a second with another key, every other one over a fresh',
+    'connection. The table shows its median and slowest response from the start of the attack to two',
+    'seconds after its end, its requests without an acknowledgement, and the most memory that the gateway',
+    'had. A case passes when no response takes more than 1,500 ms, none is refused, the gateway has at most',
+    '900 MiB (500 in a), ends on SIGTERM with code 0, every acknowledged record is visible once, and what',
+    'the case itself demands holds. All processes share one machine, with a load average of',
+    `${Math.min(...loads)} to ${Math.max(...loads)} on ${availableParallelism()} processors, so times are upper limits.`,
+    '',
+    'Written by the run itself (`--write`), never by hand; how the suite works is in',
+    '[test/hostile](../test/hostile/README.md).',
+    '',
+    row([...head, ...headBefore]),
+    row([...head, ...headBefore].map((_, at) => (at >= 2 ? '--:' : '---'))),
+    ...lines,
+    '',
+    ...(failed.length > 0 ? ['## What failed', '', ...failed.map(reasonsOf), ''] : []),
+  ].join('\n')
+}
+
+function cells(result: Result): string[] {
+  const { seen } = result
+  const verdict = passed(result) ? 'passed' : 'failed'
+  if (seen === undefined) return ['', '', '', '', verdict]
+  const { during, peakMiB, died } = seen
+  return [
+    String(during.slowestMs),
+    String(during.p50Ms),
+    `${refused(during)} of ${during.responses}`,
+    String(peakMiB),
+    died ? 'gateway died' : verdict,
+  ]
+}
+
+function cellsBefore(result: Result | undefined): string[] {
+  if (result === undefined) return ['', '', '', '']
+  return cells(result).filter((_, at) => at !== 1)
+}
+
+const reasonsOf = ({ id, reasons }: Result) => `- ${id}: ${reasons.join('; ')}`

@@ -1,0 +1,149 @@
+import { loadavg } from 'node:os'
+import { check } from '../faults/kit/checker.ts'
+import { until } from '../faults/kit/until.ts'
+import type { AppProcess } from '../faults/kit/app-process.ts'
+import { watchGateway } from './gateway-watch.ts'
+import type { Facts, HostileCase } from './hostile-case.ts'
+import { startInnocent, type Notice } from './innocent.ts'
+import type { Stage } from './stage.ts'
+import { startAttack, type Outcome } from './start-attack.ts'
+import { judge } from './verdict.ts'
+
+export interface Result {
+  id: string
+  title: string
+  /** Why it failed; empty: passed. */
+  reasons: string[]
+  seen?: Seen
+  ms: number
+}
+
+/** All that a verdict is made of. */
+export interface Seen {
+  /** Of the innocent sender: before the attack, and from its start to two seconds after its end. */
+  before: Notice
+  during: Notice
+  attack: Outcome | { failed: string }
+  facts: Facts | undefined
+  peakMiB: number
+  /** Of one processor, during the attack. */
+  cpuShare: number
+  /** Processes of this machine that wanted to run, on average over the last minute. */
+  load: number
+  /** How long after its start the attack's connections were gone; null: they were not. */
+  connectionsEndMs: number | null
+  died: boolean
+  /** Of SIGTERM; null: it had to be killed. */
+  exitCode: number | null
+  exitMs: number
+  /** What the checker of the fault suites has found. */
+  violations: string[]
+}
+
+export interface RunOptions {
+  stage: Stage
+  /** Of the whole run; each case another one. */
+  run: number
+  /** Default: what the case says. */
+  attackMs?: number
+  /** Records of the innocent sender after the attack, 20 a second; before it half as many. */
+  records: number
+  slowestMsMax: number
+}
+
+const attackMsDefault = 10_000
+/** Connections that the innocent sender and the services may have more than before the attack. */
+const descriptorsSpare = 8
+const exitMsMax = 15_000
+
+/** Runs one case with a gateway of its own. Rejects when the stage cannot be used any more. */
+export async function runCase(hostile: HostileCase, options: RunOptions): Promise<Result> {
+  const started = performance.now()
+  const seen = await play(hostile, options)
+  const reasons = judge(hostile, seen, options)
+  const ms = Math.round(performance.now() - started)
+  return { id: hostile.id, title: hostile.title, reasons, seen, ms }
+}
+
+async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
+  const { stage, run, records } = options
+  const attackMs = options.attackMs ?? hostile.attackMs ?? attackMsDefault
+  const gateway = await stage.createGateway(hostile.gatewayEnv)
+  await gateway.start()
+  const { process: app, url, port } = gateway
+  const watch = watchGateway(app.pid())
+  const { innocentKey: apiKey, attackerKey, dir, root, cluster } = stage
+  const innocent = startInnocent({ url, apiKey, dir, root, run })
+  let attack: ReturnType<typeof startAttack> | undefined
+  try {
+    // The first requests of a process are slow, whoever attacks.
+    await innocent.issued(10)
+    const beforeEnds = innocent.observe()
+    await innocent.issued(records / 2)
+    const before = beforeEnds()
+    const descriptorsMax = watch.descriptors() + descriptorsSpare
+    const cpuBefore = watch.cpuMs()
+    const attackStarted = performance.now()
+
+    const duringEnds = innocent.observe()
+    attack = startAttack({ caseId: hostile.id, attackMs, port, apiKey: attackerKey })
+    const outcome = await Promise.race([attack.outcome, death(app)])
+    const cpuMs = watch.cpuMs() - cpuBefore
+    const cpuShare = cpuMs / (performance.now() - attackStarted)
+    const connectionsEndMs = await connectionsEnd()
+    if (app.running()) await innocent.issued(records)
+    await innocent.stop()
+    const during = duringEnds()
+
+    const died = !app.running()
+    const exit = died ? { code: null, ms: 0 } : await terminate(app)
+    await attack.end()
+    const { events, payload, where } = innocent
+    const { violations } = await check({ cluster, events, payload, where })
+    return {
+      before,
+      during,
+      attack: outcome,
+      facts: 'facts' in outcome ? outcome.facts : undefined,
+      peakMiB: watch.peakMiB(),
+      cpuShare: Math.round(cpuShare * 100) / 100,
+      load: Math.round(loadavg()[0]! * 10) / 10,
+      connectionsEndMs,
+      died,
+      exitCode: exit.code,
+      exitMs: exit.ms,
+      violations,
+    }
+
+    async function connectionsEnd(): Promise<number | null> {
+      const limitMs = hostile.connectionsEndMs
+      if (limitMs === undefined || options.attackMs !== undefined) return null
+      const sinceMs = () => performance.now() - attackStarted
+      const gone = () => !app.running() || watch.descriptors() <= descriptorsMax
+      const stallMs = Math.max(0, limitMs - sinceMs())
+      return until('the connections are gone', gone, { stallMs, everyMs: 200 }).then(
+        () => Math.round(sinceMs()),
+        () => null,
+      )
+    }
+  } finally {
+    watch.stop()
+    await attack?.end()
+    await innocent.stop()
+    await app.kill()
+  }
+}
+
+/** Resolves when the process has ended although nobody wanted it to. */
+async function death(app: AppProcess): Promise<{ failed: string }> {
+  await until('the gateway is gone', () => !app.running(), { stallMs: 300_000, everyMs: 100 })
+  return { failed: 'the gateway died' }
+}
+
+async function terminate(app: AppProcess): Promise<{ code: number | null; ms: number }> {
+  const started = performance.now()
+  const timer = setTimeout(() => void app.kill(), exitMsMax)
+  const code = await app.terminate()
+  clearTimeout(timer)
+  return { code, ms: Math.round(performance.now() - started) }
+}

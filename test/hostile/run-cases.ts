@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import type { HostileCase } from './hostile-case.ts'
+import { runCase, type Result } from './run-case.ts'
+import { startStage, type Stage } from './stage.ts'
+
+/** Runs cases one after another on the same services, and on new ones after a case that left them unusable. */
+export async function runCases(options: {
+  cases: HostileCase[]
+  dir: string
+  root: string
+  records: number
+  slowestMsMax: number
+  onResult: (result: Result) => void
+}): Promise<Result[]> {
+  const { cases, dir, root, onResult } = options
+  const results: Result[] = []
+  let stage: Stage | undefined
+  try {
+    for (const [index, hostile] of cases.entries()) {
+      const run = index + 1
+      const started = performance.now()
+      stage ??= await startStage({ dir: join(dir, `stage-${run}`), root })
+      let result: Result
+      try {
+        result = await runCase(hostile, { ...options, stage, run })
+      } catch (error) {
+        const ms = Math.round(performance.now() - started)
+        result = { id: hostile.id, title: hostile.title, reasons: [describe(error)], ms }
+      }
+      results.push(result)
+      onResult(result)
+      // What one case has left in the services must not fail the next one.
+      if (result.seen === undefined || result.seen.violations.length > 0) {
+        await stage.close()
+        stage = undefined
+      }
+    }
+  } finally {
+    await stage?.close()
+  }
+  return results
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message} (${describe(error.cause)})`
+}

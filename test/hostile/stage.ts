@@ -1,0 +1,110 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createApiKeyStore } from '@intake/api-keys'
+import { createAppProcess, type AppProcess } from '../faults/kit/app-process.ts'
+import { pickPorts, startCluster, type Cluster } from '../faults/kit/cluster.ts'
+import { until } from '../faults/kit/until.ts'
+
+/** Redis, ClickHouse, S3 and a worker that many cases share, and a gateway for each of them. */
+export interface Stage {
+  cluster: Cluster
+  innocentKey: string
+  attackerKey: string
+  dir: string
+  root: string
+  /** A gateway process of its own, not started yet. */
+  createGateway(env?: Record<string, string>): Promise<Gateway>
+  close(): Promise<void>
+}
+
+export interface Gateway {
+  process: AppProcess
+  port: number
+  url: string
+  /** Resolves when it is ready. */
+  start(): Promise<void>
+}
+
+const attackerKey = 'hostile-key-0123456789abcdef'
+/** So that a gateway that keeps too much dies instead of growing. */
+const heapMiB = 512
+
+/** @param options.root where the built code is that is judged */
+export async function startStage(options: { dir: string; root: string }): Promise<Stage> {
+  const { dir, root } = options
+  mkdirSync(dir, { recursive: true })
+  // Gateway and worker go straight to the services: proxies would share the innocent sender's processor.
+  const cluster = await startCluster({
+    dataDir: dir,
+    root,
+    random: Math.random,
+    gateways: 0,
+    workers: 0,
+  })
+  const apps: AppProcess[] = []
+  const close = async () => {
+    for (const app of apps) await app.kill()
+    await cluster.close()
+  }
+  const app = (
+    name: string,
+    folder: string,
+    env: Record<string, string>,
+    nodeArgs: string[] = [],
+  ) => {
+    const script = join(root, folder, 'dist', 'main.js')
+    const logFile = join(dir, `${name}.log`)
+    const created = createAppProcess({ name, script, env, nodeArgs, logFile })
+    apps.push(created)
+    return created
+  }
+
+  try {
+    const keys = createApiKeyStore({ redis: cluster.keys })
+    await keys.create({ name: 'hostile', secret: attackerKey })
+    const redis = { REDIS_URL: cluster.redis.url() }
+    const clickhouse = { CLICKHOUSE_URL: cluster.clickhouse.url() }
+    await app('worker', 'worker', { WORKER_ADMIN_PORT: '0', ...redis, ...clickhouse }).start()
+    let gateways = 0
+
+    return {
+      cluster,
+      innocentKey: cluster.apiKey,
+      attackerKey,
+      dir,
+      root,
+      async createGateway(env = {}) {
+        const [port] = (await pickPorts(1)) as [number]
+        const own = { PORT: String(port), GATEWAY_ADMIN_PORT: '0', ...redis }
+        const process = app(
+          `gateway-${++gateways}`,
+          'gateway',
+          { ...own, S3_ENDPOINT: cluster.s3.url(), ...env },
+          [`--max-old-space-size=${heapMiB}`],
+        )
+        const url = `http://127.0.0.1:${port}`
+        return {
+          process,
+          port,
+          url,
+          async start() {
+            await process.start()
+            await until('the gateway is ready', () => isReady(url))
+          },
+        }
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/readyz`, {
+    signal: AbortSignal.timeout(2_000),
+    headers: { connection: 'close' },
+  })
+  return response.ok
+}

@@ -1,0 +1,49 @@
+import type { HostileCase } from './hostile-case.ts'
+import type { Seen } from './run-case.ts'
+
+const memoryMiBMax = 900
+const exitMsMax = 10_500
+const sentMin = 4
+
+/** What must hold in every case, and what the case adds. */
+export function judge(
+  hostile: HostileCase,
+  seen: Seen,
+  options: { slowestMsMax: number; attackMs?: number },
+): string[] {
+  const reasons: string[] = []
+  const expect = (holds: boolean, sentence: string) => void (holds || reasons.push(sentence))
+  const { before, during, facts, attack } = seen
+  const { slowestMsMax } = options
+  const memoryMax = hostile.memoryMiBMax ?? memoryMiBMax
+
+  const quiet = before.slowestMs <= slowestMsMax && Object.keys(before.refusals).length === 0
+  expect(quiet, `before the attack all is well (${before.slowestMs} ms, ${codes(before.refusals)})`)
+  expect(!seen.died, 'the gateway lives')
+  expect(during.responses > 0, 'the innocent sender gets responses')
+  expect(during.slowestMs <= slowestMsMax, `the slowest response takes ${during.slowestMs} ms`)
+  const { refusals } = during
+  expect(Object.keys(refusals).length === 0, `nobody else is refused (${codes(refusals)})`)
+  expect(seen.peakMiB <= memoryMax, `at most ${memoryMax} MiB (${seen.peakMiB})`)
+  if (hostile.connectionsEndMs !== undefined && options.attackMs === undefined) {
+    const limit = `${hostile.connectionsEndMs / 1_000} s`
+    expect(seen.connectionsEndMs !== null, `its connections are closed within ${limit}`)
+  }
+  if (!seen.died) {
+    const { exitCode, exitMs } = seen
+    const ended = exitCode === 0 && exitMs <= exitMsMax
+    expect(ended, `SIGTERM ends it in time with 0 (${exitCode} after ${exitMs} ms)`)
+    expect('facts' in attack, `the attack ran (${'failed' in attack ? attack.failed : ''})`)
+  }
+  if (facts !== undefined) {
+    const wanted = hostile.sentMin ?? sentMin
+    expect(facts.sent >= wanted, `there was an attack (${facts.sent} sent, not ${wanted})`)
+    hostile.judge?.(facts, expect)
+  }
+  return [...reasons, ...seen.violations]
+}
+
+const codes = (refusals: Record<string, number>) =>
+  Object.entries(refusals)
+    .map(([code, count]) => `${count} × ${code}`)
+    .join(', ') || 'none refused'
