@@ -15,6 +15,7 @@ rmSync(resultsFile, { force: true })
 
 let passed = 0
 let failed = 0
+const failedChecks = []
 await check('format', 'prettier', ['--check', '--log-level=warn', '.'])
 await check('lint', 'oxlint', ['--type-aware', '--deny-warnings', ...sources])
 await check('types', 'tsc', ['-b'])
@@ -37,12 +38,17 @@ passed += Number(/pass: (\d+)/.exec(counts ?? '')?.[1] ?? 0)
 failed += Number(/fail: (\d+)/.exec(counts ?? '')?.[1] ?? 0)
 if (code !== 0 && failed === 0) failed++
 
+for (const name of failedChecks) console.log(`not ok: ${name}, see above`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
 async function check(name, command, args) {
-  if ((await run(name, command, args)) === 0) passed++
-  else failed++
+  if ((await run(name, command, args)) === 0) {
+    passed++
+  } else {
+    failed++
+    failedChecks.push(name)
+  }
 }
 
 function run(name, command, args) {
