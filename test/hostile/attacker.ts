@@ -1,7 +1,9 @@
 // The process of an attack: apart from the innocent sender, whose clock its work must not disturb.
+import { setMaxListeners } from 'node:events'
 import { setPriority } from 'node:os'
 import { hostileCases } from './cases/index.ts'
-import type { Order, Outcome } from './start-attack.ts'
+import type { Facts } from './hostile-case.ts'
+import type { Order, Outcome } from './attack-process.ts'
 
 // Whoever attacks has a machine of its own. Here it must not take the gateway's processor.
 setPriority(5)
@@ -11,13 +13,18 @@ function tell(outcome: Outcome): void {
 }
 
 process.once('disconnect', () => process.exit(0))
-process.once('message', (message: Order) => {
-  const { caseId, attackMs, port, apiKey } = message
-  const found = hostileCases.find(({ id }) => id === caseId)
-  if (found === undefined) throw new Error(`no case ${caseId}`)
-  const signal = AbortSignal.timeout(attackMs)
-  found.attack({ port, apiKey, signal }).then(
+process.once('message', (order: Order) => {
+  attack(order).then(
     (facts) => tell({ facts }),
     (error: unknown) => tell({ failed: error instanceof Error ? String(error.stack) : 'unknown' }),
   )
 })
+
+async function attack({ caseId, attackMs, port, apiKey }: Order): Promise<Facts> {
+  const found = hostileCases.find(({ id }) => id === caseId)
+  if (found === undefined) throw new Error(`no case ${caseId}`)
+  await found.prepare?.({ port, apiKey })
+  const signal = AbortSignal.timeout(attackMs)
+  setMaxListeners(0, signal)
+  return found.attack({ port, apiKey, signal })
+}

@@ -29,6 +29,8 @@ export interface HostileCase<Seen extends Facts = Facts> {
   /** The gateway must have closed the connections of the attack this long after its start. */
   connectionsEndMs?: number
   gatewayEnv?: Record<string, string>
+  /** What the sender does before the time of the attack starts. */
+  prepare?(attacker: Omit<Attacker, 'signal'>): Promise<void>
   /** Resolves when `signal` is aborted and what is under way has ended, or earlier. */
   attack(attacker: Attacker): Promise<Seen>
   judge?(seen: Seen, expect: Expect): void

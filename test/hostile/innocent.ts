@@ -57,7 +57,7 @@ export function startInnocent(options: {
   return {
     events: history.events,
     payload,
-    where: `position(toString(device_uuid), '${groupOf(run)}') > 0`,
+    where: `startsWith(bundle_identifier, 'com.example.app') AND position(toString(device_uuid), '${groupOf(run)}') > 0`,
     async issued(more) {
       const wanted = producer.issued() + more
       await until(`${more} more are issued`, () => producer.issued() >= wanted)

@@ -6,7 +6,7 @@ import { watchGateway } from './gateway-watch.ts'
 import type { Facts, HostileCase } from './hostile-case.ts'
 import { startInnocent, type Notice } from './innocent.ts'
 import type { Stage } from './stage.ts'
-import { startAttack, type Outcome } from './start-attack.ts'
+import { startAttackProcess, type Outcome } from './attack-process.ts'
 import { judge } from './verdict.ts'
 
 export interface Result {
@@ -23,7 +23,7 @@ export interface Seen {
   /** Of the innocent sender: before the attack, and from its start to two seconds after its end. */
   before: Notice
   during: Notice
-  attack: Outcome | { failed: string }
+  attack: Outcome
   facts: Facts | undefined
   peakMiB: number
   /** Of one processor, during the attack. */
@@ -69,12 +69,15 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
   const { stage, run, records } = options
   const attackMs = options.attackMs ?? hostile.attackMs ?? attackMsDefault
   const gateway = await stage.createGateway(hostile.gatewayEnv)
-  await gateway.start()
+  const attacker = startAttackProcess()
+  await gateway.start().catch(async (error: unknown) => {
+    await attacker.end()
+    throw error
+  })
   const { process: app, url, port } = gateway
   const watch = watchGateway(app.pid())
   const { innocentKey: apiKey, attackerKey, dir, root, cluster } = stage
   const innocent = startInnocent({ url, apiKey, dir, root, run })
-  let attack: ReturnType<typeof startAttack> | undefined
   try {
     // The first requests of a process are slow, whoever attacks.
     await innocent.issued(10)
@@ -86,8 +89,8 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
     const attackStarted = performance.now()
 
     const duringEnds = innocent.observe()
-    attack = startAttack({ caseId: hostile.id, attackMs, port, apiKey: attackerKey })
-    const outcome = await Promise.race([attack.outcome, death(app)])
+    const order = { caseId: hostile.id, attackMs, port, apiKey: attackerKey }
+    const outcome = await Promise.race([attacker.attack(order), death(app)])
     const cpuMs = watch.cpuMs() - cpuBefore
     const cpuShare = cpuMs / (performance.now() - attackStarted)
     const connectionsEndMs = await connectionsEnd()
@@ -97,9 +100,12 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
 
     const died = !app.running()
     const exit = died ? { code: null, ms: 0 } : await terminate(app)
-    await attack.end()
+    await attacker.end()
     const { events, payload, where } = innocent
-    const { violations } = await check({ cluster, events, payload, where })
+    const violations = await check({ cluster, events, payload, where }).then(
+      (verdict) => verdict.violations,
+      (error: Error) => [`what is visible cannot be read: ${error.message}`],
+    )
     return {
       before,
       during,
@@ -128,7 +134,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
     }
   } finally {
     watch.stop()
-    await attack?.end()
+    await attacker.end()
     await innocent.stop()
     await app.kill()
   }

@@ -29,7 +29,8 @@ export function exchange(
   return new Promise((resolve) => {
     const finish = (silent: boolean) => {
       clearTimeout(timer)
-      socket.destroy()
+      // A silent one stays open: SIGTERM must end the gateway all the same.
+      if (!silent) socket.destroy()
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)
       const body = text.slice(text.indexOf(headerEnd) + headerEnd.length)
       resolve({ status, body, ms: Math.round(performance.now() - started), silent })
@@ -74,8 +75,10 @@ export function createTally() {
   }
   return {
     tally,
-    add(result: Pick<Exchange, 'status' | 'ms' | 'silent'>): void {
-      tally.sent++
+    /** A request has been sent. */
+    start: () => void tally.sent++,
+    /** It has ended. */
+    end(result: Pick<Exchange, 'status' | 'ms' | 'silent'>): void {
       tally.slowestMs = Math.max(tally.slowestMs, result.ms)
       tally[outcomeOf(result)]++
     },

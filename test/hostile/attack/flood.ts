@@ -11,45 +11,49 @@ export async function flood(
   options: {
     lanes: number
     pauseMs?: number
+    /** Default: POST. */
+    method?: 'GET' | 'POST'
     path: string
     headers?: Record<string, string>
     /** Of the next request. */
     body: () => Buffer | string
     /** Headers of the next request only. */
     vary?: () => Record<string, string>
+    onStatus?: (status: number) => void
   },
 ): Promise<Tally> {
-  const { lanes, pauseMs = 0, path, headers = {}, body, vary } = options
+  const { lanes, pauseMs = 0, method = 'POST', path, headers = {}, body, vary, onStatus } = options
   const { port, apiKey, signal } = attacker
   const dispatcher = new Agent({
     connections: lanes,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
   })
-  const { tally, add } = createTally()
+  const { tally, start, end } = createTally()
 
   const send = async () => {
+    start()
     const started = performance.now()
     const ms = () => Math.round(performance.now() - started)
     try {
       const response = await request(`http://127.0.0.1:${port}${path}`, {
-        method: 'POST',
+        method,
         dispatcher,
         signal,
         headers: {
-          'x-api-key': apiKey,
-          'content-type': 'application/json',
+          ...(method === 'POST' && { 'x-api-key': apiKey, 'content-type': 'application/json' }),
           ...headers,
           ...vary?.(),
         },
-        body: body(),
+        body: method === 'GET' ? null : body(),
       })
       await response.body.dump()
-      add({ status: response.statusCode, ms: ms(), silent: false })
+      onStatus?.(response.statusCode)
+      end({ status: response.statusCode, ms: ms(), silent: false })
     } catch {
       // What the end of the attack has cut off is no outcome.
       if (signal.aborted) return
-      add({ status: 0, ms: ms(), silent: ms() >= timeoutMs })
+      end({ status: 0, ms: ms(), silent: ms() >= timeoutMs })
       await wait(100, signal)
     }
   }

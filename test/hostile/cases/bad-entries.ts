@@ -21,13 +21,14 @@ export const badEntries = [
     title: 'one key: batches of 1.1 KB with 500 bad entries, four at a time',
     quick: true,
     async attack(attacker) {
-      const { tally, add } = createTally()
+      const { tally, start, end } = createTally()
       const seen = { bytesMax: 0, detailedMax: 0, withoutCode: 0 }
       const headers = { ...json, 'x-api-key': attacker.apiKey, connection: 'close' }
       const bytes = request('POST /api/log/batch', headers, batchText(list('0', 2 * entries)))
       await repeat({ lanes: 4, pauseMs: 50, signal: attacker.signal }, async () => {
+        start()
         const response = await exchange(attacker, bytes)
-        add(response)
+        end(response)
         if (response.status !== 207) return
         const { results } = JSON.parse(response.body) as { results: EntryResult[] }
         const detailed = results.filter(({ detail, errors }) => detail ?? errors)

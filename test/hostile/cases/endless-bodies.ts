@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { connected, dial, ended, written } from '../attack/connection.ts'
 import { sendEndlessBodies, type Endless } from '../attack/endless-body.ts'
+import { holdConnections } from '../attack/hold.ts'
 import { boundary, form, head, json } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
 import { mebibyte } from '../attack/bodies.ts'
@@ -130,6 +131,19 @@ export const endlessBodies = [
     },
     judge({ responded, lost }, expect) {
       expect(lost === 0, `each reads its 401 (${responded} did, ${lost} did not)`)
+    },
+  }),
+  hostileCase({
+    id: 'c8',
+    title: 'no key: 300 connections that declare 1 GB and send one byte a second after the 401',
+    attack: (attacker) =>
+      holdConnections(attacker, {
+        connections: 300,
+        greeting: head('POST /api/log', { ...json, 'content-length': 1e9 }),
+        trickle: ' ',
+      }),
+    judge({ sent, openMax }, expect) {
+      expect(sent > openMax, `the gateway ends connections (${sent} opened, ${openMax} at once)`)
     },
   }),
 ]

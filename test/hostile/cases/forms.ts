@@ -5,7 +5,7 @@ import { repeat } from '../attack/loops.ts'
 import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
 
 const payload = `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n${payloadText()}\r\n`
-const end = `--${boundary}--\r\n`
+const formEnd = `--${boundary}--\r\n`
 const part = (header: string, bytes: number) =>
   `--${boundary}\r\n${header}\r\n\r\n${'x'.repeat(bytes)}\r\n`
 const attachment = 'content-disposition: form-data; name="attachments"; filename="a.png"'
@@ -14,13 +14,14 @@ const attachment = 'content-disposition: form-data; name="attachments"; filename
 function sendForms(options: { lanes: number; bodies: (string | Buffer)[]; pauseMs?: number }) {
   const { lanes, bodies, pauseMs = 200 } = options
   return async (attacker: Attacker): Promise<Tally> => {
-    const { tally, add } = createTally()
+    const { tally, start, end } = createTally()
     const headers = { ...form, 'x-api-key': attacker.apiKey }
     const requests = bodies.map((body) => request('POST /api/feedback', headers, body))
     let next = 0
     await repeat({ lanes, pauseMs, signal: attacker.signal }, async () => {
       const bytes = requests[next++ % requests.length] ?? ''
-      add(await exchange(attacker, bytes, { timeoutMs: 36_000 }))
+      start()
+      end(await exchange(attacker, bytes, { timeoutMs: 36_000 }))
     })
     return tally
   }
@@ -38,7 +39,7 @@ export const forms = [
     title: 'one key: forms with a part of 1 MB without `form-data` disposition',
     attack: sendForms({
       lanes: 10,
-      bodies: [`${payload}${part('content-type: text/plain', mebibyte)}${end}`],
+      bodies: [`${payload}${part('content-type: text/plain', mebibyte)}${formEnd}`],
     }),
     judge,
   }),
@@ -48,8 +49,8 @@ export const forms = [
     attack: sendForms({
       lanes: 10,
       bodies: [
-        `${part('content-type: text/plain', mebibyte)}${payload}${end}`,
-        `${payload}${part('a: b', 20_000)}${part('content-disposition: inline', 20_000)}${end}`,
+        `${part('content-type: text/plain', mebibyte)}${payload}${formEnd}`,
+        `${payload}${part('a: b', 20_000)}${part('content-disposition: inline', 20_000)}${formEnd}`,
         `${payload}${part('content-disposition: attachment; name="attachments"', mebibyte)}`,
         part('content-disposition:', mebibyte),
         `${payload}--${boundary}\r\n\r\n${'x'.repeat(mebibyte)}`,
@@ -64,9 +65,9 @@ export const forms = [
     attack: sendForms({
       lanes: 10,
       bodies: [
-        `${payload}${part(attachment, 20_000)}${end}`.replaceAll(boundary, 'other'),
+        `${payload}${part(attachment, 20_000)}${formEnd}`.replaceAll(boundary, 'other'),
         'x'.repeat(mebibyte),
-        `${'x'.repeat(mebibyte)}${payload}${end}`,
+        `${'x'.repeat(mebibyte)}${payload}${formEnd}`,
         `${payload}--${boundary.slice(0, 3)}`,
         '\r\n--hostil'.repeat(100_000),
       ],
@@ -79,9 +80,9 @@ export const forms = [
     attack: sendForms({
       lanes: 6,
       bodies: [
-        `${payload}${`--${boundary}\r\n${attachment}\r\n\r\n\r\n`.repeat(100_000)}${end}`,
-        `${payload}--${boundary}\r\n${'a: b\r\n'.repeat(10_000)}\r\n\r\n${end}`,
-        `${payload}--${boundary}\r\na: ${'b'.repeat(mebibyte)}\r\n\r\n\r\n${end}`,
+        `${payload}${`--${boundary}\r\n${attachment}\r\n\r\n\r\n`.repeat(100_000)}${formEnd}`,
+        `${payload}--${boundary}\r\n${'a: b\r\n'.repeat(10_000)}\r\n\r\n${formEnd}`,
+        `${payload}--${boundary}\r\na: ${'b'.repeat(mebibyte)}\r\n\r\n\r\n${formEnd}`,
       ],
     }),
     judge,
@@ -91,7 +92,7 @@ export const forms = [
     title: 'one key: forms of 40 MB with four files that are no images, five at a time',
     attack: sendForms({
       lanes: 5,
-      bodies: [`${payload}${part(attachment, 10 * mebibyte - 1).repeat(4)}${end}`],
+      bodies: [`${payload}${part(attachment, 10 * mebibyte - 1).repeat(4)}${formEnd}`],
     }),
     judge,
   }),

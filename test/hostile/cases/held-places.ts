@@ -5,8 +5,9 @@ import { hostileCase, type Attacker } from '../hostile-case.ts'
 
 const batchHead = ({ apiKey }: Attacker) =>
   head('POST /api/log/batch', { ...json, 'x-api-key': apiKey, 'content-length': 4 * mebibyte })
+/** Five of them are 192 MiB, all that forms may hold. */
 const formHead = ({ apiKey }: Attacker) =>
-  head('POST /api/feedback', { ...form, 'x-api-key': apiKey, 'content-length': 43_000_000 })
+  head('POST /api/feedback', { ...form, 'x-api-key': apiKey, 'content-length': 40_260_000 })
 
 export const heldPlaces = [
   hostileCase({
@@ -18,7 +19,7 @@ export const heldPlaces = [
   }),
   hostileCase({
     id: 'f2',
-    title: 'one key: five connections that declare a form of 43 MB and send nothing',
+    title: 'one key: five connections that declare a form of 40 MB and send nothing',
     attack: (attacker) =>
       holdConnections(attacker, { connections: 5, greeting: formHead(attacker) }),
   }),

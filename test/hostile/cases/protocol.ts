@@ -14,11 +14,12 @@ function sendInTurn(options: {
   all: (key: string) => (string | Buffer)[]
 }) {
   return async (attacker: Attacker): Promise<Tally> => {
-    const { tally, add } = createTally()
+    const { tally, start, end } = createTally()
     const all = options.all(attacker.apiKey)
     let next = 0
     await repeat({ ...options, signal: attacker.signal }, async () => {
-      add(await exchange(attacker, all[next++ % all.length] ?? '', { timeoutMs: 15_000 }))
+      start()
+      end(await exchange(attacker, all[next++ % all.length] ?? '', { timeoutMs: 15_000 }))
     })
     return tally
   }
@@ -179,18 +180,18 @@ export const protocol = [
   }),
   hostileCase({
     id: 'x9',
-    title: 'no key: 3,000 requests a second over 16 connections that read their 401',
+    title: 'no key: 1,500 requests a second over 16 connections that read their 401',
     sentMin: 1_000,
     async attack(attacker) {
       const text = request('POST /api/log', json, '{}')
-      const burst = Buffer.concat(Array.from({ length: 20 }, () => text))
+      const burst = Buffer.concat(Array.from({ length: 10 }, () => text))
       let sent = 0
       await repeat({ lanes: 16, signal: attacker.signal }, async () => {
         const socket = dial(attacker)
         if (!(await connected(socket))) return wait(100, attacker.signal)
         socket.resume()
         while (!attacker.signal.aborted && (await written(socket, burst))) {
-          sent += 20
+          sent += 10
           await wait(100, attacker.signal)
         }
         socket.destroy()
@@ -202,11 +203,12 @@ export const protocol = [
     id: 'x10',
     title: 'one key: clients that close their half of the connection after a valid event',
     async attack(attacker) {
-      const { tally, add } = createTally()
+      const { tally, start, end } = createTally()
       const headers = { ...json, 'x-api-key': attacker.apiKey, connection: 'close' }
       const bytes = request('POST /api/log', headers, logText())
       await repeat({ lanes: 8, pauseMs: 50, signal: attacker.signal }, async () => {
-        add(await exchange(attacker, bytes, { halfClose: true, timeoutMs: 10_000 }))
+        start()
+        end(await exchange(attacker, bytes, { halfClose: true, timeoutMs: 10_000 }))
       })
       return tally
     },

@@ -1,9 +1,11 @@
 import { mebibyte } from '../attack/bodies.ts'
 import { createTally, exchange } from '../attack/exchange.ts'
+import { flood } from '../attack/flood.ts'
 import { form, head, json, request } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
 import { hostileCase } from '../hostile-case.ts'
 
+/** More than the innocent sender needs. */
 const requestsMax = 800
 
 export const throttledKey = [
@@ -12,34 +14,44 @@ export const throttledKey = [
     title: 'a key over its rate limit: batches of 4 MiB and forms of 43 MB, sent and only declared',
     quick: true,
     gatewayEnv: { RATE_LIMIT_MAX: String(requestsMax), RATE_LIMIT_WINDOW_MS: '60000' },
+    async prepare({ port, apiKey }) {
+      const limited = new AbortController()
+      await flood(
+        { port, apiKey, signal: limited.signal },
+        {
+          lanes: 16,
+          path: '/api/log',
+          body: () => '{}',
+          onStatus: (status) => void (status === 429 && limited.abort()),
+        },
+      )
+    },
     async attack(attacker) {
       const { signal, apiKey } = attacker
       const headers = { ...json, 'x-api-key': apiKey }
-      const small = request('POST /api/log', headers, '{}')
-      const limited = new AbortController()
-      await repeat({ lanes: 16, signal: limited.signal }, async () => {
-        const { status } = await exchange(attacker, small, { timeoutMs: 5_000 })
-        if (status === 429 || signal.aborted) limited.abort()
-      })
-
-      const { tally, add } = createTally()
+      const { tally, start, end } = createTally()
       const batch = request('POST /api/log/batch', headers, Buffer.alloc(4 * mebibyte, ' '))
       const formHeaders = { ...form, 'x-api-key': apiKey }
       const whole = [batch, request('POST /api/feedback', formHeaders, Buffer.alloc(40 * mebibyte))]
       const declared = [
         head('POST /api/log/batch', { ...headers, 'content-length': 4 * mebibyte }),
         head('POST /api/feedback', { ...formHeaders, 'content-length': 43_000_000 }),
+        head('POST /api/log', { ...headers, 'content-length': 100e6 }),
       ]
       await repeat({ lanes: 24, pauseMs: 250, signal }, async (lane) => {
-        const bytes = lane < 4 ? whole[lane % 2] : declared[lane % 2]
-        add(await exchange(attacker, bytes ?? '', { timeoutMs: 5_000 }))
+        const bytes = lane < 4 ? whole[lane % 2] : declared[lane % 3]
+        start()
+        end(await exchange(attacker, bytes ?? '', { timeoutMs: 5_000 }))
       })
       return tally
     },
     judge({ throttled, accepted, refused, unavailable, silent }, expect) {
       expect(throttled > 0, 'it is throttled')
       const others = accepted + refused + unavailable + silent
-      expect(others === 0, `there is nothing but 429 (${unavailable} × 503, ${others} in all)`)
+      expect(
+        others === 0,
+        `there is nothing but 429 (${others} others, ${unavailable} of them 503)`,
+      )
     },
   }),
 ]

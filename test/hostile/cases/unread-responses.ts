@@ -1,21 +1,27 @@
 import { connected, dial, written } from '../attack/connection.ts'
 import { head, json, request } from '../attack/http-text.ts'
+import { flood } from '../attack/flood.ts'
 import { aborted, wait } from '../attack/loops.ts'
 import { logText } from '../attack/bodies.ts'
 import { hostileCase, type Attacker } from '../hostile-case.ts'
 
-/** Sends the same request over and over on each connection and never reads a response. */
+/**
+ * Sends the same request over and over on each connection and never reads a response.
+ *
+ * @param options.readsBytes so many are read once a second
+ */
 async function sendUnread(
   attacker: Attacker,
-  options: { connections: number; bytes: number; text: Buffer | string },
+  options: { connections: number; bytes: number; text: Buffer | string; readsBytes?: number },
 ) {
-  const { connections, bytes, text } = options
+  const { connections, bytes, text, readsBytes = 0 } = options
   const each = Math.floor(bytes / connections / Buffer.byteLength(text))
   const pipeline = Buffer.concat(Array.from({ length: each }, () => Buffer.from(text)))
   const lanes = Array.from({ length: connections }, async () => {
     const socket = dial(attacker)
     if (!(await connected(socket))) return 0
     void written(socket, pipeline)
+    if (readsBytes > 0) setInterval(() => void socket.read(readsBytes), 1_000)
     return each
   })
   const sent = (await Promise.all(lanes)).reduce((sum, one) => sum + one, 0)
@@ -93,6 +99,27 @@ export const unreadResponses = [
         connections: 40,
         bytes: 8 * megabyte,
         text: request('POST /api/log', { ...json, 'x-api-key': attacker.apiKey }, logText()),
+      }),
+  }),
+  hostileCase({
+    id: 'a7',
+    title: 'no key: `GET /openapi.json` over 16 connections, one after another, all read',
+    memoryMiBMax: 500,
+    attack: (attacker) =>
+      flood(attacker, { lanes: 16, method: 'GET', path: '/openapi.json', body: () => '' }),
+    judge: ({ broken, silent }, expect) =>
+      expect(broken + silent === 0, `no 500, no silence (${broken + silent})`),
+  }),
+  hostileCase({
+    id: 'a8',
+    title: 'no key: as a1, with 100 bytes of the responses read a second',
+    memoryMiBMax: 500,
+    attack: (attacker) =>
+      sendUnreadOnce(attacker, {
+        connections: 25,
+        bytes: 3 * megabyte,
+        text: documentRequest,
+        readsBytes: 100,
       }),
   }),
 ]

@@ -11,30 +11,33 @@ export interface Order {
 
 export type Outcome = { facts: Facts } | { failed: string }
 
-export interface Attack {
-  /** What it did and saw; its connections are open until `end`. */
-  outcome: Promise<Outcome>
-  /** Resolves when its process is gone. */
+export interface AttackProcess {
+  /** Starts the attack of a case; resolves to what it did and saw. Its connections are open until `end`. */
+  attack(order: Order): Promise<Outcome>
+  /** Resolves when the process is gone. */
   end(): Promise<void>
 }
 
-/** The longest time that an attack may wait for responses after it has sent the last request. */
-const waitsMs = 50_000
+/** The longest time for preparing an attack, and for waiting for responses after the last request. */
+const spareMs = 60_000
 const source = import.meta.url.endsWith('.ts') ? './attacker.ts' : './attacker.js'
 
-/** Starts the attack of a case in a process of its own. */
-export function startAttack(order: Order): Attack {
+/** A process that can attack once. It loads its code while the gateway starts. */
+export function startAttackProcess(): AttackProcess {
   const child = fork(new URL(source, import.meta.url))
   const gone = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   const ended = gone.then(([code, signal]): Outcome => ({
     failed: `its process ended with ${code ?? signal}`,
   }))
   const told = once(child, 'message').then(([outcome]) => outcome as Outcome)
-  child.send(order)
-  const timer = setTimeout(() => child.kill('SIGKILL'), order.attackMs + waitsMs)
+  let timer: NodeJS.Timeout | undefined
 
   return {
-    outcome: Promise.race([told, ended]).finally(() => clearTimeout(timer)),
+    attack(order) {
+      child.send(order)
+      timer = setTimeout(() => child.kill('SIGKILL'), order.attackMs + spareMs)
+      return Promise.race([told, ended]).finally(() => clearTimeout(timer))
+    },
     async end() {
       clearTimeout(timer)
       child.kill('SIGKILL')
