@@ -1,14 +1,18 @@
+import { isUtf8 } from 'node:buffer'
 import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
-import type { ByteLease } from './byte-budget.ts'
+import { invalidPart, readParts, type FormParts } from './form-parts.ts'
+import { watchForm, type FormWatch } from './form-watch.ts'
 import { checkJson, parseJson } from './json.ts'
-import { readUpload, type Upload } from './upload.ts'
+import type { Upload } from './upload.ts'
 
 export interface FeedbackForm {
   payload: FeedbackPayload
-  /** The file parts named `attachments`, in their order. */
+  /** The file parts, whatever their names, in their order. */
   uploads: Upload[]
+  /** The text parts beside the payload, by name; several with one name are a list. */
+  fields: Record<string, string | string[]>
 }
 
 /** The most that a form can hold, with room for the multipart framing. */
@@ -21,7 +25,14 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
   return {
     isPartAFile: () => true,
     throwFileSizeLimit: false,
-    limits: { parts: 32, files: 32, fileSize: formBytesMax(attachmentBytesMax), headerPairs: 32 },
+    // More than arrives in one turn of the event loop: else the parser stalls on a part that it skips.
+    fileHwm: 1024 * 1024,
+    limits: {
+      parts: limits.formParts,
+      files: limits.formParts,
+      fileSize: formBytesMax(attachmentBytesMax),
+      headerPairs: 32,
+    },
   }
 }
 
@@ -35,80 +46,53 @@ export async function readFeedbackForm(
   request: FastifyRequest,
   options: { validate: Validator<FeedbackPayload>; attachmentBytesMax: number },
 ): Promise<FeedbackForm> {
-  const { validate, attachmentBytesMax } = options
-  let payloadBytes: Buffer | undefined
-  const uploads: Upload[] = []
+  const { payload: bytes, uploads, texts } = await readForm(request, options.attachmentBytesMax)
+  if (bytes === undefined) throw invalidPart('/payload', 'is required')
+  const charge = (cost: number) => request.bodyLease.extend(cost)
+  const payload = parseJson(bytes, { nodesMax: limits.jsonNodes, charge })
+  checkJson(payload, { pointer: '/payload' })
+  return { payload: options.validate(payload, '/payload'), uploads, fields: fieldsOf(texts) }
+}
+
+async function readForm(request: FastifyRequest, attachmentBytesMax: number): Promise<FormParts> {
+  let watch: FormWatch | undefined
   try {
-    for await (const part of request.parts()) {
-      if (part.type !== 'file') continue
-      const isText = part.filename === undefined
-      if (part.fieldname === 'payload') {
-        if (!isText) throw invalidPart('/payload', 'must be a text part, not a file')
-        if (payloadBytes !== undefined) throw invalidPart('/payload', 'must be sent once')
-        payloadBytes = await readPayload(part.file, request.bodyLease)
-      } else if (isAttachment(part.fieldname) && !isText) {
-        const upload = {
-          index: uploads.length,
-          bytesMax: attachmentBytesMax,
-          lease: request.bodyLease,
-        }
-        uploads.push(await readUpload(part.file, upload))
-      } else {
-        const bytes = await skip(part.file)
-        if (isAttachment(part.fieldname) && bytes > 0) {
-          throw invalidPart('/attachments', 'must be file parts')
-        }
-      }
-    }
+    watch = watchForm(request.raw)
+    const parts = await Promise.race([readParts(request, attachmentBytesMax), watch.stall])
+    if (parts.count === watch.parts) return parts
+    const detail = 'Every part needs a header with Content-Disposition: form-data.'
+    throw new IntakeError('invalid_multipart', detail)
   } catch (cause) {
-    if (cause instanceof IntakeError) throw cause
-    // What came before the first part too many has been read, and its uploads say which are too many.
-    if (!partsLimits.has((cause as { code?: string }).code ?? '')) {
-      throw new IntakeError('invalid_multipart', 'The form cannot be parsed.', { cause })
-    }
+    throw asRefusal(cause)
   } finally {
+    watch?.close()
     // The rest of a refused form is read past, so that the client gets to see the answer.
     request.raw.unpipe()
     request.raw.resume()
   }
-  if (payloadBytes === undefined) throw invalidPart('/payload', 'is required')
-  const charge = (bytes: number) => request.bodyLease.extend(bytes)
-  const payload = parseJson(payloadBytes, { nodesMax: limits.jsonNodes, charge })
-  checkJson(payload, { pointer: '/payload' })
-  return { payload: validate(payload, '/payload'), uploads }
+}
+
+function asRefusal(cause: unknown): IntakeError {
+  if (cause instanceof IntakeError) return cause
+  if (partsLimits.has((cause as { code?: string }).code ?? '')) {
+    return new IntakeError('body_too_large', `A form has at most ${limits.formParts} parts.`)
+  }
+  return new IntakeError('invalid_multipart', 'The form cannot be parsed.', { cause })
 }
 
 /** The errors of the parser for more parts than are read. */
 const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
 
-/** `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`. */
-const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
-
-async function readPayload(stream: AsyncIterable<Buffer>, lease: ByteLease): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of stream) {
-    bytes += chunk.length
-    if (bytes > limits.payloadBytes) continue
-    lease.extend(chunk.length)
-    chunks.push(chunk)
+function fieldsOf(texts: FormParts['texts']): FeedbackForm['fields'] {
+  if (texts.length > limits.formTexts) {
+    const detail = `A form has at most ${limits.formTexts} text parts beside the payload.`
+    throw new IntakeError('body_too_large', detail)
   }
-  if (bytes > limits.payloadBytes) {
-    throw new IntakeError('body_too_large', 'The payload part is too large.', {
-      errors: [{ pointer: '/payload', detail: `must not exceed ${limits.payloadBytes} bytes` }],
-    })
+  const fields = Object.create(null) as FeedbackForm['fields']
+  for (const { name, text } of texts) {
+    if (!isUtf8(text)) throw new IntakeError('invalid_encoding', 'A text part is not valid UTF-8.')
+    const earlier = fields[name]
+    fields[name] = earlier === undefined ? text.toString() : [earlier, text.toString()].flat()
   }
-  return Buffer.concat(chunks)
-}
-
-async function skip(stream: AsyncIterable<Buffer>): Promise<number> {
-  let bytes = 0
-  for await (const chunk of stream) bytes += chunk.length
-  return bytes
-}
-
-function invalidPart(pointer: string, detail: string): IntakeError {
-  return new IntakeError('invalid_request', 'The form does not match the documentation.', {
-    errors: [{ pointer, detail }],
-  })
+  return fields
 }

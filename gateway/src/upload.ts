@@ -14,7 +14,7 @@ export interface Image {
 }
 
 /** What became of one file part: an image, or the reason why it cannot be kept. */
-export type Upload = { image: Image } | { refusal: IntakeError }
+export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeError })
 
 /**
  * Reads one file part to its end.
@@ -40,26 +40,40 @@ export async function readUpload(
     hash.update(chunk)
   }
   if (overCount) {
-    return refuse('too_many_attachments', index, `at most ${limits.attachments} are allowed`)
+    return refuse('too_many_attachments', {
+      index,
+      bytes,
+      detail: `at most ${limits.attachments} are allowed`,
+    })
   }
   if (bytes > bytesMax) {
-    return refuse('attachment_too_large', index, `must not exceed ${bytesMax} bytes`)
+    return refuse('attachment_too_large', {
+      index,
+      bytes,
+      detail: `must not exceed ${bytesMax} bytes`,
+    })
   }
   const body = Buffer.concat(chunks)
   const type = await fileTypeFromBuffer(body)
   const extension = type === undefined ? undefined : imageTypes.get(type.mime)
   if (type === undefined || extension === undefined) {
     const formats = [...new Set(imageTypes.values())].join(', ')
-    return refuse('attachment_not_an_image', index, `must be an image: ${formats}`)
+    return refuse('attachment_not_an_image', {
+      index,
+      bytes,
+      detail: `must be an image: ${formats}`,
+    })
   }
-  return { image: { body, contentType: type.mime, extension, sha256: hash.digest('hex') } }
+  return { bytes, image: { body, contentType: type.mime, extension, sha256: hash.digest('hex') } }
 }
 
 function refuse(
   code: 'too_many_attachments' | 'attachment_too_large' | 'attachment_not_an_image',
-  index: number,
-  detail: string,
+  { index, bytes, detail }: { index: number; bytes: number; detail: string },
 ): Upload {
   const errors = [{ pointer: `/attachments/${index}`, detail }]
-  return { refusal: new IntakeError(code, 'An attachment cannot be accepted.', { errors }) }
+  return {
+    bytes,
+    refusal: new IntakeError(code, 'An attachment cannot be accepted.', { errors }),
+  }
 }

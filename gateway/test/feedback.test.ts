@@ -90,24 +90,51 @@ t.test('201: images are stored under the id, and the row says what they are', as
   t.match(body.attachments, [{ status: 'stored' }, { status: 'stored' }])
 })
 
-t.test(
-  '201: an absent, null or empty e-mail is no e-mail; unknown parts are ignored',
-  async (t) => {
-    const gateway = await startGateway(t)
-    for (const email of [undefined, null, '']) {
-      const { status } = await send(gateway, [
-        payload({ email }),
-        ['other', 'x'],
-        ['more', 'x', 'f'],
-      ])
-      t.equal(status, 201)
-    }
-    t.strictSame(
-      gateway.rows('feedback').map((row) => row['email']),
-      [null, null, null],
-    )
-  },
-)
+t.test('201: an absent, null or empty e-mail is no e-mail', async (t) => {
+  const gateway = await startGateway(t)
+  for (const email of [undefined, null, '']) {
+    t.equal((await send(gateway, [payload({ email }), ['other', 'x']])).status, 201)
+  }
+  t.strictSame(
+    gateway.rows('feedback').map((row) => row['email']),
+    [null, null, null],
+  )
+})
+
+t.test('201: a file under another name is an attachment, in the order of the parts', async (t) => {
+  const gateway = await startGateway(t)
+  const { status, body } = await send(gateway, [
+    ['file', images.gif, 'a.gif'],
+    file(images.png),
+    payload(),
+    ['image', images.webp, undefined, 'image/webp'],
+  ])
+  t.equal(status, 201)
+  const types = ['image/gif', 'image/png', 'image/webp']
+  t.match(
+    body.attachments,
+    types.map((content_type) => ({ status: 'stored', content_type })),
+  )
+  t.equal(gateway.objects.size, 3)
+})
+
+t.test('a file under another name is refused as an attachment is, or left out', async (t) => {
+  const gateway = await startGateway(t)
+  const other: Part = ['SENT', 'text', 'SENT.txt', 'text/plain']
+  const parts = [payload(), file(images.png), other]
+  const { status, body } = await send(gateway, parts)
+  const errors = [{ pointer: '/attachments/1' }]
+  t.match({ status, body }, { status: 415, body: { code: 'attachment_not_an_image', errors } })
+  t.notMatch(JSON.stringify(body), 'SENT')
+  const named = Array.from({ length: 5 }, (_, n): Part => [`image${n}`, images.png, 'a.png'])
+  t.match(await send(gateway, [payload(), ...named]), {
+    status: 413,
+    body: { code: 'too_many_attachments' },
+  })
+  t.equal(gateway.objects.size, 0)
+  const lenient = await send(gateway, parts, { prefer: 'handling=lenient' })
+  t.match(lenient.body.attachments, [{ status: 'stored' }, { code: 'attachment_not_an_image' }])
+})
 
 t.test('201: internationalised e-mail addresses are taken; 400 for what is none', async (t) => {
   const gateway = await startGateway(t)
@@ -145,8 +172,14 @@ t.test('201: internationalised e-mail addresses are taken; 400 for what is none'
 
 t.test('201: an empty file input of a browser form is no attachment', async (t) => {
   const gateway = await startGateway(t)
-  const { body } = await send(gateway, [payload(), ['attachments', '']])
-  t.same(body.attachments, [])
+  for (const part of [
+    ['attachments', ''],
+    ['attachments', '', '', 'application/octet-stream'],
+    ['file', '', '', 'application/octet-stream'],
+  ] as Part[]) {
+    const { body } = await send(gateway, [payload(), part])
+    t.same(body.attachments, [])
+  }
 })
 
 t.test('201: form libraries that write attachments[] lose no image', async (t) => {
@@ -196,6 +229,8 @@ t.test('400 for a malformed form', async (t) => {
   const { app } = await startGateway(t)
   const cases: [string, string][] = [
     ['multipart/form-data', 'abc'],
+    ['multipart/form-data; boundary=', '--\r\n\r\n----'],
+    [`multipart/form-data; boundary=${'x'.repeat(201)}`, 'abc'],
     ['multipart/form-data; boundary=x', 'abc'],
     [
       'multipart/form-data; boundary=x',
@@ -215,6 +250,51 @@ t.test('400 for a malformed form', async (t) => {
     })
     t.match(response.json(), { status: 400, code: 'invalid_multipart' }, body)
   }
+})
+
+t.test('400 for a part that the parser passes over: nothing of a form is lost', async (t) => {
+  const gateway = await startGateway(t)
+  const form = (part: string) =>
+    `--x\r\ncontent-disposition: form-data; name="payload"\r\n\r\n` +
+    `${JSON.stringify(feedbackPayload())}\r\n--x\r\n${part}\r\n--x--\r\n`
+  const refused = async (part: string) => {
+    const response = await gateway.app.inject({
+      method: 'POST',
+      url: '/api/feedback',
+      headers: { 'x-api-key': secret, 'content-type': 'multipart/form-data; boundary=x' },
+      payload: form(part),
+    })
+    t.match(response.json(), { status: 400, code: 'invalid_multipart' }, part.slice(0, 60))
+  }
+  for (const length of [0, 10, 17_000, 70_000, 500_000]) {
+    const bytes = 'b'.repeat(length)
+    await refused(`content-type: text/plain\r\n\r\n${bytes}`)
+    await refused(`content-disposition: attachment; name="a"; filename="f"\r\n\r\n${bytes}`)
+    await refused(`content-type: text/plain\r\n\r\n${bytes}\r\n--x\r\nx: y\r\n\r\n${bytes}`)
+    await refused(`content-disposition: form-data; name="a${bytes}`)
+    await refused(`x-long: ${bytes}${bytes}\r\ncontent-type: text/plain\r\n\r\na`)
+  }
+  await refused('content-disposition: form-data\r\n\r\ntext')
+  await refused(`content-disposition: form-data; name="${'n'.repeat(256)}"\r\n\r\ntext`)
+  await refused(`content-disposition: form-data; name="${'n'.repeat(65_536)}"\r\n\r\ntext`)
+  t.equal(gateway.frames.feedback.length, 0)
+})
+
+t.test('413 for more parts than a form has, or more text beside the payload', async (t) => {
+  const gateway = await startGateway(t)
+  const texts = (count: number, text = 'x') =>
+    Array.from({ length: count }, (_, n): Part => [`n${n}`, text])
+  t.equal((await send(gateway, [payload(), ...texts(32)])).status, 201)
+  for (const parts of [
+    [payload(), ...texts(33)],
+    [payload(), ...texts(3_000)],
+    [payload(), ...texts(2, 'x'.repeat(600_000))],
+    Array.from({ length: 3_000 }, () => file(images.png)),
+  ]) {
+    const { status, body } = await send(gateway, parts, { prefer: 'handling=lenient' })
+    t.match({ status, body }, { status: 413, body: { code: 'body_too_large' } })
+  }
+  t.equal(gateway.frames.feedback.length, 1)
 })
 
 t.test(
@@ -410,4 +490,16 @@ t.test('503 busy when the bytes in flight are used up', async (t) => {
   const answers = await Promise.all([form(), form(), form()])
   t.same(new Set(answers.map(({ status }) => status)), new Set([201, 503]))
   t.equal((await form()).status, 201)
+})
+
+t.test('201: unknown fields, text parts and listed attachments are kept in extra', async (t) => {
+  const gateway = await startGateway(t)
+  const sent = payload({ mood: 'sad', attachments: [{ name: 'a.png' }] }, { build: 7 })
+  const { status } = await send(gateway, [sent, ['locale', 'de']])
+  t.equal(status, 201)
+  t.same(gateway.rows('feedback')[0]?.['extra'], {
+    build: 7,
+    feedback: { mood: 'sad', attachments: [{ name: 'a.png' }] },
+    form: { locale: 'de' },
+  })
 })

@@ -29,6 +29,7 @@ import { errorResponses } from './error-responses.ts'
 const validatePayload = compileSchema(FeedbackPayload)
 const knownFields = submissionFields('feedback')
 const feedbackFields: ReadonlySet<string> = new Set(['email', 'id', 'text', 'attachments'])
+const noFields: ReadonlySet<string> = new Set()
 /** What a client put into the list is not interpreted, but kept. */
 const unlessListed: ReadonlySet<string> = new Set(['email', 'id', 'text'])
 
@@ -75,7 +76,7 @@ export async function feedbackRoute(
     },
     whileLeased(async (request, reply) => {
       const { apiKey } = request
-      const { payload, uploads } = await readFeedbackForm(request, {
+      const { payload, uploads, fields } = await readFeedbackForm(request, {
         validate: validatePayload,
         attachmentBytesMax,
       })
@@ -103,11 +104,9 @@ export async function feedbackRoute(
         deadline: performance.now() + enqueueDeadlineMs,
       })
       const isListed = (payload.feedback.attachments?.length ?? 0) > 0
-      const extra = joinExtra(
-        unknownFields(payload, knownFields),
-        'feedback',
-        unknownFields(payload.feedback, isListed ? unlessListed : feedbackFields),
-      )
+      const inFeedback = unknownFields(payload.feedback, isListed ? unlessListed : feedbackFields)
+      const inPayload = joinExtra(unknownFields(payload, knownFields), 'feedback', inFeedback)
+      const extra = joinExtra(inPayload, 'form', unknownFields(fields, noFields))
       const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: nowMs }
       const sender = senderColumns(context, payload)
       await commitWithImages({

@@ -6,8 +6,10 @@ export const limits = {
   emailLength: 254,
   batchEntries: 500,
   attachments: 4,
-  /** Parts of a form, the payload and unknown ones included. */
-  formParts: 32,
+  /** Parts of a form, whatever they are. */
+  formParts: 256,
+  /** Text parts beside the payload. */
+  formTexts: 32,
   jsonDepth: 32,
   /**
    * Members of objects and elements of arrays, at all levels, of one record: a log event or the payload

@@ -55,11 +55,12 @@ export const FeedbackForm = Type.Object(
     attachments: Type.Optional(
       Type.Array(Type.String({ contentMediaType: 'image/*' }), {
         maxItems: limits.attachments,
-        description: 'Images, each in a file part of its own.',
+        description:
+          'Images, each in a file part of its own. File parts under other names count as well.',
       }),
     ),
   },
-  { description: 'User feedback with images.' },
+  { description: `User feedback with images; at most ${limits.formParts} parts.` },
 )
 
 /** What became of one file part, in the order of the parts. */

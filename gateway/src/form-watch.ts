@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { setImmediate as immediate } from 'node:timers/promises'
+import { IntakeError } from '@intake/contract'
+
+/** What the bytes of a form say, beside the parser that reads them (docs/decisions/0007-multipart-parser.md). */
+export interface FormWatch {
+  /** Parts that begin in the bytes so far; the parser passes over those that it cannot read. */
+  readonly parts: number
+  /** Rejects when the form has arrived and the parser does not end, and after `close`. */
+  readonly stall: Promise<never>
+  close(): void
+}
+
+/** Turns of the event loop. The parser waits for nothing but itself then, so a few are enough. */
+const turnsAfterEnd = 1_000
+
+export function watchForm(raw: IncomingMessage): FormWatch {
+  const delimiter = Buffer.from(`\r\n--${boundaryOf(raw.headers['content-type'])}`)
+  let parts = 0
+  let ended = false
+  /** Of the last bytes, what may be the beginning of a delimiter. The first line has no line break before it. */
+  let tail: Buffer = Buffer.from('\r\n')
+
+  const count = (chunk: Buffer) => {
+    if (ended) return
+    const bytes = Buffer.concat([tail, chunk])
+    let from = 0
+    while (!ended) {
+      const at = bytes.indexOf(delimiter, from)
+      const behind = at + delimiter.length
+      if (at === -1 || behind + dashes.length > bytes.length) {
+        from = at === -1 ? Math.max(from, bytes.length - delimiter.length + 1) : at
+        break
+      }
+      if (bytes.subarray(behind, behind + dashes.length).equals(dashes)) ended = true
+      else parts++
+      from = behind
+    }
+    tail = bytes.subarray(from)
+  }
+  raw.on('data', count)
+
+  const closing = new AbortController()
+  const { signal } = closing
+  const stall = once(raw, 'end', { signal }).then(async () => {
+    for (let turn = 0; turn < turnsAfterEnd; turn++) await immediate(undefined, { signal })
+    throw new IntakeError('invalid_multipart', 'The form cannot be parsed.')
+  })
+  return {
+    get parts() {
+      return parts
+    },
+    stall,
+    close() {
+      closing.abort()
+      raw.off('data', count)
+    },
+  }
+}
+
+const dashes = Buffer.from('--')
+
+/** @throws {IntakeError} `invalid_multipart` when there is none, or an unusual one */
+function boundaryOf(contentType = ''): string {
+  for (const [, name, quoted, plain] of contentType.matchAll(parameters)) {
+    const boundary = quoted ?? plain ?? ''
+    if (name?.toLowerCase() === 'boundary' && usualBoundary.test(boundary)) return boundary
+  }
+  throw new IntakeError('invalid_multipart', 'The content type has no valid boundary.')
+}
+
+const parameters = /;\s*([^\s=;"]+)=(?:"([^"]*)"|([^\s;"]*))/g
+/** RFC 2046 allows fewer characters, and 70 of them. */
+const usualBoundary = /^[!-~ ]{0,199}[!-~]$/

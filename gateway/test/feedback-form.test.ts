@@ -1,0 +1,72 @@
+import multipart from '@fastify/multipart'
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { compileSchema, FeedbackPayload } from '@intake/contract'
+import { createByteBudget } from '../src/byte-budget.ts'
+import { multipartOptions, readFeedbackForm } from '../src/feedback-form.ts'
+import { createShares } from '../src/shares.ts'
+import { feedbackPayload } from './support.ts'
+
+/** A server that answers with the fields of a form. */
+async function startForms(t: Test) {
+  const app = fastify()
+  t.teardown(() => app.close())
+  const budget = createByteBudget({ bytesMax: 64 * 1024 * 1024, requests: createShares(100) })
+  app.addHook('onRequest', async (request) => {
+    request.bodyLease = budget.lease({ account: 'key_1', expectedBytes: 0 })
+  })
+  await app.register(multipart, multipartOptions(1_000))
+  const validate = compileSchema(FeedbackPayload)
+  const options = { validate, attachmentBytesMax: 1_000 }
+  app.route({
+    method: 'POST',
+    url: '/',
+    handler: async (request) => (await readFeedbackForm(request, options)).fields,
+  })
+  return async (contentType: string, body: string | Buffer) =>
+    app.inject({
+      method: 'POST',
+      url: '/',
+      headers: { 'content-type': contentType },
+      payload: body,
+    })
+}
+
+const part = (name: string, text: string) =>
+  `content-disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`
+const payload = part('payload', JSON.stringify(feedbackPayload()))
+
+t.test('text parts beside the payload come back by name, repeated ones as a list', async (t) => {
+  const send = await startForms(t)
+  const parts = [part('a', 'one'), payload, part('b', ''), part('a', 'zwö'), part('a', '3')]
+  const response = await send(
+    'multipart/form-data; boundary=x',
+    `--x\r\n${parts.join('--x\r\n')}--x--\r\n`,
+  )
+  t.same(response.json(), { a: ['one', 'zwö', '3'], b: '' })
+})
+
+t.test('a text part that is not UTF-8 is refused', async (t) => {
+  const send = await startForms(t)
+  const body = Buffer.from(`--x\r\n${payload}--x\r\n${part('a', 'zwö')}--x--\r\n`, 'latin1')
+  const response = await send('multipart/form-data; boundary=x', body)
+  t.match(response.json(), { message: /not valid UTF-8/ })
+})
+
+t.test('boundaries as clients write them, text before the first and behind the last', async (t) => {
+  const send = await startForms(t)
+  for (const [boundary, written] of [
+    ['----WebKitFormBoundaryAbC123', '----WebKitFormBoundaryAbC123'],
+    ["a'()+_,-./:=? b", `"a'()+_,-./:=? b"`],
+    ['==12=', '"==12="; charset=utf-8'],
+    ['6f9619ff-8b86', '6f9619ff-8b86; charset="utf-8"'],
+    ['x', 'x;'],
+  ] as const) {
+    const line = `--${boundary}`
+    const form = `${line}\r\n${payload}${line}\r\n${part('a', `\r\n-${line}`)}${line}--`
+    for (const body of [form, `before\r\n${form}`, `${form}\r\nbehind\r\n${line}\r\n`]) {
+      const response = await send(`multipart/form-data; boundary=${written}`, body)
+      t.same(response.json(), { a: `\r\n-${line}` }, written)
+    }
+  }
+})

@@ -1,0 +1,123 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import t from 'tap'
+import { IntakeError } from '@intake/contract'
+import { createNodeCounter } from '../../src/json-nodes.ts'
+import { parseJson } from '../../src/json.ts'
+import { hasEscapedName, parseLossless } from '../../src/lossless-json.ts'
+import { rowJson } from '../../src/row-json.ts'
+import { jsonText } from './json-text.ts'
+import { checkProperty } from './property.ts'
+
+const parse = (text: string) => {
+  let charged = 0
+  const value = parseJson(Buffer.from(text), {
+    nodesMax: 1_000,
+    charge: (bytes) => void (charged += bytes),
+  })
+  return { value, charged }
+}
+
+const accepts = (parser: (text: string) => unknown, text: string) => {
+  try {
+    parser(text)
+    return true
+  } catch (error) {
+    if (error instanceof IntakeError || error instanceof SyntaxError) return false
+    throw error
+  }
+}
+
+function equal(actual: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(actual, expected)) throw new Error('another value')
+}
+
+t.test('a document is parsed to what it stands for, and so by the lossless parser', async (t) => {
+  await checkProperty(t, {
+    runs: 3_000,
+    value: jsonText,
+    holds({ text, value }) {
+      equal(parse(text).value, value)
+      equal(parseLossless(text), value)
+    },
+  })
+})
+
+t.test('both parsers agree where no name has an escape and no integer is large', async (t) => {
+  await checkProperty(t, {
+    runs: 3_000,
+    value: jsonText.filter(({ text }) => !hasEscapedName(text) && !/\d{16}/.test(text)),
+    holds: ({ text }) => equal(parseLossless(text), JSON.parse(text)),
+  })
+})
+
+t.test('what is broken is refused by both parsers, or by neither', async (t) => {
+  const edit = fc.record({
+    at: fc.nat(),
+    remove: fc.nat(2),
+    insert: fc.constantFrom(
+      '',
+      '"',
+      '\\',
+      ',',
+      ':',
+      '}',
+      '0',
+      '-',
+      '.',
+      'e',
+      '\n',
+      '\ufeff',
+      '\u00a0',
+      '/**/',
+    ),
+  })
+  await checkProperty(t, {
+    runs: 5_000,
+    value: fc.tuple(jsonText, fc.array(edit, { minLength: 1, maxLength: 3 })),
+    holds([{ text }, edits]) {
+      let broken = text
+      for (const { at, remove, insert } of edits) {
+        const from = at % (broken.length + 1)
+        broken = broken.slice(0, from) + insert + broken.slice(from + remove)
+      }
+      equal(accepts(parseLossless, broken), accepts(JSON.parse, broken))
+      equal(
+        accepts((json) => parse(json), broken),
+        accepts(JSON.parse, broken),
+      )
+    },
+  })
+})
+
+t.test(
+  'the count in the bytes is that of the parsed value, wherever the bytes are cut',
+  async (t) => {
+    await checkProperty(t, {
+      runs: 2_000,
+      value: fc.tuple(jsonText, fc.array(fc.nat(), { maxLength: 6 })),
+      holds([{ text }, places]) {
+        const bytes = Buffer.from(text)
+        const cuts = [0, ...places.map((at) => at % bytes.length), bytes.length].toSorted(
+          (a, b) => a - b,
+        )
+        const counter = createNodeCounter(1_000)
+        cuts.slice(1).forEach((cut, n) => counter.add(bytes.subarray(cuts[n], cut)))
+        const whole = createNodeCounter(1_000)
+        equal(counter.nodes, whole.add(bytes))
+        if (parse(text).charged > whole.nodes * 160) throw new Error('charged too much')
+      },
+    })
+  },
+)
+
+t.test('a row has the numbers and texts of the document that it was made of', async (t) => {
+  await checkProperty(t, {
+    runs: 2_000,
+    value: jsonText,
+    holds({ value }) {
+      const stored = parseLossless(rowJson({ value })) as { value: unknown }
+      equal(stored.value, value)
+    },
+  })
+})
