@@ -2,7 +2,7 @@ import multipart from '@fastify/multipart'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { compileSchema, FeedbackPayload } from '@intake/contract'
-import type {} from '../src/body-lease.ts'
+import { leaseBody } from '../src/body-lease.ts'
 import { createByteBudget } from '../src/byte-budget.ts'
 import { multipartOptions, readFeedbackForm } from '../src/feedback-form.ts'
 import { createShares } from '../src/shares.ts'
@@ -14,8 +14,9 @@ async function startForms(t: Test) {
   t.teardown(() => app.close())
   const budget = createByteBudget({ bytesMax: 64 * 1024 * 1024, requests: createShares(100) })
   app.addHook('onRequest', async (request) => {
-    request.bodyLease = budget.lease({ account: 'key_1', expectedBytes: 0 })
+    Object.assign(request, { apiKey: { id: 'key_1' } })
   })
+  app.addHook('onRequest', leaseBody(budget, 64 * 1024 * 1024))
   await app.register(multipart, multipartOptions(1_000))
   const validate = compileSchema(FeedbackPayload)
   const options = { validate, attachmentBytesMax: 1_000 }

@@ -40,13 +40,23 @@ export function startInnocent(options: {
   dir: string
   root: string
   run: number
+  /** See `createCpuWait`; the times are less this. */
+  cpuWaitMs?: () => number
 }): Innocent {
-  const { url, apiKey, dir, root, run } = options
+  const { url, apiKey, dir, root, run, cpuWaitMs } = options
   const history = openHistory(join(dir, `history-${run}.jsonl`))
   const payloads = createPayloads({ feedbackEvery: 20, keyedEvery: 4, root })
   const payload = (seq: number) => ofRun(payloads(seq), run)
   const urls = new Set([url])
-  const producer = startProducer({ urls, apiKey, history, payload, rate, freshEvery: 2 })
+  const producer = startProducer({
+    urls,
+    apiKey,
+    history,
+    payload,
+    rate,
+    freshEvery: 2,
+    ...(cpuWaitMs && { cpuWaitMs }),
+  })
 
   let stopped: Promise<void> | undefined
   async function stop(): Promise<void> {

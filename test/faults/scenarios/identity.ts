@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { request } from 'undici'
 import { insideArgs } from '../kit/app-process.ts'
 import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
@@ -171,7 +172,7 @@ export const identityScenarios: Scenario[] = [
       const before = await sendAll()
       await until('the bound has passed', () => Date.parse(timestamp) < Date.now() - ageMs - 1)
       const after = await sendAll()
-      expect(String(after) === String(before), 'every repeat gets the id of its first attempt')
+      expect(isDeepStrictEqual(after, before), 'every repeat gets the id of its first attempt')
       const [row] = await cluster.sql.query<{ n: number }>(
         'SELECT count() AS n FROM intake.logs_raw WHERE time = {time:DateTime64(3)}',
         { time: timestamp.replace('T', ' ').slice(0, -1) },

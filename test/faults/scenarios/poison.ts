@@ -109,7 +109,10 @@ export const poisonScenarios: Scenario[] = [
         )
       })
       const kept = await letters()
-      expect(String(kept) === String(devices), `each device has its dead letter (${kept})`)
+      expect(
+        String(kept) === String(devices),
+        `each device has its dead letter (${kept.join(', ')})`,
+      )
       await acknowledged(50)
     },
   },
