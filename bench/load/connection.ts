@@ -2,6 +2,8 @@ import { connect } from 'node:net'
 
 export interface Answer {
   status: number
+  /** `Retry-After` in milliseconds, if the response has it. */
+  retryAfterMs?: number
   body: Buffer
 }
 
@@ -59,5 +61,11 @@ function parseAnswer(bytes: Buffer): Answer | undefined {
   const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
   const start = end + headEnd.length
   if (bytes.length < start + length) return undefined
-  return { status: Number(head.slice(9, 12)), body: bytes.subarray(start, start + length) }
+  const answer = {
+    status: Number(head.slice(9, 12)),
+    body: bytes.subarray(start, start + length),
+  }
+  if (answer.status < 400) return answer
+  const seconds = /\r\nretry-after: (\d+)/i.exec(head)?.[1]
+  return seconds === undefined ? answer : { ...answer, retryAfterMs: Number(seconds) * 1_000 }
 }
