@@ -4,7 +4,7 @@ import { startGenerator, type Generator } from './load/generator.ts'
 import type { Owner } from './owner.ts'
 import { buildPeer, type Peer } from './peer.ts'
 import { createRounds, type Rounds, type RoundsOptions } from './rounds.ts'
-import { startServices, type Services } from './services.ts'
+import { startServices, withOwnRedis, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
 
 export interface BenchOptions extends RoundsOptions {
@@ -35,6 +35,8 @@ export interface Bench {
   peer(): Promise<Peer>
   /** Starts a variant; it runs until it is stopped or the bench ends. */
   start(name: VariantName, size?: { gateways?: number; workers?: number }): Promise<Variant>
+  /** The same with an empty Redis of this size, in Redis's own notation, for what is started from it. */
+  withRedis(maxmemory: string): Promise<Bench>
   /** Tells the person who waits. */
   say(sentence: string): void
 }
@@ -49,17 +51,18 @@ export async function openBench(options: {
   const say = (sentence: string) => console.error(sentence)
   let building: Promise<Peer> | undefined
   const peer = () => (building ??= buildPeer({ say, signal: owner.signal }))
-  const services = await startServices({ dataDir, owner })
+  const generator = startGenerator(owner)
+  const rounds = createRounds(options.options)
   const logs = join(dataDir, 'logs')
   mkdirSync(logs, { recursive: true })
   const { profileDir } = options.options
-  return {
+  const benchOf = (services: Services): Bench => ({
     options: options.options,
     services,
-    generator: startGenerator(owner),
+    generator,
     owner,
     dataDir,
-    rounds: createRounds(options.options),
+    rounds,
     peer,
     start: async (name, size) =>
       startVariant(name, {
@@ -70,6 +73,9 @@ export async function openBench(options: {
         ...size,
         ...(name === 'benthos' && { peer: await peer() }),
       }),
+    withRedis: async (maxmemory) =>
+      benchOf(await withOwnRedis(services, { dataDir, owner, maxmemory })),
     say,
-  }
+  })
+  return benchOf(await startServices({ dataDir, owner }))
 }

@@ -23,6 +23,7 @@ export interface Services {
 }
 
 const chrtMs = 5_000
+const password = 'bench'
 const apiKey = 'bench-key-0123456789abcdef'
 export const s3Settings = { bucket: 'intake', region: 'us-east-1' }
 
@@ -30,21 +31,8 @@ export const s3Settings = { bucket: 'intake', region: 'us-east-1' }
 export async function startServices(options: { dataDir: string; owner: Owner }): Promise<Services> {
   const { dataDir, owner } = options
   mkdirSync(dataDir, { recursive: true })
-  const password = 'bench'
-  const place = (name: string) => ({
-    dataDir: join(dataDir, name),
-    signal: owner.signal,
-    // Linux shares processors between sessions first, and only within one by priority.
-    ownSession: false,
-  })
-  const start = async <S extends Service>(launched: Promise<S>): Promise<S> => {
-    const service = await launched
-    owner.add(async () => {
-      service.kill()
-      await service.exited
-    })
-    return service
-  }
+  const place = (name: string) => placeOf(name, options)
+  const start = <S extends Service>(launched: Promise<S>) => own(owner, launched)
   const launchClickHouse = async (port: number) => {
     const passwords = { password, analystPassword: password }
     const service = await start(startClickHouse({ ...place('clickhouse'), port, ...passwords }))
@@ -69,9 +57,7 @@ export async function startServices(options: { dataDir: string; owner: Owner }):
   })
   const sql = createClickHouse({ url: clickhouse.url, requestTimeoutMs: 60_000 })
   owner.add(() => sql.close())
-  const keys = connectRedis({ url: redis.url, role: 'producer', onError: console.error })
-  owner.add(async () => keys.disconnect())
-  await once(keys, 'ready')
+  const keys = await observe(redis, owner)
 
   return {
     redis,
@@ -90,6 +76,58 @@ export async function startServices(options: { dataDir: string; owner: Owner }):
       clickhouse = await launchClickHouse(clickhouse.port)
     },
   }
+}
+
+/** The same services, but with a Redis of its own that has the same API key. */
+export async function withOwnRedis(
+  services: Services,
+  options: { dataDir: string; owner: Owner; maxmemory: string },
+): Promise<Services> {
+  const { owner, maxmemory } = options
+  const place = placeOf(`redis-${maxmemory}`, options)
+  const redis = await own(owner, startRedis({ ...place, port: 0, password, maxmemory }))
+  await setUp({
+    redisUrl: redis.url,
+    clickhouseUrl: services.clickhouse.url,
+    s3: { endpoint: services.s3.url, ...s3Settings },
+    apiKey: { name: 'bench', secret: apiKey },
+    // ClickHouse belongs to the installation of the other one.
+    acceptEmptyRedis: true,
+  })
+  const keys = await observe(redis, owner)
+  return {
+    ...services,
+    get clickhouse() {
+      return services.clickhouse
+    },
+    redis,
+    keys,
+  }
+}
+
+function placeOf(name: string, { dataDir, owner }: { dataDir: string; owner: Owner }) {
+  return {
+    dataDir: join(dataDir, name),
+    signal: owner.signal,
+    // Linux shares processors between sessions first, and only within one by priority.
+    ownSession: false,
+  }
+}
+
+async function own<S extends Service>(owner: Owner, launched: Promise<S>): Promise<S> {
+  const service = await launched
+  owner.add(async () => {
+    service.kill()
+    await service.exited
+  })
+  return service
+}
+
+async function observe(redis: Service, owner: Owner): Promise<Redis> {
+  const keys = connectRedis({ url: redis.url, role: 'producer', onError: console.error })
+  owner.add(async () => keys.disconnect())
+  await once(keys, 'ready')
+  return keys
 }
 
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { openConnection } from './connection.ts'
+import { openConnection, type Connection } from './connection.ts'
 import type { PreparedRequests } from './requests.ts'
+import { sendUntilTaken } from './send-until-taken.ts'
 import { createTally, type LoadResult } from './tally.ts'
 
 /** Each connection sends its next request when the last one is answered: as much as goes. */
@@ -14,6 +15,10 @@ export interface ClosedLoop {
   requestsMax?: number
   /** Between an answer and the next request; default 0. */
   pauseMs?: number
+  /** Every n-th request is sent a second time, the same bytes; default: none. */
+  repeatEvery?: number
+  /** Waits and sends again when the queue is full, as a client does; default: that is a failure. */
+  waitWhenFull?: boolean
 }
 
 export async function runClosedLoop(
@@ -21,6 +26,7 @@ export async function runClosedLoop(
   requests: PreparedRequests,
 ): Promise<LoadResult> {
   const { ports, seconds, requestsMax = Infinity, pauseMs = 0 } = options
+  const { repeatEvery = Infinity, waitWhenFull = false } = options
   const tally = createTally({ ...options, eventsPerRequest: requests.eventsPerRequest })
   const connections = await Promise.all(
     Array.from({ length: options.connections }, (_, index) =>
@@ -31,14 +37,23 @@ export async function runClosedLoop(
   const end = begin + seconds * 1_000
   let next = 0
 
+  const send = (connection: Connection, request: Buffer) =>
+    waitWhenFull
+      ? sendUntilTaken({ connection, request, deadline: end, onRefused: tally.refused })
+      : connection.send(request)
+
   await Promise.all(
     connections.map(async (connection) => {
       try {
         while (next < requestsMax && performance.now() < end) {
-          const request = requests.bytes[next++ % requests.bytes.length] as Buffer
+          const index = next++
+          const request = requests.at(index)
           const sent = performance.now()
-          const answer = await connection.send(request)
+          const answer = await send(connection, request)
           tally.settled(answer, performance.now() - sent)
+          if ((index + 1) % repeatEvery === 0) {
+            tally.repeated(answer, await send(connection, request))
+          }
           if (pauseMs > 0) await pause(pauseMs)
         }
       } catch (error) {

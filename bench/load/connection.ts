@@ -2,24 +2,28 @@ import { connect } from 'node:net'
 
 export interface Answer {
   status: number
+  /** `Retry-After` in milliseconds, if the response has it. */
+  retryAfterMs?: number
   body: Buffer
 }
 
 /** A keep-alive connection with at most one request under way. */
 export interface Connection {
-  /** Rejects when the connection ends before the whole answer came, or after 30 s. */
+  /** Rejects when the connection ends before the whole answer came, or when nothing comes for 30 s. */
   send(request: Buffer): Promise<Answer>
   close(): void
 }
 
 const headEnd = Buffer.from('\r\n\r\n')
-const answerMs = 30_000
 
 /**
  * A client of HTTP/1.1 that does only what a load generator needs, so that it takes little of the
  * CPU it shares with what it measures: answers with `content-length`, no redirects, no pipelining.
  */
-export async function openConnection(port: number): Promise<Connection> {
+export async function openConnection(
+  port: number,
+  { answerMs = 30_000 } = {},
+): Promise<Connection> {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
   let received: Buffer | undefined
   let pending: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined
@@ -29,7 +33,10 @@ export async function openConnection(port: number): Promise<Connection> {
     socket.once('connect', resolve).once('error', reject)
   })
   socket.on('error', (error) => (problem = error))
-  socket.setTimeout(answerMs, () => socket.destroy(new Error(`no answer within ${answerMs} ms`)))
+  socket.setTimeout(answerMs, () => {
+    // A client that waits for `Retry-After` may rest for longer.
+    if (pending !== undefined) socket.destroy(new Error(`no answer within ${answerMs} ms`))
+  })
   socket.on('close', () => pending?.reject(problem))
   socket.on('data', (chunk: Buffer) => {
     received = received === undefined ? chunk : Buffer.concat([received, chunk])
@@ -59,5 +66,11 @@ function parseAnswer(bytes: Buffer): Answer | undefined {
   const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
   const start = end + headEnd.length
   if (bytes.length < start + length) return undefined
-  return { status: Number(head.slice(9, 12)), body: bytes.subarray(start, start + length) }
+  const answer = {
+    status: Number(head.slice(9, 12)),
+    body: bytes.subarray(start, start + length),
+  }
+  if (answer.status < 400) return answer
+  const seconds = /\r\nretry-after: (\d+)/i.exec(head)?.[1]
+  return seconds === undefined ? answer : { ...answer, retryAfterMs: Number(seconds) * 1_000 }
 }

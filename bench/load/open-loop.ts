@@ -44,8 +44,7 @@ export async function runOpenLoop(
   async function send(connection: Connection, dueAt: number): Promise<void> {
     underWay.add(connection)
     try {
-      const request = requests.bytes[next++ % requests.bytes.length] as Buffer
-      const answer = await connection.send(request)
+      const answer = await connection.send(requests.at(next++))
       tally.settled(answer, performance.now() - dueAt)
       idle.push(connection)
     } catch (error) {

@@ -1,15 +1,18 @@
 import { gzipSync } from 'node:zlib'
 import { createCorpus, type BodySize, type LogBody } from '../corpus.ts'
+import { freshIds, idPlaceholder, type ClientIds } from './client-ids.ts'
 
-/** What a load consists of. */
+/** What a load consists of. `ids`: every event gets a fresh one, which compressed bytes cannot take. */
 export type RequestKind =
-  | { kind: 'log'; size: BodySize }
-  | { kind: 'batch'; size: BodySize; entries: number; gzip: boolean }
+  | { kind: 'log'; size: BodySize; ids?: ClientIds }
+  | { kind: 'batch'; size: BodySize; entries: number; gzip: true; ids?: never }
+  | { kind: 'batch'; size: BodySize; entries: number; gzip: false; ids?: ClientIds }
   | { kind: 'feedback'; images: number; imageBytes: number }
 
 /** Requests as the bytes that go over the wire, to be sent in turn. */
 export interface PreparedRequests {
-  bytes: Buffer[]
+  /** The n-th request. Nobody writes to it any more. */
+  at(index: number): Buffer
   eventsPerRequest: number
 }
 
@@ -21,8 +24,13 @@ const formsMax = 8
 const formBytesMax = 64 * 1024 * 1024
 
 export function prepareRequests(kind: RequestKind, apiKey: string): PreparedRequests {
+  const prepared = buildRequests(kind, apiKey)
+  const ids = kind.kind === 'feedback' ? undefined : kind.ids
   return {
-    bytes: buildRequests(kind, apiKey),
+    at:
+      ids === undefined
+        ? (index) => prepared[index % prepared.length] as Buffer
+        : freshIds(prepared, ids),
     eventsPerRequest: kind.kind === 'batch' ? kind.entries : 1,
   }
 }
@@ -35,10 +43,14 @@ function buildRequests(kind: RequestKind, apiKey: string): Buffer[] {
       feedbackRequest(kind, { apiKey, index }),
     )
   }
-  return createCorpus({ size: kind.size, seed }).map((body) =>
-    request({ path: '/api/log', apiKey, body: Buffer.from(JSON.stringify(body)) }),
-  )
+  return createCorpus({ size: kind.size, seed }).map(({ log, ...context }) => {
+    const body = Buffer.from(JSON.stringify({ ...context, log: withPlaceholder(log, kind.ids) }))
+    return request({ path: '/api/log', apiKey, body })
+  })
 }
+
+const withPlaceholder = (log: LogBody['log'], ids: ClientIds | undefined) =>
+  ids === undefined ? log : { id: idPlaceholder, ...log }
 
 function request(options: {
   path: string
@@ -62,14 +74,13 @@ function request(options: {
 
 /** One device context with many logs, as an SDK sends what has gathered on a phone. */
 function batchRequests(
-  { size, entries, gzip }: { size: BodySize; entries: number; gzip: boolean },
+  { size, entries, gzip, ids }: RequestKind & { kind: 'batch' },
   apiKey: string,
 ): Buffer[] {
   const corpus = createCorpus({ size, seed })
   return Array.from({ length: batches }, (_, batch) => {
-    const logs = Array.from(
-      { length: entries },
-      (__, index) => (corpus[(batch * 61 + index) % corpus.length] as LogBody).log,
+    const logs = Array.from({ length: entries }, (__, index) =>
+      withPlaceholder((corpus[(batch * 61 + index) % corpus.length] as LogBody).log, ids),
     )
     const { log: _own, ...context } = corpus[batch * 7] as LogBody
     const json = Buffer.from(JSON.stringify({ ...context, logs }))

@@ -1,12 +1,17 @@
 import { digestIds, type IdDigest } from '../checksum.ts'
 import { percentilesOf, type Percentiles } from '../statistics.ts'
 import type { Answer } from './connection.ts'
+import { codeOf } from './send-until-taken.ts'
 
 /** What a load has done, from the side of the client. */
 export interface LoadResult {
   /** From the first request to the last answer. */
   seconds: number
   requests: number
+  /** Requests that were sent a second time and got the same response. */
+  repeats: number
+  /** Refusals that the client waited for: how often, by code. */
+  refusals: Record<string, number>
   /** The events that were acknowledged, by the ids in the answers. */
   acknowledged: IdDigest
   /** Everything that was no acknowledgement: how often, by status or error. */
@@ -26,6 +31,9 @@ const idLength = 36
  */
 export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: number }): {
   settled(answer: Answer, latencyMs: number): void
+  /** What the same bytes got the first and the second time: another response is a failure. */
+  repeated(first: Answer, second: Answer): void
+  refused(code: string): void
   failed(error: unknown): void
   result(seconds: number): LoadResult
 } {
@@ -33,14 +41,17 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
   const latencies: number[] = []
   const ackTimes: number[] = []
   const failures: Record<string, number> = {}
+  const refusals: Record<string, number> = {}
   let requests = 0
+  let repeats = 0
   const count = (reason: string) => (failures[reason] = (failures[reason] ?? 0) + 1)
 
   return {
-    settled({ status, body }, latencyMs) {
+    settled(answer, latencyMs) {
+      const { status, body } = answer
       requests++
       if (status !== 201 && status !== 207) {
-        count(`${status} ${/"code":"(\w+)"/.exec(body.toString())?.[1] ?? ''}`.trim())
+        count(`${status} ${codeOf(answer) ?? ''}`.trim())
         return
       }
       latencies.push(latencyMs)
@@ -54,6 +65,12 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
       const missing = options.eventsPerRequest - (ids.length - before)
       if (missing !== 0) count(`${status} with ${missing} events not acknowledged`)
     },
+    repeated(first, second) {
+      requests++
+      if (second.status === first.status && second.body.equals(first.body)) repeats++
+      else count(`a repeat got ${second.status} ${codeOf(second) ?? 'with another body'}`)
+    },
+    refused: (code) => void (refusals[code] = (refusals[code] ?? 0) + 1),
     failed(error) {
       requests++
       count(error instanceof Error ? error.message : String(error))
@@ -61,6 +78,8 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
     result: (seconds) => ({
       seconds,
       requests,
+      repeats,
+      refusals,
       acknowledged: digestIds(ids),
       failures,
       latencyMs: percentilesOf(latencies),

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import type { BenchOptions } from '../bench.ts'
 import type { DisturbanceLimits, RoundsSummary } from '../rounds.ts'
+import { separateSuites } from '../suites/index.ts'
 import type { Check, SuiteResult } from '../suites/suite.ts'
 import { number } from './format.ts'
 import { circumstancesMarkdown, type Circumstances } from './machine.ts'
@@ -21,7 +22,10 @@ const resultsDir = fileURLToPath(new URL('../../results/', import.meta.url))
 
 export function reportMarkdown(report: Report): string {
   const { circumstances, options, minutes, rounds, suites } = report
-  const checks = [...suites.flatMap((suite) => suite.checks), ...soakChecks(suites)]
+  const checks = [
+    ...suites.flatMap((suite) => suite.checks),
+    ...separateSuites.flatMap((name) => savedChecks(name, suites)),
+  ]
   return `${[
     '# Measured',
     `${circumstancesMarkdown(circumstances)} The run took ${minutes.toFixed(1)} minutes.`,
@@ -44,15 +48,18 @@ round of the same kind. To get that far ${repeated} were measured again, whole t
 ${slowness.median.toFixed(2)} times the least (median; up to ${slowness.max.toFixed(2)}).`
 }
 
-/** The soak is a run of its own; its verdicts are shown beside the others'. */
-function soakChecks(suites: SuiteResult[]): Check[] {
-  if (suites.some(({ name }) => name === 'soak')) return []
+/** Verdicts of a suite that is a run of its own are shown beside the others'. */
+function savedChecks(suite: string, suites: SuiteResult[]): Check[] {
+  if (suites.some(({ name }) => name === suite)) return []
   try {
-    const saved = JSON.parse(readFileSync(join(resultsDir, 'soak.json'), 'utf8')) as Report
+    const saved = JSON.parse(readFileSync(join(resultsDir, `${suite}.json`), 'utf8')) as Report
     const { commit } = saved.circumstances
     return saved.suites
       .flatMap(({ checks }) => checks)
-      .map((check) => ({ ...check, what: `${check.what} ([soak](soak.md), commit ${commit})` }))
+      .map((check) => ({
+        ...check,
+        what: `${check.what} ([${suite}](${suite}.md), commit ${commit})`,
+      }))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [] // none was saved
     throw error

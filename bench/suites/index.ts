@@ -1,6 +1,7 @@
 import { batch } from './batch.ts'
 import { capacity } from './capacity.ts'
 import { feedback } from './feedback.ts'
+import { ids } from './ids.ts'
 import { latency } from './latency.ts'
 import { outage } from './outage.ts'
 import { scale } from './scale.ts'
@@ -15,8 +16,11 @@ export const suites: Readonly<Record<string, Suite>> = {
   scale,
   batch,
   feedback,
+  ids,
   soak,
 }
 
-/** All but the soak, which takes ten minutes of its own. */
-export const defaultSuites = Object.keys(suites).filter((name) => name !== 'soak')
+/** They take many minutes of their own. */
+export const separateSuites = ['ids', 'soak']
+
+export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.includes(name))

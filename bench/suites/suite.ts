@@ -38,4 +38,11 @@ export interface SuiteResult {
   raw: unknown
 }
 
+/** What a suite of several measurements is made of. */
+export interface SuitePart {
+  table: Table
+  checks: Check[]
+  raw: unknown
+}
+
 export type Suite = (bench: Bench) => Promise<SuiteResult>

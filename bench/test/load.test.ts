@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { runClosedLoop } from '../load/closed-loop.ts'
 import { runOpenLoop } from '../load/open-loop.ts'
 
-const requests = { bytes: [Buffer.from('x')], eventsPerRequest: 1 }
+const requests = { at: () => Buffer.from('x'), eventsPerRequest: 1 }
 let next = 0
 const answer = () => {
   const body = JSON.stringify({ id: `00000000-0000-7000-8000-${String(next++).padStart(12, '0')}` })

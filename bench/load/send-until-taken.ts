@@ -1,0 +1,33 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Answer, Connection } from './connection.ts'
+
+/** Refusals for want of room, which a client repeats. Every other one is for the caller to judge. */
+const wantOfRoom: ReadonlySet<string | undefined> = new Set(['queue_full', 'busy'])
+
+/** The code of a problem. */
+export function codeOf({ body }: Answer): string | undefined {
+  return /"code":"(\w+)"/.exec(body.toString())?.[1]
+}
+
+/**
+ * Sends a request again, after `Retry-After`, while there is no room for it.
+ *
+ * @param options.deadline on the clock of `performance.now()`; a refusal after it is the result
+ */
+export async function sendUntilTaken(options: {
+  connection: Pick<Connection, 'send'>
+  request: Buffer
+  deadline: number
+  onRefused: (code: string) => void
+}): Promise<Answer> {
+  const { connection, request, deadline, onRefused } = options
+  for (;;) {
+    const answer = await connection.send(request)
+    const { retryAfterMs } = answer
+    if (retryAfterMs === undefined || performance.now() > deadline) return answer
+    const code = codeOf(answer)
+    if (code === undefined || !wantOfRoom.has(code)) return answer
+    onRefused(code)
+    await pause(retryAfterMs)
+  }
+}

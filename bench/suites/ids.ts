@@ -1,0 +1,31 @@
+import type { Bench } from '../bench.ts'
+import { measureIdRounds } from './ids-rounds.ts'
+import { measureReservations } from './ids-reservations.ts'
+import { measureVolume } from './ids-volume.ts'
+import type { SuiteResult } from './suite.ts'
+
+const method = `**CPU**: single logs over 64 connections and batches of 100 over 16, with a fresh UUIDv7 of
+the client in every event and without ids; closed loops, ABBA, the worker frozen during the load as in
+\`capacity\`. **Volume**: batches of 500 with UUIDv7 ids over 16 connections into an empty Redis of 64 MB;
+every tenth request is sent a second time, the same bytes, and has to get the same response. A sender that
+is refused with \`queue_full\` or \`busy\` waits \`Retry-After\` and sends again; any other refusal ends the
+run. **Reservations**: batches of 100 with UUIDv4 ids, each of which is an idempotency key, into an empty
+Redis of 512 MB; \`used_memory\` of Redis is compared at rest, after as many events without ids.`
+
+/** What ids of the client cost. */
+export async function ids(bench: Bench): Promise<SuiteResult> {
+  const parts = [
+    await measureIdRounds(bench),
+    await measureVolume(bench),
+    await measureReservations(bench),
+  ]
+  return {
+    name: 'ids',
+    title: 'Ids of the client',
+    method,
+    tables: parts.map(({ table }) => table),
+    checks: parts.flatMap(({ checks }) => checks),
+    plots: [],
+    raw: parts.map(({ raw }) => raw),
+  }
+}

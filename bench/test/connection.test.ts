@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { openConnection } from '../load/connection.ts'
+import { sendUntilTaken } from '../load/send-until-taken.ts'
+
+async function serve(t: Test, onConnection: (socket: Socket) => void): Promise<number> {
+  const server = createServer(onConnection).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+t.test('no answer in time is a failure', async (t) => {
+  const port = await serve(t, (socket) => socket.on('error', () => undefined).resume())
+  const connection = await openConnection(port, { answerMs: 50 })
+  await t.rejects(connection.send(Buffer.from('x')), { message: 'no answer within 50 ms' })
+})
+
+t.test(
+  'between two requests a connection may rest for longer than an answer may take',
+  async (t) => {
+    const body = '{"code":"queue_full"}'
+    const full = `HTTP/1.1 503 x\r\nRetry-After: 1\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+    let requests = 0
+    const port = await serve(t, (socket) =>
+      socket.on('data', () =>
+        socket.write(requests++ === 0 ? full : 'HTTP/1.1 201 x\r\ncontent-length: 0\r\n\r\n'),
+      ),
+    )
+    const connection = await openConnection(port, { answerMs: 200 })
+    t.teardown(() => connection.close())
+    const answer = await sendUntilTaken({
+      connection,
+      request: Buffer.from('x'),
+      deadline: Infinity,
+      onRefused: () => undefined,
+    })
+    t.equal(answer.status, 201)
+  },
+)
