@@ -7,6 +7,8 @@ export interface GatewayWatch {
   descriptors(): number
   /** Processor time so far. */
   cpuMs(): number
+  /** How long the main thread has waited for a processor so far. */
+  waitMs(): number
   stop(): void
 }
 
@@ -18,6 +20,7 @@ export function watchGateway(pid: number): GatewayWatch {
   let peakMiB = 0
   let descriptors = 0
   let cpuMs = 0
+  let waitMs = 0
 
   const read = () => {
     try {
@@ -27,6 +30,8 @@ export function watchGateway(pid: number): GatewayWatch {
       // After the name, which may hold spaces: state is field 3, utime and stime are 14 and 15.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
       cpuMs = ((Number(stat[11]) + Number(stat[12])) * 1_000) / ticksPerSecond
+      const schedstat = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
+      waitMs = Number(schedstat[1]) / 1_000_000
     } catch {
       // It has ended; somebody else notices that.
     }
@@ -43,6 +48,7 @@ export function watchGateway(pid: number): GatewayWatch {
     peakMiB: now(() => Math.round(peakMiB)),
     descriptors: now(() => descriptors),
     cpuMs: now(() => cpuMs),
+    waitMs: now(() => waitMs),
     stop: () => clearInterval(timer),
   }
 }

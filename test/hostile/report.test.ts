@@ -12,6 +12,7 @@ const fine: Seen = {
   facts: { sent: 100 },
   peakMiB: 200,
   cpuShare: 0.5,
+  waitShare: 0,
   load: 1,
   connectionsEndMs: 20_000,
   died: false,

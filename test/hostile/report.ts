@@ -27,17 +27,20 @@ export function line(result: Result): string {
 }
 
 function numbers(result: Seen) {
-  const { before, during, facts, peakMiB, cpuShare, load, exitMs, connectionsEndMs } = result
+  const { before, during, facts, peakMiB, cpuShare, waitShare, load, exitMs, connectionsEndMs } =
+    result
   const seen = Object.entries(facts ?? {}).map(([name, value]) => `${name} ${value}`)
   const gone = connectionsEndMs === null ? '' : `, connections gone after ${connectionsEndMs} ms`
   return [
     `before: p50 ${before.p50Ms} ms, slowest ${before.slowestMs} ms; ` +
       `during: ${during.responses} responses, p50 ${during.p50Ms} ms, slowest ${during.slowestMs} ms, ` +
       `refused ${codes(during) || 'none'}`,
-    `gateway: ${peakMiB} MiB, ${Math.round(cpuShare * 100)} % of a processor, SIGTERM ${exitMs} ms${gone}; load ${load}`,
+    `gateway: ${peakMiB} MiB, ${percent(cpuShare)} of a processor, waiting for it ${percent(waitShare)}, SIGTERM ${exitMs} ms${gone}; load ${load}`,
     ...(seen.length > 0 ? [`attack: ${seen.join(', ')}`] : []),
   ]
 }
+
+const percent = (share: number) => `${Math.round(share * 100)} %`
 
 type Seen = NonNullable<Result['seen']>
 

@@ -29,6 +29,8 @@ export interface Seen {
   peakMiB: number
   /** Of one processor, during the attack. */
   cpuShare: number
+  /** The share of that time in which it waited for a processor. */
+  waitShare: number
   /** Processes of this machine that wanted to run, on average over the last minute. */
   load: number
   /** How long after its start the attack's connections were gone; null: they were not. */
@@ -94,13 +96,15 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
     const before = beforeEnds()
     const descriptorsMax = watch.descriptors() + descriptorsSpare
     const cpuBefore = watch.cpuMs()
+    const waitBefore = watch.waitMs()
     const attackStarted = performance.now()
 
     const duringEnds = innocent.observe()
     const order = { caseId: hostile.id, attackMs, port, apiKey: attackerKey }
     const outcome = await Promise.race([attacker.attack(order), death(app)])
-    const cpuMs = watch.cpuMs() - cpuBefore
-    const cpuShare = cpuMs / (performance.now() - attackStarted)
+    const attackTookMs = performance.now() - attackStarted
+    const cpuShare = (watch.cpuMs() - cpuBefore) / attackTookMs
+    const waitShare = (watch.waitMs() - waitBefore) / attackTookMs
     const connectionsEndMs = await connectionsEnd()
     if (app.running()) await innocent.issued(records)
     await innocent.stop()
@@ -121,6 +125,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
       facts: 'facts' in outcome ? outcome.facts : undefined,
       peakMiB: watch.peakMiB(),
       cpuShare: Math.round(cpuShare * 100) / 100,
+      waitShare: Math.round(waitShare * 100) / 100,
       load: Math.round(loadavg()[0]! * 10) / 10,
       connectionsEndMs,
       died,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { mebibyte } from '../attack/bodies.ts'
 import { createTally, exchange } from '../attack/exchange.ts'
 import { flood } from '../attack/flood.ts'
@@ -16,6 +17,7 @@ export const throttledKey = [
     gatewayEnv: { RATE_LIMIT_MAX: String(requestsMax), RATE_LIMIT_WINDOW_MS: '60000' },
     async prepare({ port, apiKey }) {
       const limited = new AbortController()
+      setMaxListeners(0, limited.signal)
       await flood(
         { port, apiKey, signal: limited.signal },
         {
