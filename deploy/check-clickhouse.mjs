@@ -53,7 +53,7 @@ const engine = spawn(
     detached: true,
     stdio: ['pipe', 'ignore', 'inherit'],
     env: {
-      ...process.env,
+      PATH: process.env.PATH,
       CLICKHOUSE_MEMORY_BYTES: String(1024 ** 3),
       CLICKHOUSE_INTAKE_PASSWORD: 'intake-secret',
       CLICKHOUSE_ANALYST_PASSWORD: 'analyst-secret',
@@ -76,6 +76,24 @@ try {
   await refused(analyst, 497, 'SELECT count() FROM intake.logs_raw')
   await refused(analyst, 497, 'TRUNCATE TABLE intake.logs_raw')
   await refused(analyst, 497, "SELECT * FROM file('x', 'LineAsString')")
+  for (const source of [
+    "url('http://127.0.0.1:9/x', 'LineAsString')",
+    "s3('http://127.0.0.1:9/bucket/x', 'a', 'k', 'LineAsString', 'line String')",
+    "azureBlobStorage('http://127.0.0.1:9/', 'c', 'p', 'a', 'k', 'LineAsString')",
+    "hdfs('hdfs://127.0.0.1:9/x', 'LineAsString', 'line String')",
+    "iceberg('http://127.0.0.1:9/bucket/x', 'a', 'k')",
+    "deltaLake('http://127.0.0.1:9/bucket/x', 'a', 'k')",
+    "hudi('http://127.0.0.1:9/bucket/x', 'a', 'k')",
+    "remote('127.0.0.1:9', 'system', 'one')",
+    "remoteSecure('127.0.0.1:9', 'system', 'one')",
+    "mysql('127.0.0.1:9', 'd', 't', 'u', 'p')",
+    "postgresql('127.0.0.1:9', 'd', 't', 'u', 'p')",
+    "mongodb('127.0.0.1:9', 'd', 't', 'u', 'p', 'x String')",
+    "redis('127.0.0.1:9', 'k', 'k String, v String')",
+  ]) {
+    for (const user of [analyst, intake]) await refused(user, 497, `SELECT * FROM ${source}`)
+  }
+  await refused(analyst, 497, 'SELECT * FROM system.query_log')
   await refused(analyst, 452, 'SELECT 1 SETTINGS final = 0')
   await refused(analyst, 452, 'SELECT 1 SETTINGS max_execution_time = 0')
   await allowed(intake, "SELECT count() FROM system.parts WHERE database = 'intake'")

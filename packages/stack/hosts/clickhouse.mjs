@@ -1,54 +1,42 @@
-// A process that becomes a ClickHouse server: libchdb contains the whole engine with its HTTP server.
-// clickhouse-local, the program behind chdb_query_cmdline, starts listening by a SQL statement.
+// Starts ClickHouse (clickhouse-engine.mjs) with a low priority, and confined where the system can:
+// clickhouse-local lets every user read every file that its process can read, by the function file()
+// and by formats, whatever is granted. So the process must not be able to read what is not its own.
+// Arguments: data folder, configuration file, port. With --check it only says whether it can confine.
 // Plain JavaScript because it is started as a process of its own, from the sources and from dist.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { isNullPointer, DataType, load, open } from 'ffi-rs'
-import { libchdbPath } from 'chdb/libchdb'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { becomeProgram, confine, whyNot } from './landlock.mjs'
 
-const [dataDir, configFile, port] = process.argv.slice(2)
+const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url))
+const obstacle = whyNot()
 
-// The second statement never ends and so keeps the server running.
-const sql = `SYSTEM START LISTEN HTTP;
-SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, max_threads = 1 FORMAT Null`
+if (process.argv[2] === '--check') {
+  if (obstacle !== undefined) console.log(obstacle)
+} else {
+  lowerPriority(10)
+  if (obstacle === undefined) startConfined(process.argv.slice(2))
+  else await import('./clickhouse-engine.mjs')
+}
 
-const argv = [
-  'clickhouse',
-  `--path=${dataDir}`,
-  `--config-file=${configFile}`,
-  `--http_port=${port}`,
-  '--listen_host=127.0.0.1',
-  `--query=${sql}`,
-]
-
-lowerPriority(10)
-
-const library = 'chdb'
-open({ library, path: libchdbPath() })
-
-// The engine checks how much of its stack is left and so needs a thread of its own.
-const result = await load({
-  library,
-  funcName: 'chdb_query_cmdline',
-  retType: DataType.External,
-  paramsType: [DataType.I32, DataType.StringArray],
-  paramsValue: [argv.length, argv],
-  runInNewThread: true,
-})
-
-// Reached only when the server could not start or had to give up; a port in use gives no message.
-const message = resultError(DataType.External)
-console.error(isNullPointer(message) ? 'The engine ended.' : resultError(DataType.String))
-process.exitCode = 1
-
-function resultError(retType) {
-  return load({
-    library,
-    funcName: 'chdb_result_error',
-    retType,
-    paramsType: [DataType.External],
-    paramsValue: [result],
+function startConfined([dataDir, configFile, port]) {
+  const program = [process.execPath, pathOf('..'), pathOf('../../../node_modules')]
+  const libraries = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib', '/nix/store']
+  const system = ['/etc/ld.so.cache', '/etc/localtime', '/usr/share/zoneinfo', '/dev/urandom']
+  const facts = ['cpuinfo', 'loadavg', 'meminfo', 'self', 'stat', 'uptime'].map(
+    (it) => `/proc/${it}`,
+  )
+  const processors = ['/sys/devices/system', '/sys/fs/cgroup']
+  confine({
+    readable: [dirname(configFile), program, libraries, system, facts, processors].flat(),
+    writable: [dataDir, '/dev/null'],
+    port,
   })
+  // Node ends when there is a configuration of OpenSSL that it may not read.
+  const options = ['--openssl-config=/dev/null']
+  const [, , ...args] = process.argv
+  becomeProgram(process.execPath, [...options, pathOf('clickhouse-engine.mjs'), ...args])
 }
 
 /**

@@ -14,6 +14,11 @@ export function serverConfig(options: { usersFile: string; memoryBytesMax: numbe
   <timezone>UTC</timezone>
   <max_server_memory_usage>${options.memoryBytesMax}</max_server_memory_usage>
   <mark_cache_size>${64 * 1024 ** 2}</mark_cache_size>
+  <access_control_improvements>
+    <select_from_system_db_requires_grant>true</select_from_system_db_requires_grant>
+    <select_from_information_schema_requires_grant>true</select_from_information_schema_requires_grant>
+    <table_engines_require_grant>true</table_engines_require_grant>
+  </access_control_improvements>
   <query_log>
     <database>system</database>
     <table>query_log</table>
@@ -55,10 +60,9 @@ const readerSettings = `<json_type_escape_dots_in_keys>1</json_type_escape_dots_
       <allow_suspicious_types_in_group_by>1</allow_suspicious_types_in_group_by>
       <allow_suspicious_types_in_order_by>1</allow_suspicious_types_in_order_by>`
 
-export function usersConfig(options: { password: string; analystPassword: string }) {
-  const analystGrants = analystViews
-    .map((view) => `<query>GRANT SELECT ON intake.${view}</query>`)
-    .join('')
+/** @param options.analystPassword without it there is no user `analyst` */
+export function usersConfig(options: { password: string; analystPassword?: string }) {
+  const { password, analystPassword } = options
   return `<clickhouse>
   <profiles>
     <default>
@@ -91,23 +95,28 @@ export function usersConfig(options: { password: string; analystPassword: string
       </grants>
     </default>
     <intake>
-      ${passwordHash(options.password)}
+      ${passwordHash(password)}
       <networks><ip>127.0.0.1</ip></networks>
       <profile>default</profile>
       <quota>default</quota>
       <access_management>1</access_management>
     </intake>
-    <analyst>
-      ${passwordHash(options.analystPassword)}
-      <networks><ip>127.0.0.1</ip></networks>
-      <profile>analyst</profile>
-      <quota>default</quota>
-      <grants>${analystGrants}</grants>
-    </analyst>
+    ${analystPassword === undefined ? '' : analystUser(analystPassword)}
   </users>
   <quotas><default/></quotas>
 </clickhouse>
 `
+}
+
+function analystUser(password: string) {
+  const grants = analystViews.map((view) => `<query>GRANT SELECT ON intake.${view}</query>`)
+  return `<analyst>
+      ${passwordHash(password)}
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>analyst</profile>
+      <quota>default</quota>
+      <grants>${grants.join('')}</grants>
+    </analyst>`
 }
 
 function passwordHash(password: string) {

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 import { startChild } from './child.ts'
 import { serverConfig, usersConfig } from './clickhouse-config.ts'
@@ -8,12 +10,13 @@ import { claimPort } from './ports.ts'
 import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
 import { untilReady } from './until-ready.ts'
 
+const checkTimeoutMs = 20_000
 const host = fileURLToPath(new URL('../hosts/clickhouse.mjs', import.meta.url))
 
 export interface ClickHouseOptions extends ServiceOptions {
   /** Of the user `intake`, who may do everything. Default: a new random one. */
   password?: string
-  /** Of the user `analyst`, who may read the database `intake`. Default: a new random one. */
+  /** Of the user `analyst`, who may read the views. Default: a new random one. */
   analystPassword?: string
   /** The server's own limit for all it does. */
   memoryBytesMax?: number
@@ -22,6 +25,8 @@ export interface ClickHouseOptions extends ServiceOptions {
 export interface ClickHouse extends Service {
   /** The same server as the user `analyst`. */
   analystUrl: string
+  /** Why the system cannot confine the process. Then there is no user `analyst`. */
+  unconfined: string | undefined
 }
 
 /**
@@ -29,20 +34,26 @@ export interface ClickHouse extends Service {
  * query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables survive.
  *
  * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
- * credentials only by basic authentication or `X-ClickHouse-User`, and the function `file()` reads
- * every file that this process can read, for analysts too.
+ * credentials only by basic authentication or `X-ClickHouse-User`. The function `file()` and some
+ * formats read every file that the process can read, for every user. So the process is confined
+ * (hosts/clickhouse.mjs): it reads its own data and configuration, with hashes of the passwords, and
+ * connects to nothing. Where the system cannot confine it, there is no user `analyst`.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
   const { memoryBytesMax = 2 * 1024 ** 3, readyMs = 60_000, signal } = options
   const dataDir = resolve(options.dataDir)
-  const port = await claimPort('ClickHouse', options.port)
+  const [port, unconfined] = await Promise.all([
+    claimPort('ClickHouse', options.port),
+    whyNotConfined(),
+  ])
 
-  mkdirSync(join(dataDir, 'data'), { recursive: true })
-  const configFile = join(dataDir, 'config.xml')
-  const usersFile = join(dataDir, 'users.xml')
+  for (const name of ['data', 'config']) mkdirSync(join(dataDir, name), { recursive: true })
+  const configFile = join(dataDir, 'config', 'config.xml')
+  const usersFile = join(dataDir, 'config', 'users.xml')
+  const passwords = unconfined === undefined ? { password, analystPassword } : { password }
   writeFileSync(configFile, serverConfig({ usersFile, memoryBytesMax }), { mode: 0o600 })
-  writeFileSync(usersFile, usersConfig({ password, analystPassword }), { mode: 0o600 })
+  writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
 
   signal?.throwIfAborted()
   const child = startChild({
@@ -50,6 +61,8 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     command: process.execPath,
     args: [host, join(dataDir, 'data'), configFile, String(port)],
     cwd: dataDir,
+    // The engine can show its environment to every user.
+    env: { PATH: process.env['PATH'] },
     logFile: options.logFile ?? join(dataDir, 'clickhouse.log'),
     ownSession: options.ownSession,
   })
@@ -59,7 +72,16 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   return {
     ...toService(child, { url: urlOf('intake', password), port }),
     analystUrl: urlOf('analyst', analystPassword),
+    unconfined,
   }
+}
+
+/** Undefined, or why this system cannot confine the engine. */
+async function whyNotConfined(): Promise<string | undefined> {
+  const { stdout } = await promisify(execFile)(process.execPath, [host, '--check'], {
+    timeout: checkTimeoutMs,
+  })
+  return stdout.trim() || undefined
 }
 
 async function answers({ port, password }: { port: number; password: string }) {

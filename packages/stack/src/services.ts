@@ -71,7 +71,12 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     const { service, part } = await run('ClickHouse', (signal) =>
       startClickHouse({ ...place('clickhouse'), port, password, analystPassword, signal }),
     )
-    return { url: service.url, readerUrl: service.analystUrl, part }
+    const { url, analystUrl, unconfined } = service
+    if (unconfined === undefined) return { url, readerUrl: analystUrl, part }
+    say(
+      `ClickHouse has no user for analysts, because this system cannot confine it: ${unconfined}.`,
+    )
+    return { url, readerUrl: url, part }
   }
 
   async function s3(): Promise<Backend> {

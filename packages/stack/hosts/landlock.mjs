@@ -1,0 +1,109 @@
+// Landlock, by which a process gives up rights for good on Linux, without being root
+// (https://docs.kernel.org/userspace-api/landlock.html), and exec, which keeps them given up. Through
+// the C library, because Node has neither.
+import { closeSync, openSync, statSync } from 'node:fs'
+import { DataType, load, open } from 'ffi-rs'
+
+// Renaming between folders needs version 2.
+const versionMin = 2
+const createRuleset = 444
+const addRule = 445
+const restrictSelf = 446
+const noNewPrivileges = 38
+const setDescriptorFlags = 2
+
+const execute = 1n << 0n
+const writeFile = 1n << 1n
+const readFile = 1n << 2n
+const readFolder = 1n << 3n
+const truncate = 1n << 14n
+const bindTcp = 1n << 0n
+const connectTcp = 1n << 1n
+
+/** Everything that a version knows of files, from reading them to controlling devices. */
+const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
+
+/** Undefined, or why this system cannot confine a process. */
+export function whyNot() {
+  if (process.platform !== 'linux') return 'it is not Linux'
+  return landlockVersion() < versionMin ? 'it has no Landlock (Linux 5.19)' : undefined
+}
+
+/**
+ * Confines the calling thread, and whatever it starts or becomes, to what is at and below these
+ * paths; paths that do not exist are left out. From Linux 6.7 on it can listen on nothing but this
+ * port, and connect to nothing.
+ */
+export function confine({ readable, writable, port }) {
+  const version = landlockVersion()
+  const all = fileRights(version)
+  const hasNetwork = version >= 4
+  const attributes = hasNetwork ? words(all, bindTcp | connectTcp) : words(all)
+  const rules = systemCall(createRuleset, attributes, attributes.length, 0)
+
+  const allow = (path, onFolder, onFile) => {
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
+    if (isFolder === undefined) return
+    const file = openSync(path, 'r')
+    const rule = Buffer.concat([words((isFolder ? onFolder : onFile) & all), int(file)])
+    systemCall(addRule, rules, 1, rule, 0)
+    closeSync(file)
+  }
+  for (const path of readable) allow(path, readFolder | readFile | execute, readFile | execute)
+  for (const path of writable) allow(path, all & ~execute, readFile | writeFile | truncate)
+  if (hasNetwork) systemCall(addRule, rules, 2, words(bindTcp, BigInt(port)), 0)
+
+  call('prctl', noNewPrivileges, 1, 0, 0, 0)
+  systemCall(restrictSelf, rules, 0)
+  closeSync(rules)
+}
+
+/** This process becomes another program, with the same pid and the same standard streams. */
+export function becomeProgram(path, args) {
+  // Node closes them for whatever it starts.
+  for (const stream of [0, 1, 2]) call('fcntl', stream, setDescriptorFlags, 0)
+  const pointers = [path, ...args].map((text) => BigInt(call('strdup', text)))
+  call('execv', path, words(...pointers, 0n))
+}
+
+function landlockVersion() {
+  try {
+    return systemCall(createRuleset, 0, 0, 1)
+  } catch {
+    return 0 // not compiled in, switched off, or forbidden by a container
+  }
+}
+
+const systemCall = (number, ...args) => call('syscall', number, ...args)
+
+/** @throws when the function returns -1 */
+function call(funcName, ...paramsValue) {
+  open({ library: 'libc', path: 'libc.so.6' })
+  const { value, errnoMessage } = load({
+    library: 'libc',
+    funcName,
+    errno: true,
+    retType: DataType.I64,
+    paramsType: paramsValue.map(typeOf),
+    paramsValue,
+  })
+  if (value === -1) throw new Error(`${funcName}: ${errnoMessage}`)
+  return value
+}
+
+function typeOf(value) {
+  if (typeof value === 'string') return DataType.String
+  return typeof value === 'number' ? DataType.I64 : DataType.U8Array
+}
+
+function words(...values) {
+  const bytes = Buffer.alloc(8 * values.length)
+  for (const [index, value] of values.entries()) bytes.writeBigUInt64LE(value, 8 * index)
+  return bytes
+}
+
+function int(value) {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32LE(value)
+  return bytes
+}
