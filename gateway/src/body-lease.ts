@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import type { ByteBudget, ByteLease } from './byte-budget.ts'
-import { failable, whenEnded } from './exchange.ts'
+import { exchangeOf, failable, whenEnded } from './exchange.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -9,6 +9,9 @@ declare module 'fastify' {
     bodyLease: ByteLease
   }
 }
+
+/** What is read past ends somewhere: a form without end would hold its place for ever. */
+const readPastFactor = 8
 
 /**
  * A hook that opens the account of a request before a byte of its body is read, and closes it when the
@@ -31,6 +34,8 @@ export function leaseBody(
       expectedBytes: Math.min(declared, bodyBytesMax),
     })
     whenEnded(request.raw, reply.raw, request.bodyLease.release)
+    const exchange = exchangeOf(request.raw)
+    if (exchange !== undefined) exchange.bodyBytesMax = bodyBytesMax * readPastFactor
     done()
   }
 }

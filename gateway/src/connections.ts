@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { createEvictionOrder } from './eviction-order.ts'
 import { connections, type Connection, type Exchange } from './exchange.ts'
 import { unwantedBytesMax } from './linger.ts'
 
@@ -13,7 +14,7 @@ export interface Connections {
   /** Notes a request; undefined when it is to be ignored, because its connection ends. */
   begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined
   /** Notes that the request has a valid API key. */
-  authenticated(request: IncomingMessage): void
+  authenticated(request: IncomingMessage, apiKeyId: string): void
   all(): Iterable<Connection>
   end(connection: Connection, reason: EndReason): void
   /** From now on every connection ends as soon as nothing is under way on it. */
@@ -24,9 +25,8 @@ export interface Connections {
 export const unansweredMax = 16
 
 /**
- * Keeps the connections of a server within `max`. The first to make room is the one without an API key
- * that was silent for longest, then the one with a key that is idle for longest. A connection with a key
- * and a request under way never is.
+ * Keeps the connections of a server within `max`, and the unanswered requests of each within
+ * `unansweredMax`.
  *
  * @param options.onEnd told of every connection that this process ends early
  */
@@ -35,9 +35,7 @@ export function createConnections(options: {
   onEnd: (reason: EndReason) => void
 }): Connections {
   const open = new Set<Connection>()
-  /** The oldest first. */
-  const withoutKey = new Set<Connection>()
-  const idleWithKey = new Set<Connection>()
+  const evictionOrder = createEvictionOrder()
   let isDraining = false
 
   function end(connection: Connection, reason: EndReason): void {
@@ -49,23 +47,15 @@ export function createConnections(options: {
 
   function forget(connection: Connection): void {
     open.delete(connection)
-    withoutKey.delete(connection)
-    idleWithKey.delete(connection)
-  }
-
-  function rest(connection: Connection): void {
-    if (isDraining) end(connection, 'closing')
-    else if (connection.hasKey && open.has(connection)) idleWithKey.add(connection)
+    evictionOrder.remove(connection)
   }
 
   function makeRoom(): boolean {
     if (open.size < options.max) return true
-    for (const connection of [first(withoutKey), first(idleWithKey)]) {
-      if (connection === undefined) continue
-      end(connection, 'room_for_another')
-      return true
-    }
-    return false
+    const connection = evictionOrder.next()
+    if (connection === undefined) return false
+    end(connection, 'room_for_another')
+    return true
   }
 
   function over(connection: Connection, exchange: Exchange): void {
@@ -73,13 +63,15 @@ export function createConnections(options: {
     if (index >= 0) connection.exchanges.splice(index, 1)
     exchange.onEnd?.()
     exchange.onEnd = undefined
+    if (connection.socket.destroyed) return
     if (!exchange.request.complete) readPast(connection, exchange.request)
-    if (connection.exchanges.length === 0) rest(connection)
+    if (connection.exchanges.length > 0) return
+    if (isDraining) end(connection, 'closing')
+    else evictionOrder.rest(connection)
   }
 
-  /** The rest of a body after the response: some of it is read past, so that the connection can stay. */
+  /** Of the rest of a body after the response a little is read past, so that the connection can stay. */
   function readPast(connection: Connection, request: IncomingMessage): void {
-    if (connection.socket.destroyed) return
     let bytes = 0
     connection.unwanted = { request, ms: 0 }
     request.on('data', (chunk: Buffer) => {
@@ -93,7 +85,7 @@ export function createConnections(options: {
     open(socket) {
       const connection: Connection = {
         socket,
-        hasKey: false,
+        apiKeyId: undefined,
         exchanges: [],
         isEnding: false,
         unwanted: undefined,
@@ -104,7 +96,7 @@ export function createConnections(options: {
       }
       connections.set(socket, connection)
       open.add(connection)
-      withoutKey.add(connection)
+      evictionOrder.touch(connection)
       socket.once('close', () => {
         forget(connection)
         for (const exchange of connection.exchanges.splice(0)) over(connection, exchange)
@@ -116,23 +108,23 @@ export function createConnections(options: {
       if (connection === undefined || connection.isEnding) return undefined
       if (connection.socket.destroyed) return undefined
       if (connection.exchanges.length === unansweredMax) {
+        dropStacks(connection.socket)
         end(connection, 'pipelined')
         return undefined
       }
       const exchange = createExchange(request, response)
       connection.exchanges.push(exchange)
       connection.unwanted = undefined
-      idleWithKey.delete(connection)
-      if (withoutKey.delete(connection)) withoutKey.add(connection)
+      evictionOrder.touch(connection)
       response.once('close', () => over(connection, exchange))
       return exchange
     },
 
-    authenticated(request) {
+    authenticated(request, apiKeyId) {
       const connection = connections.get(request.socket)
-      if (connection === undefined || connection.hasKey) return
-      connection.hasKey = true
-      withoutKey.delete(connection)
+      if (connection === undefined || connection.apiKeyId !== undefined) return
+      evictionOrder.remove(connection)
+      connection.apiKeyId = apiKeyId
     },
 
     all: () => open,
@@ -140,9 +132,21 @@ export function createConnections(options: {
 
     drain() {
       isDraining = true
-      for (const connection of open) if (connection.exchanges.length === 0) rest(connection)
+      for (const connection of open) {
+        if (connection.exchanges.length === 0) end(connection, 'closing')
+      }
     },
   }
+}
+
+/**
+ * Node makes an error for each request that the end of a connection cuts off. A thousand of them came in
+ * one read, and their stack traces would cost more than all the rest.
+ */
+function dropStacks(socket: Socket): void {
+  const { stackTraceLimit } = Error
+  socket.prependOnceListener('close', () => (Error.stackTraceLimit = 0))
+  socket.once('close', () => (Error.stackTraceLimit = stackTraceLimit))
 }
 
 function createExchange(request: IncomingMessage, response: ServerResponse): Exchange {
@@ -151,15 +155,13 @@ function createExchange(request: IncomingMessage, response: ServerResponse): Exc
     response,
     fail: undefined,
     onEnd: undefined,
+    bodyBytesMax: Infinity,
     progress: {
       bytesRead: request.socket.bytesRead,
+      bodyBytes: 0,
       bytesAhead: Infinity,
       processingMs: 0,
       unreadMs: 0,
     },
   }
-}
-
-function first<T>(values: Set<T>): T | undefined {
-  return values.values().next().value
 }

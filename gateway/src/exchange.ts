@@ -13,6 +13,8 @@ export interface Exchange {
   fail: ((error: IntakeError) => void) | undefined
   /** Called once, when the exchange has ended. */
   onEnd: (() => void) | undefined
+  /** Size at which the sweep refuses the body, with its framing. */
+  bodyBytesMax: number
   readonly progress: Progress
 }
 
@@ -20,6 +22,8 @@ export interface Exchange {
 export interface Progress {
   /** Of the connection, in all. */
   bytesRead: number
+  /** Of the body and its framing. */
+  bodyBytes: number
   /** How far the body is ahead of the slowest rate that is accepted. */
   bytesAhead: number
   /** How long the request has been waiting for this process. */
@@ -31,8 +35,8 @@ export interface Progress {
 /** An open connection and what is under way on it. */
 export interface Connection {
   readonly socket: Socket
-  /** Has sent a valid API key. */
-  hasKey: boolean
+  /** Of the first valid API key that was sent on it. */
+  apiKeyId: string | undefined
   /** In the order of the requests, which is that of the responses. */
   readonly exchanges: Exchange[]
   /** The response to the latest request is the last one: what follows on the connection is ignored. */
@@ -46,7 +50,7 @@ export const connections = new WeakMap<Socket, Connection>()
 
 /** The exchange of a request; undefined when it did not come over a connection (`inject`). */
 export function exchangeOf(request: IncomingMessage): Exchange | undefined {
-  return connections.get(request.socket)?.exchanges.find((one) => one.request === request)
+  return connections.get(request.socket)?.exchanges.findLast((one) => one.request === request)
 }
 
 /** Ignores whatever the connection of the request brings after it. The response must say that it closes. */

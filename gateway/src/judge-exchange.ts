@@ -12,14 +12,14 @@ const bodyGraceSeconds = 10
 const readTimeoutMs = 10_000
 
 /** Who makes an exchange last too long, if anybody does. */
-export type Verdict = 'fine' | 'slow_body' | 'no_response' | 'unread'
+export type Verdict = 'fine' | 'slow_body' | 'endless_body' | 'no_response' | 'unread'
 
 /**
  * Judges an exchange that is the first on its connection, `elapsedMs` after the last time. Time counts
  * for whoever is waited for: the client while its body or its reading is due, this process otherwise.
  */
 export function judgeExchange(
-  { request, response, progress }: Exchange,
+  { request, response, progress, bodyBytesMax }: Exchange,
   elapsedMs: number,
   limits: ExchangeLimits,
 ): Verdict {
@@ -39,6 +39,8 @@ export function judgeExchange(
     return progress.processingMs > limits.responseTimeoutMs ? 'no_response' : 'fine'
   }
   progress.processingMs = 0
+  progress.bodyBytes += arrived
+  if (progress.bodyBytes > bodyBytesMax) return 'endless_body'
   const due = (limits.bodyBytesPerSecondMin * elapsedMs) / 1_000
   const aheadMax = bodyGraceSeconds * limits.bodyBytesPerSecondMin
   progress.bytesAhead = Math.min(Math.min(progress.bytesAhead, aheadMax) + arrived - due, aheadMax)

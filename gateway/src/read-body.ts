@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import { bodyTooLarge } from './body-lease.ts'
-import { failable } from './exchange.ts'
+import { exchangeOf } from './exchange.ts'
 
 /**
  * Reads the body of a request to its end; each piece is taken out of the budget as it arrives. The
@@ -9,11 +9,7 @@ import { failable } from './exchange.ts'
  *
  * @throws {IntakeError} `body_too_large`, `busy`, or `malformed_http` when the body ends early
  */
-export function readBody(request: FastifyRequest): Promise<Buffer> {
-  return failable(request.raw, collect(request))
-}
-
-function collect({ raw, bodyLease, routeOptions }: FastifyRequest): Promise<Buffer> {
+export function readBody({ raw, bodyLease, routeOptions }: FastifyRequest): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -22,24 +18,27 @@ function collect({ raw, bodyLease, routeOptions }: FastifyRequest): Promise<Buff
       try {
         if (bytes > routeOptions.bodyLimit) throw bodyTooLarge(routeOptions.bodyLimit)
         bodyLease.extend(chunk.length)
+        chunks.push(chunk)
       } catch (error) {
-        stop()
-        reject(error)
-        return
+        fail(error as Error)
       }
-      chunks.push(chunk)
     }
     function onEnd(): void {
       stop()
       resolve(Buffer.concat(chunks, bytes))
     }
     function onClose(): void {
+      fail(new IntakeError('malformed_http', 'The body ended early.'))
+    }
+    function fail(error: Error): void {
       stop()
-      reject(new IntakeError('malformed_http', 'The body ended early.'))
+      reject(error)
     }
     function stop(): void {
       raw.off('data', onData).off('end', onEnd).off('close', onClose)
     }
     raw.on('data', onData).on('end', onEnd).on('close', onClose)
+    const exchange = exchangeOf(raw)
+    if (exchange !== undefined) exchange.fail = fail
   })
 }

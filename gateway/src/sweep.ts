@@ -69,6 +69,9 @@ export function createSweep(options: {
         fail(connection, exchange, new IntakeError('request_timeout', detail))
         break
       }
+      case 'endless_body':
+        fail(connection, exchange, new IntakeError('body_too_large', 'The body does not end.'))
+        break
       case 'no_response':
         fail(connection, exchange, new IntakeError('outcome_unknown', 'The request took too long.'))
         break

@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
 import { createConnections, unansweredMax } from '../src/connections.ts'
+import { createEvictionOrder } from '../src/eviction-order.ts'
 import { json, open, post, received } from './raw-client.ts'
 import { logBody, startGateway } from './support.ts'
 
+const none = { socket: new Socket(), isEnding: false, unwanted: undefined }
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 const body = JSON.stringify(logBody())
 const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
@@ -54,7 +56,7 @@ t.test('connections with a key make room last, and only when they are idle', asy
   const responses: ServerResponse[] = []
   const server = createServer((request, response) => {
     connections.begin(request, response)
-    connections.authenticated(request)
+    connections.authenticated(request, 'key')
     responses.push(response)
   })
   server.on('connection', connections.open)
@@ -73,6 +75,15 @@ t.test('connections with a key make room last, and only when they are idle', asy
   await open(t, gateway)
   await ended
   t.same(reasons, ['no_room', 'room_for_another'])
+})
+
+t.test('a connection makes room for one of its own key before those of another', async (t) => {
+  const order = createEvictionOrder()
+  const connection = (apiKeyId: string) => ({ ...none, apiKeyId, exchanges: [] })
+  const innocent = connection('innocent')
+  const greedy = [connection('greedy'), connection('greedy')]
+  for (const one of [innocent, ...greedy]) order.rest(one)
+  t.equal(order.next(), greedy[0])
 })
 
 t.test('a connection ends when too many of its requests wait for a response', async (t) => {

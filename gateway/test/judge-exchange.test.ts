@@ -9,12 +9,19 @@ function exchange() {
   const socket = { bytesRead: 0 }
   const request = { socket, complete: false, readableLength: 0, readableHighWaterMark: 16_384 }
   const response = { writableEnded: false, headersSent: false }
-  const progress = { bytesRead: 0, bytesAhead: Infinity, processingMs: 0, unreadMs: 0 }
+  const progress = {
+    bytesRead: 0,
+    bodyBytes: 0,
+    bytesAhead: Infinity,
+    processingMs: 0,
+    unreadMs: 0,
+  }
   const fake: Exchange = {
     request: request as unknown as IncomingMessage,
     response: response as unknown as ServerResponse,
     fail: undefined,
     onEnd: undefined,
+    bodyBytesMax: 50_000_000,
     progress,
   }
   /** The first verdict that is not `fine`, and the second in which it falls. */
@@ -47,6 +54,11 @@ t.test('a burst buys ten seconds of silence and no more', async (t) => {
   const { pass } = exchange()
   t.same(pass(10, 1_000_000), [10, 'fine'])
   t.same(pass(60, 0), [11, 'slow_body'])
+})
+
+t.test('a body that does not end is refused in the end, however fast it is', async (t) => {
+  t.same(exchange().pass(100_000, 10_000), [5_001, 'endless_body'])
+  t.same(exchange().pass(60, 10_000_000), [6, 'endless_body'])
 })
 
 t.test('once the body is complete the time is that of the gateway', async (t) => {

@@ -27,6 +27,26 @@ t.test('408 as a problem when a body does not arrive, of any operation', async (
   t.match(await gateway.metrics(), 'intake_requests_refused_total{code="request_timeout"} 6')
 })
 
+t.test('413 for a form that does not end', async (t) => {
+  const env = { ATTACHMENT_BYTES_MAX: '1', BODY_BYTES_PER_SECOND_MIN: '1' }
+  const gateway = await startGateway(t, { clock: fastClock(), env })
+  const socket = await open(t, gateway)
+  const form = 'content-type: multipart/form-data; boundary=b'
+  socket.write(
+    post('/api/feedback', [form, 'transfer-encoding: chunked', 'prefer: handling=lenient']),
+  )
+  const part = '--b\r\ncontent-disposition: form-data; name="attachments"; filename="a"\r\n\r\n'
+  socket.write(`${part.length.toString(16)}\r\n${part}\r\n`)
+  const response = received(socket)
+  const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536), Buffer.from('\r\n')])
+  const send = () => {
+    while (!socket.destroyed && socket.writableLength < 1_000_000) socket.write(chunk)
+  }
+  socket.on('drain', send)
+  send()
+  t.match(await response, /^HTTP\/1\.1 413 [^]*"body_too_large"/)
+})
+
 t.test('503 outcome_unknown when the response takes too long, and the end', async (t) => {
   const gateway = await startGateway(t, { clock: fastClock(), holdFrames: true })
   const socket = await open(t, gateway)

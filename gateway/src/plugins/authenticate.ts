@@ -38,7 +38,7 @@ export const authenticate = fp(
         throw new IntakeError('unauthorized', 'Send a valid API key in the x-api-key header.')
       }
       request.apiKey = key
-      connections.authenticated(request.raw)
+      connections.authenticated(request.raw, key.id)
       done()
     })
   },

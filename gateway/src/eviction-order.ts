@@ -1,0 +1,54 @@
+import type { Connection } from './exchange.ts'
+
+/** Knows which connection makes room when a new one comes. */
+export interface EvictionOrder {
+  /** The connection is new, or a request has come on it. */
+  touch(connection: Connection): void
+  /** Nothing is under way on the connection any more. */
+  rest(connection: Connection): void
+  /** The connection has got its API key, or has ended. */
+  remove(connection: Connection): void
+  /** The next to make room; undefined when all have requests under way. */
+  next(): Connection | undefined
+}
+
+/**
+ * The first is the connection without an API key that was silent for longest; then, of the API key with
+ * the most idle ones, the one that is idle for longest, so that no key pushes out the connections of
+ * another. A connection with a key and a request under way never makes room.
+ */
+export function createEvictionOrder(): EvictionOrder {
+  // Sets keep the order in which they were filled: the oldest is the first.
+  const withoutKey = new Set<Connection>()
+  const idleByKey = new Map<string, Set<Connection>>()
+
+  function remove(connection: Connection): void {
+    withoutKey.delete(connection)
+    if (connection.apiKeyId !== undefined) idleByKey.get(connection.apiKeyId)?.delete(connection)
+  }
+
+  return {
+    remove,
+
+    touch(connection) {
+      remove(connection)
+      if (connection.apiKeyId === undefined) withoutKey.add(connection)
+    },
+
+    rest(connection) {
+      const { apiKeyId } = connection
+      if (apiKeyId === undefined) return
+      const idle = idleByKey.get(apiKeyId)
+      if (idle === undefined) idleByKey.set(apiKeyId, new Set([connection]))
+      else idle.add(connection)
+    },
+
+    next() {
+      let most = withoutKey
+      if (most.size === 0) {
+        for (const idle of idleByKey.values()) if (idle.size > most.size) most = idle
+      }
+      return most.values().next().value
+    },
+  }
+}
