@@ -1,7 +1,10 @@
 // What `npm test` prints while the test files run, as a reporter of tap: a line when a file has ended,
-// a line of what is running when there was none for a while, and the slowest files at the end.
+// a line of what is running when there was none for a while, and the slowest files at the end. It ends
+// a file that stalls; however slow it is, one that goes on is left alone.
 
 const quietMs = 15_000
+/** For so long nothing has been told of any assertion. */
+const stallMs = 600_000
 const slowestCount = 5
 const stderrKept = 8_192
 
@@ -22,7 +25,16 @@ export default function Progress({ test }) {
     process.stdout.write(`${clock().padStart(6)}  ${sentence}\n`)
   }
   const sinceMs = (file) => performance.now() - running.get(file).since
+  const endStalled = () => {
+    for (const [file, entry] of running) {
+      if (entry.ended || performance.now() - entry.movedAt < stallMs) continue
+      entry.ended = true
+      say(`STALLED: ${file.name}`)
+      file.setTimeout(1)
+    }
+  }
   const timer = setInterval(() => {
+    endStalled()
     if (performance.now() - saidAt < quietMs) return
     const files = [...running.keys()].map(
       (file) => `${file.name} (${seconds(sinceMs(file)).trim()}, ${file.counts.pass} passed)`,
@@ -31,8 +43,10 @@ export default function Progress({ test }) {
   }, 1_000)
 
   test.on('subtestStart', (file) => {
-    const entry = { since: performance.now(), stderr: '' }
+    const now = performance.now()
+    const entry = { since: now, movedAt: now, ended: false, stderr: '' }
     running.set(file, entry)
+    file.parser.on('line', () => (entry.movedAt = performance.now()))
     // Read in any case: a full pipe would stop the file.
     file.once('process', ({ stderr }) =>
       stderr?.on('data', (chunk) => {
