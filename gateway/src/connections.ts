@@ -86,6 +86,7 @@ export function createConnections(options: {
       const connection: Connection = {
         socket,
         apiKeyId: undefined,
+        sweeps: 0,
         exchanges: [],
         isEnding: false,
         unwanted: undefined,

@@ -15,7 +15,9 @@ export interface EvictionOrder {
 /**
  * The first is the connection without an API key that was silent for longest; then, of the API key with
  * the most idle ones, the one that is idle for longest, so that no key pushes out the connections of
- * another. A connection with a key and a request under way never makes room.
+ * another. Nor does it push out new ones, which have had no time to show a key: while it has more idle
+ * connections than there are without a key, its own come first. A connection with a key and a request under
+ * way never makes room.
  */
 export function createEvictionOrder(): EvictionOrder {
   // Sets keep the order in which they were filled: the oldest is the first.
@@ -44,11 +46,15 @@ export function createEvictionOrder(): EvictionOrder {
     },
 
     next() {
+      const oldest = first(withoutKey)
+      if (oldest !== undefined && oldest.sweeps >= 2) return oldest
       let most = withoutKey
-      if (most.size === 0) {
-        for (const idle of idleByKey.values()) if (idle.size > most.size) most = idle
-      }
-      return most.values().next().value
+      for (const idle of idleByKey.values()) if (idle.size > most.size) most = idle
+      return first(most)
     },
   }
+}
+
+function first<T>(values: Set<T>): T | undefined {
+  return values.values().next().value
 }

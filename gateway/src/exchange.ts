@@ -37,6 +37,8 @@ export interface Connection {
   readonly socket: Socket
   /** Of the first valid API key that was sent on it. */
   apiKeyId: string | undefined
+  /** How many sweeps have seen it; below two, its first request may not have been read yet. */
+  sweeps: number
   /** In the order of the requests, which is that of the responses. */
   readonly exchanges: Exchange[]
   /** The response to the latest request is the last one: what follows on the connection is ignored. */

@@ -48,6 +48,7 @@ export function createSweep(options: {
   }
 
   function look(connection: Connection, elapsedMs: number): void {
+    connection.sweeps++
     const [exchange] = connection.exchanges
     if (exchange !== undefined) judge(connection, exchange, elapsedMs)
     else if (connection.unwanted !== undefined) {

@@ -8,7 +8,7 @@ import { createEvictionOrder } from '../src/eviction-order.ts'
 import { json, open, post, received } from './raw-client.ts'
 import { logBody, startGateway } from './support.ts'
 
-const none = { socket: new Socket(), isEnding: false, unwanted: undefined }
+const none = { socket: new Socket(), isEnding: false, sweeps: 0, unwanted: undefined }
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 const body = JSON.stringify(logBody())
 const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
@@ -77,13 +77,28 @@ t.test('connections with a key make room last, and only when they are idle', asy
   t.same(reasons, ['no_room', 'room_for_another'])
 })
 
-t.test('a connection makes room for one of its own key before those of another', async (t) => {
+t.test(
+  'a key with many idle connections makes room before others and before new ones',
+  async (t) => {
+    const order = createEvictionOrder()
+    const connection = (apiKeyId?: string) => ({ ...none, apiKeyId, exchanges: [] })
+    const innocent = connection('innocent')
+    const greedy = [connection('greedy'), connection('greedy')]
+    for (const one of [innocent, ...greedy]) order.rest(one)
+    const fresh = connection()
+    order.touch(fresh)
+    t.equal(order.next(), greedy[0])
+    order.touch(connection())
+    t.equal(order.next(), fresh, 'not when as many have no key')
+  },
+)
+
+t.test('a connection that has had time to show a key and has none makes room first', async (t) => {
   const order = createEvictionOrder()
-  const connection = (apiKeyId: string) => ({ ...none, apiKeyId, exchanges: [] })
-  const innocent = connection('innocent')
-  const greedy = [connection('greedy'), connection('greedy')]
-  for (const one of [innocent, ...greedy]) order.rest(one)
-  t.equal(order.next(), greedy[0])
+  for (let n = 0; n < 9; n++) order.rest({ ...none, apiKeyId: 'fleet', exchanges: [] })
+  const silent = { ...none, apiKeyId: undefined, exchanges: [], sweeps: 2 }
+  order.touch(silent)
+  t.equal(order.next(), silent)
 })
 
 t.test('a connection ends when too many of its requests wait for a response', async (t) => {
