@@ -54,7 +54,8 @@ ${settingsTable(WorkerConfig)}
 
 ## \`npm start\`
 
-The gateway and the workers that it starts get its environment, so the settings above (but \`HOST\`) work too.
+The gateway and the workers that it starts get its environment, so the settings above work too,
+except \`HOST\` and \`ADMIN_HOST\`: it serves only this machine.
 
 ${settingsTable(StackConfig)}
 `

@@ -22,8 +22,15 @@ const mebibyte = 1024 * 1024
 
 /** Settings of the gateway, by the name of their environment variable. */
 export const GatewayConfig = Type.Object({
-  HOST: Type.String({ default: '127.0.0.1', description: 'Address both ports are bound to.' }),
+  HOST: Type.String({
+    default: '127.0.0.1',
+    description: 'Address that the public interface is bound to.',
+  }),
   PORT: port(3000, 'Port of the public interface; 0 picks a free one.'),
+  ADMIN_HOST: Type.String({
+    default: '127.0.0.1',
+    description: 'Address that health checks and metrics are bound to.',
+  }),
   GATEWAY_ADMIN_PORT: port(3001, 'Port of health checks and metrics; 0 picks a free one.'),
   REDIS_URL: Type.String({ description: 'redis:// or rediss:// URL with credentials.' }),
   REDIS_DURABILITY: Type.Union([Type.Literal('strict'), Type.Literal('relaxed')], {

@@ -102,7 +102,7 @@ await runProcess({
     const app = await buildApp({ config, ports, admission, checks, degradations, metrics, log })
     await app.listen({ host: config.HOST, port: config.PORT })
     const admin = await startAdminServer({
-      host: config.HOST,
+      host: config.ADMIN_HOST,
       port: config.GATEWAY_ADMIN_PORT,
       checks,
       degradations,

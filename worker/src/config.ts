@@ -2,7 +2,10 @@ import { Type, type Static } from 'typebox'
 
 /** Settings of the worker, by the name of their environment variable. */
 export const WorkerConfig = Type.Object({
-  HOST: Type.String({ default: '127.0.0.1', description: 'Address the admin port is bound to.' }),
+  ADMIN_HOST: Type.String({
+    default: '127.0.0.1',
+    description: 'Address that health checks and metrics are bound to.',
+  }),
   WORKER_ADMIN_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,

@@ -30,7 +30,7 @@ await runProcess({
       log,
     })
     const admin = await startAdminServer({
-      host: config.HOST,
+      host: config.ADMIN_HOST,
       port: config.WORKER_ADMIN_PORT,
       checks: {
         redis: async () => {

@@ -29,7 +29,7 @@ export interface AppsOptions {
 /** The gateway and the workers as parts, not started yet. */
 export function createApps(options: AppsOptions): Apps {
   const { dataDir, settings, ports, services, say, onChange } = options
-  const shared = { ...options.env, HOST: host, REDIS_URL: services.redis.url }
+  const shared = { ...options.env, HOST: host, ADMIN_HOST: host, REDIS_URL: services.redis.url }
 
   function app(name: string, folder: string, adminPort: number, env: NodeJS.ProcessEnv): Part {
     const script = join(root, folder, 'dist', 'main.js')

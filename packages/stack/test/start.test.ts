@@ -2,7 +2,7 @@ import { createClickHouse } from '@intake/clickhouse'
 import { type ChildProcess, exec, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -14,6 +14,8 @@ import { createDataDir } from '../../../test/support/data-dir.ts'
 import { startStopwatch } from '../../../test/support/stopwatch.ts'
 
 const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
+/** Loopback too, but nothing listens there unless it listens on every address. */
+const otherAddress = '127.0.0.2'
 const anyPorts = {
   PORT: '0',
   GATEWAY_ADMIN_PORT: '0',
@@ -65,7 +67,12 @@ function pidsOf({ pids }: Endpoints) {
 
 t.test('npm start, from the first time to the end', async (t) => {
   const dataDir = `${createDataDir(t)}/it's data`
-  const first = start(t, dataDir, { INTAKE_API_KEY: 'a key with "quotes" & $igns', WORKERS: '2' })
+  const first = start(t, dataDir, {
+    INTAKE_API_KEY: 'a key with "quotes" & $igns',
+    WORKERS: '2',
+    HOST: '0.0.0.0',
+    ADMIN_HOST: '0.0.0.0',
+  })
   await untilReady(first)
   const endpoints = readEndpoints(dataDir)
 
@@ -78,6 +85,15 @@ t.test('npm start, from the first time to the end', async (t) => {
     for (const url of [endpoints.gatewayAdmin, endpoints.workerAdmin]) {
       const response = await fetch(`${url}/readyz`)
       t.equal(response.status, 200)
+    }
+  })
+
+  await t.test('nothing listens on other addresses, whatever the environment says', async (t) => {
+    const { gateway, gatewayAdmin, workerAdmin, redis, clickhouse, s3 } = endpoints
+    for (const url of [gateway, gatewayAdmin, workerAdmin ?? '', redis, clickhouse, s3]) {
+      const socket = connect(Number(new URL(url).port), otherAddress)
+      const connected = once(socket, 'connect').then(() => socket.destroy())
+      await t.rejects(connected, { code: 'ECONNREFUSED' }, url)
     }
   })
 
