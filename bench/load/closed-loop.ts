@@ -17,8 +17,8 @@ export interface ClosedLoop {
   pauseMs?: number
   /** Every n-th request is sent a second time, the same bytes; default: none. */
   repeatEvery?: number
-  /** Waits and sends again when the queue is full, as a client does; default: that is a failure. */
-  waitWhenFull?: boolean
+  /** Waits and sends again after a temporary refusal, as a client does; default: it is a failure. */
+  retryRefusals?: boolean
 }
 
 export async function runClosedLoop(
@@ -26,7 +26,7 @@ export async function runClosedLoop(
   requests: PreparedRequests,
 ): Promise<LoadResult> {
   const { ports, seconds, requestsMax = Infinity, pauseMs = 0 } = options
-  const { repeatEvery = Infinity, waitWhenFull = false } = options
+  const { repeatEvery = Infinity, retryRefusals = false } = options
   const tally = createTally({ ...options, eventsPerRequest: requests.eventsPerRequest })
   const connections = await Promise.all(
     Array.from({ length: options.connections }, (_, index) =>
@@ -38,7 +38,7 @@ export async function runClosedLoop(
   let next = 0
 
   const send = (connection: Connection, request: Buffer) =>
-    waitWhenFull
+    retryRefusals
       ? sendUntilTaken({ connection, request, deadline: end, onRefused: tally.refused })
       : connection.send(request)
 

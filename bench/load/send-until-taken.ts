@@ -1,8 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Answer, Connection } from './connection.ts'
 
-/** Refusals for want of room, which a client repeats. Every other one is for the caller to judge. */
-const wantOfRoom: ReadonlySet<string | undefined> = new Set(['queue_full', 'busy'])
+/** Refusals after which a client sends the same bytes again. Any other is for the caller to judge. */
+const temporary: ReadonlySet<string | undefined> = new Set([
+  'queue_full',
+  'busy',
+  'queue_unavailable',
+  'outcome_unknown',
+])
 
 /** The code of a problem. */
 export function codeOf({ body }: Answer): string | undefined {
@@ -10,7 +15,7 @@ export function codeOf({ body }: Answer): string | undefined {
 }
 
 /**
- * Sends a request again, after `Retry-After`, while there is no room for it.
+ * Sends a request again, after `Retry-After`, while it is refused for reasons that pass.
  *
  * @param options.deadline on the clock of `performance.now()`; a refusal after it is the result
  */
@@ -26,7 +31,7 @@ export async function sendUntilTaken(options: {
     const { retryAfterMs } = answer
     if (retryAfterMs === undefined || performance.now() > deadline) return answer
     const code = codeOf(answer)
-    if (code === undefined || !wantOfRoom.has(code)) return answer
+    if (code === undefined || !temporary.has(code)) return answer
     onRefused(code)
     await pause(retryAfterMs)
   }

@@ -10,7 +10,7 @@ export interface LoadResult {
   requests: number
   /** Requests that were sent a second time and got the same response. */
   repeats: number
-  /** Refusals that the client waited for: how often, by code. */
+  /** Refusals after which the client sent the same again: how often, by code. */
   refusals: Record<string, number>
   /** The events that were acknowledged, by the ids in the answers. */
   acknowledged: IdDigest
@@ -21,6 +21,8 @@ export interface LoadResult {
   /** When each event was acknowledged, in milliseconds since 1970, ascending. Only when asked for. */
   ackTimes: number[]
 }
+
+const nameOf = (answer: Answer) => `${answer.status} ${codeOf(answer) ?? ''}`.trim()
 
 const idMark = '"id":"'
 const idLength = 36
@@ -51,7 +53,7 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
       const { status, body } = answer
       requests++
       if (status !== 201 && status !== 207) {
-        count(`${status} ${codeOf(answer) ?? ''}`.trim())
+        count(nameOf(answer))
         return
       }
       latencies.push(latencyMs)
@@ -68,7 +70,7 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
     repeated(first, second) {
       requests++
       if (second.status === first.status && second.body.equals(first.body)) repeats++
-      else count(`a repeat got ${second.status} ${codeOf(second) ?? 'with another body'}`)
+      else count(`a repeat got ${nameOf(second)} after ${nameOf(first)}`)
     },
     refused: (code) => void (refusals[code] = (refusals[code] ?? 0) + 1),
     failed(error) {

@@ -31,7 +31,7 @@ export async function measureVolume(shared: Bench): Promise<SuitePart> {
     seconds: secondsMax,
     requestsMax: events / entries,
     repeatEvery,
-    waitWhenFull: true,
+    retryRefusals: true,
     requests: { kind: 'batch', size: defaultBodySize, entries, gzip: false, ids: 'uuidv7' },
     apiKey: services.apiKey,
   })
@@ -83,7 +83,6 @@ function numbersTable(of: {
 }) {
   const { load, seconds, visible, keys, before, after } = of
   const mebibytes = (bytes: number) => number(bytes / 1024 ** 2, 1)
-  const { queue_full: full = 0, busy = 0 } = load.refusals
   return {
     title: `UUIDv7 ids through a Redis of ${megabytes} MB`,
     head: ['what', 'value'],
@@ -91,8 +90,10 @@ function numbersTable(of: {
       ['events acknowledged', number(load.acknowledged.count)],
       [`requests of ${entries} sent twice, with the same response`, number(load.repeats)],
       ['events visible', number(visible)],
-      ['refused for a while: `queue_full`', number(full)],
-      ['refused for a while: `busy`', number(busy)],
+      ...Object.entries(load.refusals).map(([code, times]) => [
+        `refused with \`${code}\` and sent again`,
+        number(times),
+      ]),
       ['accepted/s, without the repeats', number(load.acknowledged.count / load.seconds)],
       ['delivered/s, without the repeats', number(load.acknowledged.count / seconds)],
       ['keys of reservations', number(keys)],

@@ -8,7 +8,8 @@ const method = `**CPU**: single logs over 64 connections and batches of 100 over
 the client in every event and without ids; closed loops, ABBA, the worker frozen during the load as in
 \`capacity\`. **Volume**: batches of 500 with UUIDv7 ids over 16 connections into an empty Redis of 64 MB;
 every tenth request is sent a second time, the same bytes, and has to get the same response. A sender that
-is refused with \`queue_full\` or \`busy\` waits \`Retry-After\` and sends again; any other refusal ends the
+is refused for a reason that passes (\`queue_full\`, \`busy\`, Redis not to be reached) waits
+\`Retry-After\` and sends the same bytes again; any other refusal, \`keys_full\` above all, ends the
 run. **Reservations**: batches of 100 with UUIDv4 ids, each of which is an idempotency key, into an empty
 Redis of 512 MB; \`used_memory\` of Redis is compared at rest, after as many events without ids.`
 

@@ -22,7 +22,7 @@ async function serve(t: Test, respond: (request: string, index: number) => strin
   await once(server, 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
-  return (options: { repeatEvery?: number; waitWhenFull?: boolean; requestsMax: number }) =>
+  return (options: { repeatEvery?: number; retryRefusals?: boolean; requestsMax: number }) =>
     runClosedLoop(
       {
         loop: 'closed',
@@ -54,18 +54,23 @@ t.test('every tenth request is sent twice, and its event counts once', async (t)
 t.test('a repeat that gets another id is a failure', async (t) => {
   const run = await serve(t, () => response(201, { id: freshId() }))
   const result = await run({ repeatEvery: 2, requestsMax: 2 })
-  t.same(result.failures, { 'a repeat got 201 with another body': 1 })
+  t.same(result.failures, { 'a repeat got 201 after 201': 1 })
   t.equal(result.repeats, 0)
 })
 
-t.test('a request that finds no room is sent again', async (t) => {
-  const full = (code: string) => response(503, { code }, ['Retry-After: 0'])
-  const run = await serve(t, (_request, index) =>
-    index < 2 ? full(index === 0 ? 'queue_full' : 'busy') : response(201, { id: freshId() }),
-  )
-  const result = await run({ waitWhenFull: true, requestsMax: 2 })
+t.test('the same bytes are sent again after a refusal that passes', async (t) => {
+  const codes = ['queue_full', 'busy', 'queue_unavailable', 'outcome_unknown']
+  const seen: string[] = []
+  const run = await serve(t, (request, index) => {
+    seen.push(request)
+    const code = codes[index]
+    if (code === undefined) return response(201, { id: freshId() })
+    return response(503, { code }, ['Retry-After: 0'])
+  })
+  const result = await run({ retryRefusals: true, requestsMax: 2 })
+  t.same(seen, [...Array<string>(5).fill('request 0'), 'request 1'])
   t.match(result, {
-    refusals: { queue_full: 1, busy: 1 },
+    refusals: { queue_full: 1, busy: 1, queue_unavailable: 1, outcome_unknown: 1 },
     failures: {},
     acknowledged: { count: 2 },
   })
@@ -73,11 +78,11 @@ t.test('a request that finds no room is sent again', async (t) => {
 
 t.test('any other refusal is a failure', async (t) => {
   const run = await serve(t, () => response(503, { code: 'keys_full' }, ['Retry-After: 0']))
-  const result = await run({ waitWhenFull: true, requestsMax: 1 })
+  const result = await run({ retryRefusals: true, requestsMax: 1 })
   t.same([result.refusals, result.failures], [{}, { '503 keys_full': 1 }])
 })
 
-t.test('a refusal for want of room is a failure for who does not wait', async (t) => {
+t.test('every refusal is a failure for a client that sends nothing again', async (t) => {
   const run = await serve(t, () => response(503, { code: 'queue_full' }, ['Retry-After: 0']))
   const result = await run({ requestsMax: 1 })
   t.same(result.failures, { '503 queue_full': 1 })
