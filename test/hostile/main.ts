@@ -71,8 +71,9 @@ process.exit(passed === results.length && passed > 0 ? 0 : 1)
 function goFirst(): void {
   try {
     setPriority(-15)
-    // Linux weighs whole sessions against each other first.
+    // Linux weighs whole sessions against each other first. This one goes on when the suite has ended.
     writeFileSync('/proc/self/autogroup', '-15')
+    process.once('exit', () => writeFileSync('/proc/self/autogroup', '0'))
   } catch {
     // It runs like any other then.
   }

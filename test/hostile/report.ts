@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { Notice } from './innocent.ts'
-import type { Result } from './run-case.ts'
+import type { Result, Seen } from './result.ts'
 
 /** The results of a run, and what was judged by it. */
 export interface Run {
@@ -41,8 +41,6 @@ function numbers(result: Seen) {
 }
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
-
-type Seen = NonNullable<Result['seen']>
 
 /** The page `docs/hostile-results.md`; `before` is a run of an earlier state of the product. */
 export function markdown(run: Run, before?: Run): string {

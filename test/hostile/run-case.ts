@@ -4,44 +4,12 @@ import { createCpuWait } from '../faults/kit/cpu-wait.ts'
 import { until } from '../faults/kit/until.ts'
 import type { AppProcess } from '../faults/kit/app-process.ts'
 import { watchGateway } from './gateway-watch.ts'
-import type { Facts, HostileCase } from './hostile-case.ts'
-import { startInnocent, type Notice } from './innocent.ts'
+import type { HostileCase } from './hostile-case.ts'
+import { startInnocent, type Innocent } from './innocent.ts'
+import type { Result, Seen } from './result.ts'
 import type { Stage } from './stage.ts'
-import { startAttackProcess, type Outcome } from './attack-process.ts'
+import { startAttackProcess } from './attack-process.ts'
 import { judge } from './verdict.ts'
-
-export interface Result {
-  id: string
-  title: string
-  /** Why it failed; empty: passed. */
-  reasons: string[]
-  seen?: Seen
-  ms: number
-}
-
-/** All that a verdict is made of. */
-export interface Seen {
-  /** Of the innocent sender: before the attack, and from its start to two seconds after its end. */
-  before: Notice
-  during: Notice
-  attack: Outcome
-  facts: Facts | undefined
-  peakMiB: number
-  /** Of one processor, during the attack. */
-  cpuShare: number
-  /** The share of that time in which it waited for a processor. */
-  waitShare: number
-  /** Processes of this machine that wanted to run, on average over the last minute. */
-  load: number
-  /** How long after its start the attack's connections were gone; null: they were not. */
-  connectionsEndMs: number | null
-  died: boolean
-  /** Of SIGTERM; null: it had to be killed. */
-  exitCode: number | null
-  exitMs: number
-  /** What the checker of the fault suites has found. */
-  violations: string[]
-}
 
 export interface RunOptions {
   stage: Stage
@@ -113,11 +81,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
     const died = !app.running()
     const exit = died ? { code: null, ms: 0 } : await terminate(app)
     await attacker.end()
-    const { events, payload, where } = innocent
-    const violations = await check({ cluster, events, payload, where }).then(
-      (verdict) => verdict.violations,
-      (error: Error) => [`what is visible cannot be read: ${error.message}`],
-    )
+    const violations = await violationsOf(stage, innocent)
     return {
       before,
       during,
@@ -150,6 +114,19 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
     await attacker.end()
     await innocent.stop()
     await app.kill()
+  }
+}
+
+/** What of the innocent sender's records is not as it was told. A busy ClickHouse is asked again. */
+async function violationsOf({ cluster }: Stage, innocent: Innocent): Promise<string[]> {
+  const { events, payload, where } = innocent
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { violations } = await check({ cluster, events, payload, where })
+      return violations
+    } catch (error) {
+      if (attempt === 3) return [`what is visible cannot be read: ${(error as Error).message}`]
+    }
   }
 }
 

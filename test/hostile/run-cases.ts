@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { HostileCase } from './hostile-case.ts'
-import { runCase, type Result } from './run-case.ts'
+import type { Result } from './result.ts'
+import { runCase } from './run-case.ts'
 import { startStage, type Stage } from './stage.ts'
 
 /** Runs cases one after another on the same services, and on new ones after a case that left them unusable. */

@@ -1,5 +1,5 @@
 import type { HostileCase } from './hostile-case.ts'
-import type { Seen } from './run-case.ts'
+import type { Seen } from './result.ts'
 
 const memoryMiBMax = 900
 const exitMsMax = 10_500

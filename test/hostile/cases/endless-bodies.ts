@@ -1,11 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { connected, dial, ended, written } from '../attack/connection.ts'
 import { sendEndlessBodies, type Endless } from '../attack/endless-body.ts'
 import { holdConnections } from '../attack/hold.ts'
 import { boundary, form, head, json } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
 import { mebibyte } from '../attack/bodies.ts'
-import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
+import { sendThenRead } from '../attack/send-then-read.ts'
+import { hostileCase, type Expect } from '../hostile-case.ts'
 
 const openMsMax = 5_000
 const bytesMax = 16 * mebibyte
@@ -20,26 +19,6 @@ function judge(seen: Endless, expect: Expect): void {
 
 const mib = (bytes: number) => Math.round(bytes / mebibyte)
 const chunked = { 'transfer-encoding': 'chunked' }
-
-/** Sends a whole body over 0.6 s, or at once, and reads only then, as blocking clients do. */
-async function sendThenRead(attacker: Attacker, gradually: boolean): Promise<string> {
-  const pieces = 13
-  const piece = Buffer.alloc(16 * 1024, ' ')
-  const socket = dial(attacker)
-  if (!(await connected(socket))) return ''
-  const length = { 'content-length': pieces * piece.length }
-  await written(socket, head('POST /api/log', { ...json, ...length, 'x-api-key': 'wrong' }))
-  for (let sent = 0; sent < pieces; sent++) {
-    if (!(await written(socket, piece))) return ''
-    if (gradually) await pause(50)
-  }
-  const response = new Promise<string>((resolve) => {
-    socket.once('data', (bytes) => resolve(bytes.toString('latin1').slice(9, 12)))
-  })
-  const status = await Promise.race([response, ended(socket).then(() => '')])
-  socket.destroy()
-  return status
-}
 
 export const endlessBodies = [
   hostileCase({

@@ -1,6 +1,8 @@
 import type { HostileCase } from '../hostile-case.ts'
 import { aborted } from '../attack/loops.ts'
 import { badEntries } from './bad-entries.ts'
+import { carelessClients } from './careless-clients.ts'
+import { costlyBatches } from './costly-batches.ts'
 import { costlyJson } from './costly-json.ts'
 import { endlessBodies } from './endless-bodies.ts'
 import { forms } from './forms.ts'
@@ -28,10 +30,12 @@ export const hostileCases: HostileCase[] = [
   ...idleConnections,
   ...endlessBodies,
   ...costlyJson,
+  ...costlyBatches,
   ...forms,
   ...heldPlaces,
   ...slowBodies,
   ...badEntries,
   ...throttledKey,
   ...protocol,
+  ...carelessClients,
 ]

@@ -1,10 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { logText, mebibyte } from '../attack/bodies.ts'
-import { connected, dial, ended, written } from '../attack/connection.ts'
 import { createTally, exchange, type Tally } from '../attack/exchange.ts'
-import { flood } from '../attack/flood.ts'
 import { head, json, request } from '../attack/http-text.ts'
-import { repeat, wait } from '../attack/loops.ts'
+import { repeat } from '../attack/loops.ts'
 import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
 
 /** Sends each of these in turn over a connection of its own. */
@@ -35,24 +33,6 @@ const fields = (count: number) =>
   Array.from({ length: count }, (_, index) => `${index.toString(36)}:\r\n`).join('')
 
 export const protocol = [
-  hostileCase({
-    id: 'x1',
-    title: 'no key: 500 connections a second, opened and closed',
-    sentMin: 500,
-    async attack(attacker) {
-      let sent = 0
-      await repeat({ lanes: 25, pauseMs: 50, signal: attacker.signal }, async (lane) => {
-        const socket = dial(attacker)
-        if (!(await connected(socket))) return
-        sent++
-        if (lane % 2 === 0) socket.resetAndDestroy()
-        else socket.end()
-        socket.resume()
-        await ended(socket)
-      })
-      return { sent }
-    },
-  }),
   hostileCase({
     id: 'x2',
     title: 'no key: headers of 1 MB in one field, in the URL, and without an end',
@@ -161,77 +141,5 @@ export const protocol = [
       },
     }),
     judge,
-  }),
-  hostileCase({
-    id: 'x8',
-    title: 'one key: events with a random `Idempotency-Key`, 32 at a time',
-    attack: (attacker) =>
-      flood(attacker, {
-        lanes: 32,
-        pauseMs: 30,
-        path: '/api/log',
-        body: () => logText(),
-        vary: () => ({ 'idempotency-key': randomUUID() }),
-      }),
-    judge({ accepted, broken, silent }, expect) {
-      expect(accepted > 0, 'some are accepted')
-      expect(broken + silent === 0, `no 500, no silence (${broken + silent})`)
-    },
-  }),
-  hostileCase({
-    id: 'x9',
-    title: 'no key: 1,500 requests a second over 16 connections that read their 401',
-    sentMin: 1_000,
-    async attack(attacker) {
-      const text = request('POST /api/log', json, '{}')
-      const burst = Buffer.concat(Array.from({ length: 10 }, () => text))
-      let sent = 0
-      await repeat({ lanes: 16, signal: attacker.signal }, async () => {
-        const socket = dial(attacker)
-        if (!(await connected(socket))) return wait(100, attacker.signal)
-        socket.resume()
-        while (!attacker.signal.aborted && (await written(socket, burst))) {
-          sent += 10
-          await wait(100, attacker.signal)
-        }
-        socket.destroy()
-      })
-      return { sent }
-    },
-  }),
-  hostileCase({
-    id: 'x10',
-    title: 'one key: clients that close their half of the connection after a valid event',
-    async attack(attacker) {
-      const { tally, start, end } = createTally()
-      const headers = { ...json, 'x-api-key': attacker.apiKey, connection: 'close' }
-      const bytes = request('POST /api/log', headers, logText())
-      await repeat({ lanes: 8, pauseMs: 50, signal: attacker.signal }, async () => {
-        start()
-        end(await exchange(attacker, bytes, { halfClose: true, timeoutMs: 10_000 }))
-      })
-      return tally
-    },
-    judge({ silent, broken }, expect) {
-      expect(silent === 0, `each connection is ended (${silent} are not)`)
-      expect(broken === 0, `no 500 (${broken})`)
-    },
-  }),
-  hostileCase({
-    id: 'x11',
-    title: 'one key: clients that reset the connection in the middle of a body of 1 MB',
-    async attack(attacker) {
-      let sent = 0
-      const headers = { ...json, 'x-api-key': attacker.apiKey, 'content-length': mebibyte }
-      const bytes = head('POST /api/log', headers) + ' '.repeat(mebibyte / 2)
-      await repeat({ lanes: 16, pauseMs: 50, signal: attacker.signal }, async () => {
-        const socket = dial(attacker)
-        if (!(await connected(socket))) return
-        sent++
-        await written(socket, bytes)
-        socket.resetAndDestroy()
-      })
-      return { sent }
-    },
   }),
 ]
