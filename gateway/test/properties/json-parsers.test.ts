@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import { createNodeCounter } from '../../src/json-nodes.ts'

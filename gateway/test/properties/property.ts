@@ -1,5 +1,8 @@
-import fc, { type Arbitrary } from 'fast-check'
+import * as fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
 import type { Test } from 'tap'
+
+const silenceMs = 20_000
 
 /**
  * Checks a property for many random values, and says how many. `PROPERTY_RUNS` is a factor for longer runs;
@@ -16,7 +19,13 @@ export async function checkProperty<Value>(
   const property = fc.asyncProperty(options.value, async (value) => options.holds(value))
   const again = PROPERTY_SEED === undefined ? {} : { seed: Number(PROPERTY_SEED) }
   const at = PROPERTY_PATH === undefined ? {} : { path: PROPERTY_PATH }
-  const { failed, numShrinks, ...details } = await fc.check(property, { numRuns, ...again, ...at })
+  const { failed, numShrinks, ...details } = await fc.check(property, {
+    numRuns,
+    // Silence is a failure too.
+    timeout: silenceMs,
+    ...again,
+    ...at,
+  })
   t.comment(`${details.numRuns} cases, seed ${details.seed}`)
   if (!failed) t.pass(`${numRuns} cases`)
   else {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { feedbackRow, logRow, member, startServer } from './fixture.ts'
 import { jsonGenerator, normalForm, parseJson, type JsonObject } from './json-generator.ts'
@@ -167,6 +168,44 @@ t.test('params keep the types of their values and can be queried', async (t) => 
     { screen: 'Home "1"', n: 2, deep: 1e300, day: 'String', digits: 'String', ok: 'Bool' },
   ])
 })
+
+t.test(
+  'integers of 64 bits are exact, in params and in typed columns; floats stay floats',
+  async (t) => {
+    const row = logRow()
+    const params =
+      '{"max":18446744073709551615,"min":-9223372036854775808,"odd":9007199254740993,' +
+      '"list":[9223372036854775807,18446744073709551615],"float":9.007199254740992e+15,"large":1e+300}'
+    const typed = '{"version_code":9223372036854775807,"sdk_version":-9223372036854775808}'
+    const line = JSON.stringify(row)
+      .replace('"params":{}', `"params":${params}`)
+      .replace('"device":{}', `"device":${typed}`)
+      .replace('"device_extra":{}', '"device_extra":{"ram":18446744073709551615}')
+    const members = [gzipSync(`${line}\n`)]
+    await clickhouse.insertGzip({ table: 'logs', members, rows: 1 })
+    const [found] = await clickhouse.query(
+      `SELECT toString(params.max) AS max, toString(params.min) AS min, toString(params.odd) AS odd,
+       toString(params.list) AS list, dynamicType(params.max) AS unsigned,
+       dynamicType(params.odd) AS signed, dynamicType(params.float) AS float,
+       toString(device.version_code) AS version, toString(device.sdk_version) AS sdk,
+       toString(device_extra.ram) AS ram
+     FROM intake.logs WHERE id = {id:UUID}`,
+      { id: row.id },
+    )
+    t.same(found, {
+      max: '18446744073709551615',
+      min: '-9223372036854775808',
+      odd: '9007199254740993',
+      list: '[9223372036854775807,18446744073709551615]',
+      unsigned: 'UInt64',
+      signed: 'Int64',
+      float: 'Float64',
+      version: '9223372036854775807',
+      sdk: '-9223372036854775808',
+      ram: '18446744073709551615',
+    })
+  },
+)
 
 t.test('one path may hold another type in every row', async (t) => {
   const values = [1, 'x', 1.5, true, [1, 'x'], { b: 5 }, [{ c: 1 }], 'y']

@@ -1,0 +1,152 @@
+import * as fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
+import t, { type Test } from 'tap'
+import { parseLossless } from '../../src/lossless-json.ts'
+import { feedbackPayload, images, startGateway } from '../support.ts'
+import { damage, exchange, isRefused, type Damage } from './exchange.ts'
+import { checkProperty } from './property.ts'
+import { readParts } from './reference-form.ts'
+import { expectEqual, smallBudget, takeRows, wellFormed } from './stored.ts'
+
+const text = JSON.stringify(feedbackPayload({ text: 'Größe 😀\r\n--b?', email: 'a@b.c' }))
+
+const disposition = 'content-disposition: form-data; name='
+
+const goodPart = fc.constantFrom<[string, Buffer]>(
+  [`${disposition}"attachments"; filename="a.png"`, images.png],
+  [`${disposition}"file"; filename="a.gif"\r\ncontent-type: text/plain`, images.gif],
+  [`${disposition}"attachments[]"\r\ncontent-type: image/webp`, images.webp],
+  [`${disposition}"image"; filename=""`, Buffer.alloc(0)],
+  [`${disposition}"note"`, Buffer.from('a note')],
+)
+const badPart = fc
+  .tuple(
+    fc.constantFrom(
+      'x-no: disposition',
+      'content-disposition: attachment; name="a"; filename="b"',
+      `${disposition}"a"; filename="b.txt"`,
+      disposition,
+      `${disposition}"${'n'.repeat(300)}"`,
+      `x-long: ${'h'.repeat(90_000)}\r\n${disposition}"a"; filename="b"`,
+      `${disposition}"__proto__"`,
+      `${disposition}"payload"; filename="f"`,
+      'no colon',
+    ),
+    fc.constantFrom(0, 1, 100, 3_000, 16_500, 70_000),
+  )
+  .map(([header, bytes]): [string, Buffer] => [header, Buffer.alloc(bytes, 'f')])
+
+/** A part, as its header and its content. */
+const part: Arbitrary<[string, Buffer]> = fc.oneof(
+  { arbitrary: goodPart, weight: 12 },
+  { arbitrary: badPart, weight: 1 },
+)
+
+const faults: Arbitrary<Damage[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom('flip', 'flip', 'flip', 'cut', 'remove', 'repeat'),
+    at: fc.nat(),
+    bit: fc.nat(7),
+  }),
+  { maxLength: 2 },
+)
+
+/** Mostly the first. */
+const rarely = <Value>(usual: Value, ...others: Value[]) =>
+  fc.oneof({ arbitrary: fc.constant(usual), weight: 8 }, fc.constantFrom(...others))
+
+const forms = fc.record({
+  parts: fc.array(part, { maxLength: 4 }),
+  /** Where among the parts the payload lies. */
+  place: fc.nat(4),
+  before: rarely('', 'garbage\r\n', 'garbage', '\r\n', '--', '--b--\r\n', '--b\r\n'),
+  behind: rarely('', 'garbage', '--b\r\n', 'garbage'.repeat(10_000)),
+  close: rarely('--b--\r\n', '--b--', '--b', '--b-', ''),
+  isLenient: fc.boolean(),
+  faults,
+  cuts: fc.array(fc.nat(), { maxLength: 6 }),
+  chunked: fc.boolean(),
+})
+
+function formOf(parts: [string, Buffer][], close: string): Buffer {
+  const pieces = parts.flatMap(([header, content]) => [`--b\r\n${header}\r\n\r\n`, content, '\r\n'])
+  return Buffer.concat([...pieces, close].map((piece) => Buffer.from(piece)))
+}
+
+async function startServer(t: Test) {
+  const gateway = await startGateway(t, { env: { ...smallBudget, ATTACHMENT_BYTES_MAX: '50000' } })
+  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
+  return gateway
+}
+
+const type = { 'content-type': 'multipart/form-data; boundary=b' }
+const payload: [string, Buffer] = [`${disposition}"payload"`, Buffer.from(text)]
+
+t.test('a form, damaged and cut into segments, is stored as sent or refused', async (t) => {
+  const gateway = await startServer(t)
+  let accepted = 0
+  await checkProperty(t, {
+    runs: 1_000,
+    value: forms,
+    async holds({ parts, place, before, behind, close, isLenient, faults: ofForm, cuts, chunked }) {
+      const all = parts.toSpliced(place, 0, payload)
+      const whole = Buffer.concat([Buffer.from(before), formOf(all, close + behind)])
+      const body = damage(whole, ofForm)
+      const headers = { ...type, ...(isLenient ? { prefer: 'handling=lenient' } : {}) }
+      const answer = await exchange(gateway.app, {
+        path: '/api/feedback',
+        headers,
+        body,
+        cuts,
+        chunked,
+      })
+      const rows = takeRows(gateway, 'feedback')
+      const objects = [...gateway.objects.values()].map(({ body: stored }) =>
+        stored.toString('hex'),
+      )
+      gateway.objects.clear()
+      if (isRefused(answer)) {
+        expectEqual([rows, objects], [[], []])
+        return
+      }
+      accepted++
+      const sent = readParts(body)
+      const { feedback } = parseLossless(sent.payload) as { feedback: { text: string } }
+      expectEqual(rows[0]?.['text'], wellFormed(feedback.text))
+      const files = sent.files.map((file) => file.toString('hex'))
+      expectEqual(objects, isLenient ? files.filter((file) => objects.includes(file)) : files)
+      const stored = (answer.body.attachments ?? []).filter(({ status }) => status === 'stored')
+      expectEqual(stored.length, objects.length)
+    },
+  })
+  t.comment(`${accepted} of them accepted`)
+})
+
+const small = formOf([payload, [`${disposition}"file"; filename="a"`, images.gif]], '--b--\r\n')
+
+t.test('a form that ends anywhere before its end is refused', async (t) => {
+  const gateway = await startServer(t)
+  // The line break behind the last delimiter is not needed.
+  const cases = small.length - 2
+  for (let end = 0; end < cases; end++) {
+    const body = small.subarray(0, end)
+    const answer = await exchange(gateway.app, { path: '/api/feedback', headers: type, body })
+    if (answer.status !== 400) t.fail(`${answer.status} after ${end} bytes`)
+  }
+  t.equal(gateway.frames.feedback.length, 0, `${cases} cases`)
+  t.equal(gateway.objects.size, 0)
+})
+
+t.test('a form is stored as sent wherever it is cut in two', async (t) => {
+  const gateway = await startServer(t)
+  for (let cut = 1; cut < small.length; cut++) {
+    const request = { path: '/api/feedback', headers: type, body: small, cuts: [cut] }
+    const answer = await exchange(gateway.app, { ...request, chunked: cut % 2 === 0 })
+    const [row] = takeRows(gateway, 'feedback')
+    if (answer.status !== 201) t.fail(`${answer.status} at ${cut}`)
+    expectEqual(row?.['text'], 'Größe 😀\r\n--b?')
+    expectEqual([...gateway.objects.values()][0]?.body, images.gif)
+    gateway.objects.clear()
+  }
+  t.pass(`${small.length - 1} cases`)
+})

@@ -1,0 +1,164 @@
+import { gzipSync, gunzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
+import t, { type Test } from 'tap'
+import { parseLossless } from '../../src/lossless-json.ts'
+import { headers, logBody, startGateway } from '../support.ts'
+import { damage, exchange, isRefused, type Damage } from './exchange.ts'
+import { jsonText } from './json-text.ts'
+import { checkProperty } from './property.ts'
+import { expectEqual, smallBudget, takeRows, wellFormed } from './stored.ts'
+
+interface Entry {
+  event: string
+  params?: unknown
+}
+interface Submission {
+  log: Entry
+  logs: Entry[]
+}
+
+const faults: Arbitrary<Damage[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom('flip', 'flip', 'flip', 'cut', 'remove', 'repeat'),
+    at: fc.nat(),
+    bit: fc.nat(7),
+  }),
+  { maxLength: 2 },
+)
+
+const requests = fc.record({
+  params: fc.array(jsonText, { minLength: 1, maxLength: 3 }),
+  isBatch: fc.boolean(),
+  faults,
+  cuts: fc.array(fc.nat(), { maxLength: 5 }),
+  chunked: fc.boolean(),
+})
+
+async function startServer(t: Test) {
+  const gateway = await startGateway(t, { env: smallBudget })
+  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
+  return gateway
+}
+
+/** Sends what `bodyOf` makes of a document, and compares what is stored with what `jsonOf` reads in it. */
+async function checkBodies(
+  t: Test,
+  options: {
+    runs: number
+    encoding: Record<string, string>
+    bodyOf: (json: string) => Buffer
+    jsonOf: (body: Buffer) => string
+  },
+) {
+  const { runs, encoding, bodyOf, jsonOf } = options
+  const gateway = await startServer(t)
+  let accepted = 0
+  await checkProperty(t, {
+    runs,
+    value: requests,
+    async holds({ params, isBatch, faults: ofBody, cuts, chunked }) {
+      const entries = params.map(({ text }) => `{"event":"e","params":{"v":${text}}}`)
+      const { log: _, ...sender } = logBody()
+      const rest = isBatch ? `"logs":[${entries.join(',')}]` : `"log":${entries[0]}`
+      const body = damage(bodyOf(`${JSON.stringify(sender).slice(0, -1)},${rest}}`), ofBody)
+      const path = isBatch ? '/api/log/batch' : '/api/log'
+      const type = { 'content-type': 'application/json', ...encoding }
+      const answer = await exchange(gateway.app, { path, headers: type, body, cuts, chunked })
+      const rows = takeRows(gateway, 'logs')
+      if (isRefused(answer)) {
+        expectEqual(rows, [])
+        if (ofBody.length === 0) throw new Error(`refused: ${answer.body.code}`)
+        return
+      }
+      accepted++
+      const sent = parseLossless(jsonOf(body)) as Submission
+      const results = (answer.body.results ?? [answer.body]) as { id?: string }[]
+      const kept = (isBatch ? sent.logs : [sent.log]).filter(
+        (_entry, n) => results[n]?.id !== undefined,
+      )
+      expectEqual(
+        rows.map(({ event, params: stored }) => ({ event, params: stored })),
+        kept.map((entry) => wellFormed({ event: entry.event, params: entry.params ?? {} })),
+      )
+    },
+  })
+  t.comment(`${accepted} of them accepted`)
+}
+
+t.test('a JSON body, damaged and cut into segments, is stored as sent or refused', async (t) => {
+  await checkBodies(t, {
+    runs: 600,
+    encoding: {},
+    bodyOf: (json) => Buffer.from(json),
+    jsonOf: (body) => body.toString(),
+  })
+})
+
+t.test('a gzip body, damaged and cut into segments, is stored as sent or refused', async (t) => {
+  await checkBodies(t, {
+    runs: 600,
+    encoding: { 'content-encoding': 'gzip' },
+    bodyOf: (json) => gzipSync(json),
+    jsonOf: (body) => gunzipSync(body).toString(),
+  })
+})
+
+const document = Buffer.from(JSON.stringify(logBody({ params: { n: 1, text: 'é😀"\\' } })))
+
+t.test('a body that ends anywhere before its end is refused', async (t) => {
+  const gateway = await startGateway(t)
+  const gzip = gzipSync(document)
+  let cases = 0
+  for (const [whole, encoding] of [
+    [document, {}],
+    [gzip, { 'content-encoding': 'gzip' }],
+  ] as const) {
+    for (let end = 0; end < whole.length; end++) {
+      const payload = whole.subarray(0, end)
+      const sent = { ...headers, ...encoding }
+      const url = '/api/log'
+      const { statusCode } = await gateway.app.inject({
+        method: 'POST',
+        url,
+        headers: sent,
+        payload,
+      })
+      if (statusCode !== 400) t.fail(`${statusCode} after ${end} bytes`)
+      cases++
+    }
+  }
+  t.equal(gateway.frames.logs.length, 0, `${cases} cases`)
+})
+
+t.test('a gzip body with any bit flipped is refused, or stored as sent', async (t) => {
+  const gateway = await startGateway(t)
+  const gzip = gzipSync(document)
+  for (let bit = 0; bit < gzip.length * 8; bit++) {
+    const payload = damage(gzip, [{ kind: 'flip', at: bit >> 3, bit: bit & 7 }])
+    const sent = { ...headers, 'content-encoding': 'gzip' }
+    const url = '/api/log'
+    const { statusCode } = await gateway.app.inject({ method: 'POST', url, headers: sent, payload })
+    const [row] = takeRows(gateway, 'logs')
+    if (statusCode === 201) expectEqual(row?.['params'], { n: 1, text: 'é😀"\\' })
+    else if (statusCode !== 400 || row !== undefined) t.fail(`${statusCode} for bit ${bit}`)
+  }
+  t.pass(`${gzip.length * 8} cases`)
+})
+
+t.test('a body is stored as sent wherever it is cut in two', async (t) => {
+  const gateway = await startServer(t)
+  for (let cut = 1; cut < document.length; cut++) {
+    const answer = await exchange(gateway.app, {
+      path: '/api/log',
+      headers: { 'content-type': 'application/json' },
+      body: document,
+      cuts: [cut],
+      chunked: cut % 2 === 0,
+    })
+    const [row] = takeRows(gateway, 'logs')
+    if (answer.status !== 201) t.fail(`${answer.status} at ${cut}`)
+    else expectEqual(row?.['params'], { n: 1, text: 'é😀"\\' })
+  }
+  t.pass(`${document.length - 1} cases`)
+})

@@ -1,0 +1,40 @@
+import { isDeepStrictEqual } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import type { RecordKind } from '@intake/contract'
+import { parseLossless } from '../../src/lossless-json.ts'
+import type { TestGateway } from '../support.ts'
+
+export type Row = Record<string, unknown>
+
+/** Settings with which a request that keeps its bytes is noticed after some thousand requests. */
+export const smallBudget = {
+  LOG_BODY_BYTES_MAX: '20000',
+  BATCH_BODY_BYTES_MAX: '20000',
+  BATCH_JSON_BYTES_MAX: '40000',
+  ATTACHMENT_BYTES_MAX: '5000',
+  BYTES_IN_FLIGHT_MAX: '45000000',
+}
+
+/** Takes the rows that have been stored since the last call. */
+export function takeRows(gateway: TestGateway, kind: RecordKind): Row[] {
+  return gateway.frames[kind].splice(0).flatMap(({ gzip }) =>
+    gunzipSync(gzip)
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => parseLossless(line) as Row),
+  )
+}
+
+export function expectEqual(actual: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(actual, expected)) throw new Error('stored is not what was sent')
+}
+
+/** Halves of surrogate pairs are stored as U+FFFD. */
+export function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (Array.isArray(value)) return value.map(wellFormed)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+  return Object.fromEntries(entries.map(([name, item]) => [name.toWellFormed(), wellFormed(item)]))
+}
