@@ -12,7 +12,7 @@ export const smallBudget = {
   BATCH_BODY_BYTES_MAX: '20000',
   BATCH_JSON_BYTES_MAX: '40000',
   ATTACHMENT_BYTES_MAX: '5000',
-  BYTES_IN_FLIGHT_MAX: '45000000',
+  BYTES_IN_FLIGHT_MAX: '50000000',
 }
 
 /** Takes the rows that have been stored since the last call. */
