@@ -2,6 +2,9 @@ import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
+/** Of lines that wait because the disk is full. */
+const waitingBytesMax = 1024 * 1024
+
 /**
  * JSON lines on standard output, or where `destination` says. Levels by consequence: error means
  * that data is at risk or that a person must act.
@@ -11,9 +14,25 @@ export function createLogger(options: {
   level: string
   destination?: DestinationStream
 }): Logger {
-  const { name, level, destination } = options
+  const { name, level, destination = standardOutput() } = options
   const timestamp = pino.stdTimeFunctions.isoTime
   return pino({ name, level, timestamp, serializers: { err: describeError } }, destination)
+}
+
+/**
+ * A log that cannot be written, because its disk is full, is no reason to end. Lines wait for the next
+ * one that can be written; when too many wait they are given up.
+ */
+function standardOutput(): DestinationStream {
+  const open = () => {
+    const opened = pino.destination({ dest: 1, sync: true, maxLength: waitingBytesMax })
+    opened.on('error', () => {})
+    // Full, it would never write again, and flushing it waits for the disk in a loop.
+    opened.on('drop', () => (stream = open()))
+    return opened
+  }
+  let stream = open()
+  return { write: (line) => void stream.write(line) }
 }
 
 interface DescribedError {

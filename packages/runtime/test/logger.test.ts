@@ -1,3 +1,9 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createLogger } from '../src/logger.ts'
 
@@ -24,3 +30,31 @@ t.test('of an error only type, message, code, stack and cause are logged', async
   t.match(JSON.parse(lines[1] ?? ''), { err: { message: 'WRONGPASS' } })
   t.notMatch(lines.join(''), 'the-password')
 })
+
+const disk = mkdtempSync(join(tmpdir(), 'intake-log-'))
+const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).status === 0
+t.teardown(() => {
+  if (mounted) spawnSync('umount', [disk])
+  rmSync(disk, { recursive: true })
+})
+
+t.test(
+  'a process whose log is on a full disk lives, within its memory, and logs when there is room',
+  { skip: mounted ? false : 'no small disk can be mounted' },
+  async (t) => {
+    writeFileSync(join(disk, 'filler'), Buffer.alloc(900 * 1024))
+    const logFile = join(disk, 'log')
+    const log = openSync(logFile, 'a')
+    const program = fileURLToPath(new URL('support/log-until-room.ts', import.meta.url))
+    const child = spawn(process.execPath, [...process.execArgv, program, join(disk, 'filler')], {
+      stdio: ['ignore', log, 'pipe'],
+    })
+    closeSync(log)
+    let errors = ''
+    child.stderr?.on('data', (chunk) => (errors += chunk))
+    const [code] = await once(child, 'close')
+    t.equal(code, 0, errors)
+    const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n')
+    t.match(lines.at(-1), 'there is room again')
+  },
+)

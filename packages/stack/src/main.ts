@@ -3,7 +3,7 @@ import { SetupError } from '@intake/setup'
 
 import { readSettings } from './settings.ts'
 import { createStack } from './stack.ts'
-import { StartError } from './start-error.ts'
+import { messageOf, StartError } from './start-error.ts'
 import { onEndRequest } from './end-request.ts'
 import { welcome } from './welcome.ts'
 
@@ -16,9 +16,17 @@ process.stderr.on('error', () => undefined)
 try {
   await run()
 } catch (error) {
-  const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)
-  console.error(expected ? (error as Error).message : error)
+  console.error(explain(error))
   process.exit(1)
+}
+
+/** One sentence where it is one that a person can act on, else the error with its stack. */
+function explain(error: unknown): unknown {
+  const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)
+  if (expected) return messageOf(error)
+  // A full disk, a missing right, too many open files.
+  const isOfSystem = error instanceof Error && 'syscall' in error
+  return isOfSystem ? `Intake cannot start: ${error.message}.` : error
 }
 
 async function run() {

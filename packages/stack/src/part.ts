@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 import { type Child, describeExit } from './child.ts'
+import { messageOf } from './start-error.ts'
 
 export type Running = Pick<Child, 'pid' | 'exited' | 'stop' | 'kill'>
 
@@ -37,6 +38,8 @@ export interface Part<R extends Running = Running> {
 
 /** After this time in one piece a part counts as healthy, and its next death as the first. */
 const healthyMs = 30_000
+/** One that cannot live, for example on a full disk, says so no more often than this. */
+const sayAgainMs = 60_000
 
 export function createPart<R extends Running>(options: PartOptions<R>): Part<R> {
   const { name, launch, say, onChange, backoffMs = defaultBackoffMs } = options
@@ -45,6 +48,14 @@ export function createPart<R extends Running>(options: PartOptions<R>): Part<R> 
   let current: R | undefined
   let starting: Promise<R> | undefined
   let keeping: Promise<void> | undefined
+  /** When each thing was said last, since the part was healthy. */
+  const saidAt = new Map<'died' | 'failed', number>()
+
+  function sayRarely(what: 'died' | 'failed', line: string) {
+    if (performance.now() - (saidAt.get(what) ?? -Infinity) < sayAgainMs) return
+    saidAt.set(what, performance.now())
+    say(line)
+  }
 
   async function launchOnce(again: boolean): Promise<R> {
     const running = await launch({ signal, again })
@@ -67,14 +78,19 @@ export function createPart<R extends Running>(options: PartOptions<R>): Part<R> 
       const exit = await running.exited
       current = undefined
       if (signal.aborted) return
-      if (performance.now() - since > healthyMs) attempt = 0
-      say(`${name} died (${describeExit(exit)}): starting it again.`)
+      if (performance.now() - since > healthyMs) {
+        attempt = 0
+        saidAt.clear()
+      }
+      sayRarely('died', `${name} died (${describeExit(exit)}): starting it again.`)
       onChange()
       running = undefined
       while (running === undefined && !signal.aborted) {
         running = await retry(attempt++)
       }
-      if (running !== undefined) onChange()
+      if (running === undefined) return
+      if (saidAt.delete('failed')) say(`${name} is running again.`)
+      onChange()
     }
   }
 
@@ -83,7 +99,9 @@ export function createPart<R extends Running>(options: PartOptions<R>): Part<R> 
       await delay(backoffMs(attempt), undefined, { signal })
       return await launchOnce(true)
     } catch (error) {
-      if (!signal.aborted) say(`${name} could not be started again: ${messageOf(error)}`)
+      if (!signal.aborted) {
+        sayRarely('failed', `${name} could not be started again: ${messageOf(error)}`)
+      }
       return undefined
     }
   }
@@ -105,8 +123,4 @@ export function createPart<R extends Running>(options: PartOptions<R>): Part<R> 
 /** At once, then half a second, doubling up to ten seconds. */
 function defaultBackoffMs(attempt: number) {
   return attempt === 0 ? 0 : Math.min(250 * 2 ** attempt, 10_000)
-}
-
-function messageOf(error: unknown) {
-  return error instanceof Error ? error.message : String(error)
 }

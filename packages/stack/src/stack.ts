@@ -4,13 +4,16 @@ import { setUp } from '@intake/setup'
 
 import { type Apps, createApps } from './apps.ts'
 import { claimPorts, type StackPorts } from './claim-ports.ts'
+import { claimDataFormat } from './data-format.ts'
+import { type DiskWatch, watchDisk } from './disk-watch.ts'
+import { createWriter, type Writer } from './file-writer.ts'
 import { lockDataDir, type Lock } from './lock.ts'
 import type { Part } from './part.ts'
 import { createRunFiles, type Endpoints, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { type Services, startServices } from './services.ts'
 import type { StackConfig } from './settings.ts'
-import { StartError } from './start-error.ts'
+import { messageOf, StartError } from './start-error.ts'
 
 export interface StackOptions {
   settings: StackConfig
@@ -48,20 +51,24 @@ export function createStack({ settings, env, say }: StackOptions): Stack {
   let apps: Apps | undefined
   let lock: Lock | undefined
   let files: RunFiles | undefined
-  let publish = () => undefined as void
+  let disk: DiskWatch | undefined
+  let endpointsFile: Writer | undefined
 
   async function start(): Promise<RunningStack> {
     makeDataDir(dataDir)
     lock = await lockDataDir(dataDir)
+    claimDataFormat(dataDir)
     files = createRunFiles(dataDir)
     const waitMs = files.previousRunWasKilled ? 12_000 : 0
     const ports = await claimPorts({ settings, waitMs, signal: ending.signal })
     const secrets = loadSecrets(dataDir)
     const apiKey = settings.INTAKE_API_KEY ?? secrets.apiKey
-    const onChange = () => publish()
+    const onChange = () => endpointsFile?.write()
     const add = (part: Part) => serviceParts.push(part)
 
+    ending.signal.throwIfAborted()
     say(`Starting Intake: data and logs are in ${dataDir}`)
+    disk = watchDisk({ dataDir, say })
     const services = await startServices({
       dataDir,
       settings,
@@ -89,13 +96,18 @@ export function createStack({ settings, env, say }: StackOptions): Stack {
     ending.signal.throwIfAborted()
 
     const describe = () => describeEndpoints({ ports, services, apiKey, gateway, workers })
-    publish = () => files?.writeEndpoints(describe())
-    publish()
+    endpointsFile = createWriter({
+      write: () => files?.writeEndpoints(describe()),
+      onError: (error) => say(`endpoints.json could not be written: ${messageOf(error)}`),
+    })
+    endpointsFile.write()
     return { endpoints: describe(), readerUrl: services.clickhouse.readerUrl }
   }
 
   async function stop() {
-    publish = () => undefined
+    endpointsFile?.stop()
+    endpointsFile = undefined
+    disk?.stop()
     ending.abort()
     const until = performance.now() + appsGraceMs
     await apps?.gateway.stop(gatewayGraceMs)

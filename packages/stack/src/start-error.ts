@@ -5,3 +5,8 @@
 export class StartError extends Error {
   override name = 'StartError'
 }
+
+/** What a person is told of an error that is not one of ours. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

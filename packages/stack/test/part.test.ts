@@ -89,8 +89,22 @@ t.test('a part that cannot be started again is tried until it can', async (t) =>
   t.strictSame(lines, [
     'Gateway died (exit code 1): starting it again.',
     'Gateway could not be started again: no memory.',
-    'Gateway could not be started again: no memory.',
+    'Gateway is running again.',
   ])
+  await part.stop()
+})
+
+t.test('a part that dies over and over says so once a minute', async (t) => {
+  const { part, settle, started, lines } = fakeLaunches()
+  const start = part.start()
+  await settle()
+  await start
+  for (let death = 0; death < 20; death++) {
+    started[death]?.end({ code: 1, signal: null })
+    await settle()
+  }
+  t.equal(part.pid(), 120)
+  t.strictSame(lines, ['Gateway died (exit code 1): starting it again.'])
   await part.stop()
 })
 

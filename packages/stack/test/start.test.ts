@@ -1,7 +1,7 @@
 import { createClickHouse } from '@intake/clickhouse'
 import { type ChildProcess, exec, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -201,6 +201,14 @@ t.test('two parts on one port are one sentence', async (t) => {
   })
   t.strictSame(await exited, { code: 1, signal: null })
   t.equal(output(), 'PORT and GATEWAY_ADMIN_PORT are both 4567: change one of them.\n')
+})
+
+t.test('data of an earlier version is refused in one sentence that says what to do', async (t) => {
+  const dataDir = createDataDir(t)
+  mkdirSync(`${dataDir}/clickhouse`)
+  const { exited, output } = start(t, dataDir)
+  t.strictSame(await exited, { code: 1, signal: null })
+  t.match(output(), /^The data in \S+ was written by another version .+ delete it, or set .+\.\n$/)
 })
 
 t.test('wrong settings are one sentence, without their values', async (t) => {

@@ -1,0 +1,44 @@
+import { statfsSync } from 'node:fs'
+
+const intervalMs = 2_000
+const fullBelowBytes = 16 * 1024 ** 2
+const roomFromBytes = 2 * fullBelowBytes
+
+export interface DiskWatch {
+  stop(): void
+}
+
+/** Says in one line when the disk of the data directory has become full, and when it no longer is. */
+export function watchDisk(options: {
+  dataDir: string
+  say: (line: string) => void
+  freeBytes?: (dataDir: string) => number
+}): DiskWatch {
+  const { dataDir, say, freeBytes = readFreeBytes } = options
+  let full = false
+
+  function check() {
+    const free = freeBytes(dataDir)
+    if (full ? free < roomFromBytes : free >= fullBelowBytes) return
+    full = !full
+    say(
+      full
+        ? `The disk of ${dataDir} is full: records are refused or wait until there is room. Nothing that was accepted is lost.`
+        : `The disk of ${dataDir} has room again.`,
+    )
+  }
+
+  const timer = setInterval(check, intervalMs)
+  check()
+  return { stop: () => clearInterval(timer) }
+}
+
+/** None when there is no room for another file. A disk that cannot be asked counts as one with room. */
+function readFreeBytes(dataDir: string): number {
+  try {
+    const { bavail, bsize, files, ffree } = statfsSync(dataDir)
+    return files > 0 && ffree === 0 ? 0 : bavail * bsize
+  } catch {
+    return Infinity
+  }
+}

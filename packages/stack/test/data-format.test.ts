@@ -1,0 +1,40 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+
+import { claimDataFormat } from '../src/data-format.ts'
+
+const refusal = (dataDir: string) => ({
+  name: 'StartError',
+  message:
+    `The data in ${dataDir} was written by another version of Intake and cannot be used by this one: ` +
+    'move that folder away or delete it, or set INTAKE_DATA_DIR to another folder.',
+})
+
+t.test('an empty data directory gets the format, and is accepted again with data', async (t) => {
+  const dataDir = t.testdir()
+  claimDataFormat(dataDir)
+  t.same(JSON.parse(readFileSync(join(dataDir, 'format.json'), 'utf8')), { format: 2 })
+  mkdirSync(join(dataDir, 'redis'))
+  claimDataFormat(dataDir)
+})
+
+t.test('data of an earlier version, which has no format, is refused in one sentence', async (t) => {
+  for (const name of ['redis', 'clickhouse', 's3']) {
+    const dataDir = t.testdir({ 'secrets.json': '{}', [name]: {} })
+    t.throws(() => claimDataFormat(dataDir), refusal(dataDir))
+    t.throws(
+      () => claimDataFormat(dataDir),
+      refusal(dataDir),
+      'and not marked by the first attempt',
+    )
+  }
+})
+
+t.test('another format, or one that cannot be read, is refused', async (t) => {
+  for (const text of ['{"format":1}', '{"format":3}', '', 'null', '[]']) {
+    const dataDir = t.testdir()
+    writeFileSync(join(dataDir, 'format.json'), text)
+    t.throws(() => claimDataFormat(dataDir), refusal(dataDir), text)
+  }
+})

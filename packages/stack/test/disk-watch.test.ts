@@ -1,0 +1,32 @@
+import t from 'tap'
+
+import { watchDisk } from '../src/disk-watch.ts'
+
+const mebibyte = 1024 ** 2
+
+t.test('a disk that becomes full, and then has room, is one line each', async (t) => {
+  const clock = t.capture(globalThis, 'setInterval', () => 0)
+  let freeBytes = 100 * mebibyte
+  const lines: string[] = []
+  const watch = watchDisk({
+    dataDir: '/data',
+    say: (line) => lines.push(line),
+    freeBytes: () => freeBytes,
+  })
+  const [check] = clock.args()[0] as unknown as [() => void]
+  for (const mebibytes of [20, 15, 10, 0, 20, 31, 32, 20, 16]) {
+    freeBytes = mebibytes * mebibyte
+    check()
+  }
+  t.strictSame(lines, [
+    'The disk of /data is full: records are refused or wait until there is room. Nothing that was accepted is lost.',
+    'The disk of /data has room again.',
+  ])
+  watch.stop()
+})
+
+t.test('a disk that cannot be asked is not full', async (t) => {
+  const lines: string[] = []
+  watchDisk({ dataDir: '/no/such/folder', say: (line) => lines.push(line) }).stop()
+  t.strictSame(lines, [])
+})

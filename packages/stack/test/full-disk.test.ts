@@ -1,0 +1,141 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { createClickHouse } from '@intake/clickhouse'
+
+import type { Endpoints } from '../src/index.ts'
+import { until } from './support/processes.ts'
+
+const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
+const names = ['PORT', 'GATEWAY_ADMIN_PORT', 'WORKER_ADMIN_PORT', 'REDIS_PORT', 'CLICKHOUSE_PORT']
+const anyPorts = Object.fromEntries([...names, 'S3_PORT'].map((name) => [name, '0']))
+const patienceMs = 120_000
+
+const disk = mkdtempSync(join(tmpdir(), 'intake-disk-'))
+const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128m', 'tmpfs', disk]).status === 0
+t.teardown(() => {
+  if (mounted) spawnSync('umount', [disk])
+  rmSync(disk, { recursive: true })
+})
+
+function sendLog({ gateway, apiKey }: Endpoints, event: string): Promise<Response> {
+  return fetch(`${gateway}/api/log`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
+    body: JSON.stringify({
+      bundle_identifier: 'com.example.app',
+      device: {},
+      device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
+      unique_user_id: 'user-1',
+      log: { event, params: { text: 'x'.repeat(2_000) } },
+    }),
+    signal: AbortSignal.timeout(30_000),
+  })
+}
+
+t.test(
+  'npm start lives through a full disk, says so in few lines, and loses nothing',
+  { skip: mounted ? false : 'no small disk can be mounted' },
+  async (t) => {
+    const dataDir = join(disk, 'data')
+    const intake = spawn(process.execPath, [script], {
+      env: { ...process.env, ...anyPorts, INTAKE_DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const exited = once(intake, 'close')
+    t.teardown(async () => {
+      intake.kill('SIGTERM')
+      await exited
+    })
+    let output = ''
+    for (const stream of [intake.stdout, intake.stderr]) stream.on('data', (it) => (output += it))
+    const hasSaid = (text: string) => () => {
+      if (intake.exitCode !== null) throw new Error(`it has ended:\n${output}`)
+      return output.includes(text)
+    }
+    await until('ready', hasSaid('See them arrive'), patienceMs)
+    const readEndpoints = () =>
+      JSON.parse(readFileSync(join(dataDir, 'endpoints.json'), 'utf8')) as Endpoints
+    const before = readEndpoints()
+
+    let accepted = 0
+    for (; accepted < 5; accepted++) t.equal((await sendLog(before, 'while full')).status, 201)
+
+    const filler = join(disk, 'filler')
+    mkdirSync(filler)
+    const fill = () => {
+      const { bavail, bsize } = statfsSync(disk)
+      try {
+        writeFileSync(join(filler, `${performance.now()}`), Buffer.alloc(bavail * bsize))
+      } catch {
+        // others took what was left
+      }
+    }
+    fill()
+    await until('it says so', hasSaid('is full'), patienceMs)
+    await until(
+      'records are refused',
+      async () => {
+        fill()
+        const { status } = await sendLog(before, 'while full')
+        if (status === 201) accepted++
+        return status === 503
+      },
+      patienceMs,
+    )
+    const second = spawn(process.execPath, [script], {
+      env: { ...process.env, ...anyPorts, INTAKE_DATA_DIR: join(disk, 'another') },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let reason = ''
+    second.stderr.on('data', (it) => (reason += it))
+    t.strictSame(await once(second, 'close'), [1, null])
+    t.match(reason, /^Intake cannot start: ENOSPC[^\n]+\.\n$/)
+
+    // Another part dies, so that endpoints.json has to be written.
+    process.kill(before.pids.s3 ?? 0, 'SIGKILL')
+    await until('S3 has died', hasSaid('S3 died'), patienceMs)
+    fill()
+
+    rmSync(filler, { recursive: true })
+    await until('it says that there is room', hasSaid('has room again'), patienceMs)
+    await until(
+      'records are accepted',
+      async () => {
+        const { status } = await sendLog(before, 'afterwards').catch(() => ({ status: 0 }))
+        return status === 201
+      },
+      patienceMs,
+    )
+    await until(
+      'endpoints.json is right again',
+      () => {
+        const { redis, s3, gateway } = readEndpoints().pids
+        return s3 !== before.pids.s3 && ![redis, s3, gateway].includes(null)
+      },
+      patienceMs,
+    )
+    const clickhouse = createClickHouse({ url: before.clickhouse })
+    t.teardown(() => clickhouse.close())
+    await until(
+      'everything accepted is visible',
+      async () => {
+        const rows = await clickhouse
+          .query<{ count: string | number }>(
+            "SELECT countIf(event = 'while full') AS count FROM intake.logs WHERE 1",
+          )
+          .catch(() => [])
+        return Number(rows[0]?.count ?? -1) >= accepted
+      },
+      patienceMs,
+    )
+    t.notMatch(output, /^\s+at /m, 'no stack trace')
+    const lines = output.slice(output.indexOf('is full')).split('\n')
+    t.ok(lines.length < 20, lines.join('\n'))
+    t.comment(lines.join('\n'))
+  },
+)
