@@ -6,8 +6,13 @@ import { createSkewGauge } from './clock-skew.ts'
 export interface Admission {
   /** @throws {IntakeError} `queue_unavailable` while no record can be taken */
   checkQueue(): void
-  /** @throws {IntakeError} `clock_skew` while the clock of this gateway is not that of Redis */
-  checkClock(): void
+  /**
+   * The time for a record that arrives now, in milliseconds: read and checked in one, because the
+   * clock may have jumped since the request was admitted.
+   *
+   * @throws {IntakeError} `clock_skew` while the clock of this gateway is not that of Redis
+   */
+  now(): number
   /** @throws {IntakeError} `queue_full` while the queue has no room for records of this kind */
   checkRoom(kind: RecordKind): void
   /** Why the queue takes no record, in words for an operator; undefined while it takes some. */
@@ -41,7 +46,7 @@ export function createAdmission(options: {
   now?: () => number
 }): Admission {
   const full: Record<RecordKind, boolean> = { logs: false, feedback: false }
-  const skewMs = createSkewGauge({
+  const clock = createSkewGauge({
     ...options,
     reading: () => options.state()?.clock,
     onChange: () => options.onClockSkew?.(clockSkew()),
@@ -61,17 +66,18 @@ export function createAdmission(options: {
   }
 
   function clockSkew(): string | undefined {
-    const ms = skewMs()
-    if (ms === undefined) return undefined
-    const seconds = Math.round(Math.abs(ms) / 1_000)
-    return `the clock of this gateway is ${seconds} s ${ms > 0 ? 'ahead of' : 'behind'} that of Redis`
+    const { skewMs } = clock()
+    if (skewMs === undefined) return undefined
+    const seconds = Math.round(Math.abs(skewMs) / 1_000)
+    return `the clock of this gateway is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} that of Redis`
   }
 
   return {
     refusal,
     clockSkew,
-    checkClock() {
-      if (skewMs() === undefined) return
+    now() {
+      const { nowMs, skewMs } = clock()
+      if (skewMs === undefined) return nowMs
       throw new IntakeError('clock_skew', 'The clock of this gateway is off; send again later.')
     },
     checkQueue() {
@@ -94,7 +100,7 @@ export function createAdmission(options: {
  */
 export function requireRoom(admission: Admission, kind: RecordKind) {
   return (_request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
-    admission.checkClock()
+    admission.now()
     admission.checkRoom(kind)
     done()
   }

@@ -1,8 +1,14 @@
 import type { RedisState } from '@intake/redis'
 
+export interface CheckedTime {
+  nowMs: number
+  /** By how much `nowMs` is ahead of the clock of Redis (less than zero: behind), if that is too much. */
+  skewMs: number | undefined
+}
+
 /**
- * Tells by how much the wall clock of this process is ahead of that of Redis (less than zero: behind)
- * while that is more than `clockSkewMaxMs`; else undefined.
+ * Reads the wall clock of this process and tells whether it is more than `clockSkewMaxMs` from that of
+ * Redis.
  *
  * It compares with Redis's time carried on by the monotonic clock, so that a clock that jumps is
  * noticed at once and without Redis. What the error of the reading leaves open stays as it was: a
@@ -18,16 +24,17 @@ export function createSkewGauge(options: {
   onChange?: (skewed: boolean) => void
   now?: () => number
   monotonic?: () => number
-}): () => number | undefined {
+}): () => CheckedTime {
   const { reading, clockSkewMaxMs, monotonic = () => performance.now() } = options
   // Looked up at each call: the clock of the process may be replaced while it runs.
   const now = options.now ?? (() => Date.now())
   let skewed = false
 
   return () => {
+    const nowMs = now()
     const clock = reading()
-    if (clock === undefined) return undefined
-    const skewMs = now() - (monotonic() + clock.offsetMs)
+    if (clock === undefined) return { nowMs, skewMs: undefined }
+    const skewMs = nowMs - (monotonic() + clock.offsetMs)
     const distanceMs = Math.abs(skewMs)
     const flips = skewed
       ? distanceMs + clock.errorMs <= clockSkewMaxMs
@@ -36,6 +43,6 @@ export function createSkewGauge(options: {
       skewed = !skewed
       options.onChange?.(skewed)
     }
-    return skewed ? skewMs : undefined
+    return { nowMs, skewMs: skewed ? skewMs : undefined }
   }
 }

@@ -84,7 +84,7 @@ export async function feedbackRoute(
       if (!isLenient(request)) refuseAny(uploads)
       const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))
       const key = idempotencyKey(request) ?? clientIdKey(payload.feedback.id)
-      const nowMs = Date.now()
+      const nowMs = admission.now()
       const identity = await assignIdentity({
         store: idempotency,
         scope: 'feedback',

@@ -80,7 +80,7 @@ export async function logBatchRoute(
       checkJson({ ...batch, logs: [] })
       authorizeBundle(apiKey, batch.bundle_identifier)
       const entries = await mapInTurns(batch.logs, readEntry)
-      const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: Date.now() }
+      const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: admission.now() }
       const sender = senderColumns(context, batch)
       // Every row repeats the sender, so a large device makes much out of a small request.
       const repeated = sender.length * entries.length

@@ -50,7 +50,7 @@ export async function logRoute(
       const { apiKey, body } = request
       authorizeBundle(apiKey, body.bundle_identifier)
       const { log, unknown } = readLog(body.log)
-      const nowMs = Date.now()
+      const nowMs = admission.now()
       const deadline = performance.now() + enqueueDeadlineMs
       const identity = await assignIdentity({
         store: idempotency,

@@ -32,6 +32,8 @@ const roles = {
  * connection.
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
+/** All commands in flight get such a reply; each would end the same connection once more. */
+const leavePauseMs = 100
 
 /**
  * Opens a connection that reconnects until `disconnect()` or `quit()`, also from a server that has
@@ -45,12 +47,19 @@ export function connectRedis(options: {
   role: RedisRole
   onError: (error: Error) => void
 }): Redis {
+  let leftAt = -Infinity
+  function leaves(error: Error): boolean {
+    const now = performance.now()
+    if (!notPrimary.has(replyCode(error)) || now - leftAt < leavePauseMs) return false
+    leftAt = now
+    return true
+  }
   const redis = new Redis(options.url, {
     ...roles[options.role],
     connectTimeout: 5_000,
     keepAlive: 10_000,
     retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 2_000),
-    reconnectOnError: (error) => notPrimary.has(replyCode(error)),
+    reconnectOnError: leaves,
     // The default waits up to 10 s after Redis has loaded its data.
     maxLoadingRetryTime: 1_000,
   })

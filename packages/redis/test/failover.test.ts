@@ -102,6 +102,22 @@ t.test('a blocking read on a Redis that is demoted goes on at the new primary', 
   t.same(await reading, ['queue', 'job'])
 })
 
+t.test('many commands that fail together end the connection once', async (t) => {
+  await promote(t, second)
+  const redis = open(t, first.url, 'producer')
+  await until(() => redis.status === 'ready')
+  const warnings: string[] = []
+  const warn = ({ message }: Error) => warnings.push(message)
+  process.on('warning', warn)
+  t.teardown(() => process.off('warning', warn))
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 50 }, (_, index) => redis.set(`key-${index}`, 'x')),
+  )
+  t.ok(outcomes.every(({ status }) => status === 'rejected'))
+  await until(() => redis.status === 'reconnecting')
+  t.same(warnings, [])
+})
+
 t.test('the state says that Redis is a replica, and no longer when it is none', async (t) => {
   await promote(t, first)
   const address = await openAddress(t)

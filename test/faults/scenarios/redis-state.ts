@@ -1,6 +1,8 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { connectRedis } from '@intake/redis'
+import { startRedis } from '@intake/stack'
 import { drained } from '../kit/checker.ts'
 import { backlogOf, memoryUsed } from '../kit/observe.ts'
 import { mayMount, smallDisk } from '../kit/small-disk.ts'
@@ -160,6 +162,50 @@ export const redisStateScenarios: Scenario[] = [
         )
         await gateway!.start()
         await acknowledged(50)
+      }
+    },
+  },
+  {
+    id: 'F31',
+    title: 'failover: the Redis of gateway and worker becomes a replica, and its address moves',
+    async run({ cluster, acknowledged, later, expect, dir }) {
+      const password = decodeURIComponent(new URL(cluster.redis.url()).password)
+      const other = await startRedis({ dataDir: join(dir, 'redis-2'), port: 0, password })
+      later(() => other.stop())
+      const keys = connectRedis({ url: other.url, role: 'consumer', onError: () => undefined })
+      later(async () => keys.disconnect())
+      for (const one of [keys, cluster.keys]) await one.config('SET', 'masterauth', password)
+      await keys.replicaof('127.0.0.1', cluster.redis.port())
+      await until('the replica has the data', async () =>
+        (await keys.info('replication')).includes('master_link_status:up'),
+      )
+      await acknowledged(100)
+      const apps = [...cluster.gateways, ...cluster.workers]
+      const lines = apps.map(({ log }) => log.length)
+      // Waits until the replica has everything, so that nothing confirmed is lost.
+      await cluster.keys.call('FAILOVER', 'TO', '127.0.0.1', other.port)
+      await until('the old one is a replica', async () =>
+        (await cluster.keys.info('replication')).includes('role:slave'),
+      )
+      const reasons = async () => {
+        const signal = AbortSignal.timeout(5_000)
+        return (await fetch(`${cluster.gateways[0]!.adminUrl()}/readyz`, { signal })).text()
+      }
+      await until('the gateway says so', async () =>
+        (await reasons()).includes('Redis is a replica'),
+      )
+      expect(!(await cluster.gatewayReady()), 'the gateway is not ready')
+      await pause(10_000)
+      cluster.network.gatewayToRedis.redirect(other.port)
+      cluster.network.workerToRedis.redirect(other.port)
+      const since = performance.now()
+      await acknowledged(1)
+      const seconds = (performance.now() - since) / 1_000
+      expect(seconds < 10, `records are accepted again after ${seconds.toFixed(1)} s`)
+      await acknowledged(100)
+      for (const [index, { name, log }] of apps.entries()) {
+        const count = log.length - (lines[index] ?? 0)
+        expect(count < 60, `${name} has logged few lines (${count})`)
       }
     },
   },
