@@ -134,6 +134,8 @@ export const redisStateScenarios: Scenario[] = [
   {
     id: 'F32',
     title: 'Redis configured so that it could lose data: the gateway says why and takes nothing',
+    // Those that are repeated until they are accepted must leave clients to send new ones.
+    load: { rate: 40 },
     async run({ cluster, acknowledged, issued, producer, expect }) {
       await acknowledged(50)
       const [gateway] = cluster.gateways
