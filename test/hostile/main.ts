@@ -32,19 +32,6 @@ const cases = hostileCases.filter(
   ({ id }) => !wanted || wanted.includes(id) || wanted.includes(id.replace(/\d+$/, '')),
 )
 
-goFirst()
-const dir = mkdtempSync(join(tmpdir(), 'intake-hostile-'))
-console.log(`${cases.length} cases${values.keep ? ` in ${dir}` : ''}`)
-const results = await runCases({
-  cases,
-  dir,
-  root,
-  records: 40,
-  slowestMsMax: 1_500,
-  onResult: (result) => console.log(line(result)),
-})
-if (!values.keep) await rm(dir, { recursive: true, force: true })
-
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 const product = ['--', 'gateway', 'worker', 'packages']
 const changed = git('status', '--porcelain', ...product) === '' ? '' : ' and uncommitted changes'
@@ -53,13 +40,31 @@ const run: Run = {
   date: new Date().toISOString().slice(0, 10),
   node: process.versions.node,
   command: `npm run test:hostile${values.only === undefined ? '' : ` -- --only ${values.only}`}`,
-  results,
+  results: [],
 }
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`)
-if (values.write !== undefined) {
-  const before = values.before && (JSON.parse(readFileSync(values.before, 'utf8')) as Run)
-  writeFileSync(values.write, markdown(run, before || undefined))
-}
+const before =
+  values.before === undefined ? undefined : (JSON.parse(readFileSync(values.before, 'utf8')) as Run)
+
+goFirst()
+const dir = mkdtempSync(join(tmpdir(), 'intake-hostile-'))
+console.log(`${cases.length} cases${values.keep ? ` in ${dir}` : ''}`)
+await runCases({
+  cases,
+  dir,
+  root,
+  records: 40,
+  slowestMsMax: 1_500,
+  onResult(result) {
+    run.results.push(result)
+    console.log(line(result))
+    // After each case: a run that is ended early has its results too.
+    if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`)
+    if (values.write !== undefined) writeFileSync(values.write, markdown(run, before))
+  },
+})
+if (!values.keep) await rm(dir, { recursive: true, force: true })
+
+const { results } = run
 const passed = results.filter(({ reasons }) => reasons.length === 0).length
 console.log(`${passed} passed, ${results.length - passed} failed`)
 process.exit(passed === results.length && passed > 0 ? 0 : 1)
