@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { createChunkLimit } from './chunk-limit.ts'
 import { createEvictionOrder } from './eviction-order.ts'
 import { connections, type Connection, type Exchange } from './exchange.ts'
 import { unwantedBytesMax } from './linger.ts'
@@ -21,12 +22,15 @@ export interface Connections {
   drain(): void
 }
 
-/** Beyond this Node would still parse a thousand requests out of one read, whatever else waits. */
-export const unansweredMax = 16
+/**
+ * Of a connection: requests without a response, and requests in one turn of the event loop. Node parses a
+ * thousand requests out of one read, and up to 32 reads in a row, while all other connections wait.
+ */
+export const pipelinedMax = 16
 
 /**
- * Keeps the connections of a server within `max`, and the unanswered requests of each within
- * `unansweredMax`.
+ * Keeps the connections of a server within `max`, and the pipelined requests of each within
+ * `pipelinedMax`.
  *
  * @param options.onEnd told of every connection that this process ends early
  */
@@ -37,6 +41,30 @@ export function createConnections(options: {
   const open = new Set<Connection>()
   const evictionOrder = createEvictionOrder()
   let isDraining = false
+  let turn = 0
+  let isTurnCounted = false
+
+  /** The number of the current turn of the event loop, of those in which it was asked for. */
+  function currentTurn(): number {
+    if (!isTurnCounted) {
+      isTurnCounted = true
+      setImmediate(() => {
+        turn++
+        isTurnCounted = false
+      })
+    }
+    return turn
+  }
+
+  function isPipelining(connection: Connection): boolean {
+    const now = currentTurn()
+    if (connection.turn !== now) {
+      connection.turn = now
+      connection.begunInTurn = 0
+    }
+    connection.begunInTurn++
+    return connection.exchanges.length === pipelinedMax || connection.begunInTurn > pipelinedMax
+  }
 
   function end(connection: Connection, reason: EndReason): void {
     if (connection.socket.destroyed) return
@@ -72,11 +100,12 @@ export function createConnections(options: {
 
   /** Of the rest of a body after the response a little is read past, so that the connection can stay. */
   function readPast(connection: Connection, request: IncomingMessage): void {
+    const isAcceptable = createChunkLimit()
     let bytes = 0
     connection.unwanted = { request, ms: 0 }
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > unwantedBytesMax) end(connection, 'unwanted')
+      if (bytes > unwantedBytesMax || !isAcceptable(chunk)) end(connection, 'unwanted')
     })
     request.resume()
   }
@@ -88,6 +117,8 @@ export function createConnections(options: {
         apiKeyId: undefined,
         sweeps: 0,
         exchanges: [],
+        turn: -1,
+        begunInTurn: 0,
         isEnding: false,
         unwanted: undefined,
       }
@@ -108,7 +139,7 @@ export function createConnections(options: {
       const connection = connections.get(request.socket)
       if (connection === undefined || connection.isEnding) return undefined
       if (connection.socket.destroyed) return undefined
-      if (connection.exchanges.length === unansweredMax) {
+      if (isPipelining(connection)) {
         dropStacks(connection.socket)
         end(connection, 'pipelined')
         return undefined

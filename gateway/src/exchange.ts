@@ -41,6 +41,9 @@ export interface Connection {
   sweeps: number
   /** In the order of the requests, which is that of the responses. */
   readonly exchanges: Exchange[]
+  /** The turn of the event loop in which its latest request began, and how many began in it. */
+  turn: number
+  begunInTurn: number
   /** The response to the latest request is the last one: what follows on the connection is ignored. */
   isEnding: boolean
   /** The rest of a body whose response has been sent. */

@@ -40,13 +40,14 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
  * Reads a form to its end, its parts in any order. Files are held in memory; a file that is too
  * large, or one too many, is noted in its `Upload` and read past.
  *
- * @throws {IntakeError} when the form is malformed or the payload is missing or wrong
+ * @param options.bytesMax of the whole form
+ * @throws {IntakeError} when the form is malformed or too large, or the payload is missing or wrong
  */
 export async function readFeedbackForm(
   request: FastifyRequest,
-  options: { validate: Validator<FeedbackPayload>; attachmentBytesMax: number },
+  options: { validate: Validator<FeedbackPayload>; attachmentBytesMax: number; bytesMax: number },
 ): Promise<FeedbackForm> {
-  const { payload: bytes, uploads, texts } = await readForm(request, options.attachmentBytesMax)
+  const { payload: bytes, uploads, texts } = await readForm(request, options)
   if (bytes === undefined) throw invalidPart('/payload', 'is required')
   const charge = (cost: number) => request.bodyLease.extend(cost)
   const payload = parseJson(bytes, { nodesMax: limits.jsonNodes, charge })
@@ -54,11 +55,14 @@ export async function readFeedbackForm(
   return { payload: options.validate(payload, '/payload'), uploads, fields: fieldsOf(texts) }
 }
 
-async function readForm(request: FastifyRequest, attachmentBytesMax: number): Promise<FormParts> {
+async function readForm(
+  request: FastifyRequest,
+  { attachmentBytesMax, bytesMax }: { attachmentBytesMax: number; bytesMax: number },
+): Promise<FormParts> {
   let watch: FormWatch | undefined
   try {
-    watch = watchForm(request.raw)
-    const parts = await Promise.race([readParts(request, attachmentBytesMax), watch.stall])
+    watch = watchForm(request.raw, bytesMax)
+    const parts = await Promise.race([readParts(request, attachmentBytesMax), watch.failure])
     if (parts.count === watch.parts) return parts
     const detail = 'Every part needs a header with Content-Disposition: form-data.'
     throw new IntakeError('invalid_multipart', detail)

@@ -2,27 +2,37 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { IntakeError } from '@intake/contract'
+import { bodyTooLarge } from './body-lease.ts'
+import { chunksTooSmall, createChunkLimit } from './chunk-limit.ts'
 
 /** What the bytes of a form say, beside the parser that reads them (docs/decisions/0007-multipart-parser.md). */
 export interface FormWatch {
   /** Parts that begin in the bytes so far; the parser passes over those that it cannot read. */
   readonly parts: number
-  /** Rejects when the form has arrived and the parser does not end, and after `close`. */
-  readonly stall: Promise<never>
+  /** Rejects when the form is too large or its chunks too small, when it has arrived and the parser does not end, and after `close`. */
+  readonly failure: Promise<never>
   close(): void
 }
 
 /** Turns of the event loop. The parser waits for nothing but itself then, so a few are enough. */
 const turnsAfterEnd = 1_000
 
-export function watchForm(raw: IncomingMessage): FormWatch {
+/** @param bytesMax of the whole form; what follows is not worth reading */
+export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const delimiter = Buffer.from(`\r\n--${boundaryOf(raw.headers['content-type'])}`)
+  const isAcceptable = createChunkLimit()
+  let formBytes = 0
   let parts = 0
   let ended = false
+  const closing = new AbortController()
+  const { signal } = closing
   /** Of the last bytes, what may be the beginning of a delimiter. The first line has no line break before it. */
   let tail: Buffer = Buffer.from('\r\n')
 
   const count = (chunk: Buffer) => {
+    formBytes += chunk.length
+    if (formBytes > bytesMax) closing.abort(bodyTooLarge(bytesMax))
+    if (!isAcceptable(chunk)) closing.abort(chunksTooSmall())
     if (ended) return
     const bytes = Buffer.concat([tail, chunk])
     let from = 0
@@ -41,17 +51,21 @@ export function watchForm(raw: IncomingMessage): FormWatch {
   }
   raw.on('data', count)
 
-  const closing = new AbortController()
-  const { signal } = closing
-  const stall = once(raw, 'end', { signal }).then(async () => {
-    for (let turn = 0; turn < turnsAfterEnd; turn++) await immediate(undefined, { signal })
+  const failure = (async () => {
+    try {
+      await once(raw, 'end', { signal })
+      for (let turn = 0; turn < turnsAfterEnd; turn++) await immediate(undefined, { signal })
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    }
     throw new IntakeError('invalid_multipart', 'The form cannot be parsed.')
-  })
+  })()
   return {
     get parts() {
       return parts
     },
-    stall,
+    failure,
     close() {
       closing.abort()
       raw.off('data', count)

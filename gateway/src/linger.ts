@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import { createChunkLimit } from './chunk-limit.ts'
 
 /** A body of this size is read past after a refusal, so that the connection can stay open. */
 export const unwantedBytesMax = 256 * 1024
@@ -20,18 +21,20 @@ async function* payloadAndPause(payload: string, request: IncomingMessage): Asyn
   await endOfBody(request)
 }
 
-/** Reads past a body and resolves at its end, when the connection ends, or after two seconds. */
+/** Reads past a body and resolves at its end, when the connection ends, after two seconds, or at tiny chunks. */
 function endOfBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     if (request.readableEnded || request.destroyed) {
       resolve()
       return
     }
+    const isAcceptable = createChunkLimit()
     let bytes = 0
     const timer = setTimeout(end, lingerMs)
     function count(chunk: Buffer): void {
       bytes += chunk.length
-      if (bytes > unwantedBytesMax) request.pause()
+      if (!isAcceptable(chunk)) end()
+      else if (bytes > unwantedBytesMax) request.pause()
     }
     function end(): void {
       clearTimeout(timer)

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import { bodyTooLarge } from './body-lease.ts'
+import { chunksTooSmall, createChunkLimit } from './chunk-limit.ts'
 import { exchangeOf } from './exchange.ts'
 
 /**
@@ -12,11 +13,13 @@ import { exchangeOf } from './exchange.ts'
 export function readBody({ raw, bodyLease, routeOptions }: FastifyRequest): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
+    const isAcceptable = createChunkLimit()
     let bytes = 0
     function onData(chunk: Buffer): void {
       bytes += chunk.length
       try {
         if (bytes > routeOptions.bodyLimit) throw bodyTooLarge(routeOptions.bodyLimit)
+        if (!isAcceptable(chunk)) throw chunksTooSmall()
         bodyLease.extend(chunk.length)
         chunks.push(chunk)
       } catch (error) {

@@ -3,12 +3,19 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
-import { createConnections, unansweredMax } from '../src/connections.ts'
+import { createConnections, pipelinedMax } from '../src/connections.ts'
 import { createEvictionOrder } from '../src/eviction-order.ts'
 import { json, open, post, received } from './raw-client.ts'
 import { logBody, startGateway } from './support.ts'
 
-const none = { socket: new Socket(), isEnding: false, sweeps: 0, unwanted: undefined }
+const none = {
+  socket: new Socket(),
+  turn: -1,
+  begunInTurn: 0,
+  isEnding: false,
+  sweeps: 0,
+  unwanted: undefined,
+}
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 const body = JSON.stringify(logBody())
 const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
@@ -104,14 +111,28 @@ t.test('a connection that has had time to show a key and has none makes room fir
 t.test('a connection ends when too many of its requests wait for a response', async (t) => {
   const gateway = await startGateway(t, { holdFrames: true })
   const patient = await open(t, gateway)
-  patient.write(log.repeat(unansweredMax))
+  patient.write(log.repeat(pipelinedMax))
   while (gateway.frames.logs.length === 0) await immediate()
   const greedy = await open(t, gateway)
-  greedy.write(log.repeat(unansweredMax + 1))
+  greedy.write(log.repeat(pipelinedMax + 1))
   t.equal(await received(greedy), '')
   gateway.release()
-  const responses = await received(patient, new RegExp(`(201 [^]*){${unansweredMax}}`))
-  t.equal(responses.match(/HTTP\/1\.1 201/g)?.length, unansweredMax)
+  const responses = await received(patient, new RegExp(`(201 [^]*){${pipelinedMax}}`))
+  t.equal(responses.match(/HTTP\/1\.1 201/g)?.length, pipelinedMax)
+  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="pipelined"} 1')
+})
+
+t.test('a connection ends when too many requests came in one read, responded or not', async (t) => {
+  const gateway = await startGateway(t)
+  const refused = `${post('/api/log', [json, 'content-length: 2'], 'wrong')}{}`
+  const [patient, greedy] = [await open(t, gateway), await open(t, gateway)]
+  patient.write(refused.repeat(pipelinedMax))
+  t.match(await received(patient, new RegExp(`(401 [^]*"request_id[^]*){${pipelinedMax}}`)), /401/)
+  patient.write(refused)
+  t.match(await received(patient, /request_id/), /401/, 'this one stays')
+  greedy.write(refused.repeat(500))
+  const responses = (await received(greedy)).match(/HTTP\/1\.1 401/g) ?? []
+  t.ok(responses.length <= pipelinedMax, `${responses.length} responses`)
   t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="pipelined"} 1')
 })
 

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
 import t from 'tap'
 import { fastClock, json, open, post, received } from './raw-client.ts'
-import { startGateway } from './support.ts'
+import { logBody, startGateway } from './support.ts'
 
 const endless = 10 ** 12
-type Framing = 'length' | 'transfer-encoding: chunked'
+const chunked = 'transfer-encoding: chunked'
+type Framing = 'length' | typeof chunked
 type Refused = [what: string, head: (framing: string) => string, status: number, length?: number]
 const refused: Refused[] = [
   ['without a valid key', (framing) => post('/api/log', [json, framing], 'wrong'), 401],
@@ -26,9 +27,7 @@ t.test('a refused body without end: the response is read, the end follows soon',
     t.match(await response, expected, `${status} for a body ${what}, ${framing}`)
     t.ok(sent() < 32_000_000, `${sent()} bytes were taken`)
   }
-  await Promise.all(
-    refused.flatMap((one) => [send(one, 'length'), send(one, 'transfer-encoding: chunked')]),
-  )
+  await Promise.all(refused.flatMap((one) => [send(one, 'length'), send(one, chunked)]))
 })
 
 /** Writes as fast as the other side takes it, and tells how much that was. */
@@ -63,4 +62,42 @@ t.test('a refused small body that does not come is not waited for', async (t) =>
   socket.write(post('/api/log', [json, 'content-length: 2000'], 'wrong'))
   t.same((await received(socket)).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401'])
   t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="unwanted"} 1')
+})
+
+t.test('a body in tiny chunks is refused, wanted or not, and the connection ends', async (t) => {
+  const gateway = await startGateway(t)
+  const form = 'content-type: multipart/form-data; boundary=b'
+  const heads = {
+    'an event': [post('/api/log', [json, chunked]), 413],
+    'a form': [post('/api/feedback', [form, chunked]), 413],
+    'without a key': [post('/api/log', [json, chunked], 'wrong'), 401],
+  } as const
+  for (const [what, [head, status]] of Object.entries(heads)) {
+    const socket = await open(t, gateway)
+    const response = received(socket)
+    socket.write(head + '1\r\n \r\n'.repeat(100_000))
+    t.match(await response, new RegExp(`^HTTP/1.1 ${status} `), what)
+  }
+})
+
+t.test('a body of many small chunks is accepted', async (t) => {
+  const gateway = await startGateway(t)
+  const socket = await open(t, gateway)
+  const body = JSON.stringify(logBody())
+  const chunks = [...body].map((character) => `1\r\n${character}\r\n`).join('')
+  socket.write(
+    `${post('/api/log', [json, chunked])}${chunks}${'10\r\n                \r\n'.repeat(3_000)}0\r\n\r\n`,
+  )
+  t.match(await received(socket, /message/), /^HTTP\/1\.1 201 /)
+})
+
+t.test('a form that goes on after more than it may hold is refused', async (t) => {
+  const gateway = await startGateway(t, { env: { ATTACHMENT_BYTES_MAX: '1024' } })
+  const socket = await open(t, gateway)
+  const response = received(socket)
+  const part = '--b\r\ncontent-disposition: form-data; name="attachments"; filename="a"\r\n\r\n'
+  socket.write(post('/api/feedback', ['content-type: multipart/form-data; boundary=b', chunked]))
+  socket.write(`${part.length.toString(16)}\r\n${part}\r\n`)
+  sendWithoutEnd(socket, chunked)
+  t.match(await response, /^HTTP\/1\.1 413 [^]*"body_too_large"/)
 })

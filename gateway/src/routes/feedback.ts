@@ -79,6 +79,8 @@ export async function feedbackRoute(
       const { payload, uploads, fields } = await readFeedbackForm(request, {
         validate: validatePayload,
         attachmentBytesMax,
+        // Of a lenient form the files that are too large are read past, so that its text can be kept.
+        bytesMax: isLenient(request) ? Infinity : formBytesMax(attachmentBytesMax),
       })
       authorizeBundle(apiKey, payload.bundle_identifier)
       if (!isLenient(request)) refuseAny(uploads)
