@@ -84,7 +84,7 @@ t.test('a body of many small chunks is accepted', async (t) => {
   const gateway = await startGateway(t)
   const socket = await open(t, gateway)
   const body = JSON.stringify(logBody())
-  const chunks = [...body].map((character) => `1\r\n${character}\r\n`).join('')
+  const chunks = body.replaceAll(/./g, (character) => `1\r\n${character}\r\n`)
   socket.write(
     `${post('/api/log', [json, chunked])}${chunks}${'10\r\n                \r\n'.repeat(3_000)}0\r\n\r\n`,
   )
