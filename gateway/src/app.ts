@@ -132,12 +132,13 @@ export async function buildApp(options: {
     const requests = createShares(config.CONNECTIONS_MAX)
     const budget = (share: number) =>
       createByteBudget({ bytesMax: config.BYTES_IN_FLIGHT_MAX * share, requests })
+    const turns = createTurns()
     const logRoutes: LogRouteOptions = {
       logs,
       admission,
       idempotency,
       budget: budget(logShare),
-      turns: createTurns(),
+      turns,
       enqueueDeadlineMs,
     }
     await api.register(logRoute, { ...logRoutes, bodyBytesMax: config.LOG_BODY_BYTES_MAX })
@@ -153,6 +154,7 @@ export async function buildApp(options: {
       admission,
       idempotency,
       budget: budget(1 - logShare),
+      turns,
       attachmentBytesMax: config.ATTACHMENT_BYTES_MAX,
       store: ports.attachments,
       enqueueDeadlineMs,

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { createChunkLimit } from './chunk-limit.ts'
 import { createEvictionOrder } from './eviction-order.ts'
 import { connections, type Connection, type Exchange } from './exchange.ts'
-import { unwantedBytesMax } from './linger.ts'
 
 /** Why a connection was ended before its client ended it. */
 export type EndReason =
@@ -92,22 +90,14 @@ export function createConnections(options: {
     exchange.onEnd?.()
     exchange.onEnd = undefined
     if (connection.socket.destroyed) return
-    if (!exchange.request.complete) readPast(connection, exchange.request)
+    if (!exchange.request.complete) {
+      // What is missing of the body is read past, so that the connection can stay; it is not much then.
+      connection.unwanted = { request: exchange.request, ms: 0 }
+      exchange.request.resume()
+    }
     if (connection.exchanges.length > 0) return
     if (isDraining) end(connection, 'closing')
     else evictionOrder.rest(connection)
-  }
-
-  /** Of the rest of a body after the response a little is read past, so that the connection can stay. */
-  function readPast(connection: Connection, request: IncomingMessage): void {
-    const isAcceptable = createChunkLimit()
-    let bytes = 0
-    connection.unwanted = { request, ms: 0 }
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes > unwantedBytesMax || !isAcceptable(chunk)) end(connection, 'unwanted')
-    })
-    request.resume()
   }
 
   return {
@@ -121,6 +111,7 @@ export function createConnections(options: {
         begunInTurn: 0,
         isEnding: false,
         unwanted: undefined,
+        makeEvictable: () => evictionOrder.rest(connection),
       }
       if (!makeRoom()) {
         end(connection, 'no_room')

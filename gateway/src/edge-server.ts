@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream'
 import { IntakeError } from '@intake/contract'
 import { refuseSocket } from './client-errors.ts'
 import type { Connections } from './connections.ts'
-import { ignoreFollowing } from './exchange.ts'
+import { ignoreFollowing, isResponseDue } from './exchange.ts'
 import { lingering } from './linger.ts'
 import { awaitContinue } from './plugins/expect-continue.ts'
 import { problem, problemType } from './plugins/problems.ts'
@@ -84,7 +84,9 @@ export function createEdgeServer(options: {
   )
   // CONNECT; without a listener the connection would just end.
   server.on('connect', (_request, socket: Socket) => {
-    refuseSocket(socket, new IntakeError('malformed_http', 'This is no proxy.'), refusals)
+    // A response now would be taken for that of an earlier request, which still waits for its own.
+    if (isResponseDue(socket)) socket.destroy()
+    else refuseSocket(socket, new IntakeError('malformed_http', 'This is no proxy.'), refusals)
   })
   server.on('listening', sweep.start)
   server.on('close', sweep.stop)

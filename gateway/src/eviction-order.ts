@@ -4,7 +4,7 @@ import type { Connection } from './exchange.ts'
 export interface EvictionOrder {
   /** The connection is new, or a request has come on it. */
   touch(connection: Connection): void
-  /** Nothing is under way on the connection any more. */
+  /** Nothing is under way on the connection any more that would be worth keeping it. */
   rest(connection: Connection): void
   /** The connection has got its API key, or has ended. */
   remove(connection: Connection): void
@@ -17,7 +17,7 @@ export interface EvictionOrder {
  * the most idle ones, the one that is idle for longest, so that no key pushes out the connections of
  * another. Nor does it push out new ones, which have had no time to show a key: while it has more idle
  * connections than there are without a key, its own come first. A connection with a key and a request under
- * way never makes room.
+ * way never makes room, unless that is refused already.
  */
 export function createEvictionOrder(): EvictionOrder {
   // Sets keep the order in which they were filled: the oldest is the first.

@@ -48,6 +48,8 @@ export interface Connection {
   isEnding: boolean
   /** The rest of a body whose response has been sent. */
   unwanted: { request: IncomingMessage; ms: number } | undefined
+  /** From now on it makes room for others like an idle one. */
+  readonly makeEvictable: () => void
 }
 
 /** Connections of the servers of this process, by their socket. */
@@ -58,10 +60,21 @@ export function exchangeOf(request: IncomingMessage): Exchange | undefined {
   return connections.get(request.socket)?.exchanges.findLast((one) => one.request === request)
 }
 
-/** Ignores whatever the connection of the request brings after it. The response must say that it closes. */
+/** Whether a request on the connection waits for its response. */
+export function isResponseDue(socket: Socket): boolean {
+  return (connections.get(socket)?.exchanges.length ?? 0) > 0
+}
+
+/**
+ * Ignores whatever the connection of a refused request brings after it. The response must say that it
+ * closes. Until the client has read it the connection is worth no more than an idle one, unless earlier
+ * requests on it wait for their responses.
+ */
 export function ignoreFollowing(request: IncomingMessage): void {
   const connection = connections.get(request.socket)
-  if (connection !== undefined) connection.isEnding = true
+  if (connection === undefined) return
+  connection.isEnding = true
+  if (connection.exchanges.length <= 1) connection.makeEvictable()
 }
 
 /**

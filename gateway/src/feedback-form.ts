@@ -4,7 +4,9 @@ import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
 import { invalidPart, readParts, type FormParts } from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
-import { checkJson, parseJson } from './json.ts'
+import { checkJson } from './json.ts'
+import { parseInTurns } from './parse-in-turns.ts'
+import type { Turns } from './turns.ts'
 import type { Upload } from './upload.ts'
 
 export interface FeedbackForm {
@@ -45,12 +47,21 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
  */
 export async function readFeedbackForm(
   request: FastifyRequest,
-  options: { validate: Validator<FeedbackPayload>; attachmentBytesMax: number; bytesMax: number },
+  options: {
+    validate: Validator<FeedbackPayload>
+    turns: Turns
+    attachmentBytesMax: number
+    bytesMax: number
+  },
 ): Promise<FeedbackForm> {
   const { payload: bytes, uploads, texts } = await readForm(request, options)
   if (bytes === undefined) throw invalidPart('/payload', 'is required')
-  const charge = (cost: number) => request.bodyLease.extend(cost)
-  const payload = parseJson(bytes, { nodesMax: limits.jsonNodes, charge })
+  const payload = await parseInTurns(bytes, {
+    turns: options.turns,
+    account: request.apiKey.id,
+    nodesMax: limits.jsonNodes,
+    charge: (cost) => request.bodyLease.extend(cost),
+  })
   checkJson(payload, { pointer: '/payload' })
   return { payload: options.validate(payload, '/payload'), uploads, fields: fieldsOf(texts) }
 }

@@ -4,8 +4,11 @@ import { documentedPointer } from './json-pointer.ts'
 import { createNodeCounter, nodeBytes, tooManyNodes } from './json-nodes.ts'
 import { hasEscapedName, parseLossless } from './lossless-json.ts'
 
-/** Up to this size a document costs little, whatever is in it, and is counted when it is parsed. */
-export const smallJsonBytes = 64 * 1024
+/**
+ * Up to this size a document costs a millisecond at most, whatever is in it; it is parsed at once, and
+ * counted then.
+ */
+export const smallJsonBytes = 8 * 1024
 
 /**
  * Parses a JSON document from the bytes of a request. Integers that a double would round are `bigint`s.

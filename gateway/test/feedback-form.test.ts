@@ -6,6 +6,7 @@ import { leaseBody } from '../src/body-lease.ts'
 import { createByteBudget } from '../src/byte-budget.ts'
 import { multipartOptions, readFeedbackForm } from '../src/feedback-form.ts'
 import { createShares } from '../src/shares.ts'
+import { createTurns } from '../src/turns.ts'
 import { feedbackPayload } from './support.ts'
 
 /** A server that answers with the fields of a form. */
@@ -19,7 +20,7 @@ async function startForms(t: Test) {
   app.addHook('onRequest', leaseBody(budget, 64 * 1024 * 1024))
   await app.register(multipart, multipartOptions(1_000))
   const validate = compileSchema(FeedbackPayload)
-  const options = { validate, attachmentBytesMax: 1_000, bytesMax: Infinity }
+  const options = { validate, turns: createTurns(), attachmentBytesMax: 1_000, bytesMax: Infinity }
   app.route({
     method: 'POST',
     url: '/',

@@ -27,6 +27,9 @@ export interface Innocent {
 }
 
 const rate = 20
+/** One of so many records has this field too: a document that is parsed in turns with those of others. */
+const largeEvery = 10
+const large = 'x'.repeat(20_000)
 
 /**
  * An app among others: 20 records a second, whatever became of the earlier ones, some of them feedback
@@ -82,10 +85,11 @@ export function startInnocent(options: {
 
 /** Of a device that sends in this run only: the same keys from another device are other keys. */
 function ofRun(record: Payload, run: number): Payload {
+  const isLarge = Number(record.expected['seq']) % largeEvery === 1
   const device_uuid = String(record.body['device_uuid']).replace('-2f4f-', groupOf(run))
   return {
     ...record,
-    body: { ...record.body, device_uuid },
+    body: { ...record.body, device_uuid, ...(isLarge && { large }) },
     expected: { ...record.expected, device_uuid },
   }
 }

@@ -1,9 +1,11 @@
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
+import { failable } from '../exchange.ts'
 import { gunzip } from '../gunzip.ts'
-import { createNodeCounter, nodeBytes } from '../json-nodes.ts'
-import { decodeJson, parseExact, parseJson, parseText, smallJsonBytes } from '../json.ts'
+import { createNodeCounter } from '../json-nodes.ts'
+import { parseJson, smallJsonBytes } from '../json.ts'
+import { parseInTurns } from '../parse-in-turns.ts'
 import { readBody } from '../read-body.ts'
 import type { Turns } from '../turns.ts'
 import { contentCoding, contentEncoding } from './content-encoding.ts'
@@ -34,34 +36,31 @@ export const jsonBody = fp(
         throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
       }
       const body = await readBody(request)
-      const isGzip = contentCoding(request) === 'gzip'
-      if (isGzip || body.length > smallJsonBytes) return parseInTurns(body, request, options)
-      const charge = (bytes: number) => request.bodyLease.extend(bytes)
-      return parseJson(body, { nodesMax: options.nodesMax, charge })
+      if (contentCoding(request) !== 'gzip' && body.length <= smallJsonBytes) {
+        const charge = (bytes: number) => request.bodyLease.extend(bytes)
+        return parseJson(body, { nodesMax: options.nodesMax, charge })
+      }
+      return failable(request.raw, parseLarge(body, request, options))
     })
   },
   { name: 'json-body' },
 )
 
-/** Parses a large or compressed document in turns with others, between which small ones are parsed. */
-async function parseInTurns(
+async function parseLarge(
   body: Buffer,
   request: FastifyRequest,
   { jsonBytesMax, nodesMax, turns }: JsonBodyOptions,
 ): Promise<unknown> {
   const charge = (bytes: number) => request.bodyLease.extend(bytes)
+  const options = { turns, account: request.apiKey.id, nodesMax, charge }
+  if (contentCoding(request) !== 'gzip') return parseInTurns(body, options)
   const counter = createNodeCounter(nodesMax)
-  const isGzip = contentCoding(request) === 'gzip'
-  const onChunk = (chunk: Buffer) => {
-    charge(chunk.length)
-    counter.add(chunk)
-  }
-  const json = isGzip ? await gunzip(body, { bytesMax: jsonBytesMax, onChunk }) : body
-  if (json.length <= smallJsonBytes) return parseJson(json, { nodesMax, charge })
-  const text = await turns.take(() => {
-    charge((isGzip ? counter.nodes : counter.add(json)) * nodeBytes)
-    return decodeJson(json)
+  const json = await gunzip(body, {
+    bytesMax: jsonBytesMax,
+    onChunk(chunk) {
+      charge(chunk.length)
+      counter.add(chunk)
+    },
   })
-  const parsed = await turns.take(() => parseText(text))
-  return parsed.isRounded ? turns.take(() => parseExact(text)) : parsed.value
+  return parseInTurns(json, { ...options, nodes: counter.nodes })
 }

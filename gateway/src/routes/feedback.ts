@@ -23,6 +23,7 @@ import { authorizeBundle } from '../plugins/authenticate.ts'
 import { contentEncoding } from '../plugins/content-encoding.ts'
 import type { GatewayPorts } from '../ports.ts'
 import { feedbackRow, senderColumns } from '../row.ts'
+import type { Turns } from '../turns.ts'
 import type { Upload } from '../upload.ts'
 import { errorResponses } from './error-responses.ts'
 
@@ -41,13 +42,14 @@ export async function feedbackRoute(
     admission: Admission
     idempotency: IdempotencyStore
     budget: ByteBudget
+    turns: Turns
     store: GatewayPorts['attachments']
     enqueueDeadlineMs: number
     attachmentBytesMax: number
   },
 ): Promise<void> {
-  const { feedback, admission, idempotency, budget, store, enqueueDeadlineMs, attachmentBytesMax } =
-    options
+  const { feedback, admission, idempotency, budget, turns, store } = options
+  const { enqueueDeadlineMs, attachmentBytesMax } = options
   await app.register(contentEncoding, { accepted: [] })
   await app.register(multipart, multipartOptions(attachmentBytesMax))
 
@@ -78,6 +80,7 @@ export async function feedbackRoute(
       const { apiKey } = request
       const { payload, uploads, fields } = await readFeedbackForm(request, {
         validate: validatePayload,
+        turns,
         attachmentBytesMax,
         // Of a lenient form the files that are too large are read past, so that its text can be kept.
         bytesMax: isLenient(request) ? Infinity : formBytesMax(attachmentBytesMax),

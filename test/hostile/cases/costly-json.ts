@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import { uuidV7 } from '../../faults/kit/payload.ts'
 import { batchText, list, logText, manyMembers, noise } from '../attack/bodies.ts'
 import { hostileCase } from '../hostile-case.ts'
 import { entry, gzipped, judge, same } from './costly.ts'
@@ -118,6 +119,61 @@ export const costlyJson = [
       lanes: 8,
       path: '/api/log',
       body: () => bad(manyMembers(1_000_000, (index) => `"\\u0061\\\\${index}":1`)),
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'd16',
+    title: 'one key: events of 1 MB with an escape in a name, 50 at a time',
+    attack: same({
+      lanes: 50,
+      path: '/api/log',
+      body: () => bad(`{"\\u0061":"${'x'.repeat(1_000_000)}"}`),
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'd17',
+    title:
+      'one key: events of 1 KB gzip that inflate to 60 KB with escapes in names, 300 at a time',
+    attack: same({
+      lanes: 300,
+      path: '/api/log',
+      headers: gzipped,
+      body: () => gzipSync(bad(`{"\\u0061":"${'x'.repeat(60_000)}"}`)),
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'd18',
+    title: 'one key: batches of 6 KB gzip with an unknown field of 1 MB beside 500 entries',
+    attack: same({
+      lanes: 4,
+      path: '/api/log/batch',
+      headers: gzipped,
+      body: () =>
+        gzipSync(
+          batchText(
+            list(entry, 500 * entry.length),
+            `,"x":"${noise(7_000)}${'x'.repeat(1_000_000)}"`,
+          ),
+        ),
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'd19',
+    title: 'one key: batches of 80 KB gzip with 499 repeats of an id whose first entry has 14 MB',
+    attack: same({
+      lanes: 2,
+      path: '/api/log/batch',
+      headers: gzipped,
+      body: () => {
+        const id = uuidV7(Date.now(), 1)
+        const first = `{"id":"${id}","event":"a","params":{"x":"${noise(90_000)}${'x'.repeat(14_000_000)}"}}`
+        const repeats = Array.from({ length: 499 }, () => `{"id":"${id}","event":"a"}`)
+        return gzipSync(batchText([first, ...repeats].join(',')))
+      },
     }),
     judge,
   }),

@@ -96,4 +96,16 @@ export const forms = [
     }),
     judge,
   }),
+  hostileCase({
+    id: 'e6',
+    title: 'one key: forms with a payload of 1 MB and an escape in a name, 20 at a time',
+    attack: sendForms({
+      lanes: 20,
+      bodies: [
+        `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n` +
+          `${payloadText().replace('{', `{"\\u0061":"${'x'.repeat(1_000_000)}",`)}\r\n${formEnd}`,
+      ],
+    }),
+    judge,
+  }),
 ]

@@ -51,4 +51,19 @@ export const idleConnections = [
         trickle: 'a',
       }),
   }),
+  hostileCase({
+    id: 'b6',
+    title:
+      'a key: 2,050 connections that declare 300 KB and send nothing; opened again when closed',
+    attack: (attacker) =>
+      holdConnections(attacker, {
+        connections,
+        greeting: head('POST /api/log', {
+          ...json,
+          'x-api-key': attacker.apiKey,
+          'content-length': 300_000,
+        }),
+      }),
+    judge,
+  }),
 ]

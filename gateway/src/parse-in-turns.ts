@@ -1,0 +1,29 @@
+import { createNodeCounter, nodeBytes } from './json-nodes.ts'
+import { decodeJson, parseExact, parseJson, parseText, smallJsonBytes } from './json.ts'
+import type { Turns } from './turns.ts'
+
+/**
+ * Parses a JSON document like `parseJson`; one that may take long in turns with those of other API keys.
+ *
+ * @param options.account the API key that it came with
+ * @param options.nodes how many members and elements it has, if they have been counted
+ */
+export async function parseInTurns(
+  json: Buffer,
+  options: {
+    turns: Turns
+    account: string
+    nodesMax: number
+    nodes?: number
+    charge: (bytes: number) => void
+  },
+): Promise<unknown> {
+  const { turns, account, nodesMax, nodes, charge } = options
+  if (json.length <= smallJsonBytes) return parseJson(json, { nodesMax, charge })
+  const text = await turns.take(account, () => {
+    charge((nodes ?? createNodeCounter(nodesMax).add(json)) * nodeBytes)
+    return decodeJson(json)
+  })
+  const parsed = await turns.take(account, () => parseText(text))
+  return parsed.isRounded ? turns.take(account, () => parseExact(text)) : parsed.value
+}
