@@ -80,6 +80,8 @@ export async function buildApp(options: {
         sweep,
         refusals,
         headersTimeoutMs: config.HEADERS_TIMEOUT_MS,
+        accountOf: ({ headers }) =>
+          ports.apiKeys.find(String(headers['x-api-key'] ?? ''))?.id ?? '',
         handler,
       }),
     return503OnClosing: false,

@@ -10,7 +10,7 @@ import type { Refusals } from './refusals.ts'
  * Responds to what the HTTP parser refused: too slow, too large a header, or not HTTP at all. When a
  * complete request on the same connection still waits for its response, a response here would be taken
  * for that one: then the connection just ends, which says "maybe". It just ends, too, when the request
- * that could not be parsed to its end has had its response. A refusal that is just being sent ends the
+ * that could not be parsed to its end has had its response, or when its client has gone in the middle. A refusal that is just being sent ends the
  * connection itself.
  */
 export function answerClientErrors(refusals: Refusals) {
@@ -25,7 +25,8 @@ export function answerClientErrors(refusals: Refusals) {
       due === undefined
         ? connection?.unwanted === undefined
         : !due.request.complete && !due.response.headersSent
-    if (error.code === 'ECONNRESET' || !socket.writable || !isAnswerable) socket.destroy()
+    const isGone = error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE'
+    if (isGone || !socket.writable || !isAnswerable) socket.destroy()
     else refuseSocket(socket, clientError(error.code), refusals)
   }
 }

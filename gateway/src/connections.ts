@@ -24,7 +24,7 @@ export interface Connections {
  * Of a connection: requests without a response, and requests in one turn of the event loop. Node parses a
  * thousand requests out of one read, and up to 32 reads in a row, while all other connections wait.
  */
-export const pipelinedMax = 16
+export const pipelinedMax = 4
 
 /**
  * Keeps the connections of a server within `max`, and the pipelined requests of each within

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream'
 import { IntakeError } from '@intake/contract'
 import { refuseSocket } from './client-errors.ts'
 import type { Connections } from './connections.ts'
+import { createFairDispatch } from './fair-dispatch.ts'
 import { ignoreFollowing, isResponseDue } from './exchange.ts'
 import { lingering } from './linger.ts'
 import { awaitContinue } from './plugins/expect-continue.ts'
@@ -16,6 +17,8 @@ import type { Sweep } from './sweep.ts'
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 const keepAliveTimeoutMs = 72_000
+/** About two milliseconds of work. */
+const requestsPerTurn = 32
 
 /**
  * The HTTP server in front of the framework: keeps the connections within their limits and refuses
@@ -26,17 +29,24 @@ export function createEdgeServer(options: {
   sweep: Sweep
   refusals: Refusals
   headersTimeoutMs: number
+  /** Whose request it is: requests of different accounts take turns. */
+  accountOf: (request: IncomingMessage) => string
   handler: Handler
 }): Server {
-  const { connections, sweep, refusals, handler } = options
+  const { connections, sweep, refusals, accountOf, handler } = options
+  const dispatch = createFairDispatch({ perTurn: requestsPerTurn })
 
   /** Passes on what can be served. */
   function admit(serve: Handler): Handler {
     return (request, response) => {
       if (connections.begin(request, response) === undefined) return
-      const refusal = headProblem(request)
-      if (refusal === undefined) serve(request, response)
-      else refuse(request, response, refusal)
+      dispatch(accountOf(request), () => {
+        // Its connection may have ended while it waited.
+        if (request.socket.destroyed) return
+        const refusal = headProblem(request)
+        if (refusal === undefined) serve(request, response)
+        else refuse(request, response, refusal)
+      })
     }
   }
 
@@ -84,6 +94,8 @@ export function createEdgeServer(options: {
   )
   // CONNECT; without a listener the connection would just end.
   server.on('connect', (_request, socket: Socket) => {
+    // Node takes its own listener away before.
+    socket.on('error', () => socket.destroy())
     // A response now would be taken for that of an earlier request, which still waits for its own.
     if (isResponseDue(socket)) socket.destroy()
     else refuseSocket(socket, new IntakeError('malformed_http', 'This is no proxy.'), refusals)

@@ -1,4 +1,5 @@
 import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises'
+import { createRoundRobin } from './round-robin.ts'
 
 export interface Turns {
   /**
@@ -19,13 +20,12 @@ const pauseMsMax = 200
  * for one piece of it.
  */
 export function createTurns(): Turns {
-  /** By account; the first one is next. */
-  const queues = new Map<string, (() => void)[]>()
+  const waiting = createRoundRobin<() => void>()
   let isRunning = false
 
   async function run(): Promise<void> {
     isRunning = true
-    for (let work = next(); work !== undefined; work = next()) {
+    for (let work = waiting.next(); work !== undefined; work = waiting.next()) {
       await immediate()
       const from = performance.now()
       work()
@@ -33,16 +33,6 @@ export function createTurns(): Turns {
       if (ms > shortMs) await pause(Math.min(ms, pauseMsMax))
     }
     isRunning = false
-  }
-
-  function next(): (() => void) | undefined {
-    for (const [account, queue] of queues) {
-      const work = queue.shift()
-      queues.delete(account)
-      if (queue.length > 0) queues.set(account, queue)
-      return work
-    }
-    return undefined
   }
 
   return {
@@ -55,9 +45,7 @@ export function createTurns(): Turns {
             reject(error)
           }
         }
-        const queue = queues.get(account)
-        if (queue === undefined) queues.set(account, [settle])
-        else queue.push(settle)
+        waiting.add(account, settle)
         if (!isRunning) void run()
       })
     },

@@ -16,6 +16,11 @@ export interface Image {
 /** What became of one file part: an image, or the reason why it cannot be kept. */
 export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeError })
 
+/** The signatures of images are within it. In archives the library would search every byte. */
+const signatureBytesMax = 4_100
+/** The library would read all tags, up to 65,535 of them, wherever in the file they are. */
+const tiffSignatures = [Buffer.from('II*\0'), Buffer.from('MM\0*')]
+
 /**
  * Reads one file part to its end.
  *
@@ -54,9 +59,9 @@ export async function readUpload(
     })
   }
   const body = Buffer.concat(chunks)
-  const type = await fileTypeFromBuffer(body)
-  const extension = type === undefined ? undefined : imageTypes.get(type.mime)
-  if (type === undefined || extension === undefined) {
+  const contentType = await detectType(body)
+  const extension = imageTypes.get(contentType)
+  if (extension === undefined) {
     const formats = [...new Set(imageTypes.values())].join(', ')
     return refuse('attachment_not_an_image', {
       index,
@@ -64,7 +69,15 @@ export async function readUpload(
       detail: `must be an image: ${formats}`,
     })
   }
-  return { bytes, image: { body, contentType: type.mime, extension, sha256: hash.digest('hex') } }
+  return { bytes, image: { body, contentType, extension, sha256: hash.digest('hex') } }
+}
+
+/** The media type by the first bytes; empty when they say nothing. */
+async function detectType(body: Buffer): Promise<string> {
+  const start = body.subarray(0, 4)
+  if (tiffSignatures.some((signature) => signature.equals(start))) return 'image/tiff'
+  const type = await fileTypeFromBuffer(body.subarray(0, signatureBytesMax))
+  return type?.mime ?? ''
 }
 
 function refuse(

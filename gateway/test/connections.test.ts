@@ -153,6 +153,21 @@ t.test('a refused request does not keep its connection from making room', async 
   }
 })
 
+t.test('a CONNECT whose client resets the connection is survived', async (t) => {
+  const gateway = await startGateway(t)
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const socket = await open(t, gateway)
+    const ended = once(socket, 'close')
+    socket.write('CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n')
+    await immediate()
+    socket.resetAndDestroy()
+    await ended
+  }
+  const last = await open(t, gateway)
+  last.write(get)
+  t.match(await received(last, /"ok"/), /200/)
+})
+
 t.test(
   'CONNECT behind a request that waits gets no response, which would be taken for its',
   async (t) => {

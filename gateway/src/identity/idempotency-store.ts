@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { IntakeError, limits, type RecordKind } from '@intake/contract'
-import { ReplyError, type Redis } from '@intake/redis'
+import { isOutOfMemory, ReplyError, type Redis } from '@intake/redis'
 import { withDeadline } from '@intake/runtime'
 import type { ReservationLedger } from './reservation-ledger.ts'
 import { defineReserve, type ReserveReply } from './reserve-script.ts'
@@ -84,7 +84,9 @@ export function createIdempotencyStore(options: {
         cause = error
       }
       if (cause instanceof ReplyError || performance.now() + pauseMs >= deadline) {
-        throw new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
+        throw isOutOfMemory(cause)
+          ? new IntakeError('queue_full', 'The queue has no memory left.', { cause })
+          : new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
       }
       await pause(pauseMs)
     }

@@ -37,14 +37,18 @@ const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
 export const problems = fp(
   async (app: FastifyInstance, options: { refusals: Refusals }) => {
     const respond = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
-      noteRefusal(options.refusals, error, request)
+      // A client that has gone gets no response, so nothing is refused.
+      if (!isGone(request)) noteRefusal(options.refusals, error, request)
       // The body is worth nothing from here on.
       ;(request.bodyLease as ByteLease | undefined)?.release()
       return sendProblem(error, request, reply)
     }
-    app.setErrorHandler((error, request, reply) =>
-      respond(asIntakeError(error, request), request, reply),
-    )
+    app.setErrorHandler((error: FastifyError, request, reply) => {
+      // The framework expects a content type with some methods that no route has.
+      const isUnrouted = error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
+      const refusal = isUnrouted ? noRoute(app, request, reply) : asIntakeError(error, request)
+      return respond(refusal, request, reply)
+    })
     app.setNotFoundHandler((request, reply) =>
       respond(noRoute(app, request, reply), request, reply),
     )
@@ -123,9 +127,11 @@ function spread(seconds: number): number {
   return Math.ceil(seconds * (seconds === 1 ? 1 : 1 + Math.random()))
 }
 
+const isGone = ({ raw }: FastifyRequest) => raw.destroyed && !raw.complete
+
 function asIntakeError(error: unknown, request: FastifyRequest): IntakeError {
   if (error instanceof IntakeError) return error
-  if (request.raw.destroyed && !request.raw.complete) {
+  if (isGone(request)) {
     return new IntakeError('malformed_http', 'The body ended early.', { cause: error })
   }
   const code = (error as { code?: unknown }).code

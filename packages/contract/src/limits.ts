@@ -7,7 +7,7 @@ export const limits = {
   batchEntries: 500,
   attachments: 4,
   /** Parts of a form, whatever they are. */
-  formParts: 256,
+  formParts: 64,
   /** Text parts beside the payload. */
   formTexts: 32,
   jsonDepth: 32,

@@ -9,7 +9,7 @@ import {
   type Frame,
   type RecordKind,
 } from '@intake/contract'
-import { ReplyError, type Redis } from '@intake/redis'
+import { isOutOfMemory, ReplyError, type Redis } from '@intake/redis'
 import { withDeadline } from '@intake/runtime'
 
 export interface FrameProducer {
@@ -18,8 +18,8 @@ export interface FrameProducer {
    * An attempt without an answer is repeated under the same job id until the deadline.
    *
    * @param deadline on the clock of `performance.now()`, in milliseconds
-   * @throws {IntakeError} `queue_unavailable`: certainly not stored; `outcome_unknown`: sent, but
-   * never answered
+   * @throws {IntakeError} `queue_unavailable` or `queue_full`: certainly not stored; `outcome_unknown`:
+   * sent, but never answered
    */
   add(frame: Frame, deadline: number): Promise<void>
   close(): Promise<void>
@@ -64,8 +64,13 @@ export function createFrameProducer(options: { redis: Redis; kind: RecordKind })
           const refused = cause instanceof ReplyError
           if (refused) maybeStored = sentBefore
           if (refused || performance.now() + pauseMs >= deadline) {
-            throw maybeStored
-              ? new IntakeError('outcome_unknown', 'The queue did not answer in time.', { cause })
+            if (maybeStored) {
+              throw new IntakeError('outcome_unknown', 'The queue did not answer in time.', {
+                cause,
+              })
+            }
+            throw isOutOfMemory(cause)
+              ? new IntakeError('queue_full', 'The queue has no memory left.', { cause })
               : new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
           }
         }

@@ -189,6 +189,14 @@ t.test(
   },
 )
 
+t.test('queue_full when Redis has no memory left', async (t) => {
+  const { producer, redis } = produce(t)
+  await once(redis, 'ready')
+  await redis.config('SET', 'maxmemory', '1')
+  t.teardown(() => redis.config('SET', 'maxmemory', '0'))
+  await t.rejects(producer.add(frame('too much'), soon(5_000)), { code: 'queue_full' })
+})
+
 /** Waits until no job waits or is in hand. */
 async function untilEmpty(redis: Redis): Promise<void> {
   const keys = ['wait', 'active'].map((list) => `${queuePrefix}:${queueNames.logs}:${list}`)

@@ -3,4 +3,4 @@ export { connectRedis, ReplyError, type Redis, type RedisRole } from './connect.
 export { createConnectionCheck } from './connection-check.ts'
 export { claimInstallation, installationKey, readInstallation } from './installation.ts'
 export { pollRedisState, type RedisPoll, type RedisState } from './poll-state.ts'
-export { findWriteRefusal } from './write-refusal.ts'
+export { findWriteRefusal, isOutOfMemory } from './write-refusal.ts'

@@ -42,3 +42,8 @@ export function describeRefusal(error: unknown): string {
   const code = replyCode(error as Error)
   return reasons[code] ?? `Redis refuses commands${code === '' ? '' : ` (${code})`}`
 }
+
+/** Whether Redis refused a command because it uses all of its `maxmemory`. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof ReplyError && replyCode(error as Error) === 'OOM'
+}

@@ -48,15 +48,15 @@ export const carelessClients = [
     sentMin: 1_000,
     async attack(attacker) {
       const text = request('POST /api/log', json, '{}')
-      const burst = Buffer.concat(Array.from({ length: 10 }, () => text))
+      const burst = Buffer.concat(Array.from({ length: 4 }, () => text))
       let sent = 0
       await repeat({ lanes: 16, signal: attacker.signal }, async () => {
         const socket = dial(attacker)
         if (!(await connected(socket))) return wait(100, attacker.signal)
         socket.resume()
         while (!attacker.signal.aborted && (await written(socket, burst))) {
-          sent += 10
-          await wait(100, attacker.signal)
+          sent += 4
+          await wait(40, attacker.signal)
         }
         socket.destroy()
       })

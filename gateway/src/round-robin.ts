@@ -1,0 +1,29 @@
+export interface RoundRobin<Item> {
+  add(account: string, item: Item): void
+  /** Takes the oldest item of the account whose turn it is; undefined when there is none. */
+  next(): Item | undefined
+  isEmpty(): boolean
+}
+
+/** A queue in which accounts take turns, so that none waits for all the items of another. */
+export function createRoundRobin<Item>(): RoundRobin<Item> {
+  /** By account; the first one is next. */
+  const queues = new Map<string, Item[]>()
+  return {
+    add(account, item) {
+      const queue = queues.get(account)
+      if (queue === undefined) queues.set(account, [item])
+      else queue.push(item)
+    },
+    next() {
+      for (const [account, queue] of queues) {
+        const item = queue.shift()
+        queues.delete(account)
+        if (queue.length > 0) queues.set(account, queue)
+        return item
+      }
+      return undefined
+    },
+    isEmpty: () => queues.size === 0,
+  }
+}
