@@ -64,6 +64,55 @@ export const carelessClients = [
     },
   }),
   hostileCase({
+    id: 'x12',
+    title: 'no key: 300 connections with 15 pipelined requests each, all read, opened again',
+    sentMin: 10_000,
+    async attack(attacker) {
+      const burst = Buffer.from(request('POST /api/log', json, '{}').toString().repeat(15))
+      let sent = 0
+      await repeat({ lanes: 300, signal: attacker.signal }, async () => {
+        const socket = dial(attacker)
+        if (!(await connected(socket))) return wait(100, attacker.signal)
+        socket.resume()
+        await written(socket, burst)
+        sent += 15
+        await ended(socket)
+      })
+      return { sent }
+    },
+  }),
+  hostileCase({
+    id: 'x13',
+    title: 'no key: 1,500 connections with one request after another, all read',
+    sentMin: 10_000,
+    async attack(attacker) {
+      const { sent } = await flood(attacker, {
+        lanes: 1_500,
+        path: '/api/log',
+        headers: { 'x-api-key': 'wrong' },
+        body: () => '{}',
+      })
+      return { sent }
+    },
+  }),
+  hostileCase({
+    id: 'x14',
+    title: 'no key: CONNECT, and a reset at once',
+    sentMin: 500,
+    async attack(attacker) {
+      let sent = 0
+      await repeat({ lanes: 4, pauseMs: 10, signal: attacker.signal }, async () => {
+        const socket = dial(attacker)
+        if (!(await connected(socket))) return wait(100, attacker.signal)
+        socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')
+        await wait(0, attacker.signal)
+        socket.resetAndDestroy()
+        sent++
+      })
+      return { sent }
+    },
+  }),
+  hostileCase({
     id: 'x10',
     title: 'one key: clients that close their half of the connection after a valid event',
     async attack(attacker) {

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { batchOfDevice, batchText, logText, mebibyte } from '../attack/bodies.ts'
+import { uuidV7 } from '../../faults/kit/payload.ts'
+import { batchOfDevice, batchText, list, logText, mebibyte, noise } from '../attack/bodies.ts'
+import { flood } from '../attack/flood.ts'
 import { hostileCase } from '../hostile-case.ts'
 import { entry, gzipped, judge, same } from './costly.ts'
 
@@ -79,6 +82,58 @@ export const costlyBatches = [
       path: '/api/log',
       body: () => logText(`{"a":"${'text '.repeat(200_000)}"}`),
     }),
+    judge,
+  }),
+  hostileCase({
+    id: 'd20',
+    title: 'one key: batches of 1.1 KB with 500 bad entries, 200 at a time',
+    attack: same({ lanes: 200, path: '/api/log/batch', body: () => batchText(entriesOf('0')) }),
+    judge,
+  }),
+  hostileCase({
+    id: 'd21',
+    title: 'one key: batches of 500 entries with random UUIDv4 ids, 32 at a time',
+    attack: (attacker) =>
+      flood(attacker, {
+        lanes: 32,
+        path: '/api/log/batch',
+        body: () => {
+          const entries = Array.from({ length: 500 }, () => `{"event":"a","id":"${randomUUID()}"}`)
+          return batchText(entries.join(','))
+        },
+      }),
+    judge,
+  }),
+  hostileCase({
+    id: 'd22',
+    title: 'one key: batches of 500 entries whose UUIDv7 ids are too old, four at a time',
+    attack: same({
+      lanes: 4,
+      path: '/api/log/batch',
+      body: () => {
+        const ids = Array.from({ length: 500 }, (_, index) => uuidV7(0x019000000000, index))
+        return batchText(ids.map((id) => `{"event":"a","id":"${id}"}`).join(','))
+      },
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'd23',
+    title:
+      'one key: batches of 39 KB with a random device of 33 KB and 490 entries, three at a time',
+    attack: (attacker) =>
+      flood(attacker, {
+        lanes: 3,
+        path: '/api/log/batch',
+        headers: gzipped,
+        body: () =>
+          gzipSync(
+            batchOfDevice(
+              { os: 'Android', big: noise(33_000) },
+              list(entry, 490 * (entry.length + 1)),
+            ),
+          ),
+      }),
     judge,
   }),
 ]

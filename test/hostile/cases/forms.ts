@@ -108,4 +108,48 @@ export const forms = [
     }),
     judge,
   }),
+  hostileCase({
+    id: 'e7',
+    title: 'one key: forms with 60 tiny file parts, 150 at a time',
+    attack: sendForms({
+      lanes: 150,
+      pauseMs: 0,
+      bodies: [`${payload}${part(attachment, 1).repeat(60)}${formEnd}`],
+    }),
+    judge,
+  }),
+  hostileCase({
+    id: 'e8',
+    title:
+      'one key: forms with four archives of 1 MB that the type detection would search, one at a time',
+    attack: sendForms({
+      lanes: 1,
+      pauseMs: 0,
+      bodies: [
+        Buffer.concat([
+          Buffer.from(payload),
+          ...Array.from({ length: 4 }, () =>
+            Buffer.concat([
+              Buffer.from(`--${boundary}\r\n${attachment}\r\n\r\n`),
+              searchedArchive(),
+              Buffer.from('\r\n'),
+            ]),
+          ),
+          Buffer.from(formEnd),
+        ]),
+      ],
+    }),
+    judge,
+  }),
 ]
+
+/** A zip entry without sizes, so that its end has to be searched for. */
+function searchedArchive(): Buffer {
+  const header = Buffer.alloc(30)
+  header.write('PK\x03\x04', 'latin1')
+  header.writeUInt16LE(20, 4)
+  header.writeUInt16LE(8, 6)
+  header.writeUInt16LE(8, 8)
+  header.writeUInt16LE(1, 26)
+  return Buffer.concat([header, Buffer.from('a'), Buffer.alloc(mebibyte, 'PK\x07\x08')])
+}
