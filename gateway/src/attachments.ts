@@ -7,8 +7,8 @@ import type { Image } from './upload.ts'
 
 /**
  * Stores the images of a record under keys that carry the hash of their content, so that no object is ever
- * overwritten with other bytes: the row of an earlier attempt may refer to it. Then runs `commit` with what the row says of them. When either has
- * certainly failed, the objects are removed as far as possible; when the outcome of `commit` is
+ * overwritten with other bytes: the row of an earlier attempt may refer to it. Then runs `commit` with what
+ * the row says of them. When either has certainly failed, the objects are removed as far as possible; when the outcome of `commit` is
  * unknown they stay, for the row may exist.
  *
  * @param options.repeatable the request carries an idempotency key: a repeat of it, which may be
