@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { GatewayConfig } from '../gateway/src/config.ts'
+import { WorkerConfig } from '../worker/src/config.ts'
 
 const lines = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8').split('\n')
 
@@ -13,3 +15,51 @@ t.test('compose creates no API key that is known beforehand', async (t) => {
   const [, value] = lines.join('\n').match(/INTAKE_API_KEY: (.*)/) ?? []
   t.equal(value, '${INTAKE_API_KEY:-}')
 })
+
+/** The settings that compose gives a service, with their values. */
+function environmentOf(service: string): Map<string, string> {
+  const text = lines.join('\n')
+  const [, block = ''] =
+    new RegExp(`^  ${service}:\\n([^]*?)(?=\\n\\S|\\n  \\w)`, 'm').exec(text) ?? []
+  const [, own = ''] = /^    environment:\n((?: {6}.*\n)*)/m.exec(`${block}\n`) ?? []
+  const [, s3 = ''] = /^x-s3: .*\n((?: {2}.*\n)*)/m.exec(text) ?? []
+  const settings = own.includes('<<: *s3') ? own + s3 : own
+  return new Map(
+    Array.from(settings.matchAll(/^ +([A-Z]\w*): (.*)$/gm), ([, name, value]) => [name!, value!]),
+  )
+}
+
+/** What the image of a process says itself: the addresses inside the container. */
+function imageSettings(target: string): string[] {
+  const dockerfile = readFileSync(new URL('../deploy/Dockerfile', import.meta.url), 'utf8')
+  return ['runtime', target].flatMap((stage) => {
+    const [, block = ''] = new RegExp(` AS ${stage}\\n([^]*?)(?=\\nFROM|$)`).exec(dockerfile) ?? []
+    const values = [...block.matchAll(/^ENV (.*)$/gm)].map(([, value]) => value).join(' ')
+    return Array.from(values.matchAll(/(\w+)=/g), ([, name]) => name!)
+  })
+}
+
+for (const [service, config] of [
+  ['gateway', GatewayConfig],
+  ['worker', WorkerConfig],
+] as const) {
+  t.test(`compose can set everything that the ${service} knows, and nothing else`, async (t) => {
+    const known = [...Object.keys(config.properties), 'LOG_LEVEL']
+    const given = environmentOf(service)
+    const fixed = imageSettings(service)
+    t.same(
+      known.filter((name) => !given.has(name) && !fixed.includes(name)),
+      [],
+      'not settable',
+    )
+    t.same(
+      [...given.keys()].filter((name) => !known.includes(name)),
+      [],
+      'not known',
+    )
+    for (const [name, value] of given) {
+      // Empty is the default of the process.
+      if (value.endsWith(':-}')) t.equal(value, `\${${name}:-}`)
+    }
+  })
+}

@@ -21,7 +21,7 @@ interface Step {
 
 /** What an idempotency key takes in Redis. */
 export async function measureReservations(shared: Bench): Promise<SuitePart> {
-  // The fewer there are, the more of a bucket each has to pay for.
+  // Few in a level pay for more of their hashes: just after the first level (24,576) is full, say.
   const totals = shared.options.quick ? [10_000, 50_000] : [10_000, 30_000, 100_000]
   const bench = await shared.withRedis('512mb')
   const variant = await bench.start('intake')
@@ -80,7 +80,6 @@ function table(steps: Step[]) {
       number(grown / kept.reservations, 1),
       number(kept.bytes / kept.reservations, 1),
     ]),
-    note: `The number of hashes of a day follows from the memory of Redis, so the first reservations of a
-day cost more than the later ones.`,
+    note: `The hashes of a day come in levels: a reservation goes to the first one whose hash is not full.`,
   }
 }

@@ -10,14 +10,15 @@ export interface Admission {
    * The time for a record that arrives now, in milliseconds: read and checked in one, because the
    * clock may have jumped since the request was admitted.
    *
-   * @throws {IntakeError} `clock_skew` while the clock of this gateway is not that of Redis
+   * @throws {IntakeError} `clock_skew` while the clock of this gateway is not that of Redis, or is at a time
+   * that the tables refuse
    */
   now(): number
   /** @throws {IntakeError} `queue_full` while the queue has no room for records of this kind */
   checkRoom(kind: RecordKind): void
   /** Why the queue takes no record, in words for an operator; undefined while it takes some. */
   refusal(): string | undefined
-  /** How far the two clocks are apart, in words for an operator; undefined: not too far. */
+  /** What is wrong with the clock of this gateway, in words for an operator; undefined: nothing. */
   clockSkew(): string | undefined
 }
 
@@ -35,7 +36,7 @@ const thresholds: Record<RecordKind, { refuse: number; resume: number }> = {
  * Decides from the state of Redis whether records can be taken.
  *
  * @param options.strict refuse while Redis is configured so that it could lose what it confirmed
- * @param options.onClockSkew told when the clocks have got too far apart, and when they no longer are
+ * @param options.onClockSkew told when the clock has become wrong, and when it no longer is
  * @param options.now the wall clock
  */
 export function createAdmission(options: {
@@ -66,8 +67,11 @@ export function createAdmission(options: {
   }
 
   function clockSkew(): string | undefined {
-    const { skewMs } = clock()
-    if (skewMs === undefined) return undefined
+    const { nowMs, skewMs, isOutOfRange } = clock()
+    if (skewMs === undefined) {
+      if (!isOutOfRange) return undefined
+      return `the clock of this gateway says ${new Date(nowMs).toISOString()}, which no record can have`
+    }
     const seconds = Math.round(Math.abs(skewMs) / 1_000)
     return `the clock of this gateway is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} that of Redis`
   }
@@ -76,8 +80,8 @@ export function createAdmission(options: {
     refusal,
     clockSkew,
     now() {
-      const { nowMs, skewMs } = clock()
-      if (skewMs === undefined) return nowMs
+      const { nowMs, skewMs, isOutOfRange } = clock()
+      if (skewMs === undefined && !isOutOfRange) return nowMs
       throw new IntakeError('clock_skew', 'The clock of this gateway is off; send again later.')
     },
     checkQueue() {

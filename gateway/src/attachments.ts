@@ -6,8 +6,9 @@ import type { StoredAttachment } from './row.ts'
 import type { Image } from './upload.ts'
 
 /**
- * Stores the images of a record, then runs `commit` with what the row says of them. When either has
- * certainly failed, the objects are removed as far as possible; when the outcome of `commit` is
+ * Stores the images of a record under keys that carry the hash of their content, so that no object is ever
+ * overwritten with other bytes: the row of an earlier attempt may refer to it. Then runs `commit` with what
+ * the row says of them. When either has certainly failed, the objects are removed as far as possible; when the outcome of `commit` is
  * unknown they stay, for the row may exist.
  *
  * @param options.repeatable the request carries an idempotency key: a repeat of it, which may be
@@ -25,7 +26,7 @@ export async function commitWithImages(options: {
   const { store, identity, images, repeatable, log, requestId, commit } = options
   const folder = `feedback/${identity.time.slice(0, 10).replaceAll('-', '/')}/${identity.id}`
   const objects = images.map((image, index) => ({
-    key: `${folder}/${index + 1}.${image.extension}`,
+    key: `${folder}/${index + 1}-${image.sha256}.${image.extension}`,
     ...image,
   }))
   const attachments = objects.map(({ key, contentType, body, sha256 }) => ({

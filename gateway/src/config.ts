@@ -102,7 +102,7 @@ export const GatewayConfig = Type.Object({
       'connection ends.',
   }),
   CONNECTIONS_MAX: Type.Integer({
-    minimum: 1,
+    minimum: 2,
     default: 2_000,
     description:
       'Open connections, and requests in flight. Idle connections make room for new ones, those ' +
@@ -118,7 +118,9 @@ export const GatewayConfig = Type.Object({
   ENQUEUE_DEADLINE_MS: Type.Integer({
     minimum: 100,
     default: 4_000,
-    description: 'Time from an accepted record to its place in the queue, in milliseconds.',
+    description:
+      'Time from an accepted record to its place in the queue, in milliseconds; also the time to reserve ' +
+      'an idempotency key.',
   }),
   STORAGE_DEADLINE_MS: Type.Integer({
     minimum: 100,
@@ -151,10 +153,14 @@ export function checkConfig(config: GatewayConfig): void {
     if (bytes <= config.BYTES_IN_FLIGHT_MAX) continue
     problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
   }
-  const processingMs = config.STORAGE_DEADLINE_MS + config.ENQUEUE_DEADLINE_MS
+  const { STORAGE_DEADLINE_MS: storageMs, ENQUEUE_DEADLINE_MS: enqueueMs } = config
+  // A feedback stores its images and is enqueued. Before that it reserves its key; or, without a key, its
+  // images are removed after a failure.
+  const processingMs = storageMs + enqueueMs + Math.max(storageMs, enqueueMs)
   if (config.RESPONSE_TIMEOUT_MS < processingMs) {
     problems.push(
-      'RESPONSE_TIMEOUT_MS must not be less than STORAGE_ and ENQUEUE_DEADLINE_MS together',
+      `RESPONSE_TIMEOUT_MS must be at least ${processingMs}: STORAGE_DEADLINE_MS, ENQUEUE_DEADLINE_MS, and ` +
+        'the longer of the two again',
     )
   }
   if (problems.length > 0) throw new ConfigError(`configuration: ${problems.join('; ')}`)

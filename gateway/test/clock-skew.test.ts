@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
+import { limits } from '@intake/contract'
 import { createAdmission } from '../src/admission.ts'
 import { createSkewGauge } from '../src/clock-skew.ts'
 import { feedbackPayload, headers, logBody, secret, startGateway } from './support.ts'
@@ -84,6 +85,37 @@ t.test('the reason names the distance and the direction', async (t) => {
   t.equal(admission.clockSkew(), undefined)
   t.equal(admission.now(), startMs)
   t.same(told, [ahead, undefined])
+})
+
+t.test('a time that the tables refuse counts as skewed, although Redis has the same', async (t) => {
+  const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
+  let nowMs = 0
+  const told: (string | undefined)[] = []
+  const admission = createAdmission({
+    state: () => ({
+      writeRefusal: undefined,
+      durabilityViolations: [],
+      memoryUsed: 0,
+      memoryBytesMax: 1,
+      installation: 'x',
+      clock: { offsetMs: nowMs - performance.now(), errorMs: 0 },
+    }),
+    strict: true,
+    clockSkewMaxMs: 5_000,
+    onClockSkew: (reason) => told.push(reason),
+    now: () => nowMs,
+  })
+  // Events are taken from 30 days before to 10 minutes after it.
+  const first = recordTimeMs.after + eventAgeMs + 1
+  const last = recordTimeMs.before - eventAheadMs - 1
+  for (nowMs of [0, first - 1, last + 1, 10 ** 14]) {
+    t.throws(() => admission.now(), { code: 'clock_skew' }, new Date(nowMs).toISOString())
+  }
+  for (nowMs of [first, last]) t.equal(admission.now(), nowMs)
+  t.same(told, [
+    'the clock of this gateway says 1970-01-01T00:00:00.000Z, which no record can have',
+    undefined,
+  ])
 })
 
 /** What the gateway sees of a Redis whose clock is this far from its own. */

@@ -67,6 +67,7 @@ t.test('201: images are stored under the id, and the row says what they are', as
   const [row] = gateway.rows('feedback')
   const day = String(row?.['time']).slice(0, 10).replaceAll('-', '/')
   const folder = `feedback/${day}/${body.id}`
+  const keys = [`${folder}/1-${sha256(images.png)}.png`, `${folder}/2-${sha256(images.gif)}.gif`]
   t.match(row, {
     id: body.id,
     feedback_id: '6F9619FF-8B86-4D01-B42D-00C04FC964FF',
@@ -74,16 +75,16 @@ t.test('201: images are stored under the id, and the row says what they are', as
     text: 'It broke.',
     attachments: [
       {
-        key: `${folder}/1.png`,
+        key: keys[0],
         content_type: 'image/png',
         bytes: images.png.length,
         sha256: sha256(images.png),
       },
-      { key: `${folder}/2.gif`, content_type: 'image/gif', sha256: sha256(images.gif) },
+      { key: keys[1], content_type: 'image/gif', sha256: sha256(images.gif) },
     ],
   })
-  t.same(gateway.objects.get(`${folder}/1.png`)?.body, images.png)
-  t.match(gateway.objects.get(`${folder}/2.gif`), {
+  t.same(gateway.objects.get(keys[0]!)?.body, images.png)
+  t.match(gateway.objects.get(keys[1]!), {
     contentType: 'image/gif',
     sha256: sha256(images.gif),
   })
@@ -419,9 +420,21 @@ t.test(
     const { status, body } = await send(gateway, [payload({ id }), file(images.png)])
     t.equal(status, 201)
     t.equal(gateway.objects.size, 1)
-    t.match([...gateway.objects.keys()][0], `/${body.id}/1.png`)
+    t.match([...gateway.objects.keys()][0], `/${body.id}/1-${sha256(images.png)}.png`)
   },
 )
+
+t.test('another image under the same key is refused, and the first one stays', async (t) => {
+  const gateway = await startGateway(t)
+  const id = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
+  t.equal((await send(gateway, [payload({ id }), file(images.png)])).status, 201)
+  const before = new Map(gateway.objects)
+  t.match(await send(gateway, [payload({ id }), file(images.gif)]), {
+    status: 422,
+    body: { code: 'idempotency_key_reused' },
+  })
+  t.same(gateway.objects, before)
+})
 
 t.test('503 outcome_unknown: the objects stay, for the row may exist', async (t) => {
   const gateway = await startGateway(t)

@@ -147,13 +147,13 @@ export const plantedBugs: PlantedBug[] = [
       // Each gateway goes by the day that it last heard of.
       {
         file: 'gateway/dist/identity/reserve-script.js',
-        find: 'local today = day - ARGV[1] + 1',
-        replace: 'local today = #KEYS - 1',
+        find: 'local today = day - ARGV[1]',
+        replace: 'local today = days - 2',
       },
       {
         file: 'gateway/dist/identity/reserve-script.js',
-        find: 'for i = #KEYS, 1, -1 do',
-        replace: 'for i = today, 1, -1 do',
+        find: 'for i = days - 1, 0, -1 do',
+        replace: 'for i = today, 0, -1 do',
       },
     ],
     reason: 'every repeat gets the same id',

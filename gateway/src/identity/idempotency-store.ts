@@ -37,6 +37,8 @@ export interface Reservation {
   id: string
 }
 
+type SettledReply = Exclude<ReserveReply, 'other days' | 'more levels'>
+
 const attemptTimeoutMs = 1_500
 const pauseMs = 100
 const fieldBytes = 9
@@ -45,12 +47,12 @@ const idBytes = 16
 /** Keeps reservations in Redis: 9 bytes of the key's hash to the id and the fingerprint, 22 bytes. */
 export function createIdempotencyStore(options: {
   redis: Redis
-  ledger: Pick<ReservationLedger, 'buckets' | 'hasRoom' | 'reserved' | 'refresh'>
+  ledger: Pick<ReservationLedger, 'buckets' | 'deepen' | 'hasRoom' | 'reserved' | 'refresh'>
 }): IdempotencyStore {
   const { ledger } = options
   const reserve = defineReserve(options.redis)
 
-  async function attempt(reservation: Reservation): Promise<ReserveReply> {
+  async function attempt(reservation: Reservation): Promise<SettledReply | 'other days'> {
     const { scope, apiKeyId, fingerprint, id } = reservation
     const kind = scope === 'feedback' ? 'feedback' : 'logs'
     const keyHash = hashKey(reservation)
@@ -63,15 +65,16 @@ export function createIdempotencyStore(options: {
       mayWrite: ledger.hasRoom(kind, apiKeyId),
       keptDays: limits.keyDays[kind],
     })
+    if (reply === 'more levels') {
+      ledger.deepen(kind, buckets.levels)
+      return attempt(reservation)
+    }
     if (reply === 'reserved') ledger.reserved(kind, apiKeyId)
     return reply
   }
 
   /** A reservation may be made twice: when the reply to it was lost, it is found to be there. */
-  async function untilAnswered(
-    reservation: Reservation,
-    deadline: number,
-  ): Promise<Exclude<ReserveReply, 'other days'>> {
+  async function untilAnswered(reservation: Reservation, deadline: number): Promise<SettledReply> {
     for (;;) {
       let cause: unknown
       try {

@@ -1,13 +1,15 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
 import { withDeadline } from '@intake/runtime'
-import { agreeOnDays, bucketsOf, type Day, type ReservationDays } from './reservation-days.ts'
+import { bucketsOf, levelsMax, type Buckets, type Day } from './reservation-buckets.ts'
 import { createReservationUsage } from './reservation-usage.ts'
 
 /** Where reservations are, and how many more there may be. */
 export interface ReservationLedger {
   /** The buckets in which a key may be found; undefined until Redis has been asked once. */
-  buckets(kind: RecordKind, keyHash: Buffer): { firstDay: Day; keys: string[] } | undefined
+  buckets(kind: RecordKind, keyHash: Buffer): Buckets | undefined
+  /** Looks one level deeper from now on: a bucket with this many levels was full. */
+  deepen(kind: RecordKind, levels: number): void
   /** Whether an API key may make one more reservation. */
   hasRoom(kind: RecordKind, apiKeyId: string): boolean
   /** Counts one that was made. */
@@ -19,7 +21,10 @@ export interface ReservationLedger {
   close(): void
 }
 
-/** What a reservation takes, with its part of everything round it; measured: 38 to 64 bytes. */
+/**
+ * What a reservation takes, with its part of everything round it, when there are so many that the share is
+ * used up; measured: 41 to 55 bytes.
+ */
 const reservationBytes = 64
 /** Of the share of a kind, so that one application leaves room for another. */
 const apiKeyPart = 0.5
@@ -38,7 +43,8 @@ export function createReservationLedger(options: {
 }): ReservationLedger {
   const { redis, memoryBytes, shares } = options
   const usage = createReservationUsage({ redis })
-  let days: ReservationDays | undefined
+  const levels: Record<RecordKind, number> = { logs: 1, feedback: 1 }
+  let today: Day | undefined
   let asking: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   let closed = false
@@ -48,9 +54,9 @@ export function createReservationLedger(options: {
 
   async function ask(): Promise<void> {
     if (memoryBytes() === undefined) return
-    const max = { logs: reservationsMax('logs'), feedback: reservationsMax('feedback') }
-    days = await agreeOnDays(redis, max)
-    await usage.sync(days.today)
+    const [seconds] = await redis.time()
+    today = Math.floor(Number(seconds) / 86_400)
+    await usage.sync(today)
   }
 
   const refresh = (): Promise<void> =>
@@ -60,12 +66,16 @@ export function createReservationLedger(options: {
 
   async function poll(): Promise<void> {
     await refresh().catch(options.onError)
-    if (!closed) timer = setTimeout(() => void poll(), days === undefined ? 100 : intervalMs)
+    if (!closed) timer = setTimeout(() => void poll(), today === undefined ? 100 : intervalMs)
   }
   void poll()
 
   return {
-    buckets: (kind, keyHash) => days && bucketsOf(days, kind, keyHash),
+    buckets: (kind, keyHash) =>
+      today === undefined ? undefined : bucketsOf({ kind, keyHash, today, levels: levels[kind] }),
+    deepen(kind, before) {
+      levels[kind] = Math.min(Math.max(levels[kind], before + 1), levelsMax)
+    },
     hasRoom: (kind, apiKeyId) =>
       usage.total(kind) < reservationsMax(kind) &&
       usage.of(kind, apiKeyId) < reservationsMax(kind) * apiKeyPart,

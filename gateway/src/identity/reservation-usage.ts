@@ -1,6 +1,6 @@
 import { kinds, limits, type RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
-import type { Day } from './reservation-days.ts'
+import type { Day } from './reservation-buckets.ts'
 
 export interface ReservationUsage {
   /** Counts a reservation that was made. */

@@ -1,51 +1,62 @@
 import type { Redis } from '@intake/redis'
+import { bucketFieldsMax, levelsMax, type Buckets } from './reservation-buckets.ts'
 
 /**
- * Finds a key in the buckets of all days, or writes it into today's. Today is what the clock of Redis
- * says within the script, so two gateways agree also over midnight.
+ * Finds a key in the buckets of all days, or writes it into the first one of today that is not full. Today
+ * is what the clock of Redis says within the script, so two gateways agree also over midnight. A full
+ * bucket stays full, so what is in a deeper level is found by all of them too.
  *
- * KEYS: the bucket of each day, without a gap, the last but one being today by what the caller knew.
- * ARGV: the first of the days, the field, the value, whether it may be written, the days it is kept.
- * Returns the value found, or 1: written; 0: not there, and not written; 2: other days are needed.
+ * KEYS: the buckets as in `Buckets`, today being the last day but one by what the caller knew.
+ * ARGV: the first of the days, the levels, the field, the value, whether it may be written, the days it is
+ * kept. Returns the value found, or 1: written; 0: not there, and not written; 2: other days are needed;
+ * 3: one more level is needed.
  */
 const script = `
+local levels = tonumber(ARGV[2])
+local days = #KEYS / levels
 local day = math.floor(redis.call('TIME')[1] / 86400)
-local today = day - ARGV[1] + 1
-if today ~= #KEYS - 1 and today ~= #KEYS then return 2 end
-for i = #KEYS, 1, -1 do
-  local value = redis.call('HGET', KEYS[i], ARGV[2])
-  if value then return value end
+local today = day - ARGV[1]
+if today ~= days - 2 and today ~= days - 1 then return 2 end
+local free
+for i = days - 1, 0, -1 do
+  for level = 1, levels do
+    local bucket = KEYS[i * levels + level]
+    local value = redis.call('HGET', bucket, ARGV[3])
+    if value then return value end
+    if redis.call('HLEN', bucket) < ${bucketFieldsMax} or level == ${levelsMax} then
+      if i == today then free = bucket end
+      break
+    end
+    if level == levels then return 3 end
+  end
 end
-if ARGV[4] == '0' then return 0 end
-redis.call('HSET', KEYS[today], ARGV[2], ARGV[3])
-if redis.call('HLEN', KEYS[today]) == 1 then
-  redis.call('EXPIREAT', KEYS[today], (day + 1 + ARGV[5]) * 86400)
+if ARGV[5] == '0' then return 0 end
+redis.call('HSET', free, ARGV[3], ARGV[4])
+if redis.call('HLEN', free) == 1 then
+  redis.call('EXPIREAT', free, (day + 1 + ARGV[6]) * 86400)
 end
 return 1
 `
 
-export interface ReserveCall {
-  keys: string[]
-  /** Days since 1970. */
-  firstDay: number
+export interface ReserveCall extends Buckets {
   field: Buffer
   value: Buffer
   mayWrite: boolean
   keptDays: number
 }
 
-export type ReserveReply = Buffer | 'reserved' | 'no room' | 'other days'
+export type ReserveReply = Buffer | 'reserved' | 'no room' | 'other days' | 'more levels'
 
-const replies = ['no room', 'reserved', 'other days'] as const
+const replies = ['no room', 'reserved', 'other days', 'more levels'] as const
 
 /** Loads the script under a command of its own; the client sends it again where Redis lacks it. */
 export function defineReserve(redis: Redis): (call: ReserveCall) => Promise<ReserveReply> {
   redis.defineCommand('intakeReserve', { lua: script })
   const { intakeReserveBuffer } = redis as unknown as {
-    intakeReserveBuffer: (...args: (Buffer | string | number)[]) => Promise<Buffer | 0 | 1 | 2>
+    intakeReserveBuffer: (...args: (Buffer | string | number)[]) => Promise<Buffer | 0 | 1 | 2 | 3>
   }
-  return async ({ keys, firstDay, field, value, mayWrite, keptDays }) => {
-    const args = [firstDay, field, value, mayWrite ? 1 : 0, keptDays]
+  return async ({ keys, firstDay, levels, field, value, mayWrite, keptDays }) => {
+    const args = [firstDay, levels, field, value, mayWrite ? 1 : 0, keptDays]
     const reply = await intakeReserveBuffer.call(redis, keys.length, ...keys, ...args)
     return typeof reply === 'number' ? replies[reply] : reply
   }

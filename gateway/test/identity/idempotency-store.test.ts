@@ -3,7 +3,11 @@ import { connectRedis, type Redis } from '@intake/redis'
 import { startRedis } from '@intake/stack'
 import { startTcpProxy } from '../../../test/faults/kit/tcp-proxy.ts'
 import { createDataDir } from '../../../test/support/data-dir.ts'
-import { createIdempotencyStore } from '../../src/identity/idempotency-store.ts'
+import {
+  createIdempotencyStore,
+  type IdempotencyStore,
+  type Reservation,
+} from '../../src/identity/idempotency-store.ts'
 import { createReservationLedger } from '../../src/identity/reservation-ledger.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
@@ -75,7 +79,7 @@ t.test(
 t.test(
   'a key that was reserved up to three days ago is found, and one from tomorrow',
   async (t) => {
-    const { store, ledger } = await createStore(t)
+    const { store } = await createStore(t)
     for (const daysAgo of [3, 2, 1, -1]) {
       const reservation = { ...first, key: `of ${daysAgo} days ago`, id: id(200 + daysAgo) }
       await store.reserve(reservation, soon())
@@ -84,23 +88,11 @@ t.test(
         if (day === undefined || (await redis.hlen(key)) === 0) continue
         await redis.rename(key, `${tag}${Number(day) - daysAgo}:${bucket}`)
       }
-      await moveLayout(daysAgo)
-      await ledger.refresh()
       t.equal(await store.reserve({ ...reservation, id: id(300) }, soon()), reservation.id)
       await redis.flushall()
-      await ledger.refresh()
     }
   },
 )
-
-/** As if the days had been settled that many days ago. */
-async function moveLayout(daysAgo: number): Promise<void> {
-  const key = '{intake}:reservations:layout'
-  for (const [field, bits] of Object.entries(await redis.hgetall(key))) {
-    const [kind, day] = field.split(':')
-    await redis.hset(key, `${kind}:${Number(day) - daysAgo}`, bits)
-  }
-}
 
 t.test('the reservations of a day end three days after it, those of feedback thirty', async (t) => {
   const { store } = await createStore(t)
@@ -144,33 +136,50 @@ t.test(
   },
 )
 
-t.test('the number of buckets may change from day to day', async (t) => {
-  await redis.flushall()
-  const { store } = await createStore(t, { memoryBytes: 64 * mebibyte })
-  t.equal(await store.reserve(first, soon()), first.id)
-  const larger = await createStore(t, { memoryBytes: 64 * 1024 * mebibyte })
-  t.equal(await larger.store.reserve({ ...first, id: id(2) }, soon()), first.id, 'not today')
-})
-
-t.test('a reservation takes at most 64 bytes of Redis', async (t) => {
-  await redis.flushall()
-  // Half of what there is room for, so that the buckets are as full as on an ordinary day.
-  const memoryBytes = 64 * mebibyte
-  const { store } = await createStore(t, { memoryBytes })
-  const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
-  const reservations = 20_000
-  const before = await used()
-  for (let n = 0; n < reservations; n += 500) {
-    await Promise.all(
-      Array.from({ length: 500 }, (_, i) =>
-        store.reserve({ ...first, key: `of many ${n + i}`, id: id(n + i) }, soon()),
-      ),
-    )
+/** Reserves the keys of these numbers, and gives the ids that belong to them. */
+async function fill(
+  store: IdempotencyStore,
+  { from = 0, to }: { from?: number; to: number },
+  rest: Partial<Reservation>,
+): Promise<string[]> {
+  const ids: string[] = []
+  for (let n = from; n < to; n += 500) {
+    const some = Array.from({ length: Math.min(500, to - n) }, (_, i) => {
+      const one = { ...first, apiKeyId: `key_${i % 2}`, key: `of many ${n + i}`, id: id(n + i) }
+      return store.reserve({ ...one, ...rest }, soon())
+    })
+    ids.push(...(await Promise.all(some)))
   }
-  const bytes = ((await used()) - before) / reservations
-  t.comment(`${bytes.toFixed(1)} bytes per reservation`)
-  t.ok(bytes <= 64, `${bytes} bytes`)
-})
+  return ids
+}
+
+/** What Redis uses, in bytes. */
+const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
+
+for (const scope of ['logs', 'feedback'] as const) {
+  t.test(`one day may fill the whole share of ${scope}, at 64 bytes a reservation`, async (t) => {
+    await redis.flushall()
+    // As redis.conf has it.
+    await redis.config('SET', 'hash-max-listpack-entries', '128')
+    const memoryBytes = 16 * mebibyte
+    const { store, ledger } = await createStore(t, { memoryBytes })
+    const before = await used()
+    const reservations = (memoryBytes * 0.125) / 64
+    const ids = await fill(store, { to: reservations }, { scope })
+    t.equal(ledger.full().length, 1, 'the share is used up')
+    const bytes = ((await used()) - before) / reservations
+    t.comment(`${bytes.toFixed(1)} bytes per reservation`)
+    t.ok(bytes <= 64, `${bytes} bytes`)
+    const buckets = await redis.keys(`{intake:*}:${scope}:*`)
+    const encodings = await Promise.all(buckets.map((key) => redis.object('ENCODING', key)))
+    t.same([...new Set(encodings)], ['listpack'])
+    // The last ones are in the second level.
+    const { store: justStarted } = await createStore(t, { memoryBytes })
+    const last = { from: reservations - 2_000, to: reservations }
+    const found = await fill(justStarted, last, { scope, id: id(0) })
+    t.same(found, ids.slice(-2_000), 'another gateway finds them')
+  })
+}
 
 t.test('a reservation whose reply was lost is asked for again, and found', async (t) => {
   const proxy = await startTcpProxy({ target: server.port, random: Math.random })

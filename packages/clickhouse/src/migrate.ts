@@ -9,7 +9,7 @@ export interface MigrateOptions {
   migrations?: readonly Migration[]
 }
 
-/** The recorded history and the migrations of this release contradict each other. */
+/** The recorded history and the migrations of this release contradict each other. One sentence for a person. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
@@ -51,7 +51,9 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   if (changed.length > 0) {
     const names = changed.map(({ name }) => name).join(', ')
     throw new MigrationError(
-      `Applied migrations were changed afterwards: ${names}. Restore them and add a new one.`,
+      `The tables in ClickHouse were made by another version of Intake (${names}) and cannot be used by ` +
+        'this one: drop the database intake with all that is in it (with Docker Compose: docker compose ' +
+        'down --volumes, which deletes all data), or set CLICKHOUSE_URL to another server.',
     )
   }
 

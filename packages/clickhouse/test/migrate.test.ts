@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startClickHouse } from '@intake/stack'
-import { createClickHouse, migrate, MigrationError, type Migration } from '../src/index.ts'
+import { createClickHouse, migrate, type Migration } from '../src/index.ts'
 import { createDataDir } from '../../../test/support/data-dir.ts'
 import { failureOf } from './fixture.ts'
 
@@ -51,10 +51,10 @@ t.test('new migrations run in order, and again after a failure half way', async 
 t.test('an applied migration that changed stops everything before it starts', async (t) => {
   const changed: Migration = { name: '9001-first', statements: ['SELECT 1'] }
   const later: Migration = { name: '9003-third', statements: ['CREATE TABLE intake.three'] }
-  const error = new MigrationError(
-    'Applied migrations were changed afterwards: 9001-first. Restore them and add a new one.',
-  )
-  await t.rejects(migrate({ clickhouse, migrations: [changed, later] }), error)
+  await t.rejects(migrate({ clickhouse, migrations: [changed, later] }), {
+    name: 'MigrationError',
+    message: /another version of Intake \(9001-first\)/,
+  })
 })
 
 t.test(

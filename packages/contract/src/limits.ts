@@ -21,6 +21,8 @@ export const limits = {
   /** A document with an integer beyond 2^53 or an escape in a name; its parser is slower. */
   losslessJsonBytes: 1024 * 1024,
   supportedAbis: 64,
+  /** The times that the tables take, both ends excluded: the constraint of migration 0001. */
+  recordTimeMs: { after: Date.UTC(2020, 0), before: Date.UTC(2200, 0) },
   /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */
   eventAgeMs: 30 * 24 * 60 * 60 * 1000,
   eventAheadMs: 10 * 60 * 1000,

@@ -21,7 +21,8 @@ const reasons: Record<string, string> = {
 /**
  * Why this Redis takes no writes, in words for an operator; undefined: it takes them. Asks for a
  * write without an effect, so that every reason counts, and for the role, because a replica can be
- * configured to take writes that its next synchronisation deletes.
+ * configured to take writes that its next synchronisation deletes. Such a replica gives no reply by which
+ * the connection would leave it, so it is left here.
  *
  * Memory that is used up is none of the reasons: see `RedisState.memoryUsed`.
  *
@@ -30,7 +31,10 @@ const reasons: Record<string, string> = {
 export async function findWriteRefusal(redis: Redis): Promise<string | undefined> {
   try {
     const [replication] = await Promise.all([redis.info('replication'), redis.del(absentKey)])
-    return infoField(replication, 'role') === 'slave' ? replica : undefined
+    if (infoField(replication, 'role') !== 'slave') return undefined
+    // After a failover the same address leads to the new primary, but only for a new connection.
+    redis.disconnect(true)
+    return replica
   } catch (error) {
     return describeRefusal(error)
   }

@@ -118,7 +118,15 @@ t.test('many commands that fail together end the connection once', async (t) => 
   t.same(warnings, [])
 })
 
-t.test('the state says that Redis is a replica, and no longer when it is none', async (t) => {
+for (const readOnly of ['yes', 'no']) {
+  const title = `the state says that Redis is a replica (replica-read-only ${readOnly}), and leaves it`
+  t.test(title, (t) => followFailover(t, readOnly))
+}
+
+async function followFailover(t: Test, readOnly: string): Promise<void> {
+  const operator = open(t, first.url, 'consumer')
+  await operator.config('SET', 'replica-read-only', readOnly)
+  t.teardown(() => operator.config('SET', 'replica-read-only', 'yes'))
   await promote(t, first)
   const address = await openAddress(t)
   const redis = open(t, address.url, 'producer')
@@ -138,7 +146,7 @@ t.test('the state says that Redis is a replica, and no longer when it is none', 
   address.leadTo(second)
   await until(() => poll.state()?.writeRefusal === undefined)
   t.same(told, ['Redis is a replica', undefined], 'told when it changes')
-})
+}
 
 t.test('a replica that takes writes, which its primary deletes, is a replica too', async (t) => {
   await promote(t, second)

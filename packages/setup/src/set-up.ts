@@ -1,5 +1,5 @@
 import { createApiKeyStore } from '@intake/api-keys'
-import { createClickHouse, migrate, type ClickHouse } from '@intake/clickhouse'
+import { createClickHouse, migrate, MigrationError, type ClickHouse } from '@intake/clickhouse'
 import { createObjectStore } from '@intake/object-store'
 import { connectRedis, type Redis } from '@intake/redis'
 import { withDeadline } from '@intake/runtime'
@@ -23,7 +23,8 @@ const deadlineMs = 20_000
  * the mark of this installation, the first API key. What is there already is left alone, so it can
  * run at every start.
  *
- * @throws {SetupError} when a service cannot be reached, or when Redis has lost its data
+ * @throws {SetupError} when a service cannot be reached, when Redis has lost its data, or when the tables are
+ * those of another version
  */
 export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
   const { redisUrl, clickhouseUrl, s3, apiKey, acceptEmptyRedis } = options
@@ -84,6 +85,7 @@ async function step<T>(what: string, work: Promise<T>): Promise<T> {
     return await work
   } catch (cause) {
     if (cause instanceof SetupError) throw cause
+    if (cause instanceof MigrationError) throw new SetupError(cause.message, { cause })
     const why = String(cause instanceof Error ? cause.message : cause).replace(/\.$/, '')
     throw new SetupError(`${what} failed: ${why}.`, { cause })
   }

@@ -58,3 +58,31 @@ t.test('a Redis and a ClickHouse of different installations are not joined', asy
   await redis.set('{intake}:installation', 'another')
   await t.rejects(setUp({ ...options, acceptEmptyRedis: true }), /different installations/)
 })
+
+t.test(
+  'the tables of another version are refused in one sentence that says what to do',
+  async (t) => {
+    const database = 'DROP DATABASE intake'
+    await clickhouse.command(database)
+    await redis.flushall()
+    await setUp(options)
+    // As an earlier build left them.
+    await clickhouse.command(
+      "ALTER TABLE intake.schema_migrations DELETE WHERE name = '0001-logs-and-feedback' " +
+        'SETTINGS mutations_sync = 2',
+    )
+    await clickhouse.command(
+      "INSERT INTO intake.schema_migrations (name, checksum) VALUES ('0001-logs-and-feedback', 'x')",
+    )
+    await t.rejects(setUp(options), {
+      name: 'SetupError',
+      message:
+        'The tables in ClickHouse were made by another version of Intake (0001-logs-and-feedback) and ' +
+        'cannot be used by this one: drop the database intake with all that is in it (with Docker ' +
+        'Compose: docker compose down --volumes, which deletes all data), or set CLICKHOUSE_URL to ' +
+        'another server.',
+    })
+    await clickhouse.command(database)
+    t.ok((await setUp(options)).applied.length > 0, 'the first advice helps')
+  },
+)

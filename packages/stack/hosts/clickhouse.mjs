@@ -1,22 +1,22 @@
 // Starts ClickHouse (clickhouse-engine.mjs) with a low priority, and confined where the system can:
 // clickhouse-local lets every user read every file that its process can read, by the function file()
 // and by formats, whatever is granted. So the process must not be able to read what is not its own.
-// Arguments: data folder, configuration file, port. With --check it only says whether it can confine.
+// Arguments: data folder, configuration file, port. With --check it only says what keeps it from that, as JSON.
 // Plain JavaScript because it is started as a process of its own, from the sources and from dist.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { becomeProgram, confine, whyNot } from './landlock.mjs'
+import { becomeProgram, confine, obstacles } from './landlock.mjs'
 
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url))
-const obstacle = whyNot()
+const found = obstacles()
 
 if (process.argv[2] === '--check') {
-  if (obstacle !== undefined) console.log(obstacle)
+  console.log(JSON.stringify(found))
 } else {
   lowerPriority(10)
-  if (obstacle === undefined) startConfined(process.argv.slice(2))
+  if (found.files === undefined) startConfined(process.argv.slice(2))
   else await import('./clickhouse-engine.mjs')
 }
 

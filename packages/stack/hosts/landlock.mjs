@@ -5,7 +5,8 @@ import { closeSync, openSync, statSync } from 'node:fs'
 import { DataType, load, open } from 'ffi-rs'
 
 // Renaming between folders needs version 2.
-const versionMin = 2
+const filesVersionMin = 2
+const networkVersionMin = 4
 const createRuleset = 444
 const addRule = 445
 const restrictSelf = 446
@@ -23,21 +24,26 @@ const connectTcp = 1n << 1n
 /** Everything that a version knows of files, from reading them to controlling devices. */
 const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
 
-/** Undefined, or why this system cannot confine a process. */
-export function whyNot() {
-  if (process.platform !== 'linux') return 'it is not Linux'
-  return landlockVersion() < versionMin ? 'it has no Landlock (Linux 5.19)' : undefined
+/** Why this system cannot confine a process: as to files, and as to connections. Undefined: it can. */
+export function obstacles() {
+  if (process.platform !== 'linux') return { files: 'it is not Linux', network: 'it is not Linux' }
+  const version = landlockVersion()
+  const [files, network] = [
+    version < filesVersionMin ? 'it has no Landlock (Linux 5.19)' : undefined,
+    version < networkVersionMin ? 'it has no Landlock for networks (Linux 6.7)' : undefined,
+  ]
+  return { files, network }
 }
 
 /**
  * Confines the calling thread, and whatever it starts or becomes, to what is at and below these
- * paths; paths that do not exist are left out. From Linux 6.7 on it can listen on nothing but this
- * port, and connect to nothing.
+ * paths; paths that do not exist are left out. It can listen on nothing but this port, and connect to
+ * nothing, unless there is an obstacle as to the network.
  */
 export function confine({ readable, writable, port }) {
   const version = landlockVersion()
   const all = fileRights(version)
-  const hasNetwork = version >= 4
+  const hasNetwork = version >= networkVersionMin
   const attributes = hasNetwork ? words(all, bindTcp | connectTcp) : words(all)
   const rules = systemCall(createRuleset, attributes, attributes.length, 0)
 

@@ -25,8 +25,13 @@ export interface ClickHouseOptions extends ServiceOptions {
 export interface ClickHouse extends Service {
   /** The same server as the user `analyst`. */
   analystUrl: string
-  /** Why the system cannot confine the process. Then there is no user `analyst`. */
+  /** Why the system cannot confine the process to its files. Then there is no user `analyst`. */
   unconfined: string | undefined
+  /**
+   * Why the system cannot keep the process from connecting to other servers. Then the user `intake` can
+   * make it do so; the user `analyst` lacks the rights.
+   */
+  unconfinedNetwork: string | undefined
 }
 
 /**
@@ -36,22 +41,22 @@ export interface ClickHouse extends Service {
  * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
  * credentials only by basic authentication or `X-ClickHouse-User`. The function `file()` and some
  * formats read every file that the process can read, for every user. So the process is confined
- * (hosts/clickhouse.mjs): it reads its own data and configuration, with hashes of the passwords, and
- * connects to nothing. Where the system cannot confine it, there is no user `analyst`.
+ * (hosts/clickhouse.mjs): it reads its own data and configuration, with hashes of the passwords. Where the
+ * system cannot do that, there is no user `analyst`. From Linux 6.7 on it also connects to nothing.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
   const { memoryBytesMax = 2 * 1024 ** 3, readyMs = 60_000, signal } = options
   const dataDir = resolve(options.dataDir)
-  const [port, unconfined] = await Promise.all([
+  const [port, obstacles] = await Promise.all([
     claimPort('ClickHouse', options.port),
-    whyNotConfined(),
+    findObstacles(),
   ])
 
   for (const name of ['data', 'config']) mkdirSync(join(dataDir, name), { recursive: true })
   const configFile = join(dataDir, 'config', 'config.xml')
   const usersFile = join(dataDir, 'config', 'users.xml')
-  const passwords = unconfined === undefined ? { password, analystPassword } : { password }
+  const passwords = obstacles.files === undefined ? { password, analystPassword } : { password }
   writeFileSync(configFile, serverConfig({ usersFile, memoryBytesMax }), { mode: 0o600 })
   writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
 
@@ -72,16 +77,17 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   return {
     ...toService(child, { url: urlOf('intake', password), port }),
     analystUrl: urlOf('analyst', analystPassword),
-    unconfined,
+    unconfined: obstacles.files,
+    unconfinedNetwork: obstacles.network,
   }
 }
 
-/** Undefined, or why this system cannot confine the engine. */
-async function whyNotConfined(): Promise<string | undefined> {
+/** Why this system cannot confine the engine; absent: it can. */
+async function findObstacles(): Promise<{ files?: string; network?: string }> {
   const { stdout } = await promisify(execFile)(process.execPath, [host, '--check'], {
     timeout: checkTimeoutMs,
   })
-  return stdout.trim() || undefined
+  return JSON.parse(stdout) as { files?: string; network?: string }
 }
 
 async function answers({ port, password }: { port: number; password: string }) {

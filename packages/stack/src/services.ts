@@ -71,8 +71,16 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     const { service, part } = await run('ClickHouse', (signal) =>
       startClickHouse({ ...place('clickhouse'), port, password, analystPassword, signal }),
     )
-    const { url, analystUrl, unconfined } = service
-    if (unconfined === undefined) return { url, readerUrl: analystUrl, part }
+    const { url, analystUrl, unconfined, unconfinedNetwork } = service
+    if (unconfined === undefined) {
+      if (unconfinedNetwork !== undefined) {
+        say(
+          'ClickHouse could connect to other servers for its owner, not for analysts: this system cannot ' +
+            `keep it from that: ${unconfinedNetwork}.`,
+        )
+      }
+      return { url, readerUrl: analystUrl, part }
+    }
     say(
       `ClickHouse has no user for analysts, because this system cannot confine it: ${unconfined}.`,
     )

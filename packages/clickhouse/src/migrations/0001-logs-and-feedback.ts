@@ -53,13 +53,15 @@ const tail = `
  * The sorting key is the identity: rows with an equal one are versions of one record, and the highest
  * `ver` is shown. It falls with the time of arrival, so the version that was accepted first wins; a
  * tombstone brings a higher one. `time` is the time inside `id`, nothing else: were it free, a repeat
- * could be another record, in another partition.
+ * could be another record, in another partition. Its range is `recordTimeMs` of the contract; from 2286 on
+ * `ver` would be less than zero.
  */
 const table = `
   ver UInt64 DEFAULT 10000000000000 - toUnixTimestamp64Milli(received_at),
   is_deleted UInt8 DEFAULT 0,
   CONSTRAINT time_is_in_id CHECK time = UUIDv7ToDateTime(id, 'UTC')
-    AND time > toDateTime64('2020-01-01 00:00:00', 3, 'UTC'),
+    AND time > toDateTime64('2020-01-01 00:00:00', 3, 'UTC')
+    AND time < toDateTime64('2200-01-01 00:00:00', 3, 'UTC'),
   CONSTRAINT has_application CHECK bundle_identifier != ''
 )
 ENGINE = ReplacingMergeTree(ver, is_deleted)

@@ -1,0 +1,50 @@
+import { limits, type RecordKind } from '@intake/contract'
+
+/** Days since 1970, by the clock of Redis. */
+export type Day = number
+
+/**
+ * Hashes up to this size are stored compactly (a listpack: 38 bytes for a reservation); larger ones take
+ * three times as much. Redis can be configured to draw that line at 128 fields, as its own redis.conf does.
+ */
+export const bucketFieldsMax = 96
+
+/**
+ * The hashes of a day come in levels, each with this many times as many hashes as the one before. A
+ * reservation goes to the first level whose hash is not full. So hashes stay small however many
+ * reservations a day brings, and a day with few of them has few hashes.
+ */
+const levelBits = 4
+/** All hashes of a key share a Redis Cluster slot: that of the first 8 bits of its hash. */
+const firstLevelBits = 8
+/** The last level has 2^24 hashes: for 1.6 billion reservations a day. */
+export const levelsMax = 5
+
+/** Where a reservation may be. */
+export interface Buckets {
+  firstDay: Day
+  /** How many there are of each day. */
+  levels: number
+  /** Day by day from the first one to tomorrow, each from the first level on. */
+  keys: string[]
+}
+
+/** @param keyHash at least 32 bits */
+export function bucketsOf(options: {
+  kind: RecordKind
+  keyHash: Buffer
+  today: Day
+  levels: number
+}): Buckets {
+  const { kind, keyHash, today, levels } = options
+  const firstDay = today - limits.keyDays[kind]
+  const digits = keyHash.subarray(0, 4).toString('hex')
+  const tag = `{intake:${digits.slice(0, firstLevelBits / 4)}}:${kind}`
+  const keys: string[] = []
+  for (let day = firstDay; day <= today + 1; day++) {
+    for (let level = 0; level < levels; level++) {
+      keys.push(`${tag}:${day}:${digits.slice(0, (firstLevelBits + level * levelBits) / 4)}`)
+    }
+  }
+  return { firstDay, levels, keys }
+}

@@ -1,0 +1,33 @@
+import t from 'tap'
+import { ConfigError, loadConfig } from '@intake/runtime'
+import { checkConfig, GatewayConfig } from '../src/config.ts'
+import { createShares } from '../src/shares.ts'
+
+const load = (env: Record<string, string>) =>
+  loadConfig(GatewayConfig, { REDIS_URL: 'redis://x', S3_ENDPOINT: 'http://x', ...env })
+
+const defaults = load({})
+
+t.test('the defaults do not contradict each other', async () => {
+  checkConfig(defaults)
+})
+
+t.test('the fewest connections that can be set take one request', async (t) => {
+  t.throws(() => load({ CONNECTIONS_MAX: '1' }), ConfigError)
+  t.ok(createShares(load({ CONNECTIONS_MAX: '2' }).CONNECTIONS_MAX).take('key', 1))
+})
+
+t.test('a response may take as long as the longest feedback', async (t) => {
+  const times: [storage: number, enqueue: number, needed: number][] = [
+    // A key is reserved and the record enqueued, around its images.
+    [1_000, 10_000, 21_000],
+    // Images are stored, and removed when the record could not be enqueued.
+    [10_000, 1_000, 21_000],
+  ]
+  for (const [storage, enqueue, needed] of times) {
+    const config = { ...defaults, STORAGE_DEADLINE_MS: storage, ENQUEUE_DEADLINE_MS: enqueue }
+    checkConfig({ ...config, RESPONSE_TIMEOUT_MS: needed })
+    const tooShort = () => checkConfig({ ...config, RESPONSE_TIMEOUT_MS: needed - 1 })
+    t.throws(tooShort, { message: /RESPONSE_TIMEOUT_MS must be at least 21000/ })
+  }
+})

@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { errorCatalogue } from '@intake/contract'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const pagesDir = join(root, 'docs/operations')
+const pages = readdirSync(pagesDir).filter((name) => name !== 'README.md')
+const read = (page: string) => readFileSync(join(pagesDir, page), 'utf8')
+
+const sourceDirs = [
+  'gateway/src',
+  'worker/src',
+  ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`),
+]
+const sources = sourceDirs.flatMap((dir) =>
+  readdirSync(join(root, dir), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(join(root, dir, name), 'utf8')),
+)
+const source = sources.join('\n')
+/** As it is printed: texts of several literals in one piece. */
+const printed = source.replaceAll(/['`] \+\s+['`]/g, '')
+
+/** By the library that ends the processes. */
+const printedByOthers = new Set(['killed by timeout'])
+
+t.test('every page that a log line or an error names exists', async (t) => {
+  const named = Array.from(
+    source.matchAll(/docs\/operations\/([^\s'`)]+\.md)/g),
+    ([, page]) => page!,
+  )
+  t.ok(named.length > 10, `${named.length} places`)
+  for (const page of named) {
+    // A part that is computed stands for any text.
+    const pattern = new RegExp(`^${page.replaceAll(/\$\{[^}]*\}/g, '.+')}$`)
+    t.ok(
+      pages.some((one) => pattern.test(one)),
+      page,
+    )
+  }
+})
+
+t.test('every kind of a failed insert has its page', async (t) => {
+  const [, kinds = ''] = /type FailureKind = ([^\n]*)/.exec(source) ?? []
+  const names = Array.from(kinds.matchAll(/'(\w+)'/g), ([, kind]) => `insert-${kind}.md`)
+  t.ok(names.length >= 4)
+  for (const name of names) t.ok(pages.includes(name), name)
+})
+
+t.test('the list of symptoms names every page, and pages link to pages that exist', async (t) => {
+  const listed = Array.from(read('README.md').matchAll(/\]\(([\w-]+\.md)\)/g), ([, page]) => page!)
+  t.same(new Set(listed), new Set(pages))
+  for (const page of pages) {
+    for (const [, target] of read(page).matchAll(/\]\(([\w-]+\.md)\)/g)) {
+      t.ok(pages.includes(target!), `${page}: ${target}`)
+    }
+  }
+})
+
+t.test('the processes print the symptoms that are listed', async (t) => {
+  const rows = read('README.md').matchAll(/^\| (.*?) *\| \[/gm)
+  const symptoms = [...rows].flatMap(([, cell]) => cell!.match(/(?<=`)[^`]{2,}(?=`)/g) ?? [])
+  t.ok(symptoms.length > 20, `${symptoms.length} symptoms`)
+  for (const symptom of symptoms.filter((it) => it.includes(' ') && !printedByOthers.has(it))) {
+    for (const part of symptom.split('…')) t.ok(printed.includes(part.trim()), symptom)
+  }
+})
+
+t.test('the metrics that pages name exist', async (t) => {
+  const named = ['README.md', ...pages].flatMap((page) => read(page).match(/intake_\w+_\w+/g) ?? [])
+  t.ok(named.length > 10)
+  for (const name of new Set(named)) t.ok(source.includes(`'${name}'`), name)
+})
+
+t.test('the page on refused requests explains every code with status 503', async (t) => {
+  const page = read('request-refused.md')
+  for (const [code, { status }] of Object.entries(errorCatalogue)) {
+    if (status === 503) t.match(page, new RegExp(`^\\| \`${code}\``, 'm'), code)
+  }
+})
