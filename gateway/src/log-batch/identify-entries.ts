@@ -41,7 +41,10 @@ export async function identifyEntries(
   const whole = await reserveBatch(options)
   const repeats = findRepeats(batch, entries)
 
-  const identify = (entry: Outcome<LogEntry>, index: number) => {
+  const identify = async (
+    entry: Outcome<LogEntry>,
+    index: number,
+  ): Promise<Outcome<Identity | Repeat>> => {
     if (entry instanceof IntakeError) return entry
     const repeat = repeats.get(index)
     if (repeat !== undefined) return repeat
@@ -64,8 +67,7 @@ export async function identifyEntries(
       content: () => logContent(batch, entry),
     })
   }
-  const identities = await mapInTurns(entries, async (entry, index) => identify(entry, index))
-  return Promise.all(identities.map((identity) => identity.catch(rejection)))
+  return mapInTurns(entries, (entry, index) => identify(entry, index).catch(rejection))
 }
 
 /** The identity that the key of a whole batch is reserved for, if it has a key. */
