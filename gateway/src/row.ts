@@ -50,15 +50,23 @@ export function senderColumns(context: RequestContext, from: Sender): string {
 /** Fields of a submission that have no column, at their path; undefined: none. */
 export type Extra = Record<string, unknown> | undefined
 
-/** @param sender of `senderColumns` */
-export function logRow(identity: Identity, sender: string, log: LogEntry, extra: Extra): Row {
+/**
+ * @param sender of `senderColumns`
+ * @param extra JSON; undefined: no unknown fields
+ */
+export function logRow(
+  identity: Identity,
+  sender: string,
+  log: LogEntry,
+  extra: string | undefined,
+): Row {
   const { event, params, timestamp } = log
-  return finish(identity, sender, {
+  const record = columns({
     event,
     params: params ?? {},
     client_timestamp: timestamp == null ? undefined : inUtc(timestamp),
-    extra,
   })
+  return finish(identity, sender, extra === undefined ? record : `${record},"extra":${extra}`)
 }
 
 /** @param sender of `senderColumns` */
@@ -73,20 +81,21 @@ export function feedbackRow(
 ): Row {
   const { feedback, attachments, extra } = record
   const { email, id, text } = feedback
-  return finish(identity, sender, {
+  const printed = columns({
     feedback_id: id ?? null,
     email: email === '' ? null : (email ?? null),
     text,
     attachments,
     extra,
   })
+  return finish(identity, sender, printed)
 }
 
-function finish({ id, time }: Identity, sender: string, record: object): Row {
+function finish({ id, time }: Identity, sender: string, record: string): Row {
   return {
     id,
     partition: time.slice(0, 7),
-    json: `{"id":"${id}","time":"${time}",${sender},${columns(record)}}`,
+    json: `{"id":"${id}","time":"${time}",${sender},${record}}`,
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
 import { leaseBody, whileLeased } from '../body-lease.ts'
-import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
+import { createExtraPrinter, submissionFields, unknownFields } from '../extra.ts'
 import { appendAll } from '../group-commit.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { Identity } from '../identity/identity.ts'
@@ -81,11 +81,13 @@ export async function logBatchRoute(
       authorizeBundle(apiKey, batch.bundle_identifier)
       const entries = await mapInTurns(batch.logs, readEntry)
       const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: admission.now() }
+      const unknown = createExtraPrinter(unknownFields(batch, knownFields), 'log')
       const sender = senderColumns(context, batch)
-      // Every row repeats the sender, so a large device makes much out of a small request.
-      const repeated = sender.length * entries.length
+      // Every row repeats both, so a large device makes much out of a small request.
+      const repeated = (Buffer.byteLength(sender) + unknown.bytes) * entries.length
       if (repeated > jsonBytesMax) {
-        throw new IntakeError('body_too_large', 'The device is too large for so many entries.')
+        const detail = 'The device and unknown fields are too large for so many entries.'
+        throw new IntakeError('body_too_large', detail)
       }
       request.bodyLease.extend(repeated)
 
@@ -99,9 +101,8 @@ export async function logBatchRoute(
         context,
         deadline,
       })
-      const unknown = unknownFields(batch, knownFields)
       const rowOf = (entry: LogEntry, identity: Identity): Outcome<Row> => {
-        const extra = joinExtra(unknown, 'log', unknownFields(entry, logFields))
+        const extra = unknown.print(unknownFields(entry, logFields))
         const row = logRow(identity, sender, entry, extra)
         if (Buffer.byteLength(row.json) <= entryBytesMax) return row
         return new IntakeError('body_too_large', `An entry must not exceed ${entryBytesMax} bytes.`)

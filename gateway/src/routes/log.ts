@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { limits, LogCreated, LogSubmission } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
 import { leaseBody, whileLeased } from '../body-lease.ts'
-import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
+import { createExtraPrinter, submissionFields, unknownFields } from '../extra.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
 import { eventTimeMs } from '../identity/event-time.ts'
 import { clientIdKey, idempotencyKey, logContent } from '../identity/idempotency-key.ts'
@@ -64,7 +64,7 @@ export async function logRoute(
         content: () => logContent(body, log),
         deadline,
       })
-      const extra = joinExtra(unknownFields(body, knownFields), 'log', unknown)
+      const extra = createExtraPrinter(unknownFields(body, knownFields), 'log').print(unknown)
       const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: nowMs }
       await logs.append(logRow(identity, senderColumns(context, body), log, extra), deadline)
       reply.code(201)
