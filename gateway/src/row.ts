@@ -5,7 +5,7 @@ import {
   type LogEntry,
   type Sender,
 } from '@intake/contract'
-import type { Identity } from './identity/identity.ts'
+import { createIdentity, type Identity } from './identity/identity.ts'
 import { rowJson } from './row-json.ts'
 
 /** A finished table row. Its bytes never change again: what a retry re-inserts is the same row. */
@@ -51,22 +51,19 @@ export function senderColumns(context: RequestContext, from: Sender): string {
 export type Extra = Record<string, unknown> | undefined
 
 /**
+ * All of a log event's row but the identity.
+ *
  * @param sender of `senderColumns`
  * @param extra JSON; undefined: no unknown fields
  */
-export function logRow(
-  identity: Identity,
-  sender: string,
-  log: LogEntry,
-  extra: string | undefined,
-): Row {
+export function logColumns(sender: string, log: LogEntry, extra: string | undefined): string {
   const { event, params, timestamp } = log
   const record = columns({
     event,
     params: params ?? {},
     client_timestamp: timestamp == null ? undefined : inUtc(timestamp),
   })
-  return finish(identity, sender, extra === undefined ? record : `${record},"extra":${extra}`)
+  return extra === undefined ? `${sender},${record}` : `${sender},${record},"extra":${extra}`
 }
 
 /** @param sender of `senderColumns` */
@@ -88,16 +85,20 @@ export function feedbackRow(
     attachments,
     extra,
   })
-  return finish(identity, sender, printed)
+  return finishRow(identity, `${sender},${printed}`)
 }
 
-function finish({ id, time }: Identity, sender: string, record: string): Row {
+/** @param others all columns but those of the identity */
+export function finishRow({ id, time }: Identity, others: string): Row {
   return {
     id,
     partition: time.slice(0, 7),
-    json: `{"id":"${id}","time":"${time}",${sender},${record}}`,
+    json: `{"id":"${id}","time":"${time}",${others}}`,
   }
 }
+
+/** What `finishRow` adds. */
+export const identityBytes = finishRow(createIdentity(0), '').json.length
 
 /** The columns of a row without the braces round them. */
 function columns(values: object): string {

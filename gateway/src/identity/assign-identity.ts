@@ -1,6 +1,5 @@
 import type { Sender } from '@intake/contract'
 import { requireIdInWindow } from './event-time.ts'
-import { fingerprintOf } from './idempotency-key.ts'
 import type { IdempotencyStore, KeyScope } from './idempotency-store.ts'
 import { createIdentity, isUuidV7, parseIdentity, type Identity } from './identity.ts'
 
@@ -13,8 +12,8 @@ import { createIdentity, isUuidV7, parseIdentity, type Identity } from './identi
  * @param options.key the `Idempotency-Key` of the request; it is reserved also beside a client's id
  * @param options.nowMs when the record arrived; `timeMs`: when its event happened, as far as that can be
  * believed; both in milliseconds since 1970
- * @param options.content what is stored of the record, but not the device: its battery goes down between
- * two attempts
+ * @param options.fingerprint of what is stored of the record, but not of the device: its battery goes down
+ * between two attempts
  * @throws {IntakeError} `id_time_out_of_range`, or as `IdempotencyStore.reserve`
  */
 export function assignIdentity(options: {
@@ -26,7 +25,7 @@ export function assignIdentity(options: {
   key: string | undefined
   nowMs: number
   timeMs: number
-  content: () => readonly unknown[]
+  fingerprint: () => string
   deadline: number
 }): Identity | Promise<Identity> {
   const { store, scope, apiKeyId, sender, clientId, key, nowMs, timeMs, deadline } = options
@@ -36,7 +35,7 @@ export function assignIdentity(options: {
   const keys = [isOwn ? undefined : clientId, key].filter((one) => one !== undefined)
   if (keys.length === 0) return identity
 
-  const fingerprint = fingerprintOf(options.content())
+  const fingerprint = options.fingerprint()
   const { bundle_identifier: bundleIdentifier, device_uuid: deviceUuid } = sender
   const about = { scope, apiKeyId, bundleIdentifier, deviceUuid, fingerprint }
   return keys

@@ -10,13 +10,13 @@ import {
   type Identity,
 } from '../identity/identity.ts'
 import type { RequestContext } from '../row.ts'
-import { rejection, type Outcome } from './entries.ts'
+import { rejection, type Entry, type Outcome } from './entries.ts'
 import { mapInTurns } from './in-turns.ts'
 
 interface IdentifyOptions {
   store: IdempotencyStore
   batch: LogBatchEnvelope
-  entries: Outcome<LogEntry>[]
+  entries: Outcome<Pick<Entry, 'log'>>[]
   /** The `Idempotency-Key` of the request. */
   key: string | undefined
   context: RequestContext
@@ -36,22 +36,24 @@ export interface Repeat {
 export async function identifyEntries(
   options: IdentifyOptions,
 ): Promise<Outcome<Identity | Repeat>[]> {
-  const { store, batch, entries, context, deadline } = options
+  const { store, batch, context, deadline } = options
   const { receivedAtMs: nowMs, apiKeyId } = context
-  const whole = await reserveBatch(options)
-  const repeats = findRepeats(batch, entries)
+  const entries = options.entries.map((entry) => fingerprintOnce(batch, entry))
+  const whole = await reserveBatch(options, entries)
+  const repeats = await findRepeats(entries)
 
   const identify = async (
-    entry: Outcome<LogEntry>,
+    entry: Outcome<Fingerprinted>,
     index: number,
   ): Promise<Outcome<Identity | Repeat>> => {
     if (entry instanceof IntakeError) return entry
-    const repeat = repeats.get(index)
+    const { log, fingerprint } = entry
+    const repeat = repeats[index]
     if (repeat !== undefined) return repeat
-    const clientId = clientIdKey(entry.id)
+    const clientId = clientIdKey(log.id)
     if (whole !== undefined && clientId === undefined) {
       // By the time of the first attempt, so that every attempt finds the same.
-      const timeMs = eventTimeMs(entry.timestamp, Date.parse(whole.time))
+      const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time))
       return deriveIdentity(whole, index, timeMs)
     }
     return assignIdentity({
@@ -63,19 +65,36 @@ export async function identifyEntries(
       key: undefined,
       nowMs,
       deadline,
-      timeMs: eventTimeMs(entry.timestamp, nowMs),
-      content: () => logContent(batch, entry),
+      timeMs: eventTimeMs(log.timestamp, nowMs),
+      fingerprint,
     })
   }
   return mapInTurns(entries, (entry, index) => identify(entry, index).catch(rejection))
 }
 
+type Fingerprinted = Pick<Entry, 'log'> & {
+  /** Of the content; made when it is first asked for, because it takes as long as printing the entry. */
+  fingerprint: () => string
+}
+
+function fingerprintOnce(
+  batch: LogBatchEnvelope,
+  entry: Outcome<Pick<Entry, 'log'>>,
+): Outcome<Fingerprinted> {
+  if (entry instanceof IntakeError) return entry
+  const { log } = entry
+  let known: string | undefined
+  return { log, fingerprint: () => (known ??= fingerprintOf(logContent(batch, log))) }
+}
+
 /** The identity that the key of a whole batch is reserved for, if it has a key. */
-async function reserveBatch(options: IdentifyOptions): Promise<Identity | undefined> {
-  const { store, batch, entries, key, context, deadline } = options
+async function reserveBatch(
+  { store, batch, key, context, deadline }: IdentifyOptions,
+  entries: Outcome<Fingerprinted>[],
+): Promise<Identity | undefined> {
   if (key === undefined) return undefined
   const contents = await mapInTurns(entries, (entry) =>
-    entry instanceof IntakeError ? '' : fingerprintOf([...logContent(batch, entry), timeOf(entry)]),
+    entry instanceof IntakeError ? null : [entry.fingerprint(), timeOf(entry.log)],
   )
   const id = await store.reserve(
     {
@@ -98,26 +117,18 @@ function timeOf({ id, timestamp }: LogEntry): number | null {
 }
 
 /** Entries with the id of an earlier one: the same event once more, or another one, which is rejected. */
-function findRepeats(
-  batch: LogBatchEnvelope,
-  entries: Outcome<LogEntry>[],
-): Map<number, Outcome<Repeat>> {
-  const first = new Map<string, { index: number; entry: LogEntry }>()
-  const repeats = new Map<number, Outcome<Repeat>>()
-  for (const [index, entry] of entries.entries()) {
-    const id = entry instanceof IntakeError ? undefined : clientIdKey(entry.id)
-    if (entry instanceof IntakeError || id === undefined) continue
+function findRepeats(entries: Outcome<Fingerprinted>[]): Promise<(Outcome<Repeat> | undefined)[]> {
+  const first = new Map<string, { index: number; fingerprint: () => string }>()
+  return mapInTurns(entries, (entry, index) => {
+    const id = entry instanceof IntakeError ? undefined : clientIdKey(entry.log.id)
+    if (entry instanceof IntakeError || id === undefined) return undefined
+    const { fingerprint } = entry
     const earlier = first.get(id)
-    if (earlier === undefined) first.set(id, { index, entry })
-    else repeats.set(index, repeatOf(earlier, entry))
-  }
-  return repeats
-
-  function repeatOf(earlier: { index: number; entry: LogEntry }, entry: LogEntry): Outcome<Repeat> {
-    const [one, other] = [earlier.entry, entry].map((each) =>
-      fingerprintOf(logContent(batch, each)),
-    )
-    if (one === other) return { of: earlier.index }
+    if (earlier === undefined) {
+      first.set(id, { index, fingerprint })
+      return undefined
+    }
+    if (earlier.fingerprint() === fingerprint()) return { of: earlier.index }
     return new IntakeError('duplicate_id', 'An earlier entry has this id and other content.')
-  }
+  })
 }

@@ -16,7 +16,7 @@ import { formBytesMax, multipartOptions, readFeedbackForm } from '../feedback-fo
 import type { GroupCommit } from '../group-commit.ts'
 import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
-import { clientIdKey, idempotencyKey } from '../identity/idempotency-key.ts'
+import { clientIdKey, fingerprintOf, idempotencyKey } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
@@ -96,13 +96,14 @@ export async function feedbackRoute(
         key,
         nowMs,
         timeMs: nowMs,
-        content: () => [
-          payload.bundle_identifier,
-          payload.unique_user_id,
-          payload.feedback.email ?? '',
-          payload.feedback.text,
-          images.map(({ sha256 }) => sha256),
-        ],
+        fingerprint: () =>
+          fingerprintOf([
+            payload.bundle_identifier,
+            payload.unique_user_id,
+            payload.feedback.email ?? '',
+            payload.feedback.text,
+            images.map(({ sha256 }) => sha256),
+          ]),
         deadline: performance.now() + enqueueDeadlineMs,
       })
       const isListed = (payload.feedback.attachments?.length ?? 0) > 0

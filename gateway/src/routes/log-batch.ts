@@ -6,7 +6,6 @@ import {
   LogBatchEnvelope,
   LogBatchResult,
   LogBatchSubmission,
-  type LogEntry,
 } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
 import { leaseBody, whileLeased } from '../body-lease.ts'
@@ -15,17 +14,16 @@ import { appendAll } from '../group-commit.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { Identity } from '../identity/identity.ts'
 import { checkJson } from '../json.ts'
-import { readEntry, type Outcome } from '../log-batch/entries.ts'
-import { identifyEntries } from '../log-batch/identify-entries.ts'
+import { createEntryReader, type Entry, type Outcome } from '../log-batch/entries.ts'
+import { identifyEntries, type Repeat } from '../log-batch/identify-entries.ts'
 import { mapInTurns } from '../log-batch/in-turns.ts'
 import { entryResults } from '../log-batch/results.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
-import { logRow, senderColumns, type Row } from '../row.ts'
+import { finishRow, senderColumns, type Row } from '../row.ts'
 import { errorResponses } from './error-responses.ts'
-import { logFields } from './log-fields.ts'
 import type { LogRouteOptions } from './log-route-options.ts'
 
 const validateEnvelope = compileSchema(LogBatchEnvelope)
@@ -79,47 +77,29 @@ export async function logBatchRoute(
       const batch = validateEnvelope(request.body)
       checkJson({ ...batch, logs: [] })
       authorizeBundle(apiKey, batch.bundle_identifier)
-      const entries = await mapInTurns(batch.logs, readEntry)
       const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: admission.now() }
-      const unknown = createExtraPrinter(unknownFields(batch, knownFields), 'log')
+      const extra = createExtraPrinter(unknownFields(batch, knownFields), 'log')
       const sender = senderColumns(context, batch)
       // Every row repeats both, so a large device makes much out of a small request.
-      const repeated = (Buffer.byteLength(sender) + unknown.bytes) * entries.length
+      const repeated = (Buffer.byteLength(sender) + extra.bytes) * batch.logs.length
       if (repeated > jsonBytesMax) {
         const detail = 'The device and unknown fields are too large for so many entries.'
         throw new IntakeError('body_too_large', detail)
       }
       request.bodyLease.extend(repeated)
 
+      const readEntry = createEntryReader({ sender, extra, bytesMax: entryBytesMax })
+      const entries = await mapInTurns(batch.logs, readEntry)
       const deadline = performance.now() + enqueueDeadlineMs
-      const key = idempotencyKey(request)
       const identities = await identifyEntries({
         store: idempotency,
         batch,
         entries,
-        key,
+        key: idempotencyKey(request),
         context,
         deadline,
       })
-      const rowOf = (entry: LogEntry, identity: Identity): Outcome<Row> => {
-        const extra = unknown.print(unknownFields(entry, logFields))
-        const row = logRow(identity, sender, entry, extra)
-        if (Buffer.byteLength(row.json) <= entryBytesMax) return row
-        return new IntakeError('body_too_large', `An entry must not exceed ${entryBytesMax} bytes.`)
-      }
-      const rows: Row[] = []
-      const outcomes: Outcome<Row>[] = []
-      await mapInTurns(entries, (entry, index) => {
-        const identity = identities[index]!
-        if (entry instanceof IntakeError) outcomes.push(entry)
-        else if (identity instanceof IntakeError) outcomes.push(identity)
-        else if ('of' in identity) outcomes.push(outcomes[identity.of]!)
-        else {
-          const row = rowOf(entry, identity)
-          outcomes.push(row)
-          if (!(row instanceof IntakeError)) rows.push(row)
-        }
-      })
+      const { rows, outcomes } = finishRows(entries, identities)
       await appendAll(logs, rows, deadline)
 
       const rejected = outcomes.filter((outcome) => outcome instanceof IntakeError)
@@ -133,4 +113,25 @@ export async function logBatchRoute(
       }
     }),
   )
+}
+
+/** The rows to store, and what became of each entry. */
+function finishRows(
+  entries: Outcome<Entry>[],
+  identities: Outcome<Identity | Repeat>[],
+): { rows: Row[]; outcomes: Outcome<Row>[] } {
+  const rows: Row[] = []
+  const outcomes: Outcome<Row>[] = []
+  for (const [index, entry] of entries.entries()) {
+    const identity = identities[index]!
+    if (entry instanceof IntakeError) outcomes.push(entry)
+    else if (identity instanceof IntakeError) outcomes.push(identity)
+    else if ('of' in identity) outcomes.push(outcomes[identity.of]!)
+    else {
+      const row = finishRow(identity, entry.columns)
+      rows.push(row)
+      outcomes.push(row)
+    }
+  }
+  return { rows, outcomes }
 }

@@ -56,3 +56,14 @@ t.test('503 for a large batch whose ids cannot be reserved', async (t) => {
   t.equal(gateway.frames.logs.length, 0)
   t.same(unhandled, [])
 })
+
+t.test('an entry that is too large is rejected before its id is reserved', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.fail.reserve = new IntakeError('keys_full', 'There is no room.')
+  const logs = [
+    { event: 'large', id: randomUUID(), params: { text: text + text } },
+    { event: 'small' },
+  ]
+  const response = await send(gateway, logs)
+  t.match(response.json(), { results: [{ code: 'body_too_large' }, { status: 'accepted' }] })
+})
