@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
+import { createIdentity } from '../src/identity/identity.ts'
 import { feedbackPayload, images, secret, startGateway, type TestGateway } from './support.ts'
 
 type Part = [name: string, value: string | Buffer, fileName?: string | undefined, type?: string]
@@ -422,6 +423,21 @@ t.test(
     t.match([...gateway.objects.keys()][0], `/${body.id}/1.png`)
   },
 )
+
+t.test('the id of a feedback and the key beside it stand for one feedback', async (t) => {
+  const gateway = await startGateway(t)
+  const [id, other] = [createIdentity(Date.now()).id, randomUUID()]
+  const sendAs = (feedbackId: string, key: string) =>
+    send(gateway, [payload({ id: feedbackId })], { 'idempotency-key': key })
+  const first = await sendAs(id, 'k1')
+  t.equal(first.status, 201)
+  t.not(first.body.id, id)
+  t.equal((await sendAs(id, 'k1')).body.id, first.body.id)
+  t.equal((await sendAs(id, 'k2')).body.id, first.body.id)
+  const reused = await sendAs(other, 'k1')
+  t.match(reused, { status: 422, body: { code: 'idempotency_key_reused' } })
+  t.equal(gateway.rows('feedback').length, 3)
+})
 
 t.test('503 outcome_unknown: the objects stay, for the row may exist', async (t) => {
   const gateway = await startGateway(t)

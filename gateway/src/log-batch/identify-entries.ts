@@ -94,7 +94,7 @@ async function reserveBatch(
 ): Promise<Identity | undefined> {
   if (key === undefined) return undefined
   const contents = await mapInTurns(entries, (entry) =>
-    entry instanceof IntakeError ? null : [entry.fingerprint(), timeOf(entry.log)],
+    entry instanceof IntakeError ? null : [entry.fingerprint(), identityPart(entry.log)],
   )
   const id = await store.reserve(
     {
@@ -111,9 +111,12 @@ async function reserveBatch(
   return parseIdentity(id)
 }
 
-/** The time is part of an identity that comes from the key of the batch, so it must not change. */
-function timeOf({ id, timestamp }: LogEntry): number | null {
-  return id == null && timestamp != null ? Date.parse(timestamp) : null
+/**
+ * What the identity of an entry is made of, beside the key of the batch: under one key it must not change.
+ * A number: milliseconds since 1970.
+ */
+function identityPart({ id, timestamp }: LogEntry): string | number | null {
+  return clientIdKey(id) ?? (timestamp == null ? null : Date.parse(timestamp))
 }
 
 /** Entries with the id of an earlier one: the same event once more, or another one, which is rejected. */

@@ -85,14 +85,15 @@ export async function feedbackRoute(
       authorizeBundle(apiKey, payload.bundle_identifier)
       if (!isLenient(request)) refuseAny(uploads)
       const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))
-      const key = idempotencyKey(request) ?? clientIdKey(payload.feedback.id)
+      const key = idempotencyKey(request)
+      const clientId = clientIdKey(payload.feedback.id)
       const nowMs = admission.now()
       const identity = await assignIdentity({
         store: idempotency,
         scope: 'feedback',
         apiKeyId: apiKey.id,
         sender: payload,
-        clientId: undefined,
+        clientId,
         key,
         nowMs,
         timeMs: nowMs,
@@ -116,7 +117,7 @@ export async function feedbackRoute(
         store,
         identity,
         images,
-        repeatable: key !== undefined,
+        repeatable: (key ?? clientId) !== undefined,
         log: request.log,
         requestId: request.id,
         commit: (attachments) =>
