@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import { gunzip } from '../gunzip.ts'
 import { createNodeCounter, nodeBytes } from '../json-nodes.ts'
-import { decodeJson, parseExact, parseJson, parseText, smallJsonBytes } from '../json.ts'
+import { decodeJson, exactValue, parseJson, parseText, smallJsonBytes } from '../json.ts'
 import { readBody } from '../read-body.ts'
 import type { Turns } from '../turns.ts'
 import { contentCoding, contentEncoding } from './content-encoding.ts'
@@ -63,5 +63,5 @@ async function parseInTurns(
     return decodeJson(json)
   })
   const parsed = await turns.take(() => parseText(text))
-  return parsed.isRounded ? turns.take(() => parseExact(text)) : parsed.value
+  return parsed.isRounded ? turns.take(() => exactValue(text, parsed)) : parsed.value
 }

@@ -64,7 +64,8 @@ export async function logBatchRoute(
           'An entry whose `id` is a UUIDv7 stays one event however often it is sent, an entry with ' +
           'another id, or of a batch with an `Idempotency-Key`, for 72 hours; others are stored again. ' +
           `At most ${bodyBytesMax} bytes, ${entryBytesMax} for an entry with the device; with ` +
-          `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression. ` +
+          `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression, or ` +
+          `${limits.losslessJsonBytes} characters with an integer beyond 2^53 or an escape in a name. ` +
           `At most ${limits.batchJsonNodes} members and elements, ${limits.jsonNodes} in an entry.`,
         tags: ['intake'],
         security: [{ apiKey: [] }],
