@@ -76,7 +76,7 @@ export async function feedbackRoute(
     },
     whileLeased(async (request, reply) => {
       const { apiKey } = request
-      const { payload, uploads, fields } = await readFeedbackForm(request, {
+      const { payload, uploads, fields, omitted } = await readFeedbackForm(request, {
         validate: validatePayload,
         attachmentBytesMax,
         // Of a lenient form the files that are too large are read past, so that its text can be kept.
@@ -110,7 +110,8 @@ export async function feedbackRoute(
       const isListed = (payload.feedback.attachments?.length ?? 0) > 0
       const inFeedback = unknownFields(payload.feedback, isListed ? unlessListed : feedbackFields)
       const inPayload = joinExtra(unknownFields(payload, knownFields), 'feedback', inFeedback)
-      const extra = joinExtra(inPayload, 'form', unknownFields(fields, noFields))
+      const inForm = joinExtra(inPayload, 'form', unknownFields(fields, noFields))
+      const extra = joinExtra(inForm, 'form_omitted', omitted && { ...omitted })
       const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: nowMs }
       const sender = senderColumns(context, payload)
       await commitWithImages({
@@ -131,6 +132,7 @@ export async function feedbackRoute(
         message: 'Feedback successfully created',
         id: identity.id,
         attachments: uploads.map(verdict),
+        ...(omitted && { omitted_text_parts: omitted }),
       }
     }),
   )
