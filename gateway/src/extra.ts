@@ -1,4 +1,5 @@
 import { senderFields } from '@intake/contract'
+import { rowJson } from './row-json.ts'
 import type { Extra } from './row.ts'
 
 /**
@@ -29,4 +30,30 @@ export function joinExtra(submission: Extra, record: string, inRecord: Extra): E
   const joined = Object.assign(Object.create(null) as Record<string, unknown>, submission)
   joined[record] = record in joined ? [joined[record], inRecord] : inRecord
   return joined
+}
+
+export interface ExtraPrinter {
+  /** What the submission adds to every record, in bytes. */
+  readonly bytes: number
+  /** `extra` of a record as JSON, as `joinExtra` joins it; undefined: there is none. */
+  print(inRecord: Extra): string | undefined
+}
+
+/** Prints the unknown fields of a submission once for all its records. */
+export function createExtraPrinter(submission: Extra, record: string): ExtraPrinter {
+  const { [record]: namesake, ...others } = submission ?? {}
+  const shared = rowJson(others).slice(1, -1)
+  // The only element of a list, for the field of that name may hold anything.
+  const sharedNamesake = namesake === undefined ? '' : rowJson([namesake]).slice(1, -1)
+  const withField = (json: string) => `{${shared}${shared && json && ','}${json}}`
+  const field = JSON.stringify(record)
+  const alone = submission && withField(sharedNamesake && `${field}:${sharedNamesake}`)
+  return {
+    bytes: Buffer.byteLength(alone ?? ''),
+    print(inRecord) {
+      if (inRecord === undefined) return alone
+      const own = rowJson(inRecord)
+      return withField(`${field}:${sharedNamesake ? `[${sharedNamesake},${own}]` : own}`)
+    },
+  }
 }

@@ -1,8 +1,7 @@
-import { isUtf8 } from 'node:buffer'
 import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
-import { invalidPart, readParts, type FormParts } from './form-parts.ts'
+import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
 import { checkJson } from './json.ts'
 import { parseInTurns } from './parse-in-turns.ts'
@@ -15,6 +14,8 @@ export interface FeedbackForm {
   uploads: Upload[]
   /** The text parts beside the payload, by name; several with one name are a list. */
   fields: Record<string, string | string[]>
+  /** The text parts for which there is no room; undefined: none. */
+  omitted: Omitted | undefined
 }
 
 /** The most that a form can hold, with room for the multipart framing. */
@@ -54,7 +55,7 @@ export async function readFeedbackForm(
     bytesMax: number
   },
 ): Promise<FeedbackForm> {
-  const { payload: bytes, uploads, texts } = await readForm(request, options)
+  const { payload: bytes, uploads, texts, omitted } = await readForm(request, options)
   if (bytes === undefined) throw invalidPart('/payload', 'is required')
   const payload = await parseInTurns(bytes, {
     turns: options.turns,
@@ -63,7 +64,13 @@ export async function readFeedbackForm(
     charge: (cost) => request.bodyLease.extend(cost),
   })
   checkJson(payload, { pointer: '/payload' })
-  return { payload: options.validate(payload, '/payload'), uploads, fields: fieldsOf(texts) }
+  const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
+  return {
+    payload: options.validate(payload, '/payload'),
+    uploads,
+    fields,
+    omitted: omitted.parts > 0 ? omitted : undefined,
+  }
 }
 
 async function readForm(
@@ -98,15 +105,26 @@ function asRefusal(cause: unknown): IntakeError {
 /** The errors of the parser for more parts than are read. */
 const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
 
-function fieldsOf(texts: FormParts['texts']): FeedbackForm['fields'] {
-  if (texts.length > limits.formTexts) {
-    const detail = `A form has at most ${limits.formTexts} text parts beside the payload.`
-    throw new IntakeError('body_too_large', detail)
-  }
+/**
+ * @param room for the text parts in bytes: what the payload leaves of its limit
+ * @param omitted counts those that find none
+ */
+function fieldsOf(
+  texts: FormParts['texts'],
+  room: number,
+  omitted: Omitted,
+): FeedbackForm['fields'] {
   const fields = Object.create(null) as FeedbackForm['fields']
+  let roomLeft = room
   for (const { name, text } of texts) {
-    if (!isUtf8(text)) throw new IntakeError('invalid_encoding', 'A text part is not valid UTF-8.')
+    const bytes = Buffer.byteLength(name) + text.length
+    if (bytes > roomLeft) {
+      omit(omitted, text.length)
+      continue
+    }
+    roomLeft -= bytes
     const earlier = fields[name]
+    // What is not UTF-8 becomes U+FFFD: it must not cost the feedback.
     fields[name] = earlier === undefined ? text.toString() : [earlier, text.toString()].flat()
   }
   return fields

@@ -12,6 +12,13 @@ export interface FormParts {
   uploads: Upload[]
   /** The text parts with other names, in their order. */
   texts: { name: string; text: Buffer }[]
+  /** Those of them that are beyond the limits and were read past. */
+  omitted: Omitted
+}
+
+export interface Omitted {
+  parts: number
+  bytes: number
 }
 
 /**
@@ -25,7 +32,8 @@ export async function readParts(
   attachmentBytesMax: number,
 ): Promise<FormParts> {
   const { bodyLease: lease } = request
-  const parts: FormParts = { count: 0, uploads: [], texts: [] }
+  const parts: FormParts = { count: 0, uploads: [], texts: [], omitted: { parts: 0, bytes: 0 } }
+  const readPayload = createTextReader(lease)
   const readText = createTextReader(lease)
   for await (const part of request.parts()) {
     parts.count++
@@ -36,19 +44,29 @@ export async function readParts(
     if (name === 'payload') {
       if (filename !== undefined) throw invalidPart('/payload', 'must be a text part, not a file')
       if (parts.payload !== undefined) throw invalidPart('/payload', 'must be sent once')
-      parts.payload = await readText(file, '/payload')
+      const { text } = await readPayload(file)
+      if (text === undefined) throw payloadTooLarge()
+      parts.payload = text
     } else if (isFile(part)) {
       const index = parts.uploads.length
       const upload = await readUpload(file, { index, bytesMax: attachmentBytesMax, lease })
       // Browsers send a file field in which nothing was chosen as an empty file without a name.
       if (upload.bytes > 0 || filename) parts.uploads.push(upload)
     } else {
-      const text = await readText(file, '')
-      if (!isAttachment(name)) parts.texts.push({ name, text })
-      else if (text.length > 0) throw invalidPart('/attachments', 'must be file parts')
+      const hasPlace = parts.texts.length < limits.formTexts && !isAttachment(name)
+      const { text, bytes } = await readText(file, hasPlace ? Buffer.byteLength(name) : Infinity)
+      if (isAttachment(name)) {
+        if (bytes > 0) throw invalidPart('/attachments', 'must be file parts')
+      } else if (text === undefined) omit(parts.omitted, bytes)
+      else parts.texts.push({ name, text })
     }
   }
   return parts
+}
+
+export function omit(omitted: Omitted, bytes: number): void {
+  omitted.parts++
+  omitted.bytes += bytes
 }
 
 export function invalidPart(pointer: string, detail: string): IntakeError {
@@ -63,10 +81,13 @@ function nameOf(part: MultipartFile): string {
   if (name === undefined && !isFile(part)) {
     throw new IntakeError('invalid_multipart', 'Every text part needs a name.')
   }
-  if (name === undefined || name.length <= limits.identifierLength) return name ?? ''
-  const detail = `The name of a part must not exceed ${limits.identifierLength} characters.`
+  if (name === undefined || name.length <= nameLengthMax) return name ?? ''
+  const detail = `The name of a part must not exceed ${nameLengthMax} characters.`
   throw new IntakeError('invalid_multipart', detail)
 }
+
+/** The parser cuts the header of a part after 80 KiB, and what is in it. */
+const nameLengthMax = 16 * 1024
 
 /** Some clients name the type of an image and no file. */
 function isFile({ filename, mimetype }: MultipartFile): boolean {
@@ -76,21 +97,42 @@ function isFile({ filename, mimetype }: MultipartFile): boolean {
 /** `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`. */
 const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
 
-/** Reads text parts, which together may have as many bytes as a payload. */
+interface Text {
+  /** Undefined: it was too large, and read past. */
+  text?: Buffer
+  bytes: number
+}
+
+/** Reads text parts to their end, and keeps as many as have together no more bytes than a payload. */
 function createTextReader(lease: ByteLease) {
-  let bytes = 0
-  return async (stream: AsyncIterable<Buffer>, pointer: string): Promise<Buffer> => {
+  let kept = 0
+  let leased = 0
+
+  /** @param nameBytes count as well; Infinity: the part is not kept */
+  return async (stream: AsyncIterable<Buffer>, nameBytes = 0): Promise<Text> => {
     const chunks: Buffer[] = []
+    let bytes = 0
     for await (const chunk of stream) {
       bytes += chunk.length
-      if (bytes > limits.payloadBytes) continue
-      lease.extend(chunk.length)
+      const wanted = kept + nameBytes + bytes
+      if (wanted > limits.payloadBytes) {
+        chunks.length = 0
+        continue
+      }
+      // What a part that was too large has taken serves the next one.
+      if (wanted > leased) lease.extend(wanted - leased)
+      leased = Math.max(leased, wanted)
       chunks.push(chunk)
     }
-    if (bytes <= limits.payloadBytes) return Buffer.concat(chunks)
-    const detail = `must not exceed ${limits.payloadBytes} bytes`
-    throw new IntakeError('body_too_large', 'The text parts are too large.', {
-      errors: [{ pointer, detail }],
-    })
+    if (kept + nameBytes + bytes > limits.payloadBytes) return { bytes }
+    kept += nameBytes + bytes
+    return { text: Buffer.concat(chunks), bytes }
   }
+}
+
+function payloadTooLarge(): IntakeError {
+  const detail = `must not exceed ${limits.payloadBytes} bytes`
+  return new IntakeError('body_too_large', 'The payload is too large.', {
+    errors: [{ pointer: '/payload', detail }],
+  })
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { IntakeError, limits } from '@intake/contract'
 import { documentedPointer } from './json-pointer.ts'
 import { createNodeCounter, nodeBytes, tooManyNodes } from './json-nodes.ts'
-import { hasEscapedName, parseLossless } from './lossless-json.ts'
+import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.ts'
 
 /**
  * Up to this size a document costs a millisecond at most, whatever is in it; it is parsed at once, and
@@ -31,7 +31,7 @@ export function parseJson(
     if (nodes > nodesMax) throw tooManyNodes(nodesMax)
     charge(nodes * nodeBytes)
   }
-  return parsed.isRounded ? parseExact(text) : parsed.value
+  return exactValue(text, parsed)
 }
 
 /** @throws {IntakeError} `invalid_encoding` */
@@ -46,18 +46,23 @@ export interface ParsedText extends Survey {
 
 /** @throws {IntakeError} `invalid_json`, `body_too_large` */
 export function parseText(text: string): ParsedText {
-  const value = hasEscapedName(text) ? parseExact(text) : parse(JSON.parse, text)
+  const isExact = hasEscapedName(text)
+  const value = isExact ? parseExact(text) : parse(JSON.parse, text)
   const found = { nodes: 0, isDeep: false, isRounded: false }
   survey(value, limits.jsonDepth, found)
-  return { value, ...found }
+  return { value, ...found, isRounded: found.isRounded && !isExact }
 }
 
 /**
- * Parses again what `parseText` says is rounded.
+ * The value of a document, parsed again if `parseText` has rounded an integer.
  *
  * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested some thousand levels deep
  */
-export function parseExact(text: string): unknown {
+export function exactValue(text: string, { value, isRounded }: ParsedText): unknown {
+  return isRounded && hasLargeInteger(text) ? parseExact(text) : value
+}
+
+function parseExact(text: string): unknown {
   if (text.length <= limits.losslessJsonBytes) return parse(parseLossless, text)
   const detail =
     'With an integer beyond 2^53 or an escape in a name: ' +
@@ -79,7 +84,7 @@ interface Survey {
   nodes: number
   /** Something lies deeper than a document may be nested. */
   isDeep: boolean
-  /** A number may be an integer that has been rounded. */
+  /** A number is so large that it may be an integer that has been rounded. */
   isRounded: boolean
 }
 

@@ -41,6 +41,39 @@ export function hasEscapedName(json: string): boolean {
   return false
 }
 
+/**
+ * Whether a JSON document has an integer beyond the safe range. `1e16` and `10000000000000000.0` are none:
+ * they are doubles. What is no JSON may give either answer.
+ */
+export function hasLargeInteger(json: string): boolean {
+  let at = 0
+  while (at < json.length) {
+    const code = json.charCodeAt(at)
+    if (code === quote) at = endOfString(json, at + 1)
+    else if (!isDigit(code)) at++
+    else {
+      const from = at
+      while (isDigit(json.charCodeAt(at))) at++
+      if (!isPartOfDouble(json.charCodeAt(at))) {
+        if (!isSafe(json, from, at)) return true
+      } else {
+        while (isPartOfNumber(json.charCodeAt(at))) at++
+      }
+    }
+  }
+  return false
+}
+
+const isDigit = (code: number) => code >= zero && code <= nine
+/** `.`, `e` or `E` behind the digits of an integer. */
+const isPartOfDouble = (code: number) => code === dot || (code | 0x20) === letterE
+const isPartOfNumber = (code: number) =>
+  isDigit(code) || isPartOfDouble(code) || code === plus || code === minus
+
+function isSafe(json: string, from: number, to: number): boolean {
+  return to - from <= digitsMax && Number.isSafeInteger(Number(json.slice(from, to)))
+}
+
 /** The place behind the string in which `at` lies, or behind the text. */
 function endOfString(json: string, at: number): number {
   while (at < json.length) {
@@ -52,6 +85,12 @@ function endOfString(json: string, at: number): number {
 }
 
 const quote = '"'.charCodeAt(0)
+const zero = '0'.charCodeAt(0)
+const nine = '9'.charCodeAt(0)
+const dot = '.'.charCodeAt(0)
+const plus = '+'.charCodeAt(0)
+const minus = '-'.charCodeAt(0)
+const letterE = 'e'.charCodeAt(0)
 const backslash = '\\'.charCodeAt(0)
 const colon = ':'.charCodeAt(0)
 const whitespace = new Set(Array.from(' \t\r\n', (char) => char.charCodeAt(0)))

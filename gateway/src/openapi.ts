@@ -39,8 +39,8 @@ const requestHeaders = {
     maxLength: limits.identifierLength,
     description:
       'The same for every attempt to send the same record or batch: it is stored once within 72 ' +
-      'hours, a feedback within 30 days. Other content from the same application and device under ' +
-      'the same key is refused.',
+      'hours, a feedback within 30 days. Other content, or another id, from the same application ' +
+      'and device under the same key is refused.',
   },
   'content-encoding': {
     type: 'string',

@@ -1,5 +1,5 @@
 import { createNodeCounter, nodeBytes } from './json-nodes.ts'
-import { decodeJson, parseExact, parseJson, parseText, smallJsonBytes } from './json.ts'
+import { decodeJson, exactValue, parseJson, parseText, smallJsonBytes } from './json.ts'
 import type { Turns } from './turns.ts'
 
 /**
@@ -25,5 +25,5 @@ export async function parseInTurns(
     return decodeJson(json)
   })
   const parsed = await turns.take(account, () => parseText(text))
-  return parsed.isRounded ? turns.take(account, () => parseExact(text)) : parsed.value
+  return parsed.isRounded ? turns.take(account, () => exactValue(text, parsed)) : parsed.value
 }

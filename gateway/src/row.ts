@@ -5,7 +5,7 @@ import {
   type LogEntry,
   type Sender,
 } from '@intake/contract'
-import type { Identity } from './identity/identity.ts'
+import { createIdentity, type Identity } from './identity/identity.ts'
 import { rowJson } from './row-json.ts'
 
 /** A finished table row. Its bytes never change again: what a retry re-inserts is the same row. */
@@ -50,15 +50,20 @@ export function senderColumns(context: RequestContext, from: Sender): string {
 /** Fields of a submission that have no column, at their path; undefined: none. */
 export type Extra = Record<string, unknown> | undefined
 
-/** @param sender of `senderColumns` */
-export function logRow(identity: Identity, sender: string, log: LogEntry, extra: Extra): Row {
+/**
+ * All of a log event's row but the identity.
+ *
+ * @param sender of `senderColumns`
+ * @param extra JSON; undefined: no unknown fields
+ */
+export function logColumns(sender: string, log: LogEntry, extra: string | undefined): string {
   const { event, params, timestamp } = log
-  return finish(identity, sender, {
+  const record = columns({
     event,
     params: params ?? {},
     client_timestamp: timestamp == null ? undefined : inUtc(timestamp),
-    extra,
   })
+  return extra === undefined ? `${sender},${record}` : `${sender},${record},"extra":${extra}`
 }
 
 /** @param sender of `senderColumns` */
@@ -73,22 +78,27 @@ export function feedbackRow(
 ): Row {
   const { feedback, attachments, extra } = record
   const { email, id, text } = feedback
-  return finish(identity, sender, {
+  const printed = columns({
     feedback_id: id ?? null,
     email: email === '' ? null : (email ?? null),
     text,
     attachments,
     extra,
   })
+  return finishRow(identity, `${sender},${printed}`)
 }
 
-function finish({ id, time }: Identity, sender: string, record: object): Row {
+/** @param others all columns but those of the identity */
+export function finishRow({ id, time }: Identity, others: string): Row {
   return {
     id,
     partition: time.slice(0, 7),
-    json: `{"id":"${id}","time":"${time}",${sender},${columns(record)}}`,
+    json: `{"id":"${id}","time":"${time}",${others}}`,
   }
 }
+
+/** What `finishRow` adds. */
+export const identityBytes = finishRow(createIdentity(0), '').json.length
 
 /** The columns of a row without the braces round them. */
 function columns(values: object): string {

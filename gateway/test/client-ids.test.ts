@@ -105,6 +105,53 @@ t.test('a key beside a UUIDv7 is reserved for that id', async (t) => {
   t.match(other.json(), { status: 422, code: 'idempotency_key_reused' })
 })
 
+t.test(
+  '422 for a key with another id than before, alone and in a batch: nothing is stored for it',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const v7 = () => createIdentity(Date.now()).id
+    const event = { event: 'screen_view' }
+    for (const [name, ids] of [
+      ['v7', [v7(), v7()]],
+      ['v4', [uuidV4, uuidV4.replace('6f', '7f')]],
+    ] as const) {
+      const stored = gateway.rows('logs').length
+      const [first, other] = ids
+      const key = { 'idempotency-key': name }
+      const reused = { status: 422, code: 'idempotency_key_reused' }
+      for (const id of [first, first.toUpperCase()]) {
+        t.equal((await sendLog(gateway, { id }, key)).statusCode, 201)
+        t.match((await sendBatch(gateway, [{ ...event, id }], {}, key)).json(), { accepted: 1 })
+      }
+      t.match((await sendLog(gateway, { id: other }, key)).json(), reused)
+      t.match((await sendBatch(gateway, [{ ...event, id: other }], {}, key)).json(), reused)
+      t.equal(gateway.rows('logs').length, stored + 4)
+    }
+  },
+)
+
+t.test('a key that is also the id of its event is no contradiction', async (t) => {
+  const gateway = await startGateway(t)
+  for (const id of [createIdentity(Date.now()).id, uuidV4]) {
+    const key = { 'idempotency-key': id }
+    const one = (await sendLog(gateway, { id }, key)).json()
+    t.same((await sendLog(gateway, { id }, key)).json(), one)
+    t.same((await sendLog(gateway, {}, key)).json(), one)
+  }
+})
+
+t.test('422 for a keyed batch with the nil UUID whose timestamps changed', async (t) => {
+  const gateway = await startGateway(t)
+  const at = (off: number) => ({
+    event: 'a',
+    id: '00000000-0000-0000-0000-000000000000',
+    timestamp: new Date(Date.now() - off).toISOString(),
+  })
+  await sendBatch(gateway, [at(5_000)], {}, { 'idempotency-key': 'k' })
+  const other = await sendBatch(gateway, [at(4_000)], {}, { 'idempotency-key': 'k' })
+  t.match(other.json(), { status: 422, code: 'idempotency_key_reused' })
+})
+
 t.test('two applications of one device may use the same keys', async (t) => {
   const gateway = await startGateway(t)
   const results = await Promise.all(

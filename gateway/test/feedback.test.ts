@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
+import { createIdentity } from '../src/identity/identity.ts'
 import { feedbackPayload, images, secret, startGateway, type TestGateway } from './support.ts'
 
 type Part = [name: string, value: string | Buffer, fileName?: string | undefined, type?: string]
@@ -14,6 +15,7 @@ interface Answer {
   code: string
   errors: { pointer: string }[]
   attachments: object[]
+  omitted_text_parts?: object
 }
 
 async function send(
@@ -276,27 +278,48 @@ t.test('400 for a part that the parser passes over: nothing of a form is lost', 
     await refused(`x-long: ${bytes}${bytes}\r\ncontent-type: text/plain\r\n\r\na`)
   }
   await refused('content-disposition: form-data\r\n\r\ntext')
-  await refused(`content-disposition: form-data; name="${'n'.repeat(256)}"\r\n\r\ntext`)
-  await refused(`content-disposition: form-data; name="${'n'.repeat(65_536)}"\r\n\r\ntext`)
+  await refused(`content-disposition: form-data; name="${'n'.repeat(16_385)}"\r\n\r\ntext`)
+  await refused(`content-disposition: form-data; name="${'n'.repeat(90_000)}"\r\n\r\ntext`)
   t.equal(gateway.frames.feedback.length, 0)
 })
 
-t.test('413 for more parts than a form has, or more text beside the payload', async (t) => {
+t.test('413 for more parts than a form has', async (t) => {
   const gateway = await startGateway(t)
-  const texts = (count: number, text = 'x') =>
-    Array.from({ length: count }, (_, n): Part => [`n${n}`, text])
-  t.equal((await send(gateway, [payload(), ...texts(32)])).status, 201)
+  const many = (count: number, one: Part) => Array.from({ length: count }, () => one)
+  t.equal((await send(gateway, [payload(), ...many(255, ['n', 'x'])])).status, 201)
   for (const parts of [
-    [payload(), ...texts(33)],
-    [payload(), ...texts(3_000)],
-    [payload(), ...texts(2, 'x'.repeat(600_000))],
-    Array.from({ length: 3_000 }, () => file(images.png)),
+    [payload(), ...many(256, ['n', 'x'])],
+    [payload(), ...many(3_000, ['n', 'x'])],
+    many(3_000, file(images.png)),
   ]) {
     const { status, body } = await send(gateway, parts, { prefer: 'handling=lenient' })
     t.match({ status, body }, { status: 413, body: { code: 'body_too_large' } })
   }
   t.equal(gateway.frames.feedback.length, 1)
 })
+
+t.test(
+  '201: unknown text parts never cost the feedback, and the response counts them',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const texts = (count: number, text: string | Buffer): Part[] =>
+      Array.from({ length: count }, (_, n): Part => [`n${n}`, text])
+    for (const prefer of [{}, { prefer: 'handling=lenient' }]) {
+      for (const [parts, omitted] of [
+        [texts(1, Buffer.from('zwö', 'latin1')), undefined],
+        [texts(33, 'x'), { parts: 1, bytes: 1 }],
+        [texts(2, 'x'.repeat(600_000)), { parts: 1, bytes: 600_000 }],
+      ] as const) {
+        const { status, body } = await send(gateway, [payload(), ...parts], prefer)
+        t.match({ status, body }, { status: 201, body: { omitted_text_parts: omitted } })
+        const { extra } = gateway.rows('feedback').at(-1) as { extra: Record<string, object> }
+        t.same(extra['form_omitted'], omitted)
+        const kept = parts.length - (omitted?.parts ?? 0)
+        t.equal(Object.keys(extra['form'] ?? {}).length, kept)
+      }
+    }
+  },
+)
 
 t.test(
   '413 for a fifth attachment, one over 10 MiB, a payload over 1 MiB, a form over all',
@@ -434,6 +457,21 @@ t.test('another image under the same key is refused, and the first one stays', a
     body: { code: 'idempotency_key_reused' },
   })
   t.same(gateway.objects, before)
+})
+
+t.test('the id of a feedback and the key beside it stand for one feedback', async (t) => {
+  const gateway = await startGateway(t)
+  const [id, other] = [createIdentity(Date.now()).id, randomUUID()]
+  const sendAs = (feedbackId: string, key: string) =>
+    send(gateway, [payload({ id: feedbackId })], { 'idempotency-key': key })
+  const first = await sendAs(id, 'k1')
+  t.equal(first.status, 201)
+  t.not(first.body.id, id)
+  t.equal((await sendAs(id, 'k1')).body.id, first.body.id)
+  t.equal((await sendAs(id, 'k2')).body.id, first.body.id)
+  const reused = await sendAs(other, 'k1')
+  t.match(reused, { status: 422, body: { code: 'idempotency_key_reused' } })
+  t.equal(gateway.rows('feedback').length, 3)
 })
 
 t.test('503 outcome_unknown: the objects stay, for the row may exist', async (t) => {

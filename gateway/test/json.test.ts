@@ -72,6 +72,20 @@ t.test('a large document with an integer beyond 2^53 is refused, not parsed slow
   t.equal((parse(json.replace('993', '99')).value as unknown[]).length, 2)
 })
 
+t.test('a double beyond 2^53, or digits in a text, costs a large document nothing', async (t) => {
+  const text = 'x'.repeat(limits.losslessJsonBytes)
+  const digits = '9007199254740993'
+  for (const number of ['1e16', '-1E+16', `${digits}.0`, `${digits}e0`, '1e300', '12.5e20']) {
+    const json = `["${text}\\"${digits}",{"${digits}":[${number},9007199254740991]}]`
+    const [, value] = parse(json).value as [string, Record<string, number[]>]
+    t.same(value[digits], [Number(number), 9_007_199_254_740_991])
+  }
+  for (const number of [`-${digits}`, '1'.repeat(500_000), `1.5,${digits}`, `${digits} `]) {
+    const json = `["${text}\\\\",{"a":[1e16,${number}]}]`
+    t.throws(() => parse(json), { code: 'body_too_large', message: /2\^53/ }, number.slice(0, 30))
+  }
+})
+
 t.test(
   'an integer beyond 64 bits is refused; its pointer repeats no name of a client',
   async (t) => {

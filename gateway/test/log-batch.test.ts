@@ -406,7 +406,7 @@ t.test('a body that is refused after its end costs the client no connection', as
 })
 
 t.test(
-  '413 for little that becomes much: by compression, or by a device in every row',
+  '413 for little that becomes much: by compression, or by what is in every row',
   async (t) => {
     const gateway = await startGateway(t)
     const gzip = { ...headers, 'content-encoding': 'gzip' }
@@ -419,8 +419,15 @@ t.test(
       t.match(bomb.json(), { status: 413, code: 'body_too_large' })
     }
     const logs = Array.from({ length: 500 }, () => ({ event: 'e' }))
-    const wide = await send(gateway, batch(logs, { device: { theme: 'x'.repeat(40_000) } }))
-    t.match(wide.json(), { status: 413, code: 'body_too_large' })
+    for (const wide of [
+      { device: { theme: 'x'.repeat(40_000) } },
+      { future: 'x'.repeat(40_000) },
+      { future: '語'.repeat(12_000) },
+      { log: 'x'.repeat(40_000) },
+    ]) {
+      const response = await send(gateway, batch(logs, wide))
+      t.match(response.json(), { status: 413, code: 'body_too_large' })
+    }
     t.equal(gateway.frames.logs.length, 0)
   },
 )

@@ -10,16 +10,17 @@ import {
   type Identity,
 } from '../identity/identity.ts'
 import type { RequestContext } from '../row.ts'
-import { rejection, type Outcome } from './entries.ts'
-import { mapInTurns } from './in-turns.ts'
+import { rejection, type Entry, type Outcome } from './entries.ts'
+import { mapInTurns, type TakeTurn } from './in-turns.ts'
 
 interface IdentifyOptions {
   store: IdempotencyStore
   batch: LogBatchEnvelope
-  entries: Outcome<LogEntry>[]
+  entries: Outcome<Pick<Entry, 'log'>>[]
   /** The `Idempotency-Key` of the request. */
   key: string | undefined
   context: RequestContext
+  takeTurn: TakeTurn
   deadline: number
 }
 
@@ -36,19 +37,24 @@ export interface Repeat {
 export async function identifyEntries(
   options: IdentifyOptions,
 ): Promise<Outcome<Identity | Repeat>[]> {
-  const { store, batch, entries, context, deadline } = options
+  const { store, batch, context, takeTurn, deadline } = options
   const { receivedAtMs: nowMs, apiKeyId } = context
-  const whole = await reserveBatch(options)
-  const repeats = findRepeats(batch, entries)
+  const entries = options.entries.map((entry) => fingerprintOnce(batch, entry))
+  const whole = await reserveBatch(options, entries)
+  const repeats = await findRepeats(entries, takeTurn)
 
-  const identify = (entry: Outcome<LogEntry>, index: number) => {
+  const identify = async (
+    entry: Outcome<Fingerprinted>,
+    index: number,
+  ): Promise<Outcome<Identity | Repeat>> => {
     if (entry instanceof IntakeError) return entry
-    const repeat = repeats.get(index)
+    const { log, fingerprint } = entry
+    const repeat = repeats[index]
     if (repeat !== undefined) return repeat
-    const clientId = clientIdKey(entry.id)
+    const clientId = clientIdKey(log.id)
     if (whole !== undefined && clientId === undefined) {
       // By the time of the first attempt, so that every attempt finds the same.
-      const timeMs = eventTimeMs(entry.timestamp, Date.parse(whole.time))
+      const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time))
       return deriveIdentity(whole, index, timeMs)
     }
     return assignIdentity({
@@ -60,20 +66,36 @@ export async function identifyEntries(
       key: undefined,
       nowMs,
       deadline,
-      timeMs: eventTimeMs(entry.timestamp, nowMs),
-      content: () => logContent(batch, entry),
+      timeMs: eventTimeMs(log.timestamp, nowMs),
+      fingerprint,
     })
   }
-  const identities = await mapInTurns(entries, async (entry, index) => identify(entry, index))
-  return Promise.all(identities.map((identity) => identity.catch(rejection)))
+  return mapInTurns(entries, takeTurn, (entry, index) => identify(entry, index).catch(rejection))
+}
+
+type Fingerprinted = Pick<Entry, 'log'> & {
+  /** Of the content; made when it is first asked for, because it takes as long as printing the entry. */
+  fingerprint: () => string
+}
+
+function fingerprintOnce(
+  batch: LogBatchEnvelope,
+  entry: Outcome<Pick<Entry, 'log'>>,
+): Outcome<Fingerprinted> {
+  if (entry instanceof IntakeError) return entry
+  const { log } = entry
+  let known: string | undefined
+  return { log, fingerprint: () => (known ??= fingerprintOf(logContent(batch, log))) }
 }
 
 /** The identity that the key of a whole batch is reserved for, if it has a key. */
-async function reserveBatch(options: IdentifyOptions): Promise<Identity | undefined> {
-  const { store, batch, entries, key, context, deadline } = options
+async function reserveBatch(
+  { store, batch, key, context, takeTurn, deadline }: IdentifyOptions,
+  entries: Outcome<Fingerprinted>[],
+): Promise<Identity | undefined> {
   if (key === undefined) return undefined
-  const contents = await mapInTurns(entries, (entry) =>
-    entry instanceof IntakeError ? '' : fingerprintOf([...logContent(batch, entry), timeOf(entry)]),
+  const contents = await mapInTurns(entries, takeTurn, (entry) =>
+    entry instanceof IntakeError ? null : [entry.fingerprint(), identityPart(entry.log)],
   )
   const id = await store.reserve(
     {
@@ -90,32 +112,30 @@ async function reserveBatch(options: IdentifyOptions): Promise<Identity | undefi
   return parseIdentity(id)
 }
 
-/** The time is part of an identity that comes from the key of the batch, so it must not change. */
-function timeOf({ id, timestamp }: LogEntry): number | null {
-  return id == null && timestamp != null ? Date.parse(timestamp) : null
+/**
+ * What the identity of an entry is made of, beside the key of the batch: under one key it must not change.
+ * A number: milliseconds since 1970.
+ */
+function identityPart({ id, timestamp }: LogEntry): string | number | null {
+  return clientIdKey(id) ?? (timestamp == null ? null : Date.parse(timestamp))
 }
 
 /** Entries with the id of an earlier one: the same event once more, or another one, which is rejected. */
 function findRepeats(
-  batch: LogBatchEnvelope,
-  entries: Outcome<LogEntry>[],
-): Map<number, Outcome<Repeat>> {
-  const first = new Map<string, { index: number; entry: LogEntry }>()
-  const repeats = new Map<number, Outcome<Repeat>>()
-  for (const [index, entry] of entries.entries()) {
-    const id = entry instanceof IntakeError ? undefined : clientIdKey(entry.id)
-    if (entry instanceof IntakeError || id === undefined) continue
+  entries: Outcome<Fingerprinted>[],
+  takeTurn: TakeTurn,
+): Promise<(Outcome<Repeat> | undefined)[]> {
+  const first = new Map<string, { index: number; fingerprint: () => string }>()
+  return mapInTurns(entries, takeTurn, (entry, index) => {
+    const id = entry instanceof IntakeError ? undefined : clientIdKey(entry.log.id)
+    if (entry instanceof IntakeError || id === undefined) return undefined
+    const { fingerprint } = entry
     const earlier = first.get(id)
-    if (earlier === undefined) first.set(id, { index, entry })
-    else repeats.set(index, repeatOf(earlier, entry))
-  }
-  return repeats
-
-  function repeatOf(earlier: { index: number; entry: LogEntry }, entry: LogEntry): Outcome<Repeat> {
-    const [one, other] = [earlier.entry, entry].map((each) =>
-      fingerprintOf(logContent(batch, each)),
-    )
-    if (one === other) return { of: earlier.index }
+    if (earlier === undefined) {
+      first.set(id, { index, fingerprint })
+      return undefined
+    }
+    if (earlier.fingerprint() === fingerprint()) return { of: earlier.index }
     return new IntakeError('duplicate_id', 'An earlier entry has this id and other content.')
-  }
+  })
 }

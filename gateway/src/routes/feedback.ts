@@ -16,7 +16,7 @@ import { formBytesMax, multipartOptions, readFeedbackForm } from '../feedback-fo
 import type { GroupCommit } from '../group-commit.ts'
 import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
-import { clientIdKey, idempotencyKey } from '../identity/idempotency-key.ts'
+import { clientIdKey, fingerprintOf, idempotencyKey } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
@@ -78,7 +78,7 @@ export async function feedbackRoute(
     },
     whileLeased(async (request, reply) => {
       const { apiKey } = request
-      const { payload, uploads, fields } = await readFeedbackForm(request, {
+      const { payload, uploads, fields, omitted } = await readFeedbackForm(request, {
         validate: validatePayload,
         turns,
         attachmentBytesMax,
@@ -88,37 +88,40 @@ export async function feedbackRoute(
       authorizeBundle(apiKey, payload.bundle_identifier)
       if (!isLenient(request)) refuseAny(uploads)
       const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))
-      const key = idempotencyKey(request) ?? clientIdKey(payload.feedback.id)
+      const key = idempotencyKey(request)
+      const clientId = clientIdKey(payload.feedback.id)
       const nowMs = admission.now()
       const identity = await assignIdentity({
         store: idempotency,
         scope: 'feedback',
         apiKeyId: apiKey.id,
         sender: payload,
-        clientId: undefined,
+        clientId,
         key,
         nowMs,
         timeMs: nowMs,
-        content: () => [
-          payload.bundle_identifier,
-          payload.unique_user_id,
-          payload.feedback.email ?? '',
-          payload.feedback.text,
-          images.map(({ sha256 }) => sha256),
-        ],
+        fingerprint: () =>
+          fingerprintOf([
+            payload.bundle_identifier,
+            payload.unique_user_id,
+            payload.feedback.email ?? '',
+            payload.feedback.text,
+            images.map(({ sha256 }) => sha256),
+          ]),
         deadline: performance.now() + enqueueDeadlineMs,
       })
       const isListed = (payload.feedback.attachments?.length ?? 0) > 0
       const inFeedback = unknownFields(payload.feedback, isListed ? unlessListed : feedbackFields)
       const inPayload = joinExtra(unknownFields(payload, knownFields), 'feedback', inFeedback)
-      const extra = joinExtra(inPayload, 'form', unknownFields(fields, noFields))
+      const inForm = joinExtra(inPayload, 'form', unknownFields(fields, noFields))
+      const extra = joinExtra(inForm, 'form_omitted', omitted && { ...omitted })
       const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: nowMs }
       const sender = senderColumns(context, payload)
       await commitWithImages({
         store,
         identity,
         images,
-        repeatable: key !== undefined,
+        repeatable: (key ?? clientId) !== undefined,
         log: request.log,
         requestId: request.id,
         commit: (attachments) =>
@@ -132,6 +135,7 @@ export async function feedbackRoute(
         message: 'Feedback successfully created',
         id: identity.id,
         attachments: uploads.map(verdict),
+        ...(omitted && { omitted_text_parts: omitted }),
       }
     }),
   )

@@ -6,26 +6,24 @@ import {
   LogBatchEnvelope,
   LogBatchResult,
   LogBatchSubmission,
-  type LogEntry,
 } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
 import { leaseBody, whileLeased } from '../body-lease.ts'
-import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
+import { createExtraPrinter, submissionFields, unknownFields } from '../extra.ts'
 import { appendAll } from '../group-commit.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { Identity } from '../identity/identity.ts'
 import { checkJson } from '../json.ts'
-import { readEntry, type Outcome } from '../log-batch/entries.ts'
-import { identifyEntries } from '../log-batch/identify-entries.ts'
-import { mapInTurns } from '../log-batch/in-turns.ts'
+import { createEntryReader, type Entry, type Outcome } from '../log-batch/entries.ts'
+import { identifyEntries, type Repeat } from '../log-batch/identify-entries.ts'
+import { mapInTurns, type TakeTurn } from '../log-batch/in-turns.ts'
 import { entryResults } from '../log-batch/results.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
-import { logRow, senderColumns, type Row } from '../row.ts'
+import { finishRow, senderColumns, type Row } from '../row.ts'
 import { errorResponses } from './error-responses.ts'
-import { logFields } from './log-fields.ts'
 import type { LogRouteOptions } from './log-route-options.ts'
 
 const validateEnvelope = compileSchema(LogBatchEnvelope)
@@ -39,7 +37,7 @@ export async function logBatchRoute(
   app: FastifyInstance,
   options: LogRouteOptions & {
     bodyBytesMax: number
-    /** After decompression, and of all rows together that repeat the sender. */
+    /** After decompression. */
     jsonBytesMax: number
     entryBytesMax: number
     metrics: GatewayMetrics
@@ -66,7 +64,8 @@ export async function logBatchRoute(
           'An entry whose `id` is a UUIDv7 stays one event however often it is sent, an entry with ' +
           'another id, or of a batch with an `Idempotency-Key`, for 72 hours; others are stored again. ' +
           `At most ${bodyBytesMax} bytes, ${entryBytesMax} for an entry with the device; with ` +
-          `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression. ` +
+          `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression, or ` +
+          `${limits.losslessJsonBytes} characters with an integer beyond 2^53 or an escape in a name. ` +
           `At most ${limits.batchJsonNodes} members and elements, ${limits.jsonNodes} in an entry.`,
         tags: ['intake'],
         security: [{ apiKey: [] }],
@@ -79,46 +78,32 @@ export async function logBatchRoute(
       const batch = validateEnvelope(request.body)
       checkJson({ ...batch, logs: [] })
       authorizeBundle(apiKey, batch.bundle_identifier)
-      const entries = await mapInTurns(batch.logs, readEntry)
       const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: admission.now() }
+      const extra = createExtraPrinter(unknownFields(batch, knownFields), 'log')
       const sender = senderColumns(context, batch)
-      // Every row repeats the sender, so a large device makes much out of a small request.
-      const repeated = sender.length * entries.length
-      if (repeated > jsonBytesMax) {
-        throw new IntakeError('body_too_large', 'The device is too large for so many entries.')
+      // Every row repeats both, so a large device makes much out of a small request; not more than a large
+      // request could be.
+      const repeated = (Buffer.byteLength(sender) + extra.bytes) * batch.logs.length
+      if (repeated > bodyBytesMax) {
+        const detail = 'The device and unknown fields are too large for so many entries.'
+        throw new IntakeError('body_too_large', detail)
       }
       request.bodyLease.extend(repeated)
 
+      const readEntry = createEntryReader({ sender, extra, bytesMax: entryBytesMax })
+      const takeTurn: TakeTurn = (work) => turns.take(apiKey.id, work)
+      const entries = await mapInTurns(batch.logs, takeTurn, readEntry)
       const deadline = performance.now() + enqueueDeadlineMs
-      const key = idempotencyKey(request)
       const identities = await identifyEntries({
         store: idempotency,
         batch,
         entries,
-        key,
+        key: idempotencyKey(request),
         context,
+        takeTurn,
         deadline,
       })
-      const unknown = unknownFields(batch, knownFields)
-      const rowOf = (entry: LogEntry, identity: Identity): Outcome<Row> => {
-        const extra = joinExtra(unknown, 'log', unknownFields(entry, logFields))
-        const row = logRow(identity, sender, entry, extra)
-        if (Buffer.byteLength(row.json) <= entryBytesMax) return row
-        return new IntakeError('body_too_large', `An entry must not exceed ${entryBytesMax} bytes.`)
-      }
-      const rows: Row[] = []
-      const outcomes: Outcome<Row>[] = []
-      await mapInTurns(entries, (entry, index) => {
-        const identity = identities[index]!
-        if (entry instanceof IntakeError) outcomes.push(entry)
-        else if (identity instanceof IntakeError) outcomes.push(identity)
-        else if ('of' in identity) outcomes.push(outcomes[identity.of]!)
-        else {
-          const row = rowOf(entry, identity)
-          outcomes.push(row)
-          if (!(row instanceof IntakeError)) rows.push(row)
-        }
-      })
+      const { rows, outcomes } = await takeTurn(() => finishRows(entries, identities))
       await appendAll(logs, rows, deadline)
 
       const rejected = outcomes.filter((outcome) => outcome instanceof IntakeError)
@@ -132,4 +117,25 @@ export async function logBatchRoute(
       }
     }),
   )
+}
+
+/** The rows to store, and what became of each entry. */
+function finishRows(
+  entries: Outcome<Entry>[],
+  identities: Outcome<Identity | Repeat>[],
+): { rows: Row[]; outcomes: Outcome<Row>[] } {
+  const rows: Row[] = []
+  const outcomes: Outcome<Row>[] = []
+  for (const [index, entry] of entries.entries()) {
+    const identity = identities[index]!
+    if (entry instanceof IntakeError) outcomes.push(entry)
+    else if (identity instanceof IntakeError) outcomes.push(identity)
+    else if ('of' in identity) outcomes.push(outcomes[identity.of]!)
+    else {
+      const row = finishRow(identity, entry.columns)
+      rows.push(row)
+      outcomes.push(row)
+    }
+  }
+  return { rows, outcomes }
 }

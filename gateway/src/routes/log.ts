@@ -2,14 +2,19 @@ import type { FastifyInstance } from 'fastify'
 import { limits, LogCreated, LogSubmission } from '@intake/contract'
 import { requireRoom } from '../admission.ts'
 import { leaseBody, whileLeased } from '../body-lease.ts'
-import { joinExtra, submissionFields, unknownFields } from '../extra.ts'
+import { createExtraPrinter, submissionFields, unknownFields } from '../extra.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
 import { eventTimeMs } from '../identity/event-time.ts'
-import { clientIdKey, idempotencyKey, logContent } from '../identity/idempotency-key.ts'
+import {
+  clientIdKey,
+  fingerprintOf,
+  idempotencyKey,
+  logContent,
+} from '../identity/idempotency-key.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
-import { logRow, senderColumns } from '../row.ts'
+import { finishRow, logColumns, senderColumns } from '../row.ts'
 import { errorResponses } from './error-responses.ts'
 import { readLog } from './log-fields.ts'
 import type { LogRouteOptions } from './log-route-options.ts'
@@ -61,12 +66,13 @@ export async function logRoute(
         key: idempotencyKey(request),
         nowMs,
         timeMs: eventTimeMs(log.timestamp, nowMs),
-        content: () => logContent(body, log),
+        fingerprint: () => fingerprintOf(logContent(body, log)),
         deadline,
       })
-      const extra = joinExtra(unknownFields(body, knownFields), 'log', unknown)
+      const extra = createExtraPrinter(unknownFields(body, knownFields), 'log').print(unknown)
       const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: nowMs }
-      await logs.append(logRow(identity, senderColumns(context, body), log, extra), deadline)
+      const columns = logColumns(senderColumns(context, body), log, extra)
+      await logs.append(finishRow(identity, columns), deadline)
       reply.code(201)
       return { message: 'Log successfully created', id: identity.id }
     }),

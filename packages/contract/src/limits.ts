@@ -8,7 +8,7 @@ export const limits = {
   attachments: 4,
   /** Parts of a form, whatever they are. */
   formParts: 64,
-  /** Text parts beside the payload. */
+  /** Text parts beside the payload that are kept. */
   formTexts: 32,
   jsonDepth: 32,
   /**

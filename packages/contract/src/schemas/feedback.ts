@@ -80,6 +80,12 @@ export const FeedbackCreated = Type.Object(
     message: Type.Literal('Feedback successfully created'),
     id: Type.String({ format: 'uuid' }),
     attachments: Type.Array(AttachmentVerdict),
+    omitted_text_parts: Type.Optional(
+      Type.Object(
+        { parts: Type.Integer(), bytes: Type.Integer() },
+        { description: 'Text parts beside the payload that were too many or too large to keep.' },
+      ),
+    ),
   },
   { description: 'The feedback is stored.' },
 )

@@ -1,0 +1,54 @@
+import { setImmediate as immediate } from 'node:timers/promises'
+import t from 'tap'
+import { mapInTurns, type TakeTurn } from '../../src/log-batch/in-turns.ts'
+import { createTurns } from '../../src/turns.ts'
+
+const turns = createTurns()
+const takeTurn: TakeTurn = (piece) => turns.take('one', piece)
+
+/** Longer than a turn. */
+function work(): void {
+  const until = performance.now() + 6
+  while (performance.now() < until);
+}
+
+t.test('results in the order of the values, of promises too', async (t) => {
+  t.same(await mapInTurns([1, 2, 3], takeTurn, (n, index) => n * index), [0, 2, 6])
+  t.same(await mapInTurns([1, 2], takeTurn, async (n) => n * 2), [2, 4])
+})
+
+t.test('others have the event loop between two long pieces of work', async (t) => {
+  const order: string[] = []
+  const others = (async () => {
+    for (let turn = 0; turn < 8; turn++) {
+      order.push('-')
+      await immediate()
+    }
+  })()
+  const pieces = ['a', 'b', 'c']
+  await mapInTurns(pieces, takeTurn, (piece) => {
+    work()
+    order.push(piece)
+  })
+  await others
+  t.match(order.join(''), /a-+b-+c/)
+})
+
+t.test('a promise that is rejected turns before the end is no unhandled rejection', async (t) => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  const mapping = mapInTurns(['rejected', 'slow', 'slow'], takeTurn, async (value) => {
+    if (value === 'rejected') throw new Error(value)
+    work()
+  })
+  await t.rejects(mapping, { message: 'rejected' })
+  const failing = mapInTurns(['rejected', 'slow', 'thrown'], takeTurn, (value) => {
+    if (value === 'rejected') return Promise.reject(new Error(value))
+    if (value === 'thrown') throw new Error(value)
+    return Promise.resolve(work())
+  })
+  await t.rejects(failing, { message: 'thrown' })
+  t.same(unhandled, [])
+})
