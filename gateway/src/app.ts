@@ -149,7 +149,7 @@ export async function buildApp(options: {
       bodyBytesMax: config.BATCH_BODY_BYTES_MAX,
       jsonBytesMax: config.BATCH_JSON_BYTES_MAX,
       entryBytesMax: config.LOG_BODY_BYTES_MAX,
-      metrics,
+      refusals,
     })
     await api.register(feedbackRoute, {
       feedback,

@@ -5,55 +5,82 @@ import type { GatewayMetrics } from './metrics.ts'
 export interface Refusals {
   /** @param refusal.apiKeyId undefined before authentication */
   note(refusal: { error: IntakeError; requestId: string; apiKeyId: string | undefined }): void
+  /** @param rejection.errors of the rejected entries of one batch */
+  noteEntries(rejection: { errors: IntakeError[]; requestId: string; apiKeyId: string }): void
   /** Writes what has not been logged yet. */
   close(): void
 }
 
-interface Line {
-  error: IntakeError
+interface Sample {
   apiKeyId: string
+  /** Of one of the requests. */
   requestId: string
+  /** Requests. */
   count: number
 }
+
+type RefusedRequests = Sample & { error: IntakeError }
+/** Batches whose rejected entries have the same codes. */
+type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
 
 const intervalMs = 1_000
 /** Beyond it the API keys of a second are not told apart. */
 const linesMax = 1_000
 
 /**
- * Counts every refused request, and logs one line for each code, API key and second, with the id of one
- * of its requests. Without Redis every request is refused, and a line for each would cost more than
- * the refusal.
+ * Counts every refused request and every rejected entry of a batch, and logs one line for each code, API
+ * key and second, with the id of one of its requests. Without Redis every request is refused, and a line
+ * for each would cost more than the refusal.
  */
 export function createRefusals(options: { metrics: GatewayMetrics; log: Logger }): Refusals {
   const { metrics, log } = options
-  const lines = new Map<string, Line>()
+  const requests = new Map<string, RefusedRequests>()
+  const entries = new Map<string, RejectedEntries>()
   let timer: NodeJS.Timeout | undefined
 
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
-    for (const line of lines.values()) write(log, line)
-    lines.clear()
+    for (const line of requests.values()) write(log, line)
+    for (const line of entries.values()) log.info(line, 'batch entries rejected')
+    requests.clear()
+    entries.clear()
   }
 
   return {
     note({ error, requestId, apiKeyId = 'none' }) {
       metrics.refused(error.code)
-      const account = lines.size < linesMax ? apiKeyId : 'several'
-      const name = `${error.code} ${account}`
-      const line = lines.get(name)
-      if (line === undefined) lines.set(name, { error, apiKeyId: account, requestId, count: 1 })
-      else line.count++
+      lineOf(requests, error.code, { error, apiKeyId, requestId, count: 0 }).count++
+      timer ??= setTimeout(flush, intervalMs)
+    },
+
+    noteEntries({ errors, requestId, apiKeyId }) {
+      if (errors.length === 0) return
+      for (const { code } of errors) metrics.entryRejected(code)
+      const names = [...new Set(errors.map(({ code }) => code))].toSorted().join()
+      const line = lineOf(entries, names, { apiKeyId, requestId, count: 0, codes: {} })
+      line.count++
+      for (const { code } of errors) line.codes[code] = (line.codes[code] ?? 0) + 1
       timer ??= setTimeout(flush, intervalMs)
     },
     close: flush,
   }
 }
 
+/** The line of these codes and this API key; the given one if there is none yet. */
+function lineOf<Line extends Sample>(lines: Map<string, Line>, codes: string, fresh: Line): Line {
+  const apiKeyId = lines.size < linesMax ? fresh.apiKeyId : 'several'
+  const name = `${codes} ${apiKeyId}`
+  const known = lines.get(name)
+  if (known !== undefined) return known
+  const line = { ...fresh, apiKeyId }
+  lines.set(name, line)
+  return line
+}
+
 const isOurFault = (code: ErrorCode) => errorCatalogue[code].status >= 500
 
-function write(log: Logger, { error, ...fields }: Line): void {
+function write(log: Logger, { error, ...fields }: RefusedRequests): void {
   const { code } = error
   if (code === 'internal_error') log.error({ err: error, code, ...fields }, 'unexpected error')
   else if (isOurFault(code)) log.warn({ err: error, code, ...fields }, 'requests refused')

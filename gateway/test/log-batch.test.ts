@@ -497,3 +497,17 @@ t.test('the limits are settings; those that contradict each other are refused', 
       /BYTES_IN_FLIGHT_MAX must be at least 80800000\d for LOG_BODY_BYTES_MAX; RESPONSE_TIMEOUT_MS/,
   })
 })
+
+t.test('rejected entries are logged with their request, without what was sent', async (t) => {
+  const gateway = await startGateway(t)
+  const logs = [{ event: 'good' }, { event: '', id: 'SUBMITTED' }, 'SUBMITTED']
+  await send(gateway, batch(logs, { unique_user_id: 'SUBMITTED' }))
+  const [row] = gateway.rows('logs')
+  await gateway.app.close()
+  const lines = gateway.log.filter((line) => line.includes('batch entries rejected'))
+  t.match(
+    lines.map((line) => JSON.parse(line) as object),
+    [{ requestId: row!['request_id'], apiKeyId: 'key_1', codes: { invalid_request: 2 } }],
+  )
+  t.notMatch(gateway.log.join(''), 'SUBMITTED')
+})

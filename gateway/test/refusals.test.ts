@@ -61,3 +61,34 @@ t.test('more API keys than can be told apart share a line', async (t) => {
   t.equal(lines.length, 1_001)
   t.match(lines.at(-1), { apiKeyId: 'several', count: 4_000 })
 })
+
+t.test('rejected entries: one line for each API key and set of codes, with counts', async (t) => {
+  const { refusals, lines, registry } = setUp()
+  const reject = (requestId: string, apiKeyId: string, ...codes: ErrorCode[]) =>
+    refusals.noteEntries({
+      errors: codes.map((code) => new IntakeError(code, 'Detail.')),
+      requestId,
+      apiKeyId,
+    })
+  reject('r1', 'a', 'invalid_request', 'duplicate_id', 'invalid_request')
+  reject('r2', 'a', 'duplicate_id', 'invalid_request')
+  reject('r3', 'a', 'invalid_request')
+  reject('r4', 'b', 'invalid_request')
+  reject('r5', 'c')
+  refusals.close()
+  const msg = 'batch entries rejected'
+  t.match(lines, [
+    {
+      level: 30,
+      msg,
+      apiKeyId: 'a',
+      requestId: 'r1',
+      count: 2,
+      codes: { invalid_request: 3, duplicate_id: 2 },
+    },
+    { level: 30, msg, apiKeyId: 'a', requestId: 'r3', count: 1, codes: { invalid_request: 1 } },
+    { level: 30, msg, apiKeyId: 'b', requestId: 'r4', count: 1, codes: { invalid_request: 1 } },
+  ])
+  t.equal(lines.length, 3)
+  t.match(await registry.metrics(), 'intake_batch_entries_rejected_total{code="invalid_request"} 5')
+})

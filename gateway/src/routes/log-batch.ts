@@ -18,10 +18,10 @@ import { createEntryReader, type Entry, type Outcome } from '../log-batch/entrie
 import { identifyEntries, type Repeat } from '../log-batch/identify-entries.ts'
 import { mapInTurns, type TakeTurn } from '../log-batch/in-turns.ts'
 import { entryResults } from '../log-batch/results.ts'
-import type { GatewayMetrics } from '../metrics.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from '../plugins/authenticate.ts'
 import { jsonBody } from '../plugins/json-body.ts'
+import type { Refusals } from '../refusals.ts'
 import { finishRow, senderColumns, type Row } from '../row.ts'
 import { errorResponses } from './error-responses.ts'
 import type { LogRouteOptions } from './log-route-options.ts'
@@ -40,10 +40,10 @@ export async function logBatchRoute(
     /** After decompression. */
     jsonBytesMax: number
     entryBytesMax: number
-    metrics: GatewayMetrics
+    refusals: Refusals
   },
 ): Promise<void> {
-  const { logs, admission, idempotency, budget, turns, enqueueDeadlineMs, metrics } = options
+  const { logs, admission, idempotency, budget, turns, enqueueDeadlineMs, refusals } = options
   const { bodyBytesMax, jsonBytesMax, entryBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
 
@@ -107,7 +107,7 @@ export async function logBatchRoute(
       await appendAll(logs, rows, deadline)
 
       const rejected = outcomes.filter((outcome) => outcome instanceof IntakeError)
-      for (const { code } of rejected) metrics.entryRejected(code)
+      refusals.noteEntries({ errors: rejected, requestId: request.id, apiKeyId: apiKey.id })
       reply.code(207)
       return {
         message: 'Logs processed',
