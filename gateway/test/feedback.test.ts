@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { IntakeError } from '@intake/contract'
+import { IntakeError, limits } from '@intake/contract'
 import { createIdentity } from '../src/identity/identity.ts'
 import { feedbackPayload, images, secret, startGateway, type TestGateway } from './support.ts'
 
@@ -286,9 +286,9 @@ t.test('400 for a part that the parser passes over: nothing of a form is lost', 
 t.test('413 for more parts than a form has', async (t) => {
   const gateway = await startGateway(t)
   const many = (count: number, one: Part) => Array.from({ length: count }, () => one)
-  t.equal((await send(gateway, [payload(), ...many(255, ['n', 'x'])])).status, 201)
+  t.equal((await send(gateway, [payload(), ...many(limits.formParts - 1, ['n', 'x'])])).status, 201)
   for (const parts of [
-    [payload(), ...many(256, ['n', 'x'])],
+    [payload(), ...many(limits.formParts, ['n', 'x'])],
     [payload(), ...many(3_000, ['n', 'x'])],
     many(3_000, file(images.png)),
   ]) {
