@@ -23,7 +23,7 @@ export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeEr
  * @throws {IntakeError} `busy` when there is no room for what has arrived
  */
 export async function readUpload(
-  stream: AsyncIterable<Buffer>,
+  stream: AsyncIterable<Buffer> | Iterable<Buffer>,
   options: { index: number; bytesMax: number; lease: ByteLease },
 ): Promise<Upload> {
   const { index, bytesMax, lease } = options
@@ -65,6 +65,11 @@ export async function readUpload(
     })
   }
   return { bytes, image: { body, contentType: type.mime, extension, sha256: hash.digest('hex') } }
+}
+
+/** Whether the bytes are those of an image that may be an attachment. */
+export async function isImage(bytes: Buffer): Promise<boolean> {
+  return imageTypes.has((await fileTypeFromBuffer(bytes))?.mime ?? '')
 }
 
 function refuse(
