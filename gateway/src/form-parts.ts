@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer'
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits } from '@intake/contract'
 import type { ByteLease } from './byte-budget.ts'
-import { readUpload, type Upload } from './upload.ts'
+import { isImage, readUpload, type Upload } from './upload.ts'
 
 export interface FormParts {
   /** How many the parser has handed over. */
@@ -53,9 +54,14 @@ export async function readParts(
       // Browsers send a file field in which nothing was chosen as an empty file without a name.
       if (upload.bytes > 0 || filename) parts.uploads.push(upload)
     } else {
-      const hasPlace = parts.texts.length < limits.formTexts && !isAttachment(name)
+      const hasPlace = parts.texts.length < limits.formTexts
       const { text, bytes } = await readText(file, hasPlace ? Buffer.byteLength(name) : Infinity)
-      if (isAttachment(name)) {
+      if (text !== undefined && !isUtf8(text) && (await isImage(text))) {
+        // Its header may be damaged, or the client names neither file nor type.
+        const index = parts.uploads.length
+        const upload = await readUpload([text], { index, bytesMax: attachmentBytesMax, lease })
+        parts.uploads.push(upload)
+      } else if (isAttachment(name)) {
         if (bytes > 0) throw invalidPart('/attachments', 'must be file parts')
       } else if (text === undefined) omit(parts.omitted, bytes)
       else parts.texts.push({ name, text })

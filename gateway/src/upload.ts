@@ -28,7 +28,7 @@ const tiffSignatures = [Buffer.from('II*\0'), Buffer.from('MM\0*')]
  * @throws {IntakeError} `busy` when there is no room for what has arrived
  */
 export async function readUpload(
-  stream: AsyncIterable<Buffer>,
+  stream: AsyncIterable<Buffer> | Iterable<Buffer>,
   options: { index: number; bytesMax: number; lease: ByteLease },
 ): Promise<Upload> {
   const { index, bytesMax, lease } = options
@@ -78,6 +78,11 @@ async function detectType(body: Buffer): Promise<string> {
   if (tiffSignatures.some((signature) => signature.equals(start))) return 'image/tiff'
   const type = await fileTypeFromBuffer(body.subarray(0, signatureBytesMax))
   return type?.mime ?? ''
+}
+
+/** Whether the bytes are those of an image that may be an attachment. */
+export async function isImage(bytes: Buffer): Promise<boolean> {
+  return imageTypes.has((await fileTypeFromBuffer(bytes))?.mime ?? '')
 }
 
 function refuse(

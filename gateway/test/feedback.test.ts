@@ -121,6 +121,18 @@ t.test('201: a file under another name is an attachment, in the order of the par
   t.equal(gateway.objects.size, 3)
 })
 
+t.test('201: an image in a part without a file name and a type is an attachment', async (t) => {
+  const gateway = await startGateway(t)
+  const parts: Part[] = [['a', images.png], payload(), ['attachments', images.gif]]
+  const { status, body } = await send(gateway, parts)
+  t.equal(status, 201)
+  t.match(body.attachments, [
+    { status: 'stored', sha256: sha256(images.png) },
+    { status: 'stored', sha256: sha256(images.gif) },
+  ])
+  t.notOk('extra' in gateway.rows('feedback')[0]!)
+})
+
 t.test('a file under another name is refused as an attachment is, or left out', async (t) => {
   const gateway = await startGateway(t)
   const other: Part = ['SENT', 'text', 'SENT.txt', 'text/plain']
