@@ -2,15 +2,23 @@ import { documentedFields } from '@intake/contract'
 
 /**
  * The JSON pointer to the first value that is wrong, as far as its names are in the documentation: names
- * that a client chose are not repeated.
+ * that a client chose are not repeated. Undefined when none is wrong.
  */
-export function documentedPointer(value: unknown, isWrong: (value: unknown) => boolean): string {
+export function documentedPointer(
+  value: unknown,
+  isWrong: (value: unknown) => boolean,
+): string | undefined {
+  return holds(value, isWrong) ? pointerTo(value, isWrong) : undefined
+}
+
+function pointerTo(value: unknown, isWrong: (value: unknown) => boolean): string {
+  if (isWrong(value)) return ''
   if (typeof value !== 'object' || value === null) return ''
   const isArray = Array.isArray(value)
   for (const [name, inner] of Object.entries(value)) {
     if (!holds(inner, isWrong)) continue
     const isKnown = isArray || documentedFields.has(name)
-    return isKnown ? `/${name}${documentedPointer(inner, isWrong)}` : ''
+    return isKnown ? `/${name}${pointerTo(inner, isWrong)}` : ''
   }
   return ''
 }

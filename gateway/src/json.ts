@@ -3,6 +3,7 @@ import { IntakeError, limits } from '@intake/contract'
 import { documentedPointer } from './json-pointer.ts'
 import { createNodeCounter, nodeBytes, tooManyNodes } from './json-nodes.ts'
 import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.ts'
+import { isRoundingArray } from './rounding-array.ts'
 
 /**
  * Up to this size a document costs a millisecond at most, whatever is in it; it is parsed at once, and
@@ -120,7 +121,7 @@ function survey(value: unknown, depthLeft: number, found: Survey): void {
  * @param options.depthMax levels that it may be nested
  * @param options.pointer where the value lies in the document
  * @throws {IntakeError} `invalid_json`: nested too deep, or with a number beyond the range of a double;
- * `invalid_request`: with an integer beyond 64 bits; `body_too_large`: with more members and elements
+ * `invalid_request`: with an integer that cannot be kept exactly; `body_too_large`: with more members and elements
  * than one record may have
  */
 export function checkJson(
@@ -128,25 +129,34 @@ export function checkJson(
   options: { depthMax?: number; pointer?: string } = {},
 ): void {
   const { depthMax = limits.jsonDepth, pointer = '' } = options
-  const found = { nodes: 0, isBeyond64Bits: false }
+  const found = { nodes: 0, hasLargeInteger: false }
   check(value, depthMax, found)
   if (found.nodes > limits.jsonNodes) throw tooManyNodes(limits.jsonNodes)
-  if (!found.isBeyond64Bits) return
-  const detail = 'must not hold an integer beyond 64 bits'
-  throw new IntakeError('invalid_request', 'An integer is beyond 64 bits.', {
-    errors: [{ pointer: pointer + documentedPointer(value, isBeyond64Bits), detail }],
-  })
+  if (found.hasLargeInteger) checkLargeIntegers(value, pointer)
+}
+
+function checkLargeIntegers(value: unknown, pointer: string): void {
+  for (const [isWrong, detail] of [
+    [isBeyond64Bits, 'must not hold an integer beyond 64 bits'],
+    [isRoundingArray, 'must not hold an integer beyond 2^53 and a fraction in one array'],
+  ] as const) {
+    const at = documentedPointer(value, isWrong)
+    if (at === undefined) continue
+    throw new IntakeError('invalid_request', 'An integer cannot be kept exactly.', {
+      errors: [{ pointer: pointer + at, detail }],
+    })
+  }
 }
 
 function check(
   value: unknown,
   depthLeft: number,
-  found: { nodes: number; isBeyond64Bits: boolean },
+  found: { nodes: number; hasLargeInteger: boolean },
 ): void {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new IntakeError('invalid_json', 'A number is beyond the range of a double.')
   }
-  if (isBeyond64Bits(value)) found.isBeyond64Bits = true
+  if (typeof value === 'bigint') found.hasLargeInteger = true
   if (typeof value !== 'object' || value === null) return
   if (depthLeft === 0) {
     const detail = `The JSON is nested deeper than ${limits.jsonDepth} levels.`

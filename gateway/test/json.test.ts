@@ -106,6 +106,35 @@ t.test(
   },
 )
 
+t.test(
+  'an array in which ClickHouse would round an integer is refused, with its pointer',
+  async (t) => {
+    const large = '9007199254740993'
+    for (const array of [
+      `[${large},1.5]`,
+      `[1,null,${large},1e300]`,
+      `[[${large}],[],[0.5]]`,
+      `{"a":[0,{"b":[[[${large}]],[[0.5]]]}]}`,
+    ]) {
+      const { value } = parse(`{"log":{"event":"e","params":${array}}}`)
+      t.throws(() => checkJson(value), {
+        code: 'invalid_request',
+        errors: [{ pointer: '/log/params' }],
+      })
+    }
+    for (const array of [
+      `[${large},1,null]`,
+      `[${large},"1.5",0.5]`,
+      `[${large},[0.5]]`,
+      `[{"a":${large}},{"a":0.5}]`,
+      `[[${large},true],[0.5]]`,
+      '[18446744073709551615,-1]',
+    ]) {
+      t.doesNotThrow(() => checkJson(parse(array).value), array)
+    }
+  },
+)
+
 t.test('one record has no more members and elements than a record may', async (t) => {
   const list = Array.from({ length: limits.jsonNodes }, () => 0)
   t.doesNotThrow(() => checkJson(list))
