@@ -207,6 +207,29 @@ t.test(
   },
 )
 
+t.test('an integer beyond 2^53 in an array is rounded beside fractions only', async (t) => {
+  const large = '9007199254740993'
+  // What the gateway accepts, and one that it refuses for this reason (gateway/src/rounding-array.ts).
+  const exact = [
+    `[${large},1,null]`,
+    `[${large},"a",1.5]`,
+    `[${large},[1.5]]`,
+    `[{"a":${large}},{"a":1.5}]`,
+    `[[${large},true],[0.5]]`,
+    '[[18446744073709551615],[-5]]',
+  ]
+  for (const array of [...exact, `[${large},1.5]`]) {
+    const row = logRow()
+    const line = JSON.stringify(row).replace('"params":{}', `"params":{"v":${array}}`)
+    await clickhouse.insertGzip({ table: 'logs', members: [gzipSync(`${line}\n`)], rows: 1 })
+    const [found] = await clickhouse.query<{ params: string }>(
+      'SELECT toJSONString(params) AS params FROM intake.logs WHERE id = {id:UUID}',
+      { id: row.id },
+    )
+    t.equal(found?.params === `{"v":${array}}`, exact.includes(array), found?.params)
+  }
+})
+
 t.test('one path may hold another type in every row', async (t) => {
   const values = [1, 'x', 1.5, true, [1, 'x'], { b: 5 }, [{ c: 1 }], 'y']
   const rows = values.map((v) => logRow({ event: 'types', params: { v } }))
