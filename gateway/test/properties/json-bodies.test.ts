@@ -41,6 +41,18 @@ async function startServer(t: Test) {
   return gateway
 }
 
+/** Whether an array has, however deep in arrays, an integer beyond 2^53 and a fraction: ClickHouse may round. */
+function mixesNumbers(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Object.values(value).some(mixesNumbers)) return true
+  if (!Array.isArray(value)) return false
+  const elements: unknown[] = value.flat(Infinity)
+  return (
+    elements.some((one) => typeof one === 'bigint') &&
+    elements.some((one) => typeof one === 'number' && !Number.isSafeInteger(one))
+  )
+}
+
 /** Sends what `bodyOf` makes of a document, and compares what is stored with what `jsonOf` reads in it. */
 async function checkBodies(
   t: Test,
@@ -68,7 +80,8 @@ async function checkBodies(
       const rows = takeRows(gateway, 'logs')
       if (isRefused(answer)) {
         expectEqual(rows, [])
-        if (ofBody.length === 0) throw new Error(`refused: ${answer.body.code}`)
+        const isFair = ofBody.length > 0 || params.some(({ value }) => mixesNumbers(value))
+        if (!isFair) throw new Error(`refused: ${answer.body.code}`)
         return
       }
       accepted++
