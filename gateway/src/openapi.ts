@@ -51,7 +51,8 @@ const requestHeaders = {
     type: 'string',
     description:
       '`handling=lenient`: attachments that are too large, too many or no images are left out, ' +
-      'and the rest is stored; the answer tells what became of each.',
+      'an invalid e-mail is kept in `extra` only, and the rest is stored; the response tells what ' +
+      'became of each.',
   },
 }
 
