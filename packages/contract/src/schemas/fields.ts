@@ -50,5 +50,6 @@ export const nullable = <T>(
 export const timestamp = nullable<string>('string', {
   format: 'date-time',
   pattern: timestampPattern,
-  description: 'ISO 8601 timestamp, 1970 to 2199; kept in UTC with milliseconds.',
+  description:
+    'ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199; kept in UTC with milliseconds.',
 })
