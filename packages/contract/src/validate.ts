@@ -67,8 +67,9 @@ function fieldErrors(error: SchemaError, root: string): FieldError[] {
   return [{ pointer: path, detail: expectation(error) ?? error.message }]
 }
 
-/** In words, where the error would only repeat a pattern. */
+/** In words, where the error would repeat a pattern, or a least length, which is always 1. */
 function expectation({ keyword, params }: SchemaError): string | undefined {
+  if (keyword === 'minLength') return 'must not be empty'
   if (keyword !== 'pattern' && keyword !== 'format') return undefined
   const expected = (params as Record<string, unknown>)[keyword]
   return expectations.get(String(expected)) ?? 'has the wrong form'

@@ -40,6 +40,11 @@ t.test('errors say in words what a field must be', async (t) => {
   )
 })
 
+t.test('an empty text must not be empty', async (t) => {
+  const errors = errorsOf(() => compileSchema(LogEntry)({ event: '' }))
+  t.same(errors, [{ pointer: '/event', detail: 'must not be empty' }])
+})
+
 t.test('the offset of a timestamp needs a colon', async (t) => {
   const validate = compileSchema(LogEntry)
   const errors = (timestamp: string) => errorsOf(() => validate({ event: 'e', timestamp }))
