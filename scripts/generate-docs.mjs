@@ -9,10 +9,15 @@ import { WorkerConfig } from '../worker/dist/config.js'
 
 const generated = '<!-- Made by `npm run docs` from the code. Do not edit. -->\n\n'
 
+function retry(status, retryable) {
+  if (status === 500) return 'at most three times'
+  return retryable ? 'yes, after `Retry-After`' : 'no'
+}
+
 function errorsPage() {
   const rows = Object.entries(errorCatalogue).map(
     ([code, { status, retryable, title }]) =>
-      `| ${status} | \`${code}\` | ${title} | ${retryable ? 'yes, after `Retry-After`' : 'no'} |`,
+      `| ${status} | \`${code}\` | ${title} | ${retry(status, retryable)} |`,
   )
   return `# Errors
 
@@ -21,7 +26,8 @@ ${generated}Every error answer is \`application/problem+json\` (RFC 9457) with \
 the wrong fields) and \`request_id\`. What was submitted is never repeated in it.
 
 Retry on network errors and on the codes below that say so. 503 means that nothing was stored,
-except with \`outcome_unknown\`. Every other 4xx will not get better by sending it again.
+except with \`outcome_unknown\`. 500 is a fault of Intake: the record may or may not be stored; retry at
+most three times, with the same id or key. Do not retry any other 4xx.
 
 | Status | Code | Title | Retry? |
 | --- | --- | --- | --- |

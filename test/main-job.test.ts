@@ -127,6 +127,12 @@ t.test('a stack, started twice on the same data', async (t) => {
     t.match(batch, '"accepted":2,"rejected":0')
     t.match(feedback, '"Feedback successfully created"')
     t.equal(others.length, 1)
+
+    const ids = (response = '') => response.match(/(?<="id":")[^"]+/g)
+    const batchLine = stack.lines.filter(isCurl)[1]!
+    const { stdout: again } = await run('sh', ['-c', `${batchLine} -s --fail-with-body`])
+    t.equal(ids(batch)?.length, 2)
+    t.same(ids(again), ids(batch), 'sent again, the same records')
   })
 
   t.test('a log event is one row within 2 s, every field as it was sent', async (t) => {

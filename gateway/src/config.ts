@@ -32,7 +32,10 @@ export const GatewayConfig = Type.Object({
     description: 'Address that health checks and metrics are bound to.',
   }),
   GATEWAY_ADMIN_PORT: port(3001, 'Port of health checks and metrics; 0 picks a free one.'),
-  REDIS_URL: Type.String({ description: 'redis:// or rediss:// URL with credentials.' }),
+  REDIS_URL: Type.String({
+    pattern: '^rediss?://',
+    description: 'redis:// or rediss:// URL with credentials.',
+  }),
   REDIS_DURABILITY: Type.Union([Type.Literal('strict'), Type.Literal('relaxed')], {
     default: 'strict',
     description:
@@ -41,7 +44,10 @@ export const GatewayConfig = Type.Object({
   }),
   RESERVATIONS_LOGS_SHARE: share(0.15, 'logs, each kept for 72 hours'),
   RESERVATIONS_FEEDBACK_SHARE: share(0.1, 'feedback, each kept for 30 days'),
-  S3_ENDPOINT: Type.String({ description: 'http(s)://ACCESS_KEY:SECRET_KEY@host:port' }),
+  S3_ENDPOINT: Type.String({
+    pattern: '^https?://',
+    description: 'http(s)://ACCESS_KEY:SECRET_KEY@host:port',
+  }),
   S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
   S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
   RATE_LIMIT_MAX: Type.Integer({

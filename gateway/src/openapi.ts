@@ -13,7 +13,8 @@ const openapi: FastifyDynamicSwaggerOptions = {
       description:
         'Accepts user feedback and application log events. Retry only on network errors and on ' +
         '408, 429, 502, 503 and 504, after Retry-After. 503 means: not stored, except with the ' +
-        'code `outcome_unknown`.',
+        'code `outcome_unknown`. 500 is a fault of Intake, and the record may or may not be stored: ' +
+        'retry at most three times. Lengths of texts are Unicode code points.',
     },
     components: {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
@@ -39,8 +40,9 @@ const requestHeaders = {
     maxLength: limits.identifierLength,
     description:
       'The same for every attempt to send the same record or batch: it is stored once within 72 ' +
-      'hours, a feedback within 30 days. Other content, or another id, from the same application ' +
-      'and device under the same key is refused.',
+      'hours, a feedback within 30 days. Of a batch it covers all entries, and identifies those ' +
+      'without an `id`. Other content, or another id, from the same application and device under the ' +
+      'same key is refused.',
   },
   'content-encoding': {
     type: 'string',
@@ -51,7 +53,8 @@ const requestHeaders = {
     type: 'string',
     description:
       '`handling=lenient`: attachments that are too large, too many or no images are left out, ' +
-      'and the rest is stored; the answer tells what became of each.',
+      'an invalid e-mail is kept in `extra` only, and the rest is stored; the response tells what ' +
+      'became of each.',
   },
 }
 

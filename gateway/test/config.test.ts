@@ -12,6 +12,16 @@ t.test('the defaults do not contradict each other', async () => {
   checkConfig(defaults)
 })
 
+t.test(
+  'a URL of another form is reported with all else that is wrong, without its value',
+  async (t) => {
+    const wrong = { PORT: 'abc', RATE_LIMIT_MAX: '-1', REDIS_URL: 'foo', S3_ENDPOINT: 'bar' }
+    t.throws(() => load(wrong), {
+      message: /^(?=.*PORT)(?=.*RATE_LIMIT_MAX)(?=.*REDIS_URL)(?=.*S3_ENDPOINT)(?!.*(foo|bar))/,
+    })
+  },
+)
+
 t.test('the fewest connections that can be set take one request', async (t) => {
   t.throws(() => load({ CONNECTIONS_MAX: '1' }), ConfigError)
   t.ok(createShares(load({ CONNECTIONS_MAX: '2' }).CONNECTIONS_MAX).take('key', 1))

@@ -16,6 +16,7 @@ interface Answer {
   errors: { pointer: string }[]
   attachments: object[]
   omitted_text_parts?: object
+  invalid_fields?: object[]
 }
 
 async function send(
@@ -359,6 +360,38 @@ t.test(
     })
     t.equal(gateway.frames.feedback.length, 0)
     t.equal(gateway.objects.size, 0)
+  },
+)
+
+t.test('lenient: an invalid e-mail does not cost the feedback, and is kept in extra', async (t) => {
+  for (const email of ['nobody at example.com', 7, { at: 'example.com' }]) {
+    const gateway = await startGateway(t)
+    const parts = [payload({ email, topic: 'a' })]
+    t.match(await send(gateway, parts), { status: 400, body: { code: 'invalid_request' } })
+    const { status, body } = await send(gateway, parts, { prefer: 'handling=lenient' })
+    t.equal(status, 201)
+    t.match(body.invalid_fields, [
+      { pointer: '/payload/feedback/email', detail: 'must be an e-mail address' },
+    ])
+    const extra = { feedback: { email, topic: 'a' } }
+    t.match(gateway.rows('feedback'), [{ email: null, text: 'It broke.', extra }])
+  }
+})
+
+t.test(
+  'lenient: a valid e-mail, and none, are as without it; a wrong payload is refused',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const lenient = { prefer: 'handling=lenient' }
+    for (const email of ['user@example.com', '', null]) {
+      const { status, body } = await send(gateway, [payload({ email })], lenient)
+      t.equal(status, 201)
+      t.notOk('invalid_fields' in body)
+    }
+    t.match(gateway.rows('feedback'), [{ email: 'user@example.com' }, { email: null }, {}])
+    for (const wrong of ['null', '{}', '{"feedback":null}', '{"feedback":{"email":7}}']) {
+      t.equal((await send(gateway, [['payload', wrong]], lenient)).status, 400)
+    }
   },
 )
 

@@ -12,8 +12,14 @@ export const WorkerConfig = Type.Object({
     default: 3002,
     description: 'Port of health checks and metrics; 0 picks a free one.',
   }),
-  REDIS_URL: Type.String({ description: 'redis:// or rediss:// URL with credentials.' }),
-  CLICKHOUSE_URL: Type.String({ description: 'http(s)://user:password@host:port' }),
+  REDIS_URL: Type.String({
+    pattern: '^rediss?://',
+    description: 'redis:// or rediss:// URL with credentials.',
+  }),
+  CLICKHOUSE_URL: Type.String({
+    pattern: '^https?://',
+    description: 'http(s)://user:password@host:port',
+  }),
   INSERT_DEADLINE_MS: Type.Integer({
     minimum: 1_000,
     default: 60_000,

@@ -23,6 +23,8 @@ export function startWorker(options: {
 }): Running {
   const { redis, store, metrics, log } = options
   const stop = new AbortController()
+  // Both queues are in one Redis: what happens to it is said once.
+  const onError = limitRepeats((err, omitted) => log.warn({ err, omitted }, 'queue error'))
 
   const consume = (kind: RecordKind): FrameConsumer => {
     const coalescer = createCoalescer({
@@ -36,7 +38,7 @@ export function startWorker(options: {
       kind,
       concurrency: framesInHand[kind],
       process: (frame) => coalescer.add(frame),
-      onError: limitRepeats((err, omitted) => log.warn({ err, kind, omitted }, 'queue error')),
+      onError,
       onUnreadable(err) {
         metrics.unreadable(kind)
         const help = 'docs/operations/frame-unreadable.md'

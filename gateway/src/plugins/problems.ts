@@ -18,7 +18,7 @@ const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
   },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'unsupported_media_type',
-    detail: 'See the documentation for the content type of this operation.',
+    detail: 'Log events take application/json, feedback takes multipart/form-data.',
   },
 }
 

@@ -26,13 +26,16 @@ import { feedbackRow, senderColumns } from '../row.ts'
 import type { Turns } from '../turns.ts'
 import type { Upload } from '../upload.ts'
 import { errorResponses } from './error-responses.ts'
+import {
+  feedbackExtra,
+  invalidEmailErrors,
+  takeInvalidEmail,
+  type InvalidEmail,
+} from './feedback-fields.ts'
 
 const validatePayload = compileSchema(FeedbackPayload)
 const knownFields = submissionFields('feedback')
-const feedbackFields: ReadonlySet<string> = new Set(['email', 'id', 'text', 'attachments'])
 const noFields: ReadonlySet<string> = new Set()
-/** What a client put into the list is not interpreted, but kept. */
-const unlessListed: ReadonlySet<string> = new Set(['email', 'id', 'text'])
 
 /** `POST /api/feedback`: a feedback text with up to four images. */
 export async function feedbackRoute(
@@ -78,8 +81,12 @@ export async function feedbackRoute(
     },
     whileLeased(async (request, reply) => {
       const { apiKey } = request
+      let invalidEmail: InvalidEmail | undefined
       const { payload, uploads, fields, omitted } = await readFeedbackForm(request, {
-        validate: validatePayload,
+        validate(sent, root) {
+          if (isLenient(request)) invalidEmail = takeInvalidEmail(sent)
+          return validatePayload(sent, root)
+        },
         turns,
         attachmentBytesMax,
         // Of a lenient form the files that are too large are read past, so that its text can be kept.
@@ -110,8 +117,7 @@ export async function feedbackRoute(
           ]),
         deadline: performance.now() + enqueueDeadlineMs,
       })
-      const isListed = (payload.feedback.attachments?.length ?? 0) > 0
-      const inFeedback = unknownFields(payload.feedback, isListed ? unlessListed : feedbackFields)
+      const inFeedback = feedbackExtra(payload.feedback, invalidEmail)
       const inPayload = joinExtra(unknownFields(payload, knownFields), 'feedback', inFeedback)
       const inForm = joinExtra(inPayload, 'form', unknownFields(fields, noFields))
       const extra = joinExtra(inForm, 'form_omitted', omitted && { ...omitted })
@@ -136,6 +142,7 @@ export async function feedbackRoute(
         id: identity.id,
         attachments: uploads.map(verdict),
         ...(omitted && { omitted_text_parts: omitted }),
+        ...(invalidEmail && { invalid_fields: invalidEmailErrors }),
       }
     }),
   )

@@ -93,6 +93,8 @@ t.test('a wrong use is one sentence and exit code 1', async (t) => {
     [['dead-letters', 'drop', 'an-id', '--all'], /^Name an id, or --all\.\n$/],
     [['keys', 'revoke', 'key_none'], /^There is no key key_none\.\n$/],
     [['keys', 'create', '--name', 'x', '--expires', '2020-01-01'], /must be in the future/],
+    [['keys', 'create', '--name', 'x', '--expires', ''], /must be an ISO 8601 date/],
+    [['keys', 'create', '--name', ' '], /^--name must not be empty\.\n$/],
   ]
   for (const [args, stderr] of cases) t.match(await intake(args), { code: 1, stdout: '', stderr })
 })

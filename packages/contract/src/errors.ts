@@ -45,7 +45,11 @@ export const errorCatalogue = {
   },
   rate_limited: { status: 429, retryable: true, title: 'Too many requests with this API key' },
   headers_too_large: { status: 431, retryable: false, title: 'The header fields are too large' },
-  internal_error: { status: 500, retryable: false, title: 'Unexpected error' },
+  internal_error: {
+    status: 500,
+    retryable: false,
+    title: 'Unexpected error; the record may or may not have been stored',
+  },
   busy: { status: 503, retryable: true, title: 'Too much in flight; not stored' },
   queue_full: { status: 503, retryable: true, title: 'The queue is full; not stored' },
   queue_unavailable: { status: 503, retryable: true, title: 'The queue is away; not stored' },

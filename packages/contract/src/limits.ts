@@ -1,4 +1,4 @@
-/** The limits of the interface itself. Lengths are UTF-16 code units. */
+/** The limits of the interface itself. Lengths are Unicode code points, as in JSON Schema. */
 export const limits = {
   payloadBytes: 1024 * 1024,
   feedbackTextLength: 20_000,

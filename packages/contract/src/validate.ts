@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { IntakeError, type FieldError } from './errors.ts'
+import { expectations } from './schemas/fields.ts'
 
 /**
  * Returns the value, unchanged, as what the schema describes; `root` is put before the JSON pointer
@@ -63,5 +64,13 @@ function fieldErrors(error: SchemaError, root: string): FieldError[] {
     const missing = error.params.requiredProperties as string[]
     return missing.map((name) => ({ pointer: `${path}/${name}`, detail: 'is required' }))
   }
-  return [{ pointer: path, detail: error.message }]
+  return [{ pointer: path, detail: expectation(error) ?? error.message }]
+}
+
+/** In words, where the error would repeat a pattern, or a least length, which is always 1. */
+function expectation({ keyword, params }: SchemaError): string | undefined {
+  if (keyword === 'minLength') return 'must not be empty'
+  if (keyword !== 'pattern' && keyword !== 'format') return undefined
+  const expected = (params as Record<string, unknown>)[keyword]
+  return expectations.get(String(expected)) ?? 'has the wrong form'
 }

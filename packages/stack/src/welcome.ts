@@ -28,7 +28,7 @@ Send a log event:
 
 ${logCommand(gateway, apiKey)}
 
-Send several at once:
+Send several at once (the ids are UUIDv7s of this moment: sent again, they are still two records):
 
 ${batchCommand(gateway, apiKey)}
 
@@ -52,16 +52,21 @@ function exampleContext() {
   }
 }
 
+/** Of this moment. A UUIDv4 has its random bits in the same places. */
+function uuidV7() {
+  const time = Date.now().toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
+}
+
 function logCommand(gateway: string, apiKey: string) {
-  const log = { event: 'screen_view', params: { screen: 'home' } }
+  const log = { id: uuidV7(), event: 'screen_view', params: { screen: 'home' } }
   return jsonCommand(`${gateway}/api/log`, apiKey, { ...exampleContext(), log })
 }
 
 function batchCommand(gateway: string, apiKey: string) {
-  const timestamp = new Date().toISOString()
   const logs = [
-    { event: 'tap', timestamp, params: { button: 'buy' } },
-    { event: 'purchase', timestamp, params: { amount: 9.99 } },
+    { id: uuidV7(), event: 'tap', params: { button: 'buy' } },
+    { id: uuidV7(), event: 'purchase', params: { amount: 9.99 } },
   ]
   return jsonCommand(`${gateway}/api/log/batch`, apiKey, { ...exampleContext(), logs })
 }
@@ -72,7 +77,11 @@ function jsonCommand(url: string, apiKey: string, body: unknown) {
 }
 
 function feedbackCommand(gateway: string, apiKey: string) {
-  const feedback = { email: 'user@example.com', text: 'The new screen is lovely.' }
+  const feedback = {
+    id: randomUUID(),
+    email: 'user@example.com',
+    text: 'The new screen is lovely.',
+  }
   const payload = JSON.stringify({ ...exampleContext(), feedback })
   // curl reads the file name as a quoted string, so that it may contain a comma or a semicolon.
   const file = `"${screenshot.replaceAll(/["\\]/g, String.raw`\$&`)}"`

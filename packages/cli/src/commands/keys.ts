@@ -28,12 +28,13 @@ export function addKeysCommand(program: Command): void {
     )
     .option('--from-env <variable>', 'take the key from this environment variable')
     .action(async (options: CreateOptions) => {
+      if (options.name.trim() === '') throw new UsageError('--name must not be empty.')
       const secret = options.fromEnv === undefined ? undefined : readSecret(options.fromEnv)
       const created = await withStore((store) =>
         store.create({
           name: options.name,
           ...(options.bundle && { bundleIdentifiers: options.bundle }),
-          ...(options.expires && { expiresAt: parseFuture(options.expires) }),
+          ...(options.expires !== undefined && { expiresAt: parseFuture(options.expires) }),
           ...(secret && { secret }),
         }),
       )

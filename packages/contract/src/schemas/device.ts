@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { nullable, timestamp } from './fields.ts'
+import { datePattern, nullable, timestamp } from './fields.ts'
 
 const text = () => Type.Optional(nullable<string>('string'))
 const integer = () => Type.Optional(nullable<number | bigint>('integer', { format: 'int64' }))
@@ -9,7 +9,7 @@ const date = () =>
   Type.Optional(
     nullable<string>('string', {
       format: 'date',
-      pattern: '^(19[7-9]|2[01]\\d)\\d-\\d\\d-\\d\\d$',
+      pattern: datePattern,
       description: 'YYYY-MM-DD, 1970 to 2199.',
     }),
   )

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../limits.ts'
 import { emailPattern, nullable, uuidPattern } from './fields.ts'
+import { FieldErrors } from './problem.ts'
 import { sender } from './sender.ts'
 
 /** The JSON document in the `payload` part of `POST /api/feedback`. */
@@ -86,6 +87,10 @@ export const FeedbackCreated = Type.Object(
         { description: 'Text parts beside the payload that were too many or too large to keep.' },
       ),
     ),
+    invalid_fields: Type.Optional({
+      ...FieldErrors,
+      description: 'With `handling=lenient`: an invalid e-mail, which is kept in `extra` only.',
+    }),
   },
   { description: 'The feedback is stored.' },
 )

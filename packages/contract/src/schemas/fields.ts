@@ -21,6 +21,25 @@ export const deviceUuid = Type.String({
  */
 export const emailPattern = String.raw`^(?:[^\s\p{Cc}\p{Cs}"(),:;<>@]+|"[^\p{Cc}\p{Cs}"]+")@[^\s\p{Cc}\p{Cs}"(),;<>@.]+(?:\.[^\s\p{Cc}\p{Cs}"(),;<>@.]+)*$`
 
+export const datePattern = '^(19[7-9]|2[01]\\d)\\d-\\d\\d-\\d\\d$'
+
+const timestampPattern =
+  '^(19[7-9]|2[01]\\d)\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$'
+
+const aTimestamp =
+  'must be an ISO 8601 timestamp from 1970 to 2199, such as 2026-11-21T06:30:00.250Z or ...+01:00'
+const aDate = 'must be a date from 1970 to 2199, as YYYY-MM-DD'
+
+/** What an error says of a text that does not match, by its `pattern` or `format`. */
+export const expectations: ReadonlyMap<string, string> = new Map([
+  [uuidPattern, 'must be a UUID'],
+  [emailPattern, 'must be an e-mail address'],
+  [timestampPattern, aTimestamp],
+  ['date-time', aTimestamp],
+  [datePattern, aDate],
+  ['date', aDate],
+])
+
 /** An optional field for which `null` means absent. */
 export const nullable = <T>(
   type: string,
@@ -30,7 +49,7 @@ export const nullable = <T>(
 /** A moment as clients send it. */
 export const timestamp = nullable<string>('string', {
   format: 'date-time',
-  pattern:
-    '^(19[7-9]|2[01]\\d)\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$',
-  description: 'ISO 8601 timestamp, 1970 to 2199; kept in UTC with milliseconds.',
+  pattern: timestampPattern,
+  description:
+    'ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199; kept in UTC with milliseconds.',
 })

@@ -13,8 +13,9 @@ export const LogEntry = Type.Object({
       pattern: uuidPattern,
       description:
         'Identifier of the event, best a UUIDv7 of the moment it happened: sent again, it is still ' +
-        'one event. The time of a UUIDv7 must lie within 30 days before and 10 minutes after now. ' +
-        'Any other UUID is remembered for 72 hours.',
+        'one event. The time of a UUIDv7 must lie within 30 days before and 10 minutes after now; ' +
+        'a UUIDv7 that another request used for other content is not detected, and the first content ' +
+        'stays. Any other UUID is remembered for 72 hours.',
     }),
   ),
   timestamp: Type.Optional(timestamp),

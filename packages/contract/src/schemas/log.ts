@@ -22,13 +22,14 @@ const optional = {
     Type.Unknown({
       description:
         'Identifier of the event, best a UUIDv7 of the moment it happened: sent again, it is still ' +
-        'one event. Anything but a UUID is kept in `extra`.',
+        'one event; see the entries of a batch. Anything but a UUID is kept in `extra`.',
     }),
   ),
   timestamp: Type.Optional(
     Type.Unknown({
       description:
-        'When the event happened by the clock of the device, ISO 8601. Anything else is kept in `extra`.',
+        'When the event happened by the clock of the device: ISO 8601 with `Z` or an offset with a ' +
+        'colon (`+01:00`). Anything else is kept in `extra`.',
     }),
   ),
 }

@@ -1,0 +1,39 @@
+import { compileCheck, FeedbackPayload, type FieldError } from '@intake/contract'
+import { unknownFields } from '../extra.ts'
+import type { Extra } from '../row.ts'
+
+const isEmail = compileCheck(FeedbackPayload.properties.feedback.properties.email)
+const feedbackFields: ReadonlySet<string> = new Set(['email', 'id', 'text', 'attachments'])
+/** What a client put into the list is not interpreted, but kept. */
+const unlessListed: ReadonlySet<string> = new Set(['email', 'id', 'text'])
+
+/** An e-mail that cannot be in its column. */
+export interface InvalidEmail {
+  email: unknown
+}
+
+/** How the response names it. */
+export const invalidEmailErrors: FieldError[] = [
+  { pointer: '/payload/feedback/email', detail: 'must be an e-mail address' },
+]
+
+/** Takes an invalid e-mail out of a payload that nothing else is known of; undefined: there is none. */
+export function takeInvalidEmail(payload: unknown): InvalidEmail | undefined {
+  const feedback = (payload as { feedback?: unknown } | null)?.feedback
+  if (typeof feedback !== 'object' || feedback === null || !('email' in feedback)) return undefined
+  const { email } = feedback
+  if (isEmail(email)) return undefined
+  delete feedback.email
+  return { email }
+}
+
+/** The fields of a feedback that have no column, and an e-mail that cannot be in its. */
+export function feedbackExtra(
+  feedback: FeedbackPayload['feedback'],
+  invalid: InvalidEmail | undefined,
+): Extra {
+  const isListed = (feedback.attachments?.length ?? 0) > 0
+  const unknown = unknownFields(feedback, isListed ? unlessListed : feedbackFields)
+  if (invalid === undefined) return unknown
+  return Object.assign(Object.create(null) as Record<string, unknown>, unknown, invalid)
+}
