@@ -2,6 +2,9 @@ import { createNodeCounter, nodeBytes } from './json-nodes.ts'
 import { decodeJson, exactValue, parseJson, parseText, smallJsonBytes } from './json.ts'
 import type { Turns } from './turns.ts'
 
+/** Up to this size even the slow parser is done within some milliseconds. */
+const shortJsonBytes = 64 * 1024
+
 /**
  * Parses a JSON document like `parseJson`; one that may take long in turns with those of other API keys.
  *
@@ -20,10 +23,11 @@ export async function parseInTurns(
 ): Promise<unknown> {
   const { turns, account, nodesMax, nodes, charge } = options
   if (json.length <= smallJsonBytes) return parseJson(json, { nodesMax, charge })
-  const text = await turns.take(account, () => {
+  const take = json.length <= shortJsonBytes ? turns.take : turns.takeLong
+  const text = await take(account, () => {
     charge((nodes ?? createNodeCounter(nodesMax).add(json)) * nodeBytes)
     return decodeJson(json)
   })
-  const parsed = await turns.take(account, () => parseText(text))
-  return parsed.isRounded ? turns.take(account, () => exactValue(text, parsed)) : parsed.value
+  const parsed = await take(account, () => parseText(text))
+  return parsed.isRounded ? take(account, () => exactValue(text, parsed)) : parsed.value
 }

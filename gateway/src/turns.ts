@@ -3,12 +3,16 @@ import { createRoundRobin } from './round-robin.ts'
 
 export interface Turns {
   /**
-   * Runs `work` when its turn has come; settles as it does.
+   * Runs a piece of work of a few milliseconds when its turn has come; settles as it does.
    *
    * @param account whose work it is: accounts take turns, the work of each is done in its order
    */
-  take<Result>(account: string, work: () => Result): Promise<Result>
+  take: TakeTurn
+  /** The same for a piece that may take a tenth of a second: short ones do not queue behind it. */
+  takeLong: TakeTurn
 }
+
+type TakeTurn = <Result>(account: string, work: () => Result) => Promise<Result>
 
 /** Work up to this time is followed by the next at once. */
 const shortMs = 5
@@ -20,6 +24,10 @@ const pauseMsMax = 200
  * for one piece of it.
  */
 export function createTurns(): Turns {
+  return { take: createQueue(), takeLong: createQueue() }
+}
+
+function createQueue(): TakeTurn {
   const waiting = createRoundRobin<() => void>()
   let isRunning = false
 
@@ -35,19 +43,16 @@ export function createTurns(): Turns {
     isRunning = false
   }
 
-  return {
-    take(account, work) {
-      return new Promise((resolve, reject) => {
-        const settle = () => {
-          try {
-            resolve(work())
-          } catch (error) {
-            reject(error)
-          }
+  return (account, work) =>
+    new Promise((resolve, reject) => {
+      const settle = () => {
+        try {
+          resolve(work())
+        } catch (error) {
+          reject(error)
         }
-        waiting.add(account, settle)
-        if (!isRunning) void run()
-      })
-    },
-  }
+      }
+      waiting.add(account, settle)
+      if (!isRunning) void run()
+    })
 }

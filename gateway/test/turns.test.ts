@@ -54,3 +54,17 @@ t.test('accounts take turns, however much work one of them has', async (t) => {
   ])
   t.equal(order.join(' '), 'greedy greedy other greedy other greedy greedy')
 })
+
+t.test('short work does not wait for the long work of others', async (t) => {
+  const turns = createTurns()
+  const order: string[] = []
+  const work = () => {
+    const from = performance.now()
+    while (performance.now() - from < 10);
+    order.push('long')
+  }
+  const long = Array.from({ length: 4 }, () => turns.takeLong('greedy', work))
+  await turns.take('other', () => order.push('short'))
+  await Promise.all(long)
+  t.ok(order.indexOf('short') <= 1, order.join(' '))
+})
