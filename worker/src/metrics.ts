@@ -6,9 +6,10 @@ import { Counter, Gauge, withDeadline, type Registry } from '@intake/runtime'
 export interface WorkerMetrics {
   inserted(kind: RecordKind, rows: number): void
   failed(kind: RecordKind, failure: FailureKind): void
-  buried(kind: RecordKind): void
+  deadLettered(kind: RecordKind): void
+  postponed(kind: RecordKind, frames: number): void
   unreadable(kind: RecordKind): void
-  lockLost(kind: RecordKind, frames: number): void
+  locksLost(kind: RecordKind, frames: number): void
   /** Where the backlog of a kind is read from whenever the metrics are. */
   watchBacklog(kind: RecordKind, read: () => Promise<Backlog>): void
 }
@@ -35,6 +36,11 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const deadLetters = counter('intake_dead_letters_total', 'Rows that became dead letters.', [
     'kind',
   ])
+  const postponed = counter(
+    'intake_frames_postponed_total',
+    'Frames with rows that could not be stored alone; they are kept and tried again.',
+    ['kind'],
+  )
   const unreadable = counter(
     'intake_frames_unreadable_total',
     'Frames of an unknown version or with a wrong checksum; they are kept and tried again.',
@@ -69,9 +75,10 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
       inserts.inc({ kind })
     },
     failed: (kind, failure) => failures.inc({ kind, failure }),
-    buried: (kind) => deadLetters.inc({ kind }),
+    deadLettered: (kind) => deadLetters.inc({ kind }),
+    postponed: (kind, frames) => postponed.inc({ kind }, frames),
     unreadable: (kind) => unreadable.inc({ kind }),
-    lockLost: (kind, frames) => locksLost.inc({ kind }, frames),
+    locksLost: (kind, frames) => locksLost.inc({ kind }, frames),
     watchBacklog: (kind, read) => void backlogs.set(kind, read),
   }
 }

@@ -1,20 +1,23 @@
 import { kinds, type RecordKind } from '@intake/contract'
-import { startFrameConsumer, type FrameConsumer } from '@intake/queue'
+import { createFrameConsumer, createJobSource, type BatchLimits } from '@intake/queue'
 import type { Redis } from '@intake/redis'
 import { limitRepeats, type Logger, type Running } from '@intake/runtime'
-import { createCoalescer } from './coalescer.ts'
+import { drainQueue } from './drain-queue.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
-import { storeFrames } from './store-frames.ts'
+import { createRefusalRun } from './refusal-run.ts'
 
-/** Frames in hand at once, per queue: half of them in an insert while the other half gathers. */
-const framesInHand: Record<RecordKind, number> = { logs: 512, feedback: 64 }
-/** After the frames that gathered in the queue have been taken (packages/queue). */
-const lingerMs = 150
-/** Of JSON: an event that compresses well costs ClickHouse as much as any other. */
-const insertBytesMax = 64 * 1024 * 1024
+const mebibyte = 1024 * 1024
 
-/** Moves frames from each queue into its table: take, merge, insert, complete. */
+/** What a worker holds and inserts at once, per queue. The memory that this takes: docs/deploy. */
+const batchLimits: Record<RecordKind, BatchLimits> = {
+  logs: { framesMax: 256, gzipBytesMax: 32 * mebibyte, jsonBytesMax: 64 * mebibyte },
+  feedback: { framesMax: 32, gzipBytesMax: 16 * mebibyte, jsonBytesMax: 32 * mebibyte },
+}
+/** Time in which an insert under way may end when the worker closes; then its frames are released. */
+const insertEndMs = 3_000
+
+/** Moves frames from each queue into its table, one batch at a time per queue. */
 export function startWorker(options: {
   redis: Redis
   store: RowStore
@@ -26,45 +29,42 @@ export function startWorker(options: {
   // Both queues are in one Redis: what happens to it is said once.
   const onError = limitRepeats((err, omitted) => log.warn({ err, omitted }, 'queue error'))
 
-  const consume = (kind: RecordKind): FrameConsumer => {
-    const coalescer = createCoalescer({
-      insert: (frames) => storeFrames(frames, { store, kind, metrics, log, signal: stop.signal }),
-      lingerMs,
-      framesMax: framesInHand[kind] / 2,
-      bytesMax: insertBytesMax,
-    })
-    const consumer = startFrameConsumer({
-      redis,
-      kind,
-      concurrency: framesInHand[kind],
-      process: (frame) => coalescer.add(frame),
+  const start = (kind: RecordKind) => {
+    const source = createJobSource({ redis, kind, onError })
+    const consumer = createFrameConsumer({
+      source,
       onError,
       onUnreadable(err) {
         metrics.unreadable(kind)
         const help = 'docs/operations/frame-unreadable.md'
         log.error({ err, kind, help }, 'a frame cannot be read; it is kept')
       },
-      onLockLost(frames) {
-        metrics.lockLost(kind, frames)
+      onLocksLost(frames) {
+        metrics.locksLost(kind, frames)
         const help = 'docs/operations/locks-lost.md'
         log.warn({ kind, frames, help }, 'locks lost: another worker may store the same rows again')
       },
-      onStandstill() {
-        const help = 'docs/operations/worker-standstill.md'
-        log.error({ kind, help }, 'frames are waiting and none is taken: ending this process')
-        throw new Error('the worker stands still')
-      },
     })
-    metrics.watchBacklog(kind, consumer.backlog)
-    return consumer
+    metrics.watchBacklog(kind, source.backlog)
+    const drained = drainQueue({
+      consumer,
+      limits: batchLimits[kind],
+      store: { store, kind, metrics, log, refusalRun: createRefusalRun(), signal: stop.signal },
+    })
+    return {
+      async close() {
+        consumer.close()
+        await drained
+        await source.close()
+      },
+    }
   }
-  const consumers = kinds.map(consume)
+  const queues = kinds.map(start)
 
   return {
     async close() {
-      const closed = Promise.all(consumers.map((consumer) => consumer.close()))
-      // An insert that is being repeated would hold the process; its jobs go back to the queue.
-      const timer = setTimeout(() => stop.abort(), 3_000)
+      const closed = Promise.all(queues.map((queue) => queue.close()))
+      const timer = setTimeout(() => stop.abort(), insertEndMs)
       await closed
       clearTimeout(timer)
     },

@@ -1,7 +1,8 @@
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { ClickHouseError } from './errors.ts'
-import { createSender } from './send.ts'
+import { createSender, type Statement } from './send.ts'
 import { insertSettings, querySettings, statementSettings } from './settings.ts'
 import { rawTables, type RawTable } from './tables.ts'
 
@@ -47,6 +48,7 @@ export interface ClickHouse {
 export type QueryParams = Record<string, unknown>
 
 const pingTimeoutMs = 2_000
+const killTimeoutMs = 2_000
 
 export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   const { url, requestTimeoutMs = 30_000, connectionsMax = 10 } = options
@@ -62,16 +64,33 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
 
   const send = createSender({ client, requestTimeoutMs })
 
+  /**
+   * ClickHouse goes on with an insert whose client has gone; its memory would be missing for the
+   * repeat. Whether the kill succeeds makes no difference to the insert's outcome, which is unknown.
+   */
+  async function kill(queryId: string): Promise<void> {
+    const signal = AbortSignal.timeout(killTimeoutMs)
+    const query = 'KILL QUERY WHERE query_id = {queryId:String} ASYNC'
+    await send({ query, settings: statementSettings, params: { queryId }, signal }).catch(() => {})
+  }
+
   return {
     insertGzip: async ({ table, members, rows, signal }) => {
       const { name, columns } = rawTables[table]
-      const { writtenRows } = await send({
+      const queryId = randomUUID()
+      const statement: Statement = {
         query: `INSERT INTO ${name} (${columns.join(', ')}) FORMAT JSONEachRow`,
         settings: insertSettings,
         // In one piece: as many pieces would be as many writes.
         body: Readable.from([Buffer.concat(members)]),
         headers: { 'Content-Encoding': 'gzip' },
+        queryId,
         signal,
+      }
+      const { writtenRows } = await send(statement).catch(async (error: ClickHouseError) => {
+        // Without a code there was no answer to the insert.
+        if (error.code === undefined) await kill(queryId)
+        throw error
       })
       if (writtenRows === rows) return
       const message = `ClickHouse wrote ${writtenRows} of ${rows} rows`

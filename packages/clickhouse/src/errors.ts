@@ -81,15 +81,24 @@ export class ClickHouseError extends Error {
   readonly kind: FailureKind
   /** ClickHouse's exception code; absent when ClickHouse itself did not answer. */
   readonly code: number | undefined
+  /** The request itself was too large: for the memory of ClickHouse, or for a proxy before it. */
+  readonly isTooLarge: boolean
   readonly #serverText: string | undefined
 
   constructor(
     message: string,
-    options: { kind: FailureKind; code?: number; serverText?: string; cause?: unknown },
+    options: {
+      kind: FailureKind
+      code?: number
+      isTooLarge?: boolean
+      serverText?: string
+      cause?: unknown
+    },
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause })
     this.kind = options.kind
     this.code = options.code
+    this.isTooLarge = options.isTooLarge ?? false
     this.#serverText = options.serverText
   }
 
@@ -103,6 +112,8 @@ export class ClickHouseError extends Error {
 export const hasUnknownCode = (error: unknown): boolean =>
   error instanceof ClickHouseError && error.code !== undefined && !(error.code in failureCodes)
 
+const outOfMemory: ReadonlySet<number> = new Set([173, 241])
+
 /** A row has a field that this schema or the column list of this release does not know. */
 const unknownField = /^Code: 117\. DB::Exception: Unknown field found/
 
@@ -111,5 +122,11 @@ export const errorForCode = (code: number, serverText: string): ClickHouseError 
   const [kind, name] = unknownField.test(serverText)
     ? (['hold', 'unknown field'] as const)
     : (failureCodes[code] ?? ['split', 'unknown code'])
-  return new ClickHouseError(`ClickHouse answered ${code} (${name})`, { kind, code, serverText })
+  const isTooLarge = outOfMemory.has(code)
+  return new ClickHouseError(`ClickHouse answered ${code} (${name})`, {
+    kind,
+    code,
+    isTooLarge,
+    serverText,
+  })
 }

@@ -5,6 +5,8 @@ import { ClickHouseError, errorForCode, type FailureKind } from './errors.ts'
 
 export interface Statement {
   query: string
+  /** Names the query for ClickHouse, so that it can be killed. */
+  queryId?: string
   settings: ClickHouseSettings
   params?: Record<string, unknown> | undefined
   body?: Readable
@@ -28,6 +30,7 @@ export const createSender = (options: { client: ClickHouseClient; requestTimeout
   const exchange = async (statement: Statement, signal: AbortSignal): Promise<Answer> => {
     const { stream, response_headers, http_status_code, summary } = await client.exec({
       query: statement.query,
+      ...(statement.queryId && { query_id: statement.queryId }),
       clickhouse_settings: statement.settings,
       // Otherwise the client takes the code out of the text, which quotes rows.
       ignore_error_response: true,
@@ -47,8 +50,9 @@ export const createSender = (options: { client: ClickHouseClient; requestTimeout
     if (http_status_code !== 200) {
       const message = `The answer has status ${http_status_code} and no ClickHouse code`
       // A proxy in between may take less than ClickHouse does.
-      const kind = http_status_code === 413 ? 'split' : 'retry'
-      throw new ClickHouseError(message, { kind, serverText: body })
+      const isTooLarge = http_status_code === 413
+      const kind = isTooLarge ? 'split' : 'retry'
+      throw new ClickHouseError(message, { kind, isTooLarge, serverText: body })
     }
     return { body, writtenRows: Number(summary?.written_rows ?? 0) }
   }

@@ -1,127 +1,208 @@
-import { DelayedError, type Job } from 'bullmq'
-import {
-  FrameError,
-  openFrame,
-  queueNames,
-  queuePrefix,
-  type Frame,
-  type RecordKind,
-} from '@intake/contract'
-import type { Redis } from '@intake/redis'
-import { GatheringWorker } from './gathering-worker.ts'
-import { watchForStandstill } from './watchdog.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { FrameError, openFrame, type Frame } from '@intake/contract'
+import { withDeadline } from '@intake/runtime'
+import { createBatchRoom, type BatchLimits } from './batch-room.ts'
+import { createClaimTurn } from './claim-turn.ts'
+import type { Backlog, ClaimedJob, JobSource } from './job-source.ts'
+import { createLockRenewal } from './lock-renewal.ts'
 
-export interface FrameConsumer {
-  /** Takes no more frames and waits until the ones in hand have settled. */
-  close(): Promise<void>
-  /** Frames in the queue, of all consumers together. */
-  backlog(): Promise<Backlog>
+/**
+ * Frames in hand. No other consumer gets them until they are released, or until this process has not
+ * renewed their locks for 15 seconds.
+ */
+export interface Batch {
+  frames: readonly ClaimedFrame[]
+  /** Takes a frame out of the batch that cannot be stored now; it is handed out again after `ms`. */
+  postpone(frame: ClaimedFrame, ms: number): Promise<void>
+  /** Takes the frames out of the queue for good. What Redis does not confirm is handed out again. */
+  complete(): Promise<void>
+  /** Gives the frames back; they are handed out again at once. */
+  release(): Promise<void>
 }
 
-export interface Backlog {
-  waiting: number
-  /** Being processed, or left behind by a worker that died and not handed out again yet. */
-  active: number
-  /** Unreadable for this version; tried again every minute. */
-  delayed: number
+export interface ClaimedFrame extends Frame {
+  /** How often it has been handed out, this time included; an estimate after a restart of Redis. */
+  attempts: number
+}
+
+export interface FrameConsumer {
+  /**
+   * Waits for frames and takes those that wait, up to the limits. One batch at a time: the next call
+   * comes after `complete` or `release`. Resolves to undefined after `close`.
+   */
+  take(limits: BatchLimits): Promise<Batch | undefined>
+  /** Frames in the queue, of all consumers together. */
+  backlog(): Promise<Backlog>
+  /** Ends `take`; the batch in hand is still its holder's. */
+  close(): void
+}
+
+interface Claimed {
+  job: ClaimedJob
+  frame: ClaimedFrame
 }
 
 const unreadableRetryMs = 60_000
-const standstillMs = 60_000
+const errorPauseMs = 1_000
+const commandTimeoutMs = 10_000
+/** Commands in one write: one round trip, and one sync to disk for all of them. */
+const commandsAtOnce = 16
 
 /**
- * Hands every frame of a queue to `process` at least once, `concurrency` of them at a time. A frame
- * leaves the queue only after its `process` resolved. When it rejects, or this process dies, the
- * frame is handed out again, without limit; a frame that cannot be read is kept and tried again
- * every minute, for a newer version may know it.
+ * Hands out the frames of a queue in batches, each frame at least once. No error ends it: what Redis
+ * refuses is reported and tried again.
  *
- * @param options.redis a connection of role `consumer`; it stays the caller's
- * @param options.onLockLost told how many frames are being processed that another worker may take
- * @param options.onStandstill told when this consumer takes nothing although frames are waiting:
- * only a new process helps
+ * @param options.source the caller's, to be closed after this consumer
+ * @param options.onUnreadable told of a frame that this version cannot read; it is kept and handed
+ * out again every minute, for a newer version may know it
+ * @param options.onLocksLost told how many frames in hand another consumer may have too
  */
-export function startFrameConsumer(options: {
-  redis: Redis
-  kind: RecordKind
-  concurrency: number
-  process: (frame: Frame) => Promise<void>
+export function createFrameConsumer(options: {
+  source: JobSource
   onError: (error: Error) => void
   onUnreadable: (error: FrameError) => void
-  onLockLost: (frames: number) => void
-  onStandstill: () => void
+  onLocksLost: (frames: number) => void
 }): FrameConsumer {
-  const { redis, kind, concurrency } = options
-  const key = (list: string) => `${queuePrefix}:${queueNames[kind]}:${list}`
-  let taken = 0
-  let inHand = 0
+  const { source, onError, onUnreadable, onLocksLost } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  const untilDue = createClaimTurn({ peek: source.peek, signal })
+  const locks = createLockRenewal({ renew: source.renew, onError, onLost: onLocksLost })
+  /** In hand and in no batch yet: they did not fit into the last one, or came with a completion. */
+  let carried: Claimed[] = []
+  /** When the last batch was full, more frames are waiting. */
+  let isBacklogged = false
 
-  const worker = new GatheringWorker(
-    queueNames[kind],
-    async (job: Job, token) => {
-      taken++
-      inHand++
+  async function claim(count: number): Promise<Claimed[]> {
+    const claims = Array.from({ length: count }, () => source.claim())
+    return openAll(succeeded(await Promise.allSettled(claims)))
+  }
+
+  async function openAll(jobs: readonly (ClaimedJob | undefined)[]): Promise<Claimed[]> {
+    const claimed: Claimed[] = []
+    const unreadable: ClaimedJob[] = []
+    for (const job of jobs) {
+      if (job === undefined) continue
       try {
-        const frame = openFrame(job.data)
-        // The frame has the bytes now; this long text need not live until the insert, too.
-        job.data = undefined
-        await options.process(frame)
+        claimed.push({ job, frame: { ...openFrame(job.data), attempts: job.attempts } })
+        locks.add(job)
       } catch (error) {
         if (!(error instanceof FrameError)) throw error
-        options.onUnreadable(error)
-        await job.moveToDelayed(Date.now() + unreadableRetryMs, token)
-        throw new DelayedError()
-      } finally {
-        inHand--
+        onUnreadable(error)
+        unreadable.push(job)
       }
-    },
-    {
-      connection: redis,
-      prefix: queuePrefix,
-      concurrency,
-      // A frame of a killed worker is handed out again after at most 15 + 2 × 7.5 seconds.
-      lockDuration: 15_000,
-      stalledInterval: 7_500,
-      maxStalledCount: Number.MAX_SAFE_INTEGER,
-      look: async () => {
-        const [count, [oldest]] = await Promise.all([
-          redis.llen(key('wait')),
-          redis.lrange(key('wait'), -1, -1),
-        ])
-        return { count, oldest }
-      },
-    },
-  )
-  worker.on('error', options.onError)
-  worker.on('lockRenewalFailed', (jobIds) => options.onLockLost(jobIds.length))
-
-  /** Commands would gather behind a connection that is away. */
-  const requireConnection = () => {
-    if (redis.status !== 'ready') throw new Error('not connected to Redis')
+      // The frame has the bytes now; this long text need not live until the insert, too.
+      job.data = undefined
+    }
+    await forEach(unreadable, (job) => source.postpone(job, unreadableRetryMs))
+    return claimed
   }
-  const watchdog = watchForStandstill({
-    waiting: async () => {
-      requireConnection()
-      return redis.llen(key('wait'))
-    },
-    // What it leaves to another worker is on its way, too.
-    progress: () => ({ taken: taken + worker.left, inHand }),
-    limitMs: standstillMs,
-    onStandstill: options.onStandstill,
-  })
+
+  /** What has succeeded; the rest is reported, and comes again when its locks end. */
+  function succeeded<Value>(outcomes: PromiseSettledResult<Value>[]): Value[] {
+    return outcomes.flatMap((outcome) => {
+      if (outcome.status === 'fulfilled') return [outcome.value]
+      onError(outcome.reason as Error)
+      return []
+    })
+  }
+
+  async function forEach<Result>(
+    jobs: readonly ClaimedJob[],
+    command: (job: ClaimedJob) => Promise<Result>,
+  ): Promise<Result[]> {
+    const commands = jobs.map((job) =>
+      withDeadline(command(job), commandTimeoutMs, 'a queue command'),
+    )
+    const outcomes = await Promise.allSettled(commands)
+    for (const job of jobs) locks.delete(job)
+    return succeeded(outcomes)
+  }
+
+  /** As many as wait and fit; none when none waits. */
+  async function fill(limits: BatchLimits): Promise<Claimed[]> {
+    const batch: Claimed[] = []
+    const room = createBatchRoom(limits)
+    for (let isDrained = false; ;) {
+      while (carried[0] !== undefined && room.add(carried[0].frame)) {
+        batch.push(...carried.splice(0, 1))
+      }
+      isBacklogged = carried.length > 0 || room.left() === 0
+      if (isBacklogged || isDrained || signal.aborted) return batch
+      const count = Math.min(room.left(), commandsAtOnce)
+      carried = await claim(count)
+      isDrained = carried.length < count
+    }
+  }
+
+  function createBatch(claimed: Claimed[], limits: BatchLimits): Batch {
+    const jobs = new Map(claimed.map(({ job, frame }) => [frame, job]))
+    const takeAll = () => {
+      const all = [...jobs.values()]
+      jobs.clear()
+      return all
+    }
+
+    return {
+      frames: claimed.map(({ frame }) => frame),
+
+      async postpone(frame, ms) {
+        const job = jobs.get(frame)
+        jobs.delete(frame)
+        if (job !== undefined) await forEach([job], (one) => source.postpone(one, ms))
+      },
+
+      async complete() {
+        const room = createBatchRoom(limits)
+        // Each gets its own claim while more wait: half the round trips of claiming afterwards.
+        for (const chunk of chunks(takeAll())) {
+          const claimNext = isBacklogged && !signal.aborted && room.left() >= chunk.length
+          const next = await forEach(chunk, (job) => source.complete(job, { claimNext }))
+          const claimedNext = await openAll(next)
+          for (const { frame } of claimedNext) room.add(frame)
+          carried.push(...claimedNext)
+        }
+      },
+
+      async release() {
+        // The oldest goes back last, to be the next again.
+        await forEach(takeAll().reverse(), source.release)
+      },
+    }
+  }
 
   return {
-    async close() {
-      watchdog.close()
-      await worker.close()
+    async take(limits) {
+      while (!signal.aborted) {
+        try {
+          if (carried.length === 0 && !isBacklogged) await untilDue(limits.framesMax)
+          const claimed = await fill(limits)
+          if (signal.aborted) carried.unshift(...claimed)
+          else if (claimed.length > 0) return createBatch(claimed, limits)
+        } catch (error) {
+          if (signal.aborted) break
+          onError(error as Error)
+          await pause(errorPauseMs, undefined, { signal }).catch(() => {})
+        }
+      }
+      await forEach(
+        carried
+          .splice(0)
+          .map(({ job }) => job)
+          .reverse(),
+        source.release,
+      )
+      return undefined
     },
-    async backlog() {
-      requireConnection()
-      const [waiting, active, delayed] = await Promise.all([
-        redis.llen(key('wait')),
-        redis.llen(key('active')),
-        redis.zcard(key('delayed')),
-      ])
-      return { waiting, active, delayed }
-    },
+
+    backlog: source.backlog,
+
+    close: () => closing.abort(),
+  }
+}
+
+function* chunks<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let at = 0; at < items.length; at += commandsAtOnce) {
+    yield items.slice(at, at + commandsAtOnce)
   }
 }

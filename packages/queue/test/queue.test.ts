@@ -9,7 +9,12 @@ import { connectRedis, type Redis } from '@intake/redis'
 import { startRedis } from '@intake/stack'
 import { createDataDir } from '../../../test/support/data-dir.ts'
 import { startStopwatch } from '../../../test/support/stopwatch.ts'
-import { createFrameProducer, startFrameConsumer } from '../src/index.ts'
+import {
+  createFrameConsumer,
+  createFrameProducer,
+  createJobSource,
+  type BatchLimits,
+} from '../src/index.ts'
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => redisServer.stop())
@@ -34,26 +39,50 @@ function produce(t: Test) {
   return { redis, producer }
 }
 
+const wide: BatchLimits = { framesMax: 1_000, gzipBytesMax: 1e9, jsonBytesMax: 1e9 }
+
+function createConsumer(t: Test) {
+  const unreadable: Error[] = []
+  const onError = (error: Error) => t.comment(error.message)
+  const source = createJobSource({ redis: connect(t, 'consumer'), kind: 'logs', onError })
+  const consumer = createFrameConsumer({
+    source,
+    onError,
+    onUnreadable: (error) => unreadable.push(error),
+    onLocksLost: () => {},
+  })
+  t.teardown(async () => {
+    consumer.close()
+    await source.close()
+  })
+  return { consumer, source, unreadable }
+}
+
 /** Takes frames until the test ends. */
 function consume(
   t: Test,
   process: (frame: Frame) => Promise<void> = async () => {},
-  { concurrency = 4 } = {},
+  limits: Partial<BatchLimits> = {},
 ) {
-  const errors: Error[] = []
-  const consumer = startFrameConsumer({
-    redis: connect(t, 'consumer'),
-    kind: 'logs',
-    concurrency,
-    process,
-    onError: (error) => t.comment(error.message),
-    onUnreadable: (error) => errors.push(error),
-    onLockLost: () => {},
-    onStandstill: () => {},
-  })
+  const { consumer, unreadable } = createConsumer(t)
+  const drained = (async () => {
+    for (;;) {
+      const batch = await consumer.take({ ...wide, ...limits })
+      if (batch === undefined) return
+      try {
+        await Promise.all(batch.frames.map(process))
+        await batch.complete()
+      } catch {
+        await batch.release()
+      }
+    }
+  })()
+  t.teardown(() => drained)
   t.teardown(() => consumer.close())
-  return { consumer, errors }
+  return { consumer, errors: unreadable }
 }
+
+const texts = (frames: readonly Frame[]) => frames.map(({ gzip }) => gunzipSync(gzip).toString())
 
 t.test('a frame that was added is handed out as it was, and is then gone', async (t) => {
   const { producer, redis } = produce(t)
@@ -105,7 +134,7 @@ t.test('of several consumers one takes what has gathered, not each of them a par
         takers.push(name)
         if (takers.length === frames) resolve()
       }
-      consume(t, take, { concurrency: 1_000 })
+      consume(t, take)
     }
   })
   for (let n = 0; n < frames; n++) {
@@ -121,8 +150,11 @@ t.test('what a consumer cannot hold goes to another one', async (t) => {
   const { producer } = produce(t)
   const held: (() => void)[] = []
   const hold = () => new Promise<void>((resolve) => held.push(resolve))
+  t.teardown(() => {
+    for (const release of held) release()
+  })
   for (let n = 0; n < 6; n++) await producer.add(frame(`${n}`), soon())
-  consume(t, hold)
+  consume(t, hold, { framesMax: 4 })
   while (held.length < 4) await pause(1)
   const others = new Set<string>()
   await new Promise<void>((resolve) => {
@@ -132,7 +164,74 @@ t.test('what a consumer cannot hold goes to another one', async (t) => {
     })
   })
   t.same([...others], ['4', '5'])
-  for (const release of held) release()
+})
+
+t.test('a batch holds as many frames and bytes as its limits say, in order', async (t) => {
+  const { producer } = produce(t)
+  for (let n = 0; n < 7; n++) await producer.add(frame(`${n}`.padEnd(100)), soon())
+  const { consumer } = createConsumer(t)
+  const first = await consumer.take({ ...wide, framesMax: 2 })
+  t.same(texts(first?.frames ?? []).map(Number), [0, 1])
+  await first?.complete()
+  const second = await consumer.take({ ...wide, jsonBytesMax: 350 })
+  t.same(texts(second?.frames ?? []).map(Number), [2, 3, 4])
+  await second?.complete()
+  const third = await consumer.take({ ...wide, gzipBytesMax: 1 })
+  t.same(texts(third?.frames ?? []).map(Number), [5], 'one frame, however large')
+  await third?.complete()
+  const last = await consumer.take(wide)
+  t.same(texts(last?.frames ?? []).map(Number), [6])
+  await last?.complete()
+  t.same(await consumer.backlog(), { waiting: 0, active: 0, delayed: 0 })
+})
+
+t.test('released frames are handed out again at once, in their order', async (t) => {
+  const { producer } = produce(t)
+  for (let n = 0; n < 5; n++) await producer.add(frame(`${n}`), soon())
+  const { consumer } = createConsumer(t)
+  const batch = await consumer.take(wide)
+  await batch?.release()
+  const again = await consumer.take(wide)
+  t.same(texts(again?.frames ?? []), ['0', '1', '2', '3', '4'])
+  t.same(
+    again?.frames.map(({ attempts }) => attempts),
+    [2, 2, 2, 2, 2],
+  )
+  await again?.complete()
+})
+
+t.test('a postponed frame comes later, the others of its batch are completed', async (t) => {
+  const { producer, redis } = produce(t)
+  for (const text of ['bad', 'good']) await producer.add(frame(text), soon())
+  const { consumer } = createConsumer(t)
+  const batch = await consumer.take(wide)
+  const [bad] = batch?.frames ?? []
+  if (bad !== undefined) await batch?.postpone(bad, 50)
+  await batch?.complete()
+  t.same(await consumer.backlog(), { waiting: 0, active: 0, delayed: 1 })
+  const again = await consumer.take(wide)
+  t.same(texts(again?.frames ?? []), ['bad'])
+  await again?.complete()
+  await untilEmpty(redis)
+})
+
+t.test('what was claimed and not handed over goes back when the consumer closes', async (t) => {
+  const { producer, redis } = produce(t)
+  for (let n = 0; n < 40; n++) await producer.add(frame(`${n}`), soon())
+  const { consumer } = createConsumer(t)
+  const batch = await consumer.take({ ...wide, framesMax: 8 })
+  // Completing claims the next frames while more wait.
+  await batch?.complete()
+  t.equal((await consumer.backlog()).active, 8)
+  consumer.close()
+  t.equal(await consumer.take(wide), undefined)
+  t.same(await consumer.backlog(), { waiting: 32, active: 0, delayed: 0 })
+  const { consumer: next } = createConsumer(t)
+  const rest = await next.take(wide)
+  t.equal(rest?.frames.length, 32)
+  t.equal(texts(rest?.frames ?? [])[0], '8')
+  await rest?.complete()
+  await untilEmpty(redis)
 })
 
 t.test('queue_unavailable within the deadline while Redis was never reached', async (t) => {

@@ -1,0 +1,48 @@
+import { withDeadline } from '@intake/runtime'
+import type { ClaimedJob, JobSource } from './job-source.ts'
+
+export interface LockRenewal {
+  /** Renews the lock of a job from now on. */
+  add(job: ClaimedJob): void
+  delete(job: ClaimedJob): void
+}
+
+const intervalMs = 5_000
+const timeoutMs = 10_000
+
+/** Renews the locks of the jobs in hand. Its timer runs only while there are any. */
+export function createLockRenewal(options: {
+  renew: JobSource['renew']
+  onError: (error: Error) => void
+  /** Told how many jobs in hand another worker may have too. */
+  onLost: (jobs: number) => void
+}): LockRenewal {
+  const { renew, onError, onLost } = options
+  const inHand = new Set<ClaimedJob>()
+  let timer: NodeJS.Timeout | undefined
+
+  async function renewAll(): Promise<void> {
+    const jobs = [...inHand]
+    try {
+      const lost = new Set(await withDeadline(renew(jobs), timeoutMs, 'lock renewal'))
+      // A job that has been completed meanwhile has no lock to lose.
+      const affected = jobs.filter((job) => lost.has(job.id) && inHand.has(job))
+      if (affected.length > 0) onLost(affected.length)
+    } catch (error) {
+      onError(error as Error)
+    }
+  }
+
+  return {
+    add(job) {
+      inHand.add(job)
+      timer ??= setInterval(() => void renewAll(), intervalMs)
+    },
+    delete(job) {
+      inHand.delete(job)
+      if (inHand.size > 0) return
+      clearInterval(timer)
+      timer = undefined
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { BatchLimits, ClaimedFrame, FrameConsumer } from '@intake/queue'
+import { storeBatch, type StoreOptions } from './store-batch.ts'
+
+const pauseMinMs = 1_000
+const pauseMaxMs = 60_000
+const postponeMinMs = 5_000
+const postponeMaxMs = 10 * 60_000
+
+/**
+ * Moves frames from a queue into its table: take a batch, insert it, complete it. Resolves when the
+ * consumer has been closed. While no frame of a batch can be stored it takes the next one after a
+ * pause, which doubles up to a minute.
+ */
+export async function drainQueue(options: {
+  consumer: Pick<FrameConsumer, 'take'>
+  limits: BatchLimits
+  store: StoreOptions
+}): Promise<void> {
+  const { consumer, limits, store } = options
+  const { signal, metrics, kind } = store
+  let pauseMs = 0
+  for (;;) {
+    const batch = await consumer.take(limits)
+    if (batch === undefined) return
+    try {
+      const postponed = await storeBatch(batch.frames, store)
+      await Promise.all([...postponed].map((frame) => batch.postpone(frame, delayMs(frame))))
+      metrics.postponed(kind, postponed.size)
+      await batch.complete()
+      pauseMs = postponed.size < batch.frames.length ? 0 : nextPauseMs(pauseMs)
+    } catch (error) {
+      if (!signal.aborted) throw error
+      await batch.release()
+    }
+    if (pauseMs > 0) await pause(pauseMs, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** Twice as long after each time that it was handed out. */
+function delayMs({ attempts }: ClaimedFrame): number {
+  return Math.min(postponeMinMs * 2 ** Math.max(attempts - 1, 0), postponeMaxMs)
+}
+
+function nextPauseMs(pauseMs: number): number {
+  return Math.min(Math.max(pauseMs * 2, pauseMinMs), pauseMaxMs)
+}

@@ -1,0 +1,56 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { ClickHouseError } from '@intake/clickhouse'
+import type { RecordKind } from '@intake/contract'
+import type { Logger } from '@intake/runtime'
+import type { WorkerMetrics } from './metrics.ts'
+
+const pauseMinMs = 1_000
+const pauseMaxMs = 60_000
+
+/** Failures of one insert since its last failure of another kind. */
+export interface ConsecutiveFailures {
+  refusals: number
+  splitFailures: number
+}
+
+/**
+ * Repeats an insert until it is confirmed, with pauses that double from one second to a minute.
+ * Resolves to the failure after which it should give up; undefined when the insert is confirmed.
+ *
+ * @param options.signal ends the repeating: rejects, and the rows may be stored or not
+ */
+export async function repeatInsert(
+  options: {
+    kind: RecordKind
+    rows: number
+    metrics: WorkerMetrics
+    log: Logger
+    signal: AbortSignal
+    shouldGiveUp: (failure: ClickHouseError, failures: ConsecutiveFailures) => boolean
+  },
+  insert: () => Promise<void>,
+): Promise<ClickHouseError | undefined> {
+  const { kind, rows, metrics, log, signal, shouldGiveUp } = options
+  let failures: ConsecutiveFailures = { refusals: 0, splitFailures: 0 }
+  for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
+    signal.throwIfAborted()
+    try {
+      await insert()
+      return undefined
+    } catch (err) {
+      signal.throwIfAborted()
+      const failure = err instanceof ClickHouseError ? err.kind : 'retry'
+      metrics.failed(kind, failure)
+      failures = {
+        refusals: failure === 'data' ? failures.refusals + 1 : 0,
+        splitFailures: failure === 'split' ? failures.splitFailures + 1 : 0,
+      }
+      if (err instanceof ClickHouseError && shouldGiveUp(err, failures)) return err
+      log.error(
+        { err, kind, rows, help: `docs/operations/insert-${failure}.md` },
+        'insert failed; it will be repeated',
+      )
+    }
+    await pause(pauseMs * (0.5 + Math.random() / 2), undefined, { signal })
+  }
+}

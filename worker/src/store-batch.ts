@@ -1,0 +1,118 @@
+import { hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
+import type { Frame, RecordKind } from '@intake/contract'
+import type { ClaimedFrame } from '@intake/queue'
+import type { Logger } from '@intake/runtime'
+import type { WorkerMetrics } from './metrics.ts'
+import type { RowStore } from './ports.ts'
+import type { RefusalRun } from './refusal-run.ts'
+import { repeatInsert, type ConsecutiveFailures } from './repeat-insert.ts'
+import { rowsOf, splitRows } from './split-frame.ts'
+import { writeDeadLetter } from './write-dead-letter.ts'
+
+/** After so many refusals an insert of several frames is split; a part of it after the first one. */
+const batchRefusalsMax = 2
+/** After so many failures that its size may have caused. */
+const splitFailuresMax = 2
+/** A row that fails with a code of unknown meaning is tried so often before it becomes a dead letter. */
+const unknownCodesMax = 8
+
+export interface StoreOptions {
+  store: RowStore
+  kind: RecordKind
+  metrics: WorkerMetrics
+  log: Logger
+  refusalRun: RefusalRun
+  /** Ends the repeating: the frames then go back to the queue. */
+  signal: AbortSignal
+}
+
+/** Rows that are inserted together, and the frame that they came with. */
+interface Part extends Frame {
+  origin: ClaimedFrame
+}
+
+/**
+ * Stores the rows of the frames and resolves to the frames of which some cannot be stored now. While
+ * ClickHouse is away or asks for an operator, the insert is repeated for as long as that takes.
+ *
+ * When ClickHouse refuses the rows, or may not be able to take as many, the insert is halved down to
+ * the row: a refused row becomes a dead letter, and a row that fails in another way puts its frame
+ * off, so that it holds up no others. When every row is refused, frames are put off instead.
+ *
+ * Rejects only after `signal`; the rows may then be stored or not.
+ */
+export async function storeBatch(
+  frames: readonly ClaimedFrame[],
+  options: StoreOptions,
+): Promise<ReadonlySet<ClaimedFrame>> {
+  const postponed = new Set<ClaimedFrame>()
+  const parts = frames.map((frame) => ({ ...frame, origin: frame }))
+  await insertOrSplit(parts, { ...options, refusalsMax: batchRefusalsMax, postponed })
+  return postponed
+}
+
+async function insertOrSplit(
+  parts: readonly Part[],
+  context: StoreOptions & { refusalsMax: number; postponed: Set<ClaimedFrame> },
+): Promise<void> {
+  const { kind, store, metrics, signal, refusalRun, refusalsMax, postponed } = context
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0)
+  const members = parts.map(({ gzip }) => gzip)
+  const shouldGiveUp = (failure: ClickHouseError, failures: ConsecutiveFailures) =>
+    failures.refusals >= refusalsMax ||
+    failures.splitFailures >= (rows === 1 || failure.isTooLarge ? 1 : splitFailuresMax)
+  const failure = await repeatInsert({ ...context, rows, shouldGiveUp }, () =>
+    store.insertGzip({ table: kind, members, rows, signal }),
+  )
+  if (failure === undefined) {
+    refusalRun.end()
+    metrics.inserted(kind, rows)
+    return
+  }
+
+  const halves = await split(parts, context)
+  if (halves === undefined) {
+    const [only] = parts as [Part]
+    if (!(await settleRow(only, failure, context))) postponed.add(only.origin)
+    return
+  }
+  for (const half of halves) await insertOrSplit(half, { ...context, refusalsMax: 1 })
+}
+
+/** The halves of an insert; undefined when it is a single row, or when every row is refused anyway. */
+async function split(
+  parts: readonly Part[],
+  { refusalRun }: StoreOptions,
+): Promise<(readonly Part[])[] | undefined> {
+  let smaller = parts
+  const [only] = parts
+  if (parts.length === 1 && only !== undefined) {
+    if (refusalRun.isLong()) return undefined
+    const rows = await rowsOf(only)
+    if (rows.length <= 1) return undefined
+    smaller = splitRows(rows).map((part) => ({ ...part, origin: only.origin }))
+  }
+  const middle = Math.ceil(smaller.length / 2)
+  return [smaller.slice(0, middle), smaller.slice(middle)]
+}
+
+/** Whether a row that failed alone is a dead letter now; otherwise it has to be tried again later. */
+async function settleRow(
+  part: Part,
+  failure: ClickHouseError,
+  options: StoreOptions,
+): Promise<boolean> {
+  const { kind, log, refusalRun } = options
+  const isRefused = failure.kind === 'data'
+  const isHopeless = isRefused
+    ? !refusalRun.isLong()
+    : hasUnknownCode(failure) && part.origin.attempts >= unknownCodesMax
+  if (isHopeless) {
+    refusalRun.add()
+    const [row = part.gzip.toString('base64')] = await rowsOf(part)
+    return writeDeadLetter({ row, refusal: failure }, options)
+  }
+  const help = `docs/operations/${isRefused ? 'rows-refused' : 'frame-postponed'}.md`
+  log.error({ err: failure, kind, help }, 'a frame cannot be stored now; it is put off')
+  return false
+}

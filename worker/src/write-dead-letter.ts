@@ -1,0 +1,38 @@
+import { addDeadLetter, hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
+import type { RecordKind } from '@intake/contract'
+import type { Logger } from '@intake/runtime'
+import type { WorkerMetrics } from './metrics.ts'
+import type { RowStore } from './ports.ts'
+import { repeatInsert } from './repeat-insert.ts'
+
+/**
+ * Puts a single row where it waits for an operator. Resolves to false when the row failed with a code
+ * of unknown meaning and its dead letter fares no better: then the row may not be the cause.
+ */
+export async function writeDeadLetter(
+  { row, refusal }: { row: string; refusal: ClickHouseError },
+  options: {
+    store: RowStore
+    kind: RecordKind
+    metrics: WorkerMetrics
+    log: Logger
+    signal: AbortSignal
+  },
+): Promise<boolean> {
+  const { kind, store, metrics, log } = options
+  const shouldGiveUp = () => hasUnknownCode(refusal)
+  const failure = await repeatInsert({ ...options, rows: 1, shouldGiveUp }, () =>
+    addDeadLetter(store, { table: kind, row, refusal }),
+  )
+  if (failure !== undefined) {
+    const help = `docs/operations/insert-${failure.kind}.md`
+    log.error({ err: failure, kind, help }, 'a dead letter failed; its row is tried again')
+    return false
+  }
+  metrics.deadLettered(kind)
+  log.error(
+    { kind, code: refusal.code, help: 'docs/operations/dead-letters.md' },
+    'a row was refused and is now a dead letter',
+  )
+  return true
+}
