@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import type { ClickHouse } from './client.ts'
-import type { ClickHouseError } from './errors.ts'
+import type { ClickHouse, QueryParams } from './client.ts'
+import { ClickHouseError } from './errors.ts'
 import type { RecordTable } from './tables.ts'
 
 /** The identity of a dead letter: that of its record, as far as it can be read. */
@@ -32,15 +32,17 @@ export async function addDeadLetter(
   { table, row, refusal }: { table: RecordTable; row: string; refusal: ClickHouseError },
 ): Promise<void> {
   const now = new Date()
-  await write(clickhouse, {
-    ver: now.getTime(),
-    table,
-    ...parseRowIdentity(row),
-    failed_at: now.toISOString(),
-    error_code: refusal.code ?? 0,
-    error: refusal.serverText ?? refusal.message,
-    row,
-  })
+  await write(clickhouse, [
+    {
+      ver: now.getTime(),
+      table,
+      ...parseRowIdentity(row),
+      failed_at: now.toISOString(),
+      error_code: refusal.code ?? 0,
+      error: refusal.serverText ?? refusal.message,
+      row,
+    },
+  ])
 }
 
 /** All of them without their rows, which may be large; the oldest first. */
@@ -53,38 +55,111 @@ export async function listDeadLetters(
   )
 }
 
-/** All of them, or those with this id, which is one unless two devices chose the same; the oldest first. */
+/** Those with this id, which is one unless two devices chose the same. */
 export async function readDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
-  id?: string,
+  id: string,
 ): Promise<DeadLetter[]> {
   return clickhouse.query<DeadLetter>(
-    `SELECT * FROM intake.dead_letters
-     ${id === undefined ? '' : 'WHERE toString(id) = {id:String}'}
-     ORDER BY failed_at, id`,
-    id === undefined ? {} : { id },
+    `SELECT * FROM intake.dead_letters WHERE toString(id) = {id:String} ORDER BY ${order}`,
+    { id },
   )
 }
 
-/** Inserts the row into its table again and, once that is confirmed, drops the dead letter. */
-export async function replayDeadLetter(clickhouse: ClickHouse, letter: DeadLetter): Promise<void> {
-  const members = [gzipSync(`${letter.row}\n`)]
-  await clickhouse.insertGzip({ table: letter.table, members, rows: 1 })
-  await dropDeadLetter(clickhouse, letter)
+/** All of them, the oldest first, in pages of `pageLetters`. Those of earlier pages may be dropped meanwhile. */
+export async function* readDeadLetterPages(
+  clickhouse: Pick<ClickHouse, 'query'>,
+): AsyncGenerator<DeadLetter[]> {
+  let after: DeadLetter | undefined
+  do {
+    const page: DeadLetter[] = await clickhouse.query<DeadLetter>(
+      `SELECT * FROM intake.dead_letters
+       ${after === undefined ? '' : `WHERE (${order}) > (${orderTypes})`}
+       ORDER BY ${order} LIMIT ${pageLetters}`,
+      after === undefined ? {} : cursorOf(after),
+    )
+    if (page.length > 0) yield page
+    after = page.length === pageLetters ? page.at(-1) : undefined
+  } while (after !== undefined)
 }
 
-export async function dropDeadLetter(
+const order = 'failed_at, id, device_uuid, bundle_identifier, toString(table)'
+const orderTypes =
+  '{failed_at:DateTime64(3)}, {id:UUID}, {device_uuid:UUID}, {bundle_identifier:String}, {table:String}'
+const pageLetters = 100
+
+function cursorOf(letter: DeadLetter): QueryParams {
+  const { failed_at, id, device_uuid, bundle_identifier, table } = letter
+  return { failed_at, id, device_uuid, bundle_identifier, table }
+}
+
+/** What became of a dead letter: undefined when it is none any more, else why it still is one. */
+export type DeadLetterOutcome = ClickHouseError | undefined
+
+/**
+ * Inserts rows into their tables again and, once that is confirmed, drops their dead letters. What is
+ * refused again stays a dead letter, and does not keep the others.
+ */
+export async function replayDeadLetters(
   clickhouse: Pick<ClickHouse, 'insertGzip'>,
-  letter: DeadLetter,
-): Promise<void> {
-  // Later than the entry, also when the clock of its worker is ahead of this one.
-  const ver = Math.max(Date.now(), Date.parse(`${letter.failed_at.replace(' ', 'T')}Z`) + 1)
-  await write(clickhouse, { ...letter, ver, error: '', row: '', is_deleted: 1 })
+  letters: readonly DeadLetter[],
+): Promise<Map<DeadLetter, DeadLetterOutcome>> {
+  const outcomes = new Map<DeadLetter, DeadLetterOutcome>()
+  for (const table of new Set(letters.map((letter) => letter.table))) {
+    const ofTable = letters.filter((letter) => letter.table === table)
+    await insertOrHalve(clickhouse, ofTable, outcomes)
+  }
+  const stored = letters.filter((letter) => outcomes.get(letter) === undefined)
+  await dropDeadLetters(clickhouse, stored)
+  return outcomes
 }
 
-async function write(clickhouse: Pick<ClickHouse, 'insertGzip'>, entry: object): Promise<void> {
-  const members = [gzipSync(`${JSON.stringify(entry)}\n`)]
-  await clickhouse.insertGzip({ table: 'dead_letters', members, rows: 1 })
+/** @param letters of one table */
+async function insertOrHalve(
+  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  letters: readonly DeadLetter[],
+  outcomes: Map<DeadLetter, DeadLetterOutcome>,
+): Promise<void> {
+  const [first] = letters
+  if (first === undefined) return
+  try {
+    const members = [gzipSync(letters.map(({ row }) => `${row}\n`).join(''))]
+    await clickhouse.insertGzip({ table: first.table, members, rows: letters.length })
+    for (const letter of letters) outcomes.set(letter, undefined)
+  } catch (error) {
+    if (!(error instanceof ClickHouseError)) throw error
+    const isOfRows = error.kind === 'data' || error.kind === 'split'
+    if (letters.length === 1 || !isOfRows) {
+      for (const letter of letters) outcomes.set(letter, error)
+      return
+    }
+    const middle = Math.ceil(letters.length / 2)
+    await insertOrHalve(clickhouse, letters.slice(0, middle), outcomes)
+    await insertOrHalve(clickhouse, letters.slice(middle), outcomes)
+  }
+}
+
+export async function dropDeadLetters(
+  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  letters: readonly DeadLetter[],
+): Promise<void> {
+  if (letters.length === 0) return
+  await write(
+    clickhouse,
+    letters.map((letter) => {
+      // Later than the entry, also when the clock of its worker is ahead of this one.
+      const ver = Math.max(Date.now(), Date.parse(`${letter.failed_at.replace(' ', 'T')}Z`) + 1)
+      return { ...letter, ver, error: '', row: '', is_deleted: 1 }
+    }),
+  )
+}
+
+async function write(
+  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  entries: readonly object[],
+): Promise<void> {
+  const members = [gzipSync(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))]
+  await clickhouse.insertGzip({ table: 'dead_letters', members, rows: entries.length })
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -2,11 +2,13 @@ export { createClickHouse } from './client.ts'
 export type { ClickHouse, ClickHouseOptions, InsertGzip, QueryParams } from './client.ts'
 export {
   addDeadLetter,
-  dropDeadLetter,
+  dropDeadLetters,
   listDeadLetters,
+  readDeadLetterPages,
   readDeadLetters,
-  replayDeadLetter,
+  replayDeadLetters,
   type DeadLetter,
+  type DeadLetterOutcome,
 } from './dead-letters.ts'
 export { ClickHouseError, hasUnknownCode } from './errors.ts'
 export type { FailureKind } from './errors.ts'

@@ -2,12 +2,15 @@ import t from 'tap'
 import {
   addDeadLetter,
   ClickHouseError,
-  dropDeadLetter,
+  dropDeadLetters,
   listDeadLetters,
+  readDeadLetterPages,
   readDeadLetters,
-  replayDeadLetter,
+  replayDeadLetters,
+  type DeadLetter,
+  type InsertGzip,
 } from '../src/index.ts'
-import { failureOf, logRow, startServer } from './fixture.ts'
+import { logRow, startServer } from './fixture.ts'
 
 const { connect } = await startServer(t)
 const clickhouse = connect(t)
@@ -44,16 +47,17 @@ t.test('two devices that chose one id have a dead letter each', async (t) => {
     new Set(letters.map(({ device_uuid }) => device_uuid)),
     new Set([row.device_uuid, other.device_uuid]),
   )
-  await dropDeadLetter(clickhouse, letters[0]!)
+  await dropDeadLetters(clickhouse, letters.slice(0, 1))
   t.equal((await readDeadLetters(clickhouse, row.id)).length, 1)
 })
 
 t.test('a row without an id, or that is no JSON, is kept all the same', async (t) => {
   await addDeadLetter(clickhouse, { table: 'feedback', row: '{"cut', refusal })
-  const letters = await readDeadLetters(clickhouse)
+  const letters: DeadLetter[] = []
+  for await (const page of readDeadLetterPages(clickhouse)) letters.push(...page)
   const letter = letters.find(({ row }) => row === '{"cut')
   t.match(letter, { table: 'feedback', id: /^[0-9a-f-]{36}$/, bundle_identifier: '' })
-  await dropDeadLetter(clickhouse, letter!)
+  await dropDeadLetters(clickhouse, [letter!])
   t.same(await readDeadLetters(clickhouse, letter!.id), [])
 })
 
@@ -61,7 +65,7 @@ t.test('a replayed row is in its table and no dead letter any more', async (t) =
   const row = logRow({ event: 'replayed' })
   await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(row), refusal })
   const [letter] = await readDeadLetters(clickhouse, row.id)
-  await replayDeadLetter(clickhouse, letter!)
+  await replayDeadLetters(clickhouse, [letter!])
   t.same(await readDeadLetters(clickhouse, row.id), [])
   const stored = await clickhouse.query('SELECT event FROM intake.logs WHERE id = {id:UUID}', {
     id: row.id,
@@ -74,6 +78,40 @@ t.test('a row that is refused again stays a dead letter', async (t) => {
   await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
   const { id } = JSON.parse(row) as { id: string }
   const [letter] = await readDeadLetters(clickhouse, id)
-  t.equal((await failureOf(replayDeadLetter(clickhouse, letter!))).kind, 'data')
+  const outcomes = await replayDeadLetters(clickhouse, [letter!])
+  t.equal(outcomes.get(letter!)?.kind, 'data')
   t.equal((await readDeadLetters(clickhouse, id)).length, 1)
 })
+
+t.test(
+  'many are read in pages and replayed together, except the one that is refused',
+  async (t) => {
+    const rows = Array.from({ length: 150 }, (_, n) => logRow({ event: 'many', params: { n } }))
+    const bad = { ...logRow({ event: 'many' }), device_uuid: 'not a uuid' }
+    for (const one of [...rows, bad]) {
+      await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(one), refusal })
+    }
+    const ids = new Set([...rows, bad].map(({ id }) => id))
+    const read: string[] = []
+    let inserts = 0
+    const counting = {
+      insertGzip: (insert: InsertGzip) => {
+        inserts++
+        return clickhouse.insertGzip(insert)
+      },
+    }
+    for await (const page of readDeadLetterPages(clickhouse)) {
+      const mine = page.filter(({ id }) => ids.has(id))
+      read.push(...mine.map(({ id }) => id))
+      await replayDeadLetters(counting, mine)
+    }
+    t.equal(new Set(read).size, 151)
+    t.equal(read.length, 151)
+    t.ok(inserts < 30, `${inserts} inserts`)
+    const [stored] = await clickhouse.query(
+      "SELECT count() AS n FROM intake.logs WHERE event = 'many'",
+    )
+    t.same(stored, { n: 150 })
+    t.equal((await readDeadLetters(clickhouse, bad.id)).length, 1)
+  },
+)

@@ -1,11 +1,13 @@
 import {
   createClickHouse,
-  dropDeadLetter,
+  dropDeadLetters,
   listDeadLetters,
+  readDeadLetterPages,
   readDeadLetters,
-  replayDeadLetter,
+  replayDeadLetters,
   type ClickHouse,
   type DeadLetter,
+  type DeadLetterOutcome,
 } from '@intake/clickhouse'
 import type { Command } from 'commander'
 import { findEndpoint, UsageError } from '../endpoints.ts'
@@ -39,14 +41,20 @@ export function addDeadLettersCommand(program: Command): void {
       }),
     )
 
-  each(deadLetters.command('replay [id]'), 'insert into its table again', replayDeadLetter)
-  each(deadLetters.command('drop [id]'), 'forget for good', dropDeadLetter)
+  each(deadLetters.command('replay [id]'), 'insert into its table again', replayDeadLetters)
+  each(deadLetters.command('drop [id]'), 'forget for good', async (clickhouse, letters) => {
+    await dropDeadLetters(clickhouse, letters)
+    return new Map(letters.map((letter) => [letter, undefined]))
+  })
 }
 
 function each(
   command: Command,
   what: string,
-  act: (clickhouse: ClickHouse, letter: DeadLetter) => Promise<void>,
+  act: (
+    clickhouse: ClickHouse,
+    letters: readonly DeadLetter[],
+  ) => Promise<Map<DeadLetter, DeadLetterOutcome>>,
 ): void {
   command
     .description(`${what}: the record with this id, or --all`)
@@ -55,25 +63,32 @@ function each(
       withClickHouse(async (clickhouse) => {
         if (id === '' || (id === undefined) !== (options.all ?? false))
           throw new UsageError('Name an id, or --all.')
+        let done = 0
         let failures = 0
-        for (const letter of await find(clickhouse, id)) {
-          try {
-            await act(clickhouse, letter)
-            console.log(`${letter.id}\tdone`)
-          } catch (error) {
-            failures++
-            console.log(`${letter.id}\t${error instanceof Error ? error.message : 'failed'}`)
+        for await (const page of pages(clickhouse, id)) {
+          for (const [letter, failure] of await act(clickhouse, page)) {
+            if (failure === undefined) done++
+            else failures++
+            console.log(`${letter.id}\t${failure?.message ?? 'done'}`)
           }
+          console.error(`${done} done, ${failures} failed`)
         }
         if (failures > 0) throw new UsageError(`${failures} failed and are still dead letters.`)
       }),
     )
 }
 
-async function find(clickhouse: ClickHouse, id: string | undefined): Promise<DeadLetter[]> {
+async function* pages(
+  clickhouse: ClickHouse,
+  id: string | undefined,
+): AsyncGenerator<DeadLetter[]> {
+  if (id === undefined) yield* readDeadLetterPages(clickhouse)
+  else yield find(clickhouse, id)
+}
+
+async function find(clickhouse: ClickHouse, id: string): Promise<DeadLetter[]> {
   const letters = await readDeadLetters(clickhouse, id)
-  if (id !== undefined && letters.length === 0)
-    throw new UsageError(`There is no dead letter ${id}.`)
+  if (letters.length === 0) throw new UsageError(`There is no dead letter ${id}.`)
   return letters
 }
 
