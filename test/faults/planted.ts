@@ -16,12 +16,10 @@ export interface PlantedBug {
   reason: string
 }
 
-const consumer = 'packages/queue/dist/consumer.js'
+const jobSource = 'packages/queue/dist/job-source.js'
 const tables = 'packages/clickhouse/dist/migrations/0001-logs-and-feedback.js'
-const coalescer = 'worker/dist/coalescer.js'
-const confirmed = `for (const { resolve } of merged)
-                resolve();`
-const inserted = 'await insert(merged.map(({ frame }) => frame));'
+const drainQueue = 'worker/dist/drain-queue.js'
+const stored = 'const postponed = await storeBatch(batch.frames, store);'
 
 export const plantedBugs: PlantedBug[] = [
   {
@@ -29,9 +27,9 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F12',
     edits: [
       {
-        file: coalescer,
-        find: inserted,
-        replace: 'insert(merged.map(({ frame }) => frame)).catch(() => {});',
+        file: drainQueue,
+        find: stored,
+        replace: 'const postponed = new Set(); storeBatch(batch.frames, store).catch(() => {});',
       },
     ],
     reason: 'acknowledged but not visible',
@@ -39,7 +37,7 @@ export const plantedBugs: PlantedBug[] = [
   {
     name: 'jobs are completed before the insert',
     scenario: 'F12',
-    edits: [{ file: coalescer, find: inserted, replace: `${confirmed}\n${inserted}` }],
+    edits: [{ file: drainQueue, find: stored, replace: `await batch.complete();\n${stored}` }],
     reason: 'acknowledged but not visible',
   },
   {
@@ -56,7 +54,7 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F15',
     edits: [
       {
-        file: consumer,
+        file: jobSource,
         find: 'maxStalledCount: Number.MAX_SAFE_INTEGER',
         replace: 'maxStalledCount: 1',
       },

@@ -12,7 +12,7 @@ export interface RowWriter {
 const patience = 80
 const pauseTicks = 15
 
-/** Stores the rows of jobs as `store-frames.ts` does: blindly, again and again. */
+/** Stores the rows of jobs as `store-batch.ts` does: blindly, again and again. */
 export function createRowWriter(options: {
   world: World
   process: Process

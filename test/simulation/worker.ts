@@ -1,17 +1,14 @@
 import type { ClickHouse } from './clickhouse.ts'
 import { lockTicks, type Job } from './jobs.ts'
-import { createMergeGathering } from './merge-gathering.ts'
 import type { Redis } from './redis.ts'
 import { createRowWriter } from './row-writer.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
-const concurrency = 8
-const mergeLimits = { framesMax: concurrency / 2, bytesMax: 12 }
-const lingerTicks = 20
+const batchLimits = { framesMax: 4, rowsMax: 12 }
 const pollTicks = 12
 const patience = 60
 
-/** A worker: take jobs, merge their frames into one insert, complete the jobs. */
+/** A worker: take a batch of jobs, insert their rows at once, complete the jobs. */
 export function createWorker(options: {
   world: World
   name: string
@@ -25,9 +22,7 @@ export function createWorker(options: {
   function live(): void {
     const token = `${process.name}/${process.life}`
     const inHand = new Set<string>()
-    const gathering = createMergeGathering<{ job: Job; bytes: number }>(mergeLimits)
     const writer = createRowWriter({ world, process, clickhouse })
-    let cancelLinger: (() => void) | undefined
     poll()
     repeat('renews its locks', lockTicks / 3, () =>
       command('renew', () => redis.renew([...inHand], token)),
@@ -37,35 +32,38 @@ export function createWorker(options: {
     )
 
     function poll(): void {
-      repeat('polls', pollTicks, () => {
-        if (inHand.size >= concurrency) return
-        command(
-          'take a job',
-          () => redis.take(token),
-          (job) => job && park(job),
-        )
+      scheduler.plan({
+        of: process,
+        what: 'polls',
+        after: pollTicks,
+        kind: 'background',
+        run: () => take([]),
       })
     }
 
-    function park(job: Job): void {
-      inHand.add(job.id)
-      gathering.add({ job, bytes: job.rows.length })
-      schedule()
+    /** One after the other, until none waits or the batch is full. */
+    function take(batch: Job[]): void {
+      network.call<Job | undefined>({
+        from: process,
+        to: redis.process,
+        what: 'take a job',
+        patience,
+        background: true,
+        handle: (answer) => answer(redis.take(token)),
+        done(reply) {
+          const job = reply.outcome === 'answered' ? reply.value : undefined
+          if (job !== undefined) {
+            inHand.add(job.id)
+            batch.push(job)
+          }
+          if (job !== undefined && !isFull(batch)) take(batch)
+          else if (batch.length > 0) insert(batch)
+          else poll()
+        },
+      })
     }
 
-    function schedule(): void {
-      const due = gathering.isDue()
-      if (due === 'now') insert()
-      else if (due === 'soon') {
-        const linger = { of: process, what: 'has lingered', after: lingerTicks, run: insert }
-        cancelLinger ??= scheduler.plan(linger)
-      }
-    }
-
-    function insert(): void {
-      cancelLinger?.()
-      cancelLinger = undefined
-      const jobs = gathering.take().map(({ job }) => job)
+    function insert(jobs: Job[]): void {
       if (jobs.length > 1) coverage['inserts of several frames']++
       const complete = () => {
         for (const job of jobs) completeJob(job)
@@ -73,8 +71,7 @@ export function createWorker(options: {
       if (design.complete === 'before the insert') complete()
       writer.write(jobs, () => {
         if (design.complete === 'after the insert') complete()
-        gathering.settled()
-        schedule()
+        poll()
       })
     }
 
@@ -100,21 +97,22 @@ export function createWorker(options: {
   }
 
   /** A command of the housekeeping: if it fails, the next one may succeed. */
-  function command<Answer>(
-    what: string,
-    run: () => Answer,
-    use: (value: Answer) => unknown = () => {},
-  ): void {
-    network.call<Answer>({
+  function command(what: string, run: () => void): void {
+    network.call<void>({
       from: process,
       to: redis.process,
       what,
       patience,
       background: true,
       handle: (answer) => answer(run()),
-      done: (reply) => reply.outcome === 'answered' && use(reply.value),
+      done: () => {},
     })
   }
 
   return { process, start: live }
+}
+
+function isFull(batch: readonly Job[]): boolean {
+  const rows = batch.reduce((sum, job) => sum + job.rows.length, 0)
+  return batch.length >= batchLimits.framesMax || rows >= batchLimits.rowsMax
 }
