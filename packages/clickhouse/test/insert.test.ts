@@ -282,3 +282,22 @@ t.test('retry: an answer that is not a confirmation', async (t) => {
     t.match(error, { kind: 'retry', ...expected }, name)
   }
 })
+
+t.test('an insert without a response in time is killed, so that it takes no memory', async (t) => {
+  const impatient = connect(t, { requestTimeoutMs: 1_500 })
+  const rows = 500_000
+  const thousand = member(Array.from({ length: 1_000 }, () => logRow({ event: 'late' })))
+  const members = Array.from({ length: rows / 1_000 }, () => thousand)
+  const failure = await failureOf(impatient.insertGzip({ table: 'logs', members, rows }))
+  t.match(failure, { kind: 'split', code: undefined })
+  for (;;) {
+    const running = await clickhouse.query(
+      "SELECT query_id FROM system.processes WHERE query LIKE 'INSERT INTO intake.logs_raw%'",
+    )
+    if (running.length === 0) break
+  }
+  const [stored] = await clickhouse.query<{ n: number }>(
+    "SELECT count() AS n FROM intake.logs_raw WHERE event = 'late'",
+  )
+  t.ok((stored?.n ?? rows) < rows, `${stored?.n} of ${rows} rows`)
+})

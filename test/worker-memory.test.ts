@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { createClickHouse, migrate } from '@intake/clickhouse'
+import { createFrameProducer } from '@intake/queue'
+import { connectRedis } from '@intake/redis'
+import { startClickHouse, startRedis } from '@intake/stack'
+import { createDataDir } from './support/data-dir.ts'
+import { until } from './support/running-stack.ts'
+
+const heapMiB = 128
+const frames = 370
+/** As large as a frame of the gateway gets, and it hardly compresses. */
+const textBytes = 700_000
+
+t.test('a worker with a small heap drains a backlog of large frames', async (t) => {
+  const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '1gb' })
+  t.teardown(() => redisServer.stop())
+  const server = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
+  t.teardown(() => server.stop())
+  const clickhouse = createClickHouse({ url: server.url })
+  t.teardown(() => clickhouse.close())
+  await migrate({ clickhouse })
+
+  const redis = connectRedis({ url: redisServer.url, role: 'producer', onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  const producer = createFrameProducer({ redis, kind: 'logs' })
+  for (let n = 0; n < frames; n++) {
+    const json = Buffer.from(`${JSON.stringify(row(n))}\n`)
+    const gzip = gzipSync(json, { level: 1 })
+    const frame = { rows: 1, jsonBytes: json.length, gzip }
+    await producer.add(frame, performance.now() + 30_000)
+  }
+  await producer.close()
+
+  const worker = spawn(
+    process.execPath,
+    [`--max-old-space-size=${heapMiB}`, 'worker/dist/main.js'],
+    {
+      cwd: fileURLToPath(new URL('..', import.meta.url)),
+      env: {
+        ...process.env,
+        REDIS_URL: redisServer.url,
+        CLICKHOUSE_URL: server.url,
+        WORKER_ADMIN_PORT: '0',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  const exited = once(worker, 'exit')
+  t.teardown(() => worker.kill('SIGKILL'))
+  createInterface(worker.stdout).on('line', (line) => t.comment(line))
+
+  await until('every row is visible', async () => {
+    const [seen] = await clickhouse.query<{ n: number }>('SELECT count() AS n FROM intake.logs')
+    return seen?.n === frames
+  })
+  worker.kill('SIGTERM')
+  t.same(await exited, [0, null], 'it was never restarted')
+})
+
+function row(n: number): object {
+  const id = `019aaaaa-0000-7000-8000-${String(n).padStart(12, '0')}`
+  const time = new Date(0x019aaaaa0000).toISOString()
+  return {
+    id,
+    time,
+    received_at: time,
+    request_id: randomUUID(),
+    bundle_identifier: 'com.example.app',
+    device_uuid: randomUUID(),
+    unique_user_id: 'user-1',
+    api_key_id: 'key-1',
+    device: {},
+    device_extra: {},
+    event: 'large',
+    params: { text: randomBytes(textBytes).toString('base64') },
+  }
+}
