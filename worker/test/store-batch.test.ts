@@ -182,7 +182,8 @@ t.test(
   t.same(stored, [row(1_000)])
   await store(t, postponed, options)
   t.equal(deadLetters.length, 32, 'the table takes rows, so these are the fault')
-})
+  },
+)
   const { options, deadLetters } = build([gzip(), gzip()])
   await store(t, [{ attempts: 1, rows: 3, jsonBytes: 7, gzip: Buffer.from('no gzip') }], options)
   t.match(deadLetters, [{ row: Buffer.from('no gzip').toString('base64') }])

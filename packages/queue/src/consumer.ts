@@ -166,7 +166,7 @@ export function createFrameConsumer(options: {
 
       async release() {
         // The oldest goes back last, to be the next again.
-        await forEach(takeAll().reverse(), source.release)
+        await forEach(takeAll().toReversed(), source.release)
       },
     }
   }
@@ -189,7 +189,7 @@ export function createFrameConsumer(options: {
         carried
           .splice(0)
           .map(({ job }) => job)
-          .reverse(),
+          .toReversed(),
         source.release,
       )
       return undefined
