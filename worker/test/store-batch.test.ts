@@ -179,11 +179,14 @@ t.test(
 
     const good = frame(row(1_000))
     t.equal((await store(t, [...postponed, good], options)).length, 32)
-  t.same(stored, [row(1_000)])
-  await store(t, postponed, options)
-  t.equal(deadLetters.length, 32, 'the table takes rows, so these are the fault')
+    t.same(stored, [row(1_000)])
+    await store(t, postponed, options)
+    t.equal(deadLetters.length, 32, 'the table takes rows, so these are the fault')
   },
 )
+
+t.test('a frame that cannot be unpacked is kept whole as a dead letter', async (t) => {
+  const gzip = () => new ClickHouseError('gzip', { kind: 'data', code: 354 })
   const { options, deadLetters } = build([gzip(), gzip()])
   await store(t, [{ attempts: 1, rows: 3, jsonBytes: 7, gzip: Buffer.from('no gzip') }], options)
   t.match(deadLetters, [{ row: Buffer.from('no gzip').toString('base64') }])
