@@ -1,7 +1,7 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import { createFrameConsumer, createJobSource, type BatchLimits } from '@intake/queue'
 import type { Redis } from '@intake/redis'
-import { limitRepeats, type Logger, type Running } from '@intake/runtime'
+import { limitRepeats, withDeadline, type Logger, type Running } from '@intake/runtime'
 import { drainQueue } from './drain-queue.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
@@ -16,6 +16,8 @@ const batchLimits: Record<RecordKind, BatchLimits> = {
 }
 /** Time in which an insert under way may end when the worker closes; then its frames are released. */
 const insertEndMs = 3_000
+/** Time in which frames can be completed or released when the worker closes. */
+const closeTimeoutMs = 7_000
 
 /** Moves frames from each queue into its table, one batch at a time per queue. */
 export function startWorker(options: {
@@ -65,8 +67,13 @@ export function startWorker(options: {
     async close() {
       const closed = Promise.all(queues.map((queue) => queue.close()))
       const timer = setTimeout(() => stop.abort(), insertEndMs)
-      await closed
-      clearTimeout(timer)
+      try {
+        await withDeadline(closed, closeTimeoutMs, 'closing the queues')
+      } catch (err) {
+        log.warn({ err }, 'frames were not released; they are redelivered when their locks expire')
+      } finally {
+        clearTimeout(timer)
+      }
     },
   }
 }

@@ -111,12 +111,12 @@ export function createFrameConsumer(options: {
     jobs: readonly ClaimedJob[],
     command: (job: ClaimedJob) => Promise<Result>,
   ): Promise<Result[]> {
+    // Each command gives up the lock; a renewal beside it would take it for lost.
+    for (const job of jobs) locks.delete(job)
     const commands = jobs.map((job) =>
       withDeadline(command(job), commandTimeoutMs, 'a queue command'),
     )
-    const outcomes = await Promise.allSettled(commands)
-    for (const job of jobs) locks.delete(job)
-    return succeeded(outcomes)
+    return succeeded(await Promise.allSettled(commands))
   }
 
   /** As many as wait and fit; none when none waits. */

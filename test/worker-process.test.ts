@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { kill } from 'node:process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createClickHouse, migrate } from '@intake/clickhouse'
 import { createFrameProducer } from '@intake/queue'
 import { connectRedis } from '@intake/redis'
@@ -17,15 +18,15 @@ const frames = 370
 /** As large as a frame of the gateway gets, and it hardly compresses. */
 const textBytes = 700_000
 
-t.test('a worker with a small heap drains a backlog of large frames', async (t) => {
-  const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '1gb' })
-  t.teardown(() => redisServer.stop())
-  const server = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
-  t.teardown(() => server.stop())
-  const clickhouse = createClickHouse({ url: server.url })
-  t.teardown(() => clickhouse.close())
-  await migrate({ clickhouse })
+const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '1gb' })
+t.teardown(() => redisServer.stop())
+const clickhouseServer = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
+t.teardown(() => clickhouseServer.stop())
+const clickhouse = createClickHouse({ url: clickhouseServer.url })
+t.teardown(() => clickhouse.close())
+await migrate({ clickhouse })
 
+t.test('a worker with a small heap drains a backlog of large frames', async (t) => {
   const redis = connectRedis({ url: redisServer.url, role: 'producer', onError: () => {} })
   t.teardown(() => redis.disconnect())
   const producer = createFrameProducer({ redis, kind: 'logs' })
@@ -37,31 +38,48 @@ t.test('a worker with a small heap drains a backlog of large frames', async (t) 
   }
   await producer.close()
 
-  const worker = spawn(
-    process.execPath,
-    [`--max-old-space-size=${heapMiB}`, 'worker/dist/main.js'],
-    {
-      cwd: fileURLToPath(new URL('..', import.meta.url)),
-      env: {
-        ...process.env,
-        REDIS_URL: redisServer.url,
-        CLICKHOUSE_URL: server.url,
-        WORKER_ADMIN_PORT: '0',
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  const exited = once(worker, 'exit')
-  t.teardown(() => worker.kill('SIGKILL'))
-  createInterface(worker.stdout).on('line', (line) => t.comment(line))
-
+  const worker = startWorkerProcess(t, [`--max-old-space-size=${heapMiB}`])
   await until(async () => {
     const [seen] = await clickhouse.query<{ n: number }>('SELECT count() AS n FROM intake.logs')
     return seen?.n === frames
   })
-  worker.kill('SIGTERM')
-  t.same(await exited, [0, null], 'it was never restarted')
+  worker.process.kill('SIGTERM')
+  t.same(await worker.exited, [0, null], 'it was never restarted')
 })
+
+t.test('a worker ends on SIGTERM while Redis is frozen', async (t) => {
+  const worker = startWorkerProcess(t)
+  await worker.isUp
+  kill(redisServer.pid, 'SIGSTOP')
+  try {
+    worker.process.kill('SIGTERM')
+    t.same(await worker.exited, [0, null])
+  } finally {
+    kill(redisServer.pid, 'SIGCONT')
+  }
+})
+
+function startWorkerProcess(t: Test, nodeOptions: string[] = []) {
+  const worker = spawn(process.execPath, [...nodeOptions, 'worker/dist/main.js'], {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    env: {
+      ...process.env,
+      REDIS_URL: redisServer.url,
+      CLICKHOUSE_URL: clickhouseServer.url,
+      WORKER_ADMIN_PORT: '0',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(worker, 'exit')
+  t.teardown(() => worker.kill('SIGKILL'))
+  const isUp = new Promise<void>((resolve) => {
+    createInterface(worker.stdout).on('line', (line) => {
+      t.comment(line)
+      if (line.includes('worker is up')) resolve()
+    })
+  })
+  return { process: worker, exited, isUp }
+}
 
 function row(n: number): object {
   const id = `019aaaaa-0000-7000-8000-${String(n).padStart(12, '0')}`
