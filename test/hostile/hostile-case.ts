@@ -28,6 +28,10 @@ export interface HostileCase<Seen extends Facts = Facts> {
   memoryMiBMax?: number
   /** The gateway must have closed the connections of the attack this long after its start. */
   connectionsEndMs?: number
+  /** An event of the innocent sender must be visible to analysts this long after its acknowledgement. */
+  visibleMsMax?: number
+  /** ClickHouse is frozen during the attack, so what is sent becomes a backlog. */
+  whileClickHouseIsFrozen?: boolean
   gatewayEnv?: Record<string, string>
   /** What the sender does before the time of the attack starts. */
   prepare?(attacker: Omit<Attacker, 'signal'>): Promise<void>

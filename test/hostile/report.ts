@@ -27,14 +27,15 @@ export function line(result: Result): string {
 }
 
 function numbers(result: Seen) {
-  const { before, during, facts, peakMiB, cpuShare, waitShare, load, exitMs, connectionsEndMs } =
-    result
+  const { before, during, facts, peakMiB, cpuShare, waitShare, load, exitMs } = result
+  const { connectionsEndMs, visibleMs } = result
   const seen = Object.entries(facts ?? {}).map(([name, value]) => `${name} ${value}`)
   const gone = connectionsEndMs === null ? '' : `, connections gone after ${connectionsEndMs} ms`
+  const visible = visibleMs === undefined ? '' : `, an event visible within ${visibleMs} ms`
   return [
     `before: p50 ${before.p50Ms} ms, slowest ${before.slowestMs} ms; ` +
       `during: ${during.responses} responses, p50 ${during.p50Ms} ms, slowest ${during.slowestMs} ms, ` +
-      `refused ${codes(during) || 'none'}`,
+      `refused ${codes(during) || 'none'}${visible}`,
     `gateway: ${peakMiB} MiB, ${percent(cpuShare)} of a processor, waiting for it ${percent(waitShare)}, SIGTERM ${exitMs} ms${gone}; load ${load}`,
     ...(seen.length > 0 ? [`attack: ${seen.join(', ')}`] : []),
   ]

@@ -27,6 +27,8 @@ export interface Seen {
   load: number
   /** How long after its start the attack's connections were gone; null: they were not. */
   connectionsEndMs: number | null
+  /** Of an innocent event, after its acknowledgement; only where a case judges it. */
+  visibleMs?: number
   died: boolean
   /** Of SIGTERM; null: it had to be killed. */
   exitCode: number | null

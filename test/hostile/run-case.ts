@@ -10,6 +10,7 @@ import type { Result, Seen } from './result.ts'
 import type { Stage } from './stage.ts'
 import { startAttackProcess } from './attack-process.ts'
 import { judge } from './verdict.ts'
+import { watchVisibility } from './visibility.ts'
 
 export interface RunOptions {
   stage: Stage
@@ -68,15 +69,20 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
     const attackStarted = performance.now()
 
     const duringEnds = innocent.observe()
+    const isVisibilityJudged = hostile.visibleMsMax !== undefined
+    const visibilityEnds = isVisibilityJudged && watchVisibility({ url, apiKey, sql: cluster.sql })
+    if (hostile.whileClickHouseIsFrozen) cluster.clickhouse.freeze()
     const order = { caseId: hostile.id, attackMs, port, apiKey: attackerKey }
     const outcome = await Promise.race([attacker.attack(order), death(app)])
     const attackTookMs = performance.now() - attackStarted
+    if (hostile.whileClickHouseIsFrozen) cluster.clickhouse.thaw()
     const cpuShare = (watch.cpuMs() - cpuBefore) / attackTookMs
     const waitShare = (watch.waitMs() - waitBefore) / attackTookMs
     const connectionsEndMs = await connectionsEnd()
     if (app.running()) await innocent.issued(records)
     await innocent.stop()
     const during = duringEnds()
+    const visibility = visibilityEnds && (await visibilityEnds())
 
     const died = !app.running()
     const exit = died ? { code: null, ms: 0 } : await terminate(app)
@@ -92,6 +98,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
       waitShare: Math.round(waitShare * 100) / 100,
       load: Math.round(loadavg()[0]! * 10) / 10,
       connectionsEndMs,
+      ...(visibility && { visibleMs: visibility.slowestMs }),
       died,
       exitCode: exit.code,
       exitMs: exit.ms,
@@ -110,6 +117,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
       )
     }
   } finally {
+    cluster.clickhouse.thaw()
     watch.stop()
     await attacker.end()
     await innocent.stop()

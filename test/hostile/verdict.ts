@@ -35,6 +35,13 @@ export function judge(
     const limit = `${hostile.connectionsEndMs / 1_000} s`
     expect(seen.connectionsEndMs !== null, `its connections are closed within ${limit}`)
   }
+  if (hostile.visibleMsMax !== undefined && seen.visibleMs !== undefined) {
+    const { visibleMsMax } = hostile
+    expect(
+      seen.visibleMs <= visibleMsMax,
+      `an event is visible within ${visibleMsMax} ms (${seen.visibleMs})`,
+    )
+  }
   if (!seen.died) {
     const { exitCode, exitMs } = seen
     const ended = exitCode === 0 && exitMs <= exitMsMax

@@ -3,6 +3,7 @@ import { aborted } from '../attack/loops.ts'
 import { badEntries } from './bad-entries.ts'
 import { carelessClients } from './careless-clients.ts'
 import { costlyBatches } from './costly-batches.ts'
+import { costlyInserts } from './costly-inserts.ts'
 import { costlyJson } from './costly-json.ts'
 import { endlessBodies } from './endless-bodies.ts'
 import { forms } from './forms.ts'
@@ -31,6 +32,7 @@ export const hostileCases: HostileCase[] = [
   ...endlessBodies,
   ...costlyJson,
   ...costlyBatches,
+  ...costlyInserts,
   ...forms,
   ...heldPlaces,
   ...slowBodies,

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { until } from '../faults/kit/until.ts'
+
+/** How long acknowledged events took until analysts saw them. */
+export interface Visibility {
+  events: number
+  slowestMs: number
+}
+
+interface Sql {
+  query<Row>(sql: string, params?: Record<string, unknown>): Promise<Row[]>
+}
+
+const sendEveryMs = 1_000
+const lookEveryMs = 250
+
+/**
+ * Sends one event a second with the innocent sender's key, and asks ClickHouse which ones are visible.
+ *
+ * @returns ends it: resolves when every acknowledged event is visible
+ */
+export function watchVisibility(options: {
+  url: string
+  apiKey: string
+  sql: Sql
+}): () => Promise<Visibility> {
+  const { url, apiKey, sql } = options
+  const unique_user_id = randomUUID()
+  const waiting = new Map<string, number>()
+  const stopped = new AbortController()
+  let events = 0
+  let slowestMs = 0
+
+  async function send(): Promise<void> {
+    const event = randomUUID()
+    const body = JSON.stringify({
+      bundle_identifier: 'com.example.visibility',
+      device: { os: 'Android' },
+      device_uuid: randomUUID(),
+      unique_user_id,
+      log: { event },
+    })
+    const response = await fetch(`${url}/api/log`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(10_000),
+    })
+    if (response.status !== 201) throw new Error(`an event was refused: ${response.status}`)
+    events++
+    waiting.set(event, performance.now())
+  }
+
+  async function look(): Promise<void> {
+    if (waiting.size === 0) return
+    const rows = await sql.query<{ event: string }>(
+      `SELECT event FROM intake.logs
+       WHERE bundle_identifier = 'com.example.visibility' AND unique_user_id = {user:String}
+         AND has({events:Array(String)}, event)`,
+      { user: unique_user_id, events: [...waiting.keys()] },
+    )
+    for (const { event } of rows) {
+      const since = waiting.get(event)
+      if (since === undefined || !waiting.delete(event)) continue
+      slowestMs = Math.max(slowestMs, Math.round(performance.now() - since))
+    }
+  }
+
+  async function every(ms: number, work: () => Promise<void>): Promise<void> {
+    while (!stopped.signal.aborted) {
+      await work()
+      await pause(ms, undefined, { signal: stopped.signal }).catch(() => {})
+    }
+  }
+  const work = Promise.all([every(sendEveryMs, send), every(lookEveryMs, look)])
+  // Whoever ends it is told.
+  work.catch(() => stopped.abort())
+
+  return async () => {
+    stopped.abort()
+    await work
+    await until('every event is visible', async () => {
+      await look()
+      return waiting.size === 0
+    })
+    return { events, slowestMs }
+  }
+}
