@@ -35,8 +35,8 @@ const builtWorker = 'worker/dist/worker.js'
 
 /** As an older or newer version might be: each frame is an insert of its own, and none waits. */
 export const otherBuildEdits: Edit[] = [
-  { file: builtWorker, find: 'logs: 512, feedback: 64', replace: 'logs: 2, feedback: 2' },
-  { file: builtWorker, find: 'lingerMs = 150', replace: 'lingerMs = 0' },
+  { file: builtWorker, find: 'framesMax: 256', replace: 'framesMax: 1' },
+  { file: builtWorker, find: 'framesMax: 32', replace: 'framesMax: 1' },
 ]
 
 function otherBuild({ dir, root }: Stage): string {
