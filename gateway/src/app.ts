@@ -122,7 +122,7 @@ export async function buildApp(options: {
   })
 
   const { idempotency } = ports
-  const enqueueDeadlineMs = config.ENQUEUE_DEADLINE_MS
+  const enqueueTimeoutMs = config.ENQUEUE_TIMEOUT_MS
 
   await app.register(async (api) => {
     api.removeAllContentTypeParsers()
@@ -141,7 +141,7 @@ export async function buildApp(options: {
       idempotency,
       budget: budget(logShare),
       turns,
-      enqueueDeadlineMs,
+      enqueueTimeoutMs,
     }
     await api.register(logRoute, { ...logRoutes, bodyBytesMax: config.LOG_BODY_BYTES_MAX })
     await api.register(logBatchRoute, {
@@ -159,7 +159,7 @@ export async function buildApp(options: {
       turns,
       attachmentBytesMax: config.ATTACHMENT_BYTES_MAX,
       store: ports.attachments,
-      enqueueDeadlineMs,
+      enqueueTimeoutMs,
     })
   })
   return app

@@ -121,14 +121,14 @@ export const GatewayConfig = Type.Object({
       'How far the clock of the gateway may be from that of Redis, in milliseconds; beyond it the ' +
       'gateway is not ready and answers 503 `clock_skew`.',
   }),
-  ENQUEUE_DEADLINE_MS: Type.Integer({
+  ENQUEUE_TIMEOUT_MS: Type.Integer({
     minimum: 100,
     default: 4_000,
     description:
       'Time from an accepted record to its place in the queue, in milliseconds; also the time to reserve ' +
       'an idempotency key.',
   }),
-  STORAGE_DEADLINE_MS: Type.Integer({
+  STORAGE_TIMEOUT_MS: Type.Integer({
     minimum: 100,
     default: 10_000,
     description: 'Time to store one attachment, repeats included, in milliseconds.',
@@ -159,13 +159,13 @@ export function checkConfig(config: GatewayConfig): void {
     if (bytes <= config.BYTES_IN_FLIGHT_MAX) continue
     problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
   }
-  const { STORAGE_DEADLINE_MS: storageMs, ENQUEUE_DEADLINE_MS: enqueueMs } = config
+  const { STORAGE_TIMEOUT_MS: storageMs, ENQUEUE_TIMEOUT_MS: enqueueMs } = config
   // A feedback stores its images and is enqueued. Before that it reserves its key; or, without a key, its
   // images are removed after a failure.
   const processingMs = storageMs + enqueueMs + Math.max(storageMs, enqueueMs)
   if (config.RESPONSE_TIMEOUT_MS < processingMs) {
     problems.push(
-      `RESPONSE_TIMEOUT_MS must be at least ${processingMs}: STORAGE_DEADLINE_MS, ENQUEUE_DEADLINE_MS, and ` +
+      `RESPONSE_TIMEOUT_MS must be at least ${processingMs}: STORAGE_TIMEOUT_MS, ENQUEUE_TIMEOUT_MS, and ` +
         'the longer of the two again',
     )
   }

@@ -13,7 +13,7 @@ import { createGatewayMetrics } from './metrics.ts'
 await runProcess({
   name: 'gateway',
   config: GatewayConfig,
-  closeDeadlineMs: 10_000,
+  closeTimeoutMs: 10_000,
   async start(config, log) {
     const redis = connectRedis({
       url: config.REDIS_URL,
@@ -54,7 +54,7 @@ await runProcess({
       endpoint: config.S3_ENDPOINT,
       bucket: config.S3_BUCKET,
       region: config.S3_REGION,
-      deadlineMs: config.STORAGE_DEADLINE_MS,
+      timeoutMs: config.STORAGE_TIMEOUT_MS,
     })
     const queues = {
       logs: createFrameProducer({ redis, kind: 'logs' }),

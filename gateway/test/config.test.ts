@@ -35,7 +35,7 @@ t.test('a response may take as long as the longest feedback', async (t) => {
     [10_000, 1_000, 21_000],
   ]
   for (const [storage, enqueue, needed] of times) {
-    const config = { ...defaults, STORAGE_DEADLINE_MS: storage, ENQUEUE_DEADLINE_MS: enqueue }
+    const config = { ...defaults, STORAGE_TIMEOUT_MS: storage, ENQUEUE_TIMEOUT_MS: enqueue }
     checkConfig({ ...config, RESPONSE_TIMEOUT_MS: needed })
     const tooShort = () => checkConfig({ ...config, RESPONSE_TIMEOUT_MS: needed - 1 })
     t.throws(tooShort, { message: /RESPONSE_TIMEOUT_MS must be at least 21000/ })

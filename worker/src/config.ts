@@ -20,7 +20,7 @@ export const WorkerConfig = Type.Object({
     pattern: '^https?://',
     description: 'http(s)://user:password@host:port',
   }),
-  INSERT_DEADLINE_MS: Type.Integer({
+  INSERT_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,
     default: 60_000,
     description: 'Time for one insert, in milliseconds; then it counts as failed and is repeated.',

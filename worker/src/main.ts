@@ -8,7 +8,7 @@ import { startWorker } from './worker.ts'
 await runProcess({
   name: 'worker',
   config: WorkerConfig,
-  closeDeadlineMs: 10_000,
+  closeTimeoutMs: 10_000,
   async start(config, log) {
     const redis = connectRedis({
       url: config.REDIS_URL,
@@ -20,7 +20,7 @@ await runProcess({
     const redisConnection = createConnectionCheck(redis)
     const clickhouse = createClickHouse({
       url: config.CLICKHOUSE_URL,
-      requestTimeoutMs: config.INSERT_DEADLINE_MS,
+      requestTimeoutMs: config.INSERT_TIMEOUT_MS,
     })
     const metrics = createMetrics()
     const worker = startWorker({

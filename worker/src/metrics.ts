@@ -1,7 +1,7 @@
 import type { FailureKind } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import type { Backlog } from '@intake/queue'
-import { Counter, Gauge, withDeadline, type Registry } from '@intake/runtime'
+import { Counter, Gauge, withTimeout, type Registry } from '@intake/runtime'
 
 export interface WorkerMetrics {
   inserted(kind: RecordKind, rows: number): void
@@ -14,7 +14,7 @@ export interface WorkerMetrics {
   watchBacklog(kind: RecordKind, read: () => Promise<Backlog>): void
 }
 
-const backlogDeadlineMs = 2_000
+const backlogTimeoutMs = 2_000
 
 export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
@@ -62,7 +62,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
       // While Redis is away there is no number to show, and an old one would be a lie.
       this.reset()
       for (const [kind, read] of backlogs) {
-        const backlog = await withDeadline(read(), backlogDeadlineMs, 'Redis').catch(() => ({}))
+        const backlog = await withTimeout(read(), backlogTimeoutMs, 'Redis').catch(() => ({}))
         for (const [state, frames] of Object.entries(backlog)) this.set({ kind, state }, frames)
       }
     },

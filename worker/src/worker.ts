@@ -1,7 +1,7 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import { createFrameConsumer, createJobSource, type BatchLimits } from '@intake/queue'
 import type { Redis } from '@intake/redis'
-import { limitRepeats, withDeadline, type Logger, type Running } from '@intake/runtime'
+import { limitRepeats, withTimeout, type Logger, type Running } from '@intake/runtime'
 import { drainQueue } from './drain-queue.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
@@ -68,7 +68,7 @@ export function startWorker(options: {
       const closed = Promise.all(queues.map((queue) => queue.close()))
       const timer = setTimeout(() => stop.abort(), insertEndMs)
       try {
-        await withDeadline(closed, closeTimeoutMs, 'closing the queues')
+        await withTimeout(closed, closeTimeoutMs, 'closing the queues')
       } catch (err) {
         log.warn({ err }, 'frames were not released; they are redelivered when their locks expire')
       } finally {

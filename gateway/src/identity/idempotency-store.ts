@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { IntakeError, limits, type RecordKind } from '@intake/contract'
 import { isOutOfMemory, ReplyError, type Redis } from '@intake/redis'
-import { withDeadline } from '@intake/runtime'
+import { withTimeout } from '@intake/runtime'
 import type { ReservationLedger } from './reservation-ledger.ts'
 import { defineReserve, type ReserveReply } from './reserve-script.ts'
 
@@ -80,9 +80,9 @@ export function createIdempotencyStore(options: {
       try {
         const remainingMs = Math.max(deadline - performance.now(), 0)
         const timeoutMs = Math.min(attemptTimeoutMs, remainingMs)
-        const reply = await withDeadline(attempt(reservation), timeoutMs, 'reserving a key')
+        const reply = await withTimeout(attempt(reservation), timeoutMs, 'reserving a key')
         if (reply !== 'other days') return reply
-        await withDeadline(ledger.refresh(), timeoutMs, 'reading the days of reservations')
+        await withTimeout(ledger.refresh(), timeoutMs, 'reading the days of reservations')
       } catch (error) {
         cause = error
       }

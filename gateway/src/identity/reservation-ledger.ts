@@ -1,6 +1,6 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
-import { withDeadline } from '@intake/runtime'
+import { withTimeout } from '@intake/runtime'
 import { bucketsOf, levelsMax, type Buckets, type Day } from './reservation-buckets.ts'
 import { createReservationUsage } from './reservation-usage.ts'
 
@@ -60,7 +60,7 @@ export function createReservationLedger(options: {
   }
 
   const refresh = (): Promise<void> =>
-    (asking ??= withDeadline(ask(), askTimeoutMs, 'reading the reservations').finally(() => {
+    (asking ??= withTimeout(ask(), askTimeoutMs, 'reading the reservations').finally(() => {
       asking = undefined
     }))
 

@@ -47,12 +47,12 @@ export async function feedbackRoute(
     budget: ByteBudget
     turns: Turns
     store: GatewayPorts['attachments']
-    enqueueDeadlineMs: number
+    enqueueTimeoutMs: number
     attachmentBytesMax: number
   },
 ): Promise<void> {
   const { feedback, admission, idempotency, budget, turns, store } = options
-  const { enqueueDeadlineMs, attachmentBytesMax } = options
+  const { enqueueTimeoutMs, attachmentBytesMax } = options
   await app.register(contentEncoding, { accepted: [] })
   await app.register(multipart, multipartOptions(attachmentBytesMax))
 
@@ -115,7 +115,7 @@ export async function feedbackRoute(
             payload.feedback.text,
             images.map(({ sha256 }) => sha256),
           ]),
-        deadline: performance.now() + enqueueDeadlineMs,
+        deadline: performance.now() + enqueueTimeoutMs,
       })
       const inFeedback = feedbackExtra(payload.feedback, invalidEmail)
       const inPayload = joinExtra(unknownFields(payload, knownFields), 'feedback', inFeedback)
@@ -133,7 +133,7 @@ export async function feedbackRoute(
         commit: (attachments) =>
           feedback.append(
             feedbackRow(identity, sender, { feedback: payload.feedback, attachments, extra }),
-            performance.now() + enqueueDeadlineMs,
+            performance.now() + enqueueTimeoutMs,
           ),
       })
       reply.code(201)

@@ -43,7 +43,7 @@ export async function logBatchRoute(
     refusals: Refusals
   },
 ): Promise<void> {
-  const { logs, admission, idempotency, budget, turns, enqueueDeadlineMs, refusals } = options
+  const { logs, admission, idempotency, budget, turns, enqueueTimeoutMs, refusals } = options
   const { bodyBytesMax, jsonBytesMax, entryBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
 
@@ -93,7 +93,7 @@ export async function logBatchRoute(
       const readEntry = createEntryReader({ sender, extra, bytesMax: entryBytesMax })
       const takeTurn: TakeTurn = (work) => turns.take(apiKey.id, work)
       const entries = await mapInTurns(batch.logs, takeTurn, readEntry)
-      const deadline = performance.now() + enqueueDeadlineMs
+      const deadline = performance.now() + enqueueTimeoutMs
       const identities = await identifyEntries({
         store: idempotency,
         batch,

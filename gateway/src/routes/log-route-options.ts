@@ -11,5 +11,5 @@ export interface LogRouteOptions {
   idempotency: IdempotencyStore
   budget: ByteBudget
   turns: Turns
-  enqueueDeadlineMs: number
+  enqueueTimeoutMs: number
 }

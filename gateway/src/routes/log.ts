@@ -30,7 +30,7 @@ export async function logRoute(
   app: FastifyInstance,
   options: LogRouteOptions & { bodyBytesMax: number },
 ): Promise<void> {
-  const { logs, admission, idempotency, budget, turns, enqueueDeadlineMs, bodyBytesMax } = options
+  const { logs, admission, idempotency, budget, turns, enqueueTimeoutMs, bodyBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax: limits.jsonNodes, turns })
 
   app.post<{ Body: LogSubmission }>(
@@ -56,7 +56,7 @@ export async function logRoute(
       authorizeBundle(apiKey, body.bundle_identifier)
       const { log, unknown } = readLog(body.log)
       const nowMs = admission.now()
-      const deadline = performance.now() + enqueueDeadlineMs
+      const deadline = performance.now() + enqueueTimeoutMs
       const identity = await assignIdentity({
         store: idempotency,
         scope: 'logs',

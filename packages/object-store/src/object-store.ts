@@ -3,8 +3,8 @@ import http from 'node:http'
 import https from 'node:https'
 import { Client, S3Error } from 'minio'
 import { IntakeError } from '@intake/contract'
-import { withDeadline } from '@intake/runtime'
-import { transportWithDeadline } from './transport.ts'
+import { withTimeout } from '@intake/runtime'
+import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
   /** Only `[A-Za-z0-9/_.-]`. */
@@ -34,17 +34,17 @@ const pauseMs = 200
 
 /**
  * @param options.endpoint `http(s)://ACCESS_KEY:SECRET_KEY@host:port`
- * @param options.deadlineMs for one whole operation, repeats included
+ * @param options.timeoutMs for one whole operation, repeats included
  */
 export function createObjectStore(options: {
   endpoint: string
   bucket: string
   region: string
-  deadlineMs: number
+  timeoutMs: number
 }): ObjectStore {
-  const { bucket, region, deadlineMs } = options
+  const { bucket, region, timeoutMs } = options
   // Room for one repeat after an attempt that was never answered.
-  const attemptMs = deadlineMs / 2
+  const attemptMs = timeoutMs / 2
   const url = new URL(options.endpoint)
   const secure = url.protocol === 'https:'
   const agent = new (secure ? https : http).Agent({ keepAlive: true, maxSockets: 64 })
@@ -55,7 +55,7 @@ export function createObjectStore(options: {
     accessKey: decodeURIComponent(url.username),
     secretKey: decodeURIComponent(url.password),
     region,
-    transport: transportWithDeadline(url.protocol, attemptMs),
+    transport: transportWithTimeout(url.protocol, attemptMs),
     transportAgent: agent,
     retryOptions: { disableRetry: true },
   })
@@ -63,12 +63,12 @@ export function createObjectStore(options: {
   return {
     async put({ key, body, contentType, sha256 }) {
       const headers = { 'Content-Type': contentType, 'x-amz-meta-sha256': sha256 }
-      const deadline = performance.now() + deadlineMs
+      const deadline = performance.now() + timeoutMs
       for (;;) {
         try {
           const left = deadline - performance.now()
           const attempt = client.putObject(bucket, key, body, body.length, headers)
-          await withDeadline(attempt, Math.min(attemptMs, left), 'storing an attachment')
+          await withTimeout(attempt, Math.min(attemptMs, left), 'storing an attachment')
           return
         } catch (cause) {
           if (isFinal(cause) || performance.now() + pauseMs >= deadline) {
@@ -82,7 +82,7 @@ export function createObjectStore(options: {
 
     async remove(keys) {
       const removals = keys.map((key) => client.removeObject(bucket, key))
-      await withDeadline(Promise.all(removals), deadlineMs, 'removing attachments')
+      await withTimeout(Promise.all(removals), timeoutMs, 'removing attachments')
     },
 
     async ensureBucket() {
@@ -93,7 +93,7 @@ export function createObjectStore(options: {
           if (!(await client.bucketExists(bucket))) throw error
         })
       }
-      await withDeadline(ensure(), deadlineMs, 'making the bucket')
+      await withTimeout(ensure(), timeoutMs, 'making the bucket')
     },
 
     close: () => agent.destroy(),

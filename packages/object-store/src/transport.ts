@@ -5,10 +5,10 @@ type Transport = Pick<typeof http, 'request'>
 
 /**
  * The HTTP transport of the S3 client, with what the client lacks: every request that has not
- * ended after `deadlineMs` is destroyed together with its socket, so that a frozen server cannot
+ * ended after `timeoutMs` is destroyed together with its socket, so that a frozen server cannot
  * hold one for ever.
  */
-export function transportWithDeadline(protocol: string, deadlineMs: number): Transport {
+export function transportWithTimeout(protocol: string, timeoutMs: number): Transport {
   const { request } = protocol === 'https:' ? https : http
   const requestWithDeadline = (
     options: http.RequestOptions,
@@ -16,8 +16,8 @@ export function transportWithDeadline(protocol: string, deadlineMs: number): Tra
   ): http.ClientRequest => {
     const started = request(options, onResponse)
     const timer = setTimeout(() => {
-      started.destroy(new Error(`no answer from the object store within ${deadlineMs} ms`))
-    }, deadlineMs)
+      started.destroy(new Error(`no answer from the object store within ${timeoutMs} ms`))
+    }, timeoutMs)
     return started.once('close', () => clearTimeout(timer))
   }
   return { request: requestWithDeadline as Transport['request'] }

@@ -22,7 +22,7 @@ const options = {
   endpoint: server.url,
   bucket: 'attachments',
   region: 'us-east-1',
-  deadlineMs: 60_000,
+  timeoutMs: 60_000,
 }
 const store = createObjectStore(options)
 t.teardown(() => store.close())
@@ -78,7 +78,7 @@ t.test(
     t.teardown(() => silent.close())
     for (const port of [1, (silent.address() as AddressInfo).port]) {
       const endpoint = `http://a:b@127.0.0.1:${port}`
-      const away = createObjectStore({ ...options, endpoint, deadlineMs: 500 })
+      const away = createObjectStore({ ...options, endpoint, timeoutMs: 500 })
       const elapsedMs = startStopwatch(t)
       await t.rejects(away.put(object), { code: 'storage_unavailable' })
       t.ok(elapsedMs() < 1_500)

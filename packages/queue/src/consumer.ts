@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { FrameError, openFrame, type Frame } from '@intake/contract'
-import { withDeadline } from '@intake/runtime'
+import { withTimeout } from '@intake/runtime'
 import { createBatchRoom, type BatchLimits } from './batch-room.ts'
 import { createClaimTurn } from './claim-turn.ts'
 import type { Backlog, ClaimedJob, JobSource } from './job-source.ts'
@@ -114,7 +114,7 @@ export function createFrameConsumer(options: {
     // Each command gives up the lock; a renewal beside it would take it for lost.
     for (const job of jobs) locks.delete(job)
     const commands = jobs.map((job) =>
-      withDeadline(command(job), commandTimeoutMs, 'a queue command'),
+      withTimeout(command(job), commandTimeoutMs, 'a queue command'),
     )
     return succeeded(await Promise.allSettled(commands))
   }

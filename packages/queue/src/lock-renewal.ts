@@ -1,4 +1,4 @@
-import { withDeadline } from '@intake/runtime'
+import { withTimeout } from '@intake/runtime'
 import type { ClaimedJob, JobSource } from './job-source.ts'
 
 export interface LockRenewal {
@@ -24,7 +24,7 @@ export function createLockRenewal(options: {
   async function renewAll(): Promise<void> {
     const jobs = [...inHand]
     try {
-      const lost = new Set(await withDeadline(renew(jobs), timeoutMs, 'lock renewal'))
+      const lost = new Set(await withTimeout(renew(jobs), timeoutMs, 'lock renewal'))
       // A job that has been completed meanwhile has no lock to lose.
       const affected = jobs.filter((job) => lost.has(job.id) && inHand.has(job))
       if (affected.length > 0) onLost(affected.length)

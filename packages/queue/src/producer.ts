@@ -10,7 +10,7 @@ import {
   type RecordKind,
 } from '@intake/contract'
 import { isOutOfMemory, ReplyError, type Redis } from '@intake/redis'
-import { withDeadline } from '@intake/runtime'
+import { withTimeout } from '@intake/runtime'
 
 export interface FrameProducer {
   /**
@@ -58,7 +58,7 @@ export function createFrameProducer(options: { redis: Redis; kind: RecordKind })
         try {
           const left = deadline - performance.now()
           if (left <= 0) throw new Error('the deadline has passed')
-          return await withDeadline(attempt(), Math.min(attemptMs, left), 'enqueue')
+          return await withTimeout(attempt(), Math.min(attemptMs, left), 'enqueue')
         } catch (cause) {
           givenUp = true
           const refused = cause instanceof ReplyError

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { withDeadline } from './deadline.ts'
+import { withTimeout } from './timeout.ts'
 
 /** Resolves when the dependency can be used; rejects with the reason, in words for an operator. */
 export type ReadinessCheck = () => Promise<void> | void
 
-const checkDeadlineMs = 1_000
+const checkTimeoutMs = 1_000
 
 /** What works only in part, in words for an operator; empty: nothing. */
 export type Degradations = () => string[]
@@ -14,7 +14,7 @@ async function readiness(checks: Record<string, ReadinessCheck>): Promise<Record
   const failed = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
-        await withDeadline(Promise.resolve().then(check), checkDeadlineMs, name)
+        await withTimeout(Promise.resolve().then(check), checkTimeoutMs, name)
         return []
       } catch (error) {
         return [[name, error instanceof Error ? error.message : 'failed'] as const]

@@ -9,6 +9,6 @@ import { setFlagsFromString } from 'node:v8'
  * cost as much as the program (docs/decisions/0006-hot-path.md). The limit of the whole heap still
  * holds.
  */
-export function letHeapGrow(): void {
+export function setHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=400')
 }

@@ -1,6 +1,6 @@
 export { startAdminServer } from './admin-server.ts'
 export { ConfigError, loadConfig } from './config.ts'
-export { DeadlineError, withDeadline } from './deadline.ts'
+export { TimeoutError, withTimeout } from './timeout.ts'
 export { healthRoutes, type Degradations, type ReadinessCheck } from './health.ts'
 export { limitRepeats } from './limit-repeats.ts'
 export { createLogger, type Logger } from './logger.ts'

@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import type { Static, TObject } from 'typebox'
 import { ConfigError, loadConfig } from './config.ts'
-import { letHeapGrow } from './heap.ts'
+import { setHeapGrowth } from './heap.ts'
 import { createLogger, type Logger } from './logger.ts'
 
 /** Something that runs until it is closed. */
@@ -12,18 +12,18 @@ export interface Running {
 /**
  * Owns the life of a process: lets its heap grow, reads its settings from the environment, starts it,
  * and closes it once on SIGTERM, SIGINT or an uncaught error. Ends with exit code 1 when it cannot start or is
- * not closed within `closeDeadlineMs`.
+ * not closed within `closeTimeoutMs`.
  */
 export async function runProcess<S extends TObject>(options: {
   name: string
   config: S
-  closeDeadlineMs: number
+  closeTimeoutMs: number
   start(config: Static<S>, log: Logger): Promise<Running>
 }): Promise<void> {
-  letHeapGrow()
+  setHeapGrowth()
   const log = createLogger({ name: options.name, level: process.env['LOG_LEVEL'] || 'info' })
   let running: Running | undefined
-  closeWithGrace({ delay: options.closeDeadlineMs, logger: log }, async ({ err, signal }) => {
+  closeWithGrace({ delay: options.closeTimeoutMs, logger: log }, async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught error: closing')
     else log.info({ signal }, 'closing')
     await running?.close()

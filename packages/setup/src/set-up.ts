@@ -2,7 +2,7 @@ import { createApiKeyStore } from '@intake/api-keys'
 import { createClickHouse, migrate, MigrationError, type ClickHouse } from '@intake/clickhouse'
 import { createObjectStore } from '@intake/object-store'
 import { connectRedis, type Redis } from '@intake/redis'
-import { withDeadline } from '@intake/runtime'
+import { withTimeout } from '@intake/runtime'
 import { joinInstallation } from './installation.ts'
 import { SetupError } from './setup-error.ts'
 
@@ -16,7 +16,7 @@ export interface SetupOptions {
   acceptEmptyRedis: boolean
 }
 
-const deadlineMs = 20_000
+const timeoutMs = 20_000
 
 /**
  * Brings the services to the state that gateways and workers expect: tables and views, the bucket,
@@ -46,7 +46,7 @@ async function createApiKey(redis: Redis, apiKey: { name: string; secret: string
 }
 
 async function makeBucket(s3: SetupOptions['s3']): Promise<void> {
-  const store = createObjectStore({ ...s3, deadlineMs })
+  const store = createObjectStore({ ...s3, timeoutMs })
   try {
     await store.ensureBucket()
   } finally {
@@ -58,7 +58,7 @@ async function withClickHouse<T>(
   url: string,
   work: (clickhouse: ClickHouse) => Promise<T>,
 ): Promise<T> {
-  const clickhouse = createClickHouse({ url, requestTimeoutMs: deadlineMs })
+  const clickhouse = createClickHouse({ url, requestTimeoutMs: timeoutMs })
   try {
     return await work(clickhouse)
   } finally {
@@ -71,7 +71,7 @@ async function withRedis(url: string, work: (redis: Redis) => Promise<void>): Pr
   const onError = (error: Error) => (problem = error)
   const redis = connectRedis({ url, role: 'consumer', onError })
   try {
-    await withDeadline(work(redis), deadlineMs, 'Redis')
+    await withTimeout(work(redis), timeoutMs, 'Redis')
   } catch (error) {
     if (error instanceof SetupError || problem === undefined) throw error
     throw new SetupError(`Redis cannot be used: ${problem.message}.`, { cause: error })

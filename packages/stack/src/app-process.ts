@@ -29,7 +29,7 @@ export async function startAppProcess(options: AppProcessOptions): Promise<Child
     logFile,
   })
   const probe = () => answersOk(`http://127.0.0.1:${adminPort}${until}`)
-  await untilReady({ child, probe, deadlineMs: readyMs, signal })
+  await untilReady({ child, probe, timeoutMs: readyMs, signal })
   return child
 }
 

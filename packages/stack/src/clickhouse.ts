@@ -71,7 +71,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     logFile: options.logFile ?? join(dataDir, 'clickhouse.log'),
     ownSession: options.ownSession,
   })
-  await untilReady({ child, signal, deadlineMs: readyMs, probe: () => answers({ port, password }) })
+  await untilReady({ child, signal, timeoutMs: readyMs, probe: () => answers({ port, password }) })
 
   const urlOf = (user: string, secret: string) => `http://${user}:${secret}@127.0.0.1:${port}`
   return {

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net'
 import { StartError } from './start-error.ts'
 
 const host = '127.0.0.1'
-const connectDeadlineMs = 500
+const connectTimeoutMs = 500
 
 /** A port that was free on loopback a moment ago. */
 export async function pickPort(): Promise<number> {
@@ -48,7 +48,7 @@ function listenOnce(port: number): Promise<number | NodeJS.ErrnoException> {
 
 function connects(address: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host: address, port, timeout: connectDeadlineMs })
+    const socket = connect({ host: address, port, timeout: connectTimeoutMs })
     const settle = (answer: boolean) => {
       socket.destroy()
       resolve(answer)

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { StartError } from './start-error.ts'
 
 const run = promisify(execFile)
-const aptDeadlineMs = 120_000
+const aptTimeoutMs = 120_000
 const defaultCacheDir = fileURLToPath(
   new URL('../../../node_modules/.cache/intake/redis', import.meta.url),
 )
@@ -95,7 +95,7 @@ function subfolders(folder: string) {
 async function unpackDebs(cacheDir: string, signal: AbortSignal | undefined) {
   await mkdir(dirname(cacheDir), { recursive: true })
   const work = await mkdtemp(`${cacheDir}-`)
-  const options = { cwd: work, timeout: aptDeadlineMs, signal }
+  const options = { cwd: work, timeout: aptTimeoutMs, signal }
   try {
     try {
       await download(options)

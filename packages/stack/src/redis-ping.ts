@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-const deadlineMs = 1000
+const timeoutMs = 1000
 
 /**
  * True when the Redis on that port accepts the password and answers PING. Spoken by hand, because a
@@ -9,7 +9,7 @@ const deadlineMs = 1000
 export function pingRedis({ port, password }: { port: number; password: string }) {
   return new Promise<boolean>((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })
-    const timer = setTimeout(() => socket.destroy(), deadlineMs)
+    const timer = setTimeout(() => socket.destroy(), timeoutMs)
     let answer = ''
     socket.on('connect', () => socket.write(`AUTH ${password}\r\nPING\r\nQUIT\r\n`))
     socket.on('data', (chunk) => (answer += chunk.toString()))

@@ -46,7 +46,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
   await untilReady({
     child,
     signal,
-    deadlineMs: readyMs,
+    timeoutMs: readyMs,
     probe: () => pingRedis({ port, password }),
   })
   return toService(child, { url: `redis://:${password}@127.0.0.1:${port}`, port })

@@ -42,7 +42,7 @@ export async function startS3(options: S3Options): Promise<Service> {
     logFile: options.logFile ?? join(dataDir, 's3.log'),
     ownSession: options.ownSession,
   })
-  await untilReady({ child, signal, deadlineMs: readyMs, probe: () => refusesAnonymous(port) })
+  await untilReady({ child, signal, timeoutMs: readyMs, probe: () => refusesAnonymous(port) })
   return toService(child, { url: `http://${accessKey}:${secretKey}@127.0.0.1:${port}`, port })
 }
 

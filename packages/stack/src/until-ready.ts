@@ -10,7 +10,7 @@ export interface UntilReadyOptions {
   child: Child
   /** Asks the service itself; true when it answers as it should. Must end within a few seconds. */
   probe: () => Promise<boolean>
-  deadlineMs: number
+  timeoutMs: number
   signal?: AbortSignal | undefined
 }
 
@@ -19,8 +19,8 @@ export interface UntilReadyOptions {
  * and rejects: with a {@link StartError} that shows the end of the child's log, or when aborted with
  * the signal's reason.
  */
-export async function untilReady({ child, probe, deadlineMs, signal }: UntilReadyOptions) {
-  const deadline = performance.now() + deadlineMs
+export async function untilReady({ child, probe, timeoutMs, signal }: UntilReadyOptions) {
+  const deadline = performance.now() + timeoutMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     const ready = await probe()
     if (!child.running()) {
@@ -34,7 +34,7 @@ export async function untilReady({ child, probe, deadlineMs, signal }: UntilRead
     if (ready) return
     if (performance.now() > deadline) {
       await child.stop()
-      const seconds = Math.round(deadlineMs / 1000)
+      const seconds = Math.round(timeoutMs / 1000)
       throw new StartError(`${child.name} was not ready within ${seconds} s. ${logHint(child)}`)
     }
     await Promise.race([child.exited, delay(pauseMs)])

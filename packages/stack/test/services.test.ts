@@ -143,7 +143,7 @@ t.test('S3 wants signatures and keeps its buckets over a restart', async (t) => 
   const first = await startS3(options)
   t.teardown(() => first.stop())
   const storeAt = (endpoint: string) =>
-    createObjectStore({ endpoint, bucket: 'intake', region: 'us-east-1', deadlineMs: 60_000 })
+    createObjectStore({ endpoint, bucket: 'intake', region: 'us-east-1', timeoutMs: 60_000 })
   const object = { key: 'a/b.txt', body: Buffer.from('x'), contentType: 'text/plain', sha256: '00' }
 
   const store = storeAt(first.url)

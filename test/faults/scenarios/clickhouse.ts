@@ -83,7 +83,7 @@ export const clickhouseScenarios: Scenario[] = [
   {
     id: 'F36a',
     title: 'ClickHouse answers later than the deadline of an insert',
-    cluster: { workerEnv: { INSERT_DEADLINE_MS: '1000' } },
+    cluster: { workerEnv: { INSERT_TIMEOUT_MS: '1000' } },
     run: (stage) => treat(stage, [{ is: 'delayed', ms: 3_000 }]),
   },
   {

@@ -1,10 +1,10 @@
 import { createApiKeyStore, type ApiKeyStore } from '@intake/api-keys'
 import { connectRedis } from '@intake/redis'
-import { withDeadline } from '@intake/runtime'
+import { withTimeout } from '@intake/runtime'
 import type { Command } from 'commander'
 import { findEndpoint, UsageError } from '../endpoints.ts'
 
-const deadlineMs = 10_000
+const timeoutMs = 10_000
 
 interface CreateOptions {
   name: string
@@ -82,7 +82,7 @@ async function withStore<T>(work: (store: ApiKeyStore) => Promise<T>): Promise<T
     onError: (error) => failures.push(error),
   })
   try {
-    return await withDeadline(work(createApiKeyStore({ redis })), deadlineMs, 'Redis')
+    return await withTimeout(work(createApiKeyStore({ redis })), timeoutMs, 'Redis')
   } catch (error) {
     throw failures.at(-1) ?? error
   } finally {

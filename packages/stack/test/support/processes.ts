@@ -5,18 +5,18 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /** Much longer than anything takes: only what never comes reaches it. */
-const deadlineMs = 300_000
+const timeoutMs = 300_000
 
 /** Resolves with the first value that is not undefined or false; rejects after the deadline. */
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
 ): Promise<Exclude<T, undefined | false>> {
-  const deadline = performance.now() + deadlineMs
+  const deadline = performance.now() + timeoutMs
   for (;;) {
     const value = await probe()
     if (value !== undefined && value !== false) return value as Exclude<T, undefined | false>
-    if (performance.now() > deadline) throw new Error(`not within ${deadlineMs} ms: ${what}`)
+    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`)
     await delay(50)
   }
 }

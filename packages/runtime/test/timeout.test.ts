@@ -1,14 +1,14 @@
 import t from 'tap'
-import { DeadlineError, withDeadline } from '../src/deadline.ts'
+import { TimeoutError, withTimeout } from '../src/timeout.ts'
 
 t.test('settles like the work when the work is in time', async (t) => {
-  t.equal(await withDeadline(Promise.resolve(1), 1_000, 'it'), 1)
-  await t.rejects(withDeadline(Promise.reject(new Error('no')), 1_000, 'it'), { message: 'no' })
+  t.equal(await withTimeout(Promise.resolve(1), 1_000, 'it'), 1)
+  await t.rejects(withTimeout(Promise.reject(new Error('no')), 1_000, 'it'), { message: 'no' })
 })
 
 t.test('rejects at the deadline; a late failure of the work is not unhandled', async (t) => {
   let fail: (error: Error) => void = () => {}
   const work = new Promise((_, reject) => (fail = reject))
-  await t.rejects(withDeadline(work, 1, 'it'), DeadlineError)
+  await t.rejects(withTimeout(work, 1, 'it'), TimeoutError)
   fail(new Error('late'))
 })

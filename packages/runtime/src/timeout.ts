@@ -1,0 +1,19 @@
+export class TimeoutError extends Error {
+  override name = 'TimeoutError'
+}
+
+/**
+ * Settles like `work`, or rejects with `TimeoutError` after `ms` milliseconds. The work itself goes
+ * on: its outcome is then unknown, and a late rejection of it is not an unhandled one.
+ */
+export async function withTimeout<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimeoutError(`${what} took longer than ${ms} ms`)), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
