@@ -30,7 +30,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   ])
   const failures = counter(
     'intake_insert_failures_total',
-    'Inserts that failed, by what the failure asks for: retry, hold (a person) or data (split).',
+    'Inserts that failed, by what the failure asks for: retry, split, operator or rejected.',
     ['kind', 'failure'],
   )
   const deadLetters = counter('intake_dead_letters_total', 'Rows that became dead letters.', [

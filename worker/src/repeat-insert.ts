@@ -42,7 +42,7 @@ export async function repeatInsert(
       const failure = err instanceof ClickHouseError ? err.kind : 'retry'
       metrics.failed(kind, failure)
       failures = {
-        refusals: failure === 'data' ? failures.refusals + 1 : 0,
+        refusals: failure === 'rejected' ? failures.refusals + 1 : 0,
         splitFailures: failure === 'split' ? failures.splitFailures + 1 : 0,
       }
       if (err instanceof ClickHouseError && shouldGiveUp(err, failures)) return err

@@ -103,7 +103,7 @@ async function settleRow(
   options: StoreOptions,
 ): Promise<boolean> {
   const { kind, log, refusalRun } = options
-  const isRefused = failure.kind === 'data'
+  const isRefused = failure.kind === 'rejected'
   const isHopeless = isRefused
     ? !refusalRun.isLong()
     : hasUnknownCode(failure) && part.origin.attempts >= unknownCodesMax

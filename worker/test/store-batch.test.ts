@@ -35,7 +35,11 @@ function build(failures: ClickHouseError[] = []) {
         if (table === 'dead_letters') {
           deadLetters.push(...sent.map((one) => JSON.parse(one) as (typeof deadLetters)[0]))
         } else if (sent.some((one) => one.includes('poison'))) {
-          throw new ClickHouseError('refused', { kind: 'data', code: 117, serverText: 'because' })
+          throw new ClickHouseError('refused', {
+            kind: 'rejected',
+            code: 117,
+            serverText: 'because',
+          })
         } else {
           stored.push(...sent)
         }
@@ -64,7 +68,7 @@ async function store(t: Test, ...args: Parameters<typeof storeBatch>): Promise<C
   return [...(await hurried.storeBatch(...args))]
 }
 
-const refused = () => new ClickHouseError('refused', { kind: 'data', code: 117 })
+const refused = () => new ClickHouseError('refused', { kind: 'rejected', code: 117 })
 const away = () => new ClickHouseError('away', { kind: 'retry' })
 const late = () => new ClickHouseError('late', { kind: 'split' })
 const memory = () => new ClickHouseError('memory', { kind: 'split', code: 241, isTooLarge: true })
@@ -186,19 +190,19 @@ t.test(
 )
 
 t.test('a frame that cannot be unpacked is kept whole as a dead letter', async (t) => {
-  const gzip = () => new ClickHouseError('gzip', { kind: 'data', code: 354 })
+  const gzip = () => new ClickHouseError('gzip', { kind: 'rejected', code: 354 })
   const { options, deadLetters } = build([gzip(), gzip()])
   await store(t, [{ attempts: 1, rows: 3, jsonBytes: 7, gzip: Buffer.from('no gzip') }], options)
   t.match(deadLetters, [{ row: Buffer.from('no gzip').toString('base64') }])
 })
 
 t.test('what needs an operator is repeated, never split', async (t) => {
-  const hold = () => new ClickHouseError('no such table', { kind: 'hold', code: 60 })
+  const hold = () => new ClickHouseError('no such table', { kind: 'operator', code: 60 })
   const { options, stored, deadLetters, lines } = build([hold(), hold()])
   await store(t, [frame(row(1))], options)
   t.equal(stored.length, 1)
   t.equal(deadLetters.length, 0)
-  t.match(lines.join(''), 'docs/operations/insert-hold.md')
+  t.match(lines.join(''), 'docs/operations/insert-operator.md')
 })
 
 t.test('gives up only when it is told to', async (t) => {

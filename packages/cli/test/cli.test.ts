@@ -36,8 +36,8 @@ function intake(args: string[], env: Record<string, string> = {}): Promise<Outco
   })
 }
 
-async function bury(record: { id: string }): Promise<string> {
-  const refusal = new ClickHouseError('refused', { kind: 'data', code: 27, serverText: 'why' })
+async function writeDeadLetter(record: { id: string }): Promise<string> {
+  const refusal = new ClickHouseError('refused', { kind: 'rejected', code: 27, serverText: 'why' })
   await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(record), refusal })
   return record.id
 }
@@ -56,8 +56,8 @@ t.test('setup makes tables, bucket and mark once', async (t) => {
 })
 
 t.test('dead letters are listed, shown, replayed and dropped', async (t) => {
-  const replayed = await bury(logRow({ event: 'repaired' }))
-  const dropped = await bury(logRow({ event: 'unwanted' }))
+  const replayed = await writeDeadLetter(logRow({ event: 'repaired' }))
+  const dropped = await writeDeadLetter(logRow({ event: 'unwanted' }))
   const list = await intake(['dead-letters', 'list'])
   t.match(list, { code: 0, stderr: '2 dead letters\n' })
   t.match(list.stdout, `${replayed}\tlogs\t`)
@@ -76,8 +76,8 @@ t.test('dead letters are listed, shown, replayed and dropped', async (t) => {
 })
 
 t.test('--all goes on after one that is refused again, which stays', async (t) => {
-  const good = await bury(logRow({ event: 'good' }))
-  const bad = await bury(logRow({ event: { not: 'a text' } }))
+  const good = await writeDeadLetter(logRow({ event: 'good' }))
+  const bad = await writeDeadLetter(logRow({ event: { not: 'a text' } }))
   const outcome = await intake(['dead-letters', 'replay', '--all'])
   t.equal(outcome.code, 1)
   t.match(outcome.stdout, `${good}\tdone`)

@@ -2,16 +2,16 @@ import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { ClickHouseError } from './errors.ts'
-import { createSender, type Statement } from './send.ts'
+import { createExecutor, type Statement } from './execute.ts'
 import { insertSettings, querySettings, statementSettings } from './settings.ts'
 import { rawTables, type RawTable } from './tables.ts'
 
 export interface ClickHouseOptions {
   /** `http(s)://user:password@host:port`, credentials percent-encoded. */
   url: string
-  /** Deadline of each request from the call to the last byte of the answer, default 30,000. */
+  /** From the call to the last byte of the response, default 30,000. */
   requestTimeoutMs?: number
-  /** Sockets, so also requests in flight; more requests wait, their deadline running. Default 10. */
+  /** Sockets, so also requests in flight; more requests wait, with their timeout running. Default 10. */
   connectionsMax?: number
 }
 
@@ -29,7 +29,7 @@ export interface InsertGzip {
 export interface ClickHouse {
   /**
    * Stores all rows with one insert. Resolves only after ClickHouse confirmed it and reported
-   * exactly `rows` written rows. After kind `data` nothing was stored; after any other kind the
+   * exactly `rows` written rows. After kind `rejected` nothing was stored; after any other kind the
    * rows may be stored, in part or whole. The same rows may be inserted again at any time: the
    * views show a row once.
    */
@@ -38,7 +38,7 @@ export interface ClickHouse {
   query<Row = Record<string, unknown>>(sql: string, params?: QueryParams): Promise<Row[]>
   /** Runs a statement that returns nothing. */
   command(sql: string, params?: QueryParams): Promise<void>
-  /** Resolves when the server answers, within two seconds, and accepts the credentials. */
+  /** Resolves when the server responds within two seconds and accepts the credentials. */
   ping(): Promise<void>
   /** Closes the sockets; requests in flight fail. May be called again. */
   close(): Promise<void>
@@ -54,7 +54,7 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   const { url, requestTimeoutMs = 30_000, connectionsMax = 10 } = options
   const client = createClient({
     url,
-    // Only a backstop: it does not cover an answer that stalls. The deadline is in send.ts.
+    // Only a backstop: it does not cover a response that stalls. The timeout is in execute.ts.
     request_timeout: requestTimeoutMs + 1_000,
     max_open_connections: connectionsMax,
     // Servers close an idle socket after 3 s at the earliest; a socket must go before that.
@@ -62,16 +62,18 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     log: { level: ClickHouseLogLevel.OFF },
   })
 
-  const send = createSender({ client, requestTimeoutMs })
+  const execute = createExecutor({ client, requestTimeoutMs })
 
   /**
-   * ClickHouse goes on with an insert whose client has gone; its memory would be missing for the
-   * repeat. Whether the kill succeeds makes no difference to the insert's outcome, which is unknown.
+   * ClickHouse continues an insert whose client has gone, and the retry would lack its memory. Whether
+   * the kill succeeds makes no difference to the outcome of the insert, which is unknown.
    */
   async function kill(queryId: string): Promise<void> {
     const signal = AbortSignal.timeout(killTimeoutMs)
     const query = 'KILL QUERY WHERE query_id = {queryId:String} ASYNC'
-    await send({ query, settings: statementSettings, params: { queryId }, signal }).catch(() => {})
+    await execute({ query, settings: statementSettings, params: { queryId }, signal }).catch(
+      () => {},
+    )
   }
 
   return {
@@ -87,8 +89,8 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
         queryId,
         signal,
       }
-      const { writtenRows } = await send(statement).catch(async (error: ClickHouseError) => {
-        // Without a code there was no answer to the insert.
+      const { writtenRows } = await execute(statement).catch(async (error: ClickHouseError) => {
+        // Without a code the insert has no response.
         if (error.code === undefined) await kill(queryId)
         throw error
       })
@@ -97,16 +99,16 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       throw new ClickHouseError(message, { kind: 'split' })
     },
     query: async <Row>(sql: string, params?: QueryParams) => {
-      const { body } = await send({ query: sql, settings: querySettings, params })
+      const { body } = await execute({ query: sql, settings: querySettings, params })
       const lines = body.split('\n').filter((line) => line !== '')
       return lines.map((line) => JSON.parse(line) as Row)
     },
     command: async (sql, params) => {
-      await send({ query: sql, settings: statementSettings, params })
+      await execute({ query: sql, settings: statementSettings, params })
     },
     ping: async () => {
       const signal = AbortSignal.timeout(pingTimeoutMs)
-      await send({ query: 'SELECT 1', settings: querySettings, signal })
+      await execute({ query: 'SELECT 1', settings: querySettings, signal })
     },
     close: () => client.close(),
   }

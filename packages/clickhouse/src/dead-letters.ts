@@ -128,7 +128,7 @@ async function insertOrHalve(
     for (const letter of letters) outcomes.set(letter, undefined)
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
-    const isOfRows = error.kind === 'data' || error.kind === 'split'
+    const isOfRows = error.kind === 'rejected' || error.kind === 'split'
     if (letters.length === 1 || !isOfRows) {
       for (const letter of letters) outcomes.set(letter, error)
       return

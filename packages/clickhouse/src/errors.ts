@@ -1,12 +1,12 @@
 /**
  * What a failure asks of the caller.
  * - `retry`: the same request may succeed later, or its outcome is unknown. Send it again.
- * - `hold`: no retry helps until a person or a migration acts. Keep the rows, alarm, try seldom.
+ * - `operator`: no retry succeeds until an operator or a migration acts. Keep the rows, alert, retry seldom.
  * - `split`: like `retry`, but the size or an unknown fault of the request itself may be the cause.
- *   When it comes again, send the rows in smaller requests.
- * - `data`: these rows are refused and always will be. Nothing of the request was stored.
+ *   If it fails again, send the rows in smaller requests.
+ * - `rejected`: ClickHouse rejects these rows and always will. Nothing of the request was stored.
  */
-export type FailureKind = 'retry' | 'hold' | 'split' | 'data'
+export type FailureKind = 'retry' | 'operator' | 'split' | 'rejected'
 
 /** ClickHouse exception codes with a known meaning here. Every other code means `split`. */
 export const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
@@ -39,37 +39,37 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
   999: ['retry', 'KEEPER_EXCEPTION'],
 
   // A field of the device tuple that this schema does not have: the gateway is newer than the schema.
-  10: ['hold', 'NOT_FOUND_COLUMN_IN_BLOCK'],
-  16: ['hold', 'NO_SUCH_COLUMN_IN_TABLE'],
-  60: ['hold', 'UNKNOWN_TABLE'],
-  81: ['hold', 'UNKNOWN_DATABASE'],
-  115: ['hold', 'UNKNOWN_SETTING'],
-  192: ['hold', 'UNKNOWN_USER'],
-  193: ['hold', 'WRONG_PASSWORD'],
-  194: ['hold', 'REQUIRED_PASSWORD'],
-  243: ['hold', 'NOT_ENOUGH_SPACE'],
-  497: ['hold', 'ACCESS_DENIED'],
-  516: ['hold', 'AUTHENTICATION_FAILED'],
+  10: ['operator', 'NOT_FOUND_COLUMN_IN_BLOCK'],
+  16: ['operator', 'NO_SUCH_COLUMN_IN_TABLE'],
+  60: ['operator', 'UNKNOWN_TABLE'],
+  81: ['operator', 'UNKNOWN_DATABASE'],
+  115: ['operator', 'UNKNOWN_SETTING'],
+  192: ['operator', 'UNKNOWN_USER'],
+  193: ['operator', 'WRONG_PASSWORD'],
+  194: ['operator', 'REQUIRED_PASSWORD'],
+  243: ['operator', 'NOT_ENOUGH_SPACE'],
+  497: ['operator', 'ACCESS_DENIED'],
+  516: ['operator', 'AUTHENTICATION_FAILED'],
 
-  6: ['data', 'CANNOT_PARSE_TEXT'],
-  25: ['data', 'CANNOT_PARSE_ESCAPE_SEQUENCE'],
-  26: ['data', 'CANNOT_PARSE_QUOTED_STRING'],
-  27: ['data', 'CANNOT_PARSE_INPUT_ASSERTION_FAILED'],
-  38: ['data', 'CANNOT_PARSE_DATE'],
-  41: ['data', 'CANNOT_PARSE_DATETIME'],
-  53: ['data', 'TYPE_MISMATCH'],
-  69: ['data', 'ARGUMENT_OUT_OF_BOUND'],
-  70: ['data', 'CANNOT_CONVERT_TYPE'],
-  72: ['data', 'CANNOT_PARSE_NUMBER'],
-  117: ['data', 'INCORRECT_DATA'],
-  130: ['data', 'CANNOT_READ_ARRAY_FROM_TEXT'],
-  131: ['data', 'TOO_LARGE_STRING_SIZE'],
-  349: ['data', 'CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN'],
+  6: ['rejected', 'CANNOT_PARSE_TEXT'],
+  25: ['rejected', 'CANNOT_PARSE_ESCAPE_SEQUENCE'],
+  26: ['rejected', 'CANNOT_PARSE_QUOTED_STRING'],
+  27: ['rejected', 'CANNOT_PARSE_INPUT_ASSERTION_FAILED'],
+  38: ['rejected', 'CANNOT_PARSE_DATE'],
+  41: ['rejected', 'CANNOT_PARSE_DATETIME'],
+  53: ['rejected', 'TYPE_MISMATCH'],
+  69: ['rejected', 'ARGUMENT_OUT_OF_BOUND'],
+  70: ['rejected', 'CANNOT_CONVERT_TYPE'],
+  72: ['rejected', 'CANNOT_PARSE_NUMBER'],
+  117: ['rejected', 'INCORRECT_DATA'],
+  130: ['rejected', 'CANNOT_READ_ARRAY_FROM_TEXT'],
+  131: ['rejected', 'TOO_LARGE_STRING_SIZE'],
+  349: ['rejected', 'CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN'],
   // The gzip stream is cut or damaged.
-  354: ['data', 'ZLIB_INFLATE_FAILED'],
-  376: ['data', 'CANNOT_PARSE_UUID'],
-  467: ['data', 'CANNOT_PARSE_BOOL'],
-  469: ['data', 'VIOLATED_CONSTRAINT'],
+  354: ['rejected', 'ZLIB_INFLATE_FAILED'],
+  376: ['rejected', 'CANNOT_PARSE_UUID'],
+  467: ['rejected', 'CANNOT_PARSE_BOOL'],
+  469: ['rejected', 'VIOLATED_CONSTRAINT'],
 }
 
 /**
@@ -120,7 +120,7 @@ const unknownField = /^Code: 117\. DB::Exception: Unknown field found/
 /** The error for an exception code that ClickHouse sent; `serverText` is the body beside it. */
 export const errorForCode = (code: number, serverText: string): ClickHouseError => {
   const [kind, name] = unknownField.test(serverText)
-    ? (['hold', 'unknown field'] as const)
+    ? (['operator', 'unknown field'] as const)
     : (failureCodes[code] ?? ['split', 'unknown code'])
   const isTooLarge = outOfMemory.has(code)
   return new ClickHouseError(`ClickHouse answered ${code} (${name})`, {

@@ -14,7 +14,11 @@ import { logRow, startServer } from './fixture.ts'
 
 const { connect } = await startServer(t)
 const clickhouse = connect(t)
-const refusal = new ClickHouseError('refused', { kind: 'data', code: 117, serverText: 'because' })
+const refusal = new ClickHouseError('refused', {
+  kind: 'rejected',
+  code: 117,
+  serverText: 'because',
+})
 
 t.test('a dead letter holds the row as it came, once however often it is added', async (t) => {
   const row = JSON.stringify(logRow({ params: { text: '😀 "quoted"\\' } }))
@@ -79,7 +83,7 @@ t.test('a row that is refused again stays a dead letter', async (t) => {
   const { id } = JSON.parse(row) as { id: string }
   const [letter] = await readDeadLetters(clickhouse, id)
   const outcomes = await replayDeadLetters(clickhouse, [letter!])
-  t.equal(outcomes.get(letter!)?.kind, 'data')
+  t.equal(outcomes.get(letter!)?.kind, 'rejected')
   t.equal((await readDeadLetters(clickhouse, id)).length, 1)
 })
 

@@ -48,11 +48,11 @@ t.test('concatenated gzip members are one insert', async (t) => {
 t.test('a field that the schema does not know is no fault of the row', async (t) => {
   const row = logRow({ column_of_tomorrow: 1 })
   const insert = clickhouse.insertGzip({ table: 'logs', members: [member([row])], rows: 1 })
-  t.match(await failureOf(insert), { kind: 'hold', code: 117 })
+  t.match(await failureOf(insert), { kind: 'operator', code: 117 })
   const text = 'Code: 117. DB::Exception: Unknown field found'
   const spoofed = logRow({ device: { os: [text] } })
   const other = clickhouse.insertGzip({ table: 'logs', members: [member([spoofed])], rows: 1 })
-  t.match(await failureOf(other), { kind: 'data' })
+  t.match(await failureOf(other), { kind: 'rejected' })
 })
 
 t.test('a redelivered row is in the raw table twice and in the view once', async (t) => {
@@ -115,7 +115,7 @@ t.test('data: a time that is not the time inside the id, or no application', asy
   ]
   for (const bad of bads) {
     const insert = { table: 'logs', members: [member([logRow(bad)])], rows: 1 } as const
-    t.match(await failureOf(clickhouse.insertGzip(insert)), { kind: 'data', code: 469 })
+    t.match(await failureOf(clickhouse.insertGzip(insert)), { kind: 'rejected', code: 469 })
   }
 })
 
@@ -144,7 +144,7 @@ t.test('data: one bad row refuses all rows', async (t) => {
   for (const bad of bads) {
     const insert = { table: 'logs', members: [first, member([bad])], rows: 20_001 } as const
     const error = await failureOf(clickhouse.insertGzip(insert))
-    t.equal(error.kind, 'data', JSON.stringify(bad))
+    t.equal(error.kind, 'rejected', JSON.stringify(bad))
   }
   t.equal(await countOf('logs', [good.id]), 0)
 })
@@ -155,21 +155,21 @@ t.test('data: cut or damaged gzip', async (t) => {
   damaged.writeUInt8(damaged.readUInt8(40) ^ 0xff, 40)
   for (const members of [[whole.subarray(0, -9)], [damaged], [whole, Buffer.from('more')]]) {
     const error = await failureOf(clickhouse.insertGzip({ table: 'logs', members, rows: 1 }))
-    t.match(error, { kind: 'data', code: 354 })
+    t.match(error, { kind: 'rejected', code: 354 })
   }
 })
 
 t.test('hold: the schema does not have what the rows need', async (t) => {
   const insert = (row: object) =>
     failureOf(clickhouse.insertGzip({ table: 'logs', members: [member([row])], rows: 1 }))
-  t.match(await insert(logRow({ device: { newer: 1 } })), { kind: 'hold', code: 10 })
+  t.match(await insert(logRow({ device: { newer: 1 } })), { kind: 'operator', code: 10 })
 
   await clickhouse.command('ALTER TABLE intake.logs_raw RENAME COLUMN event TO elsewhere')
-  t.match(await insert(logRow()), { kind: 'hold', code: 16 })
+  t.match(await insert(logRow()), { kind: 'operator', code: 16 })
   await clickhouse.command('ALTER TABLE intake.logs_raw RENAME COLUMN elsewhere TO event')
 
   await clickhouse.command('RENAME TABLE intake.logs_raw TO intake.elsewhere')
-  t.match(await insert(logRow()), { kind: 'hold', code: 60 })
+  t.match(await insert(logRow()), { kind: 'operator', code: 60 })
   await clickhouse.command('RENAME TABLE intake.elsewhere TO intake.logs_raw')
 })
 
@@ -177,7 +177,7 @@ t.test('hold: wrong credentials', async (t) => {
   const url = new URL(server.url)
   url.password = 'wrong'
   const stranger = connect(t, { url: url.href })
-  t.match(await failureOf(stranger.ping()), { kind: 'hold', code: 516 })
+  t.match(await failureOf(stranger.ping()), { kind: 'operator', code: 516 })
 })
 
 t.test('retry: too many parts', async (t) => {

@@ -14,20 +14,20 @@ export interface Statement {
   signal?: AbortSignal | undefined
 }
 
-export interface Answer {
+export interface Reply {
   body: string
   writtenRows: number
 }
 
 /**
- * Sends statements over one client. An answer is returned only when it came whole, with status 200
- * and without an exception code, before the deadline; everything else is a `ClickHouseError`. When
- * it gives up it destroys the socket, so a silent server holds none.
+ * Executes statements over one client. Resolves only to a complete response with status 200 and without
+ * an exception code, within the timeout; rejects with a `ClickHouseError` otherwise. A request that is
+ * given up destroys its socket, so a silent server holds none.
  */
-export const createSender = (options: { client: ClickHouseClient; requestTimeoutMs: number }) => {
+export const createExecutor = (options: { client: ClickHouseClient; requestTimeoutMs: number }) => {
   const { client, requestTimeoutMs } = options
 
-  const exchange = async (statement: Statement, signal: AbortSignal): Promise<Answer> => {
+  const exchange = async (statement: Statement, signal: AbortSignal): Promise<Reply> => {
     const { stream, response_headers, http_status_code, summary } = await client.exec({
       query: statement.query,
       ...(statement.queryId && { query_id: statement.queryId }),
@@ -39,7 +39,7 @@ export const createSender = (options: { client: ClickHouseClient; requestTimeout
       ...(statement.body && { values: statement.body }),
       ...(statement.headers && { http_headers: statement.headers }),
     })
-    // The client watches the signal until the headers are there, not while the answer arrives.
+    // The client watches the signal until the headers are there, not while the response arrives.
     const cut = () => stream.destroy(new Error('Cut off'))
     signal.addEventListener('abort', cut)
     if (signal.aborted) cut()
@@ -48,7 +48,7 @@ export const createSender = (options: { client: ClickHouseClient; requestTimeout
     const code = Number(response_headers['x-clickhouse-exception-code'] ?? 0)
     if (code !== 0) throw errorForCode(code, body)
     if (http_status_code !== 200) {
-      const message = `The answer has status ${http_status_code} and no ClickHouse code`
+      const message = `The response has status ${http_status_code} and no ClickHouse code`
       // A proxy in between may take less than ClickHouse does.
       const isTooLarge = http_status_code === 413
       const kind = isTooLarge ? 'split' : 'retry'
@@ -57,7 +57,7 @@ export const createSender = (options: { client: ClickHouseClient; requestTimeout
     return { body, writtenRows: Number(summary?.written_rows ?? 0) }
   }
 
-  return async (statement: Statement): Promise<Answer> => {
+  return async (statement: Statement): Promise<Reply> => {
     const { signal } = statement
     const cancel = new AbortController()
     let ending = 'The connection to ClickHouse failed'
@@ -69,7 +69,7 @@ export const createSender = (options: { client: ClickHouseClient; requestTimeout
     const giveUp = () => end('The request to ClickHouse was given up')
     const late = () => {
       kind = 'split'
-      end(`No answer from ClickHouse within ${requestTimeoutMs} ms`)
+      end(`No response from ClickHouse within ${requestTimeoutMs} ms`)
     }
     const timer = setTimeout(late, requestTimeoutMs)
     signal?.addEventListener('abort', giveUp)
