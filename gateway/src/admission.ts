@@ -15,7 +15,7 @@ export interface Admission {
    */
   now(): number
   /** @throws {IntakeError} `queue_full` while the queue has no room for records of this kind */
-  checkRoom(kind: RecordKind): void
+  checkCapacity(kind: RecordKind): void
   /** Why the queue takes no record, in words for an operator; undefined while it takes some. */
   refusal(): string | undefined
   /** What is wrong with the clock of this gateway, in words for an operator; undefined: nothing. */
@@ -89,7 +89,7 @@ export function createAdmission(options: {
         throw new IntakeError('queue_unavailable', 'The queue cannot take records now.')
       }
     },
-    checkRoom(kind) {
+    checkCapacity(kind) {
       const { refuse, resume } = thresholds[kind]
       const used = options.state()?.memoryUsed ?? 0
       full[kind] = used >= (full[kind] ? resume : refuse)
@@ -102,10 +102,10 @@ export function createAdmission(options: {
  * A hook that refuses a request before its body is read when its records would find no room, or
  * would get ids with a wrong time.
  */
-export function requireRoom(admission: Admission, kind: RecordKind) {
+export function requireCapacity(admission: Admission, kind: RecordKind) {
   return (_request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     admission.now()
-    admission.checkRoom(kind)
+    admission.checkCapacity(kind)
     done()
   }
 }

@@ -54,7 +54,7 @@ class Lease implements ByteLease {
   #held = 0
   #retained = 0
   #isReleased = false
-  #isOver = false
+  #isSettled = false
 
   constructor(options: { account: string; bytes: Shares; requests: Shares }) {
     this.#account = options.account
@@ -84,8 +84,8 @@ class Lease implements ByteLease {
   }
 
   #giveBack(): void {
-    if (!this.#isReleased || this.#retained > 0 || this.#isOver) return
-    this.#isOver = true
+    if (!this.#isReleased || this.#retained > 0 || this.#isSettled) return
+    this.#isSettled = true
     this.#bytes.giveBack(this.#account, this.#held)
     this.#requests.giveBack(this.#account, 1)
   }

@@ -18,7 +18,7 @@ t.test('logs are refused from 75 % on and taken again at 65 %, feedback later', 
   const admission = createAdmission({ ...relaxed, state: () => ({ ...sound, memoryUsed }) })
   const open = (kind: 'logs' | 'feedback') => {
     try {
-      admission.checkRoom(kind)
+      admission.checkCapacity(kind)
       return true
     } catch (error) {
       t.match(error, { code: 'queue_full' })

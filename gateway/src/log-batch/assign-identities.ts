@@ -34,7 +34,7 @@ export interface Repeat {
  *
  * @throws {IntakeError} what concerns the whole request, as `IdempotencyStore.reserve`
  */
-export async function identifyEntries(
+export async function assignIdentities(
   options: IdentifyOptions,
 ): Promise<Outcome<Identity | Repeat>[]> {
   const { store, batch, context, takeTurn, deadline } = options

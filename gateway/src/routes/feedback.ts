@@ -6,9 +6,9 @@ import {
   FeedbackForm,
   FeedbackPayload,
   limits,
-  type AttachmentVerdict,
+  type AttachmentResult,
 } from '@intake/contract'
-import { requireRoom, type Admission } from '../admission.ts'
+import { requireCapacity, type Admission } from '../admission.ts'
 import { commitWithImages } from '../attachments.ts'
 import { leaseBody, whileLeased } from '../body-lease.ts'
 import type { ByteBudget } from '../byte-budget.ts'
@@ -60,7 +60,7 @@ export async function feedbackRoute(
     '/api/feedback',
     {
       onRequest: [
-        requireRoom(admission, 'feedback'),
+        requireCapacity(admission, 'feedback'),
         leaseBody(budget, formBytesMax(attachmentBytesMax), isLenient),
       ],
       // The form is a stream here: its parts are checked as they arrive.
@@ -158,7 +158,7 @@ function refuseAny(uploads: Upload[]): void {
   for (const upload of uploads) if ('refusal' in upload) throw upload.refusal
 }
 
-function verdict(upload: Upload): AttachmentVerdict {
+function verdict(upload: Upload): AttachmentResult {
   if ('refusal' in upload) {
     const { code, errors } = upload.refusal
     return { status: 'rejected', code, detail: errors[0]?.detail ?? '' }

@@ -7,7 +7,7 @@ import {
   LogBatchResult,
   LogBatchSubmission,
 } from '@intake/contract'
-import { requireRoom } from '../admission.ts'
+import { requireCapacity } from '../admission.ts'
 import { leaseBody, whileLeased } from '../body-lease.ts'
 import { createExtraPrinter, submissionFields, unknownFields } from '../extra.ts'
 import { appendAll } from '../group-commit.ts'
@@ -15,7 +15,7 @@ import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { Identity } from '../identity/identity.ts'
 import { checkJson } from '../json.ts'
 import { createEntryReader, type Entry, type Outcome } from '../log-batch/entries.ts'
-import { identifyEntries, type Repeat } from '../log-batch/identify-entries.ts'
+import { assignIdentities, type Repeat } from '../log-batch/assign-identities.ts'
 import { mapInTurns, type TakeTurn } from '../log-batch/in-turns.ts'
 import { entryResults } from '../log-batch/results.ts'
 import { documentHeaders } from '../openapi.ts'
@@ -51,7 +51,7 @@ export async function logBatchRoute(
     '/api/log/batch',
     {
       bodyLimit: bodyBytesMax,
-      onRequest: [requireRoom(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
+      onRequest: [requireCapacity(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
       // The entries are checked one by one, below; and there are too many for a generic serializer.
       validatorCompiler: () => () => true,
       serializerCompiler: () => JSON.stringify,
@@ -94,7 +94,7 @@ export async function logBatchRoute(
       const takeTurn: TakeTurn = (work) => turns.take(apiKey.id, work)
       const entries = await mapInTurns(batch.logs, takeTurn, readEntry)
       const deadline = performance.now() + enqueueTimeoutMs
-      const identities = await identifyEntries({
+      const identities = await assignIdentities({
         store: idempotency,
         batch,
         entries,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { limits, LogCreated, LogSubmission } from '@intake/contract'
-import { requireRoom } from '../admission.ts'
+import { requireCapacity } from '../admission.ts'
 import { leaseBody, whileLeased } from '../body-lease.ts'
 import { createExtraPrinter, submissionFields, unknownFields } from '../extra.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
@@ -37,7 +37,7 @@ export async function logRoute(
     '/api/log',
     {
       bodyLimit: bodyBytesMax,
-      onRequest: [requireRoom(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
+      onRequest: [requireCapacity(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
       config: documentHeaders('idempotency-key', 'content-encoding'),
       schema: {
         operationId: 'createLog',

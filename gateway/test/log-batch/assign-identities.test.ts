@@ -3,19 +3,19 @@ import t from 'tap'
 import type { LogBatchEnvelope, LogEntry } from '@intake/contract'
 import type { IdempotencyStore } from '../../src/identity/idempotency-store.ts'
 import { createIdentity } from '../../src/identity/identity.ts'
-import { identifyEntries } from '../../src/log-batch/identify-entries.ts'
+import { assignIdentities } from '../../src/log-batch/assign-identities.ts'
 import type { TakeTurn } from '../../src/log-batch/in-turns.ts'
 import { logBody } from '../support.ts'
 
 const store: IdempotencyStore = { reserve: async ({ id }) => id }
 
-function identify(logs: LogEntry[], key?: string) {
+function assign(logs: LogEntry[], key?: string) {
   const { log: _, ...sender } = logBody()
   const batch = { ...sender, logs } as unknown as LogBatchEnvelope
   const entries = logs.map((log) => ({ log }))
   const context = { apiKeyId: 'key_1', requestId: randomUUID(), receivedAtMs: Date.now() }
   const takeTurn: TakeTurn = async (work) => work()
-  return identifyEntries({ store, batch, entries, key, context, takeTurn, deadline: Infinity })
+  return assignIdentities({ store, batch, entries, key, context, takeTurn, deadline: Infinity })
 }
 
 /** An entry that counts how often its content is read. */
@@ -34,7 +34,7 @@ t.test('the content of an entry is read once, however often its id is repeated',
   for (const id of [createIdentity(Date.now()).id, randomUUID()]) {
     for (const key of [undefined, 'k']) {
       const counted = Array.from({ length: 500 }, () => countingEntry(id))
-      const outcomes = await identify(
+      const outcomes = await assign(
         counted.map(({ entry }) => entry),
         key,
       )
@@ -46,6 +46,6 @@ t.test('the content of an entry is read once, however often its id is repeated',
 
 t.test('the content of an entry that nothing is compared with is not read', async (t) => {
   const counted = [createIdentity(Date.now()).id, null].map(countingEntry)
-  await identify(counted.map(({ entry }) => entry))
+  await assign(counted.map(({ entry }) => entry))
   for (const { counter } of counted) t.equal(counter.reads, 0)
 })

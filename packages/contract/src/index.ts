@@ -11,7 +11,7 @@ export {
   FeedbackPayload,
   FeedbackForm,
   FeedbackCreated,
-  AttachmentVerdict,
+  AttachmentResult,
 } from './schemas/feedback.ts'
 export { LogSubmission, LogCreated } from './schemas/log.ts'
 export {

@@ -65,7 +65,7 @@ export const FeedbackForm = Type.Object(
 )
 
 /** What became of one file part, in the order of the parts. */
-export const AttachmentVerdict = Type.Union([
+export const AttachmentResult = Type.Union([
   Type.Object({
     status: Type.Literal('stored'),
     content_type: Type.String(),
@@ -74,13 +74,13 @@ export const AttachmentVerdict = Type.Union([
   }),
   Type.Object({ status: Type.Literal('rejected'), code: Type.String(), detail: Type.String() }),
 ])
-export type AttachmentVerdict = Static<typeof AttachmentVerdict>
+export type AttachmentResult = Static<typeof AttachmentResult>
 
 export const FeedbackCreated = Type.Object(
   {
     message: Type.Literal('Feedback successfully created'),
     id: Type.String({ format: 'uuid' }),
-    attachments: Type.Array(AttachmentVerdict),
+    attachments: Type.Array(AttachmentResult),
     omitted_text_parts: Type.Optional(
       Type.Object(
         { parts: Type.Integer(), bytes: Type.Integer() },
