@@ -3,21 +3,21 @@ import { fileURLToPath } from 'node:url'
 
 import { startAppProcess } from './app-process.ts'
 import type { StackPorts } from './claim-ports.ts'
-import { createPart, type Part } from './part.ts'
+import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
 import type { Services } from './services.ts'
-import type { StackConfig } from './settings.ts'
+import type { StackConfig } from './config.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const host = '127.0.0.1'
 
 export interface Apps {
-  gateway: Part
-  workers: Part[]
+  gateway: SupervisedProcess
+  workers: SupervisedProcess[]
 }
 
 export interface AppsOptions {
   dataDir: string
-  settings: StackConfig
+  config: StackConfig
   ports: StackPorts
   services: Services
   /** Passed on to the apps beneath what the stack sets. */
@@ -26,15 +26,20 @@ export interface AppsOptions {
   onChange: () => void
 }
 
-/** The gateway and the workers as parts, not started yet. */
+/** The gateway and the workers, not started yet. */
 export function createApps(options: AppsOptions): Apps {
-  const { dataDir, settings, ports, services, say, onChange } = options
+  const { dataDir, config, ports, services, say, onChange } = options
   const shared = { ...options.env, HOST: host, ADMIN_HOST: host, REDIS_URL: services.redis.url }
 
-  function app(name: string, folder: string, adminPort: number, env: NodeJS.ProcessEnv): Part {
+  function app(
+    name: string,
+    folder: string,
+    adminPort: number,
+    env: NodeJS.ProcessEnv,
+  ): SupervisedProcess {
     const script = join(root, folder, 'dist', 'main.js')
     const logFile = join(dataDir, 'logs', `${name.toLowerCase().replace(' ', '-')}.log`)
-    return createPart({
+    return superviseProcess({
       name,
       say,
       onChange,
@@ -55,8 +60,8 @@ export function createApps(options: AppsOptions): Apps {
     PORT: String(ports.gateway),
     GATEWAY_ADMIN_PORT: String(ports.gatewayAdmin),
     S3_ENDPOINT: services.s3.url,
-    S3_BUCKET: settings.S3_BUCKET,
-    S3_REGION: settings.S3_REGION,
+    S3_BUCKET: config.S3_BUCKET,
+    S3_REGION: config.S3_REGION,
   })
   const workers = ports.workerAdmin.map((port, index) =>
     app(index === 0 ? 'Worker' : `Worker ${index + 1}`, 'worker', port, {

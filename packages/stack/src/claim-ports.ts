@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 import { pickPort, portProblem } from './ports.ts'
-import type { StackConfig } from './settings.ts'
+import type { StackConfig } from './config.ts'
 import { StartError } from './start-error.ts'
 
 export interface StackPorts {
@@ -16,7 +16,7 @@ export interface StackPorts {
 }
 
 export interface ClaimPortsOptions {
-  settings: StackConfig
+  config: StackConfig
   /** How long to wait for taken ports: what a killed run has left needs a moment to end. */
   waitMs: number
   signal: AbortSignal
@@ -27,12 +27,12 @@ const highestPort = 65_535
 
 /** Decides every port of the stack. Rejects with one sentence when one is not to be had. */
 export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts> {
-  const { settings, signal } = options
+  const { config, signal } = options
   const waitUntil = performance.now() + options.waitMs
   const claimed = new Map<number, string>()
 
   async function claim(setting: keyof StackConfig & `${string}PORT`, what: string) {
-    const wanted = settings[setting]
+    const wanted = config[setting]
     if (wanted === 0) return claimFree(setting)
     const other = claimed.get(wanted)
     if (other !== undefined) {
@@ -69,13 +69,13 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
 
   const gateway = await claim('PORT', 'the gateway')
   const gatewayAdmin = await claim('GATEWAY_ADMIN_PORT', 'the health checks of the gateway')
-  const redis = settings.REDIS_URL ? undefined : await claim('REDIS_PORT', 'Redis')
-  const clickhouse = settings.CLICKHOUSE_URL
+  const redis = config.REDIS_URL ? undefined : await claim('REDIS_PORT', 'Redis')
+  const clickhouse = config.CLICKHOUSE_URL
     ? undefined
     : await claim('CLICKHOUSE_PORT', 'ClickHouse')
-  const s3 = settings.S3_ENDPOINT ? undefined : await claim('S3_PORT', 'S3')
+  const s3 = config.S3_ENDPOINT ? undefined : await claim('S3_PORT', 'S3')
   const workerAdmin: number[] = []
-  while (workerAdmin.length < settings.WORKERS) {
+  while (workerAdmin.length < config.WORKERS) {
     const previous = workerAdmin.at(-1)
     workerAdmin.push(
       previous === undefined

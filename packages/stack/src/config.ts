@@ -47,6 +47,6 @@ export const StackConfig = Type.Object({
 export type StackConfig = Static<typeof StackConfig>
 
 /** @throws {ConfigError} one error for all problems, names only */
-export function readSettings(env: NodeJS.ProcessEnv): StackConfig {
+export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   return loadConfig(StackConfig, env)
 }

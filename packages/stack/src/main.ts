@@ -1,7 +1,7 @@
 import { ConfigError } from '@intake/runtime'
 import { SetupError } from '@intake/setup'
 
-import { readSettings } from './settings.ts'
+import { readConfig } from './config.ts'
 import { createStack } from './stack.ts'
 import { messageOf, StartError } from './start-error.ts'
 import { onEndRequest } from './end-request.ts'
@@ -30,7 +30,7 @@ function explain(error: unknown): unknown {
 }
 
 async function run() {
-  const stack = createStack({ settings: readSettings(process.env), env: process.env, say })
+  const stack = createStack({ config: readConfig(process.env), env: process.env, say })
   let ended: Promise<void> | undefined
 
   onEndRequest({

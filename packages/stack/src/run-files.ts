@@ -32,7 +32,7 @@ export interface RunFiles {
 
 /**
  * What a run keeps in the data directory only while it lasts: `endpoints.json`, which is there from
- * the moment all parts are ready, and a mark from the beginning.
+ * the moment all processes are ready, and a mark from the beginning.
  */
 export function createRunFiles(dataDir: string): RunFiles {
   const endpointsFile = join(dataDir, 'endpoints.json')

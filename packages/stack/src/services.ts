@@ -2,17 +2,17 @@ import { join } from 'node:path'
 
 import type { StackPorts } from './claim-ports.ts'
 import { startClickHouse } from './clickhouse.ts'
-import { createPart, type Part } from './part.ts'
+import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
 import { startRedis } from './redis.ts'
 import { startS3 } from './s3.ts'
 import type { Secrets } from './secrets.ts'
 import type { Service } from './service.ts'
-import type { StackConfig } from './settings.ts'
+import type { StackConfig } from './config.ts'
 
-/** A service the apps need: its URL with credentials, and the part that runs it if it is ours. */
+/** A service the apps need: its URL with credentials, and the process that runs it if it is ours. */
 export interface Backend {
   url: string
-  part: Part | undefined
+  process: SupervisedProcess | undefined
 }
 
 export interface Services {
@@ -24,18 +24,18 @@ export interface Services {
 
 export interface ServicesOptions {
   dataDir: string
-  settings: StackConfig
+  config: StackConfig
   ports: StackPorts
   secrets: Secrets
   say: (line: string) => void
   onChange: () => void
-  /** Receives each part before it is started. */
-  add: (part: Part) => void
+  /** Receives each process before it is started. */
+  add: (process: SupervisedProcess) => void
 }
 
 /** Starts the services that no URL replaces, all at once, and resolves when they are ready. */
 export async function startServices(options: ServicesOptions): Promise<Services> {
-  const { dataDir, settings, ports, secrets, say, onChange, add } = options
+  const { dataDir, config, ports, secrets, say, onChange, add } = options
   const place = (name: string) => ({
     dataDir: join(dataDir, name),
     logFile: join(dataDir, 'logs', `${name}.log`),
@@ -44,31 +44,36 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   async function run<S extends Service>(
     name: string,
     launch: (signal: AbortSignal) => Promise<S>,
-  ): Promise<{ service: S; part: Part }> {
-    const part = createPart({ name, launch: ({ signal }) => launch(signal), say, onChange })
-    add(part)
-    return { service: await part.start(), part }
+  ): Promise<{ service: S; process: SupervisedProcess }> {
+    const process = superviseProcess({
+      name,
+      launch: ({ signal }) => launch(signal),
+      say,
+      onChange,
+    })
+    add(process)
+    return { service: await process.start(), process }
   }
 
   async function redis(): Promise<Backend> {
     const { redis: port } = ports
-    if (port === undefined) return external(settings.REDIS_URL)
+    if (port === undefined) return external(config.REDIS_URL)
     const { redisPassword: password } = secrets
-    const maxmemory = settings.REDIS_MAXMEMORY
-    const { service, part } = await run('Redis', (signal) =>
+    const maxmemory = config.REDIS_MAXMEMORY
+    const { service, process } = await run('Redis', (signal) =>
       startRedis({ ...place('redis'), port, password, maxmemory, signal, say }),
     )
-    return { url: service.url, part }
+    return { url: service.url, process }
   }
 
   async function clickhouse() {
     const { clickhouse: port } = ports
     if (port === undefined) {
-      const backend = external(settings.CLICKHOUSE_URL)
+      const backend = external(config.CLICKHOUSE_URL)
       return { ...backend, readerUrl: backend.url }
     }
     const { clickhousePassword: password, analystPassword } = secrets
-    const { service, part } = await run('ClickHouse', (signal) =>
+    const { service, process } = await run('ClickHouse', (signal) =>
       startClickHouse({ ...place('clickhouse'), port, password, analystPassword, signal }),
     )
     const { url, analystUrl, unconfined, unconfinedNetwork } = service
@@ -79,22 +84,22 @@ export async function startServices(options: ServicesOptions): Promise<Services>
             `keep it from that: ${unconfinedNetwork}.`,
         )
       }
-      return { url, readerUrl: analystUrl, part }
+      return { url, readerUrl: analystUrl, process }
     }
     say(
       `ClickHouse has no user for analysts, because this system cannot confine it: ${unconfined}.`,
     )
-    return { url, readerUrl: url, part }
+    return { url, readerUrl: url, process }
   }
 
   async function s3(): Promise<Backend> {
     const { s3: port } = ports
-    if (port === undefined) return external(settings.S3_ENDPOINT)
+    if (port === undefined) return external(config.S3_ENDPOINT)
     const { s3AccessKey: accessKey, s3SecretKey: secretKey } = secrets
-    const { service, part } = await run('S3', (signal) =>
+    const { service, process } = await run('S3', (signal) =>
       startS3({ ...place('s3'), port, accessKey, secretKey, signal }),
     )
-    return { url: service.url, part }
+    return { url: service.url, process }
   }
 
   const [redisBackend, clickhouseBackend, s3Backend] = await Promise.all([
@@ -107,5 +112,5 @@ export async function startServices(options: ServicesOptions): Promise<Services>
 
 function external(url: string | undefined): Backend {
   if (url === undefined) throw new Error('a service has neither a port nor a URL')
-  return { url, part: undefined }
+  return { url, process: undefined }
 }

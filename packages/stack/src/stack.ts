@@ -8,15 +8,15 @@ import { claimDataFormat } from './data-format.ts'
 import { type DiskWatch, watchDisk } from './disk-watch.ts'
 import { createWriter, type Writer } from './file-writer.ts'
 import { lockDataDir, type Lock } from './lock.ts'
-import type { Part } from './part.ts'
+import type { SupervisedProcess } from './supervised-process.ts'
 import { createRunFiles, type Endpoints, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { type Services, startServices } from './services.ts'
-import type { StackConfig } from './settings.ts'
+import type { StackConfig } from './config.ts'
 import { messageOf, StartError } from './start-error.ts'
 
 export interface StackOptions {
-  settings: StackConfig
+  config: StackConfig
   /** Passed on to the gateway and the workers. */
   env: NodeJS.ProcessEnv
   /** Tells a person what happens, one line each. */
@@ -30,11 +30,11 @@ export interface RunningStack {
 }
 
 export interface Stack {
-  /** Resolves when every part is ready; rejects when one cannot be, and then `stop` is still due. */
+  /** Resolves when every process is ready; rejects when one cannot be, and then `stop` is still due. */
   start(): Promise<RunningStack>
-  /** Ends all parts in the direction of the data, within ten seconds. Works during `start` too. */
+  /** Ends all processes in the direction of the data, within ten seconds. Works during `start` too. */
   stop(): Promise<void>
-  /** SIGKILL to all parts now. */
+  /** SIGKILL to all processes now. */
   kill(): void
 }
 
@@ -44,10 +44,10 @@ const appsGraceMs = 8000
 const serviceGraceMs = 900
 
 /** The whole of Intake on this machine, from one data directory. */
-export function createStack({ settings, env, say }: StackOptions): Stack {
-  const dataDir = resolve(settings.INTAKE_DATA_DIR)
+export function createStack({ config, env, say }: StackOptions): Stack {
+  const dataDir = resolve(config.INTAKE_DATA_DIR)
   const ending = new AbortController()
-  const serviceParts: Part[] = []
+  const serviceProcesses: SupervisedProcess[] = []
   let apps: Apps | undefined
   let lock: Lock | undefined
   let files: RunFiles | undefined
@@ -60,18 +60,18 @@ export function createStack({ settings, env, say }: StackOptions): Stack {
     claimDataFormat(dataDir)
     files = createRunFiles(dataDir)
     const waitMs = files.previousRunWasKilled ? 12_000 : 0
-    const ports = await claimPorts({ settings, waitMs, signal: ending.signal })
+    const ports = await claimPorts({ config, waitMs, signal: ending.signal })
     const secrets = loadSecrets(dataDir)
-    const apiKey = settings.INTAKE_API_KEY ?? secrets.apiKey
+    const apiKey = config.INTAKE_API_KEY ?? secrets.apiKey
     const onChange = () => endpointsFile?.write()
-    const add = (part: Part) => serviceParts.push(part)
+    const add = (process: SupervisedProcess) => serviceProcesses.push(process)
 
     ending.signal.throwIfAborted()
     say(`Starting Intake: data and logs are in ${dataDir}`)
     disk = watchDisk({ dataDir, say })
     const services = await startServices({
       dataDir,
-      settings,
+      config,
       ports,
       secrets,
       say,
@@ -83,16 +83,16 @@ export function createStack({ settings, env, say }: StackOptions): Stack {
     await setUp({
       redisUrl: services.redis.url,
       clickhouseUrl: services.clickhouse.url,
-      s3: { endpoint: services.s3.url, bucket: settings.S3_BUCKET, region: settings.S3_REGION },
+      s3: { endpoint: services.s3.url, bucket: config.S3_BUCKET, region: config.S3_REGION },
       apiKey: { name: 'npm start', secret: apiKey },
-      acceptEmptyRedis: settings.ACCEPT_EMPTY_REDIS,
+      acceptEmptyRedis: config.ACCEPT_EMPTY_REDIS,
     })
     ending.signal.throwIfAborted()
     say('Redis, ClickHouse and S3 are ready: starting the gateway and the workers')
 
-    apps = createApps({ dataDir, settings, ports, services, env, say, onChange })
+    apps = createApps({ dataDir, config, ports, services, env, say, onChange })
     const { gateway, workers } = apps
-    await Promise.all([gateway, ...workers].map((part) => part.start()))
+    await Promise.all([gateway, ...workers].map((process) => process.start()))
     ending.signal.throwIfAborted()
 
     const describe = () => describeEndpoints({ ports, services, apiKey, gateway, workers })
@@ -114,7 +114,7 @@ export function createStack({ settings, env, say }: StackOptions): Stack {
     const left = Math.max(0, until - performance.now())
     await Promise.all(apps?.workers.map((worker) => worker.stop(left)) ?? [])
     for (const name of ['S3', 'ClickHouse', 'Redis']) {
-      await serviceParts.find((part) => part.name === name)?.stop(serviceGraceMs)
+      await serviceProcesses.find((process) => process.name === name)?.stop(serviceGraceMs)
     }
     files?.remove()
     await lock?.release()
@@ -125,8 +125,8 @@ export function createStack({ settings, env, say }: StackOptions): Stack {
     start,
     stop: () => (stopping ??= stop()),
     kill() {
-      for (const part of serviceParts) part.kill()
-      for (const part of [apps?.gateway, ...(apps?.workers ?? [])]) part?.kill()
+      for (const process of serviceProcesses) process.kill()
+      for (const process of [apps?.gateway, ...(apps?.workers ?? [])]) process?.kill()
     },
   }
 }
@@ -147,13 +147,13 @@ function describeEndpoints(options: {
   ports: StackPorts
   services: Services
   apiKey: string
-  gateway: Part
-  workers: Part[]
+  gateway: SupervisedProcess
+  workers: SupervisedProcess[]
 }): Endpoints {
   const { ports, services, apiKey, gateway, workers } = options
   const { redis, clickhouse, s3 } = services
   const [first] = ports.workerAdmin
-  const pidOf = (part: Part | undefined) => part?.pid() ?? null
+  const pidOf = (process: SupervisedProcess | undefined) => process?.pid() ?? null
   return {
     gateway: `http://127.0.0.1:${ports.gateway}`,
     gatewayAdmin: `http://127.0.0.1:${ports.gatewayAdmin}`,
@@ -163,9 +163,9 @@ function describeEndpoints(options: {
     s3: s3.url,
     apiKey,
     pids: {
-      redis: pidOf(redis.part),
-      clickhouse: pidOf(clickhouse.part),
-      s3: pidOf(s3.part),
+      redis: pidOf(redis.process),
+      clickhouse: pidOf(clickhouse.process),
+      s3: pidOf(s3.process),
       gateway: pidOf(gateway),
       workers: workers.map(pidOf),
     },

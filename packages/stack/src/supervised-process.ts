@@ -6,27 +6,27 @@ import { messageOf } from './start-error.ts'
 export type Running = Pick<Child, 'pid' | 'exited' | 'stop' | 'kill'>
 
 export interface Launch {
-  /** Aborted when the part is stopped: the launch then leaves nothing behind and rejects. */
+  /** Aborted when the process is stopped: the launch then leaves nothing behind and rejects. */
   signal: AbortSignal
-  /** True when the part had been ready before. */
+  /** True when the process had been ready before. */
   again: boolean
 }
 
-export interface PartOptions<R extends Running> {
+export interface SupervisedProcessOptions<R extends Running> {
   name: string
   launch(launch: Launch): Promise<R>
   /** Tells a person, one line each. */
   say(line: string): void
-  /** Called after the part has died, and after it was started again. */
+  /** Called after the process has died, and after it was started again. */
   onChange(): void
   /** Pause before the n-th attempt in a row to start it again, counted from 0. */
   backoffMs?: (attempt: number) => number
 }
 
 /** A process that is kept running from `start` to `stop`. */
-export interface Part<R extends Running = Running> {
+export interface SupervisedProcess<R extends Running = Running> {
   name: string
-  /** Resolves when the part is ready for the first time; rejects when that failed. */
+  /** Resolves when the process is ready for the first time; rejects when that failed. */
   start(): Promise<R>
   /** Null while there is no such process. */
   pid(): number | null
@@ -36,19 +36,21 @@ export interface Part<R extends Running = Running> {
   kill(): void
 }
 
-/** After this time in one piece a part counts as healthy, and its next death as the first. */
+/** After this time in one piece a process counts as healthy, and its next death as the first. */
 const healthyMs = 30_000
 /** One that cannot live, for example on a full disk, says so no more often than this. */
 const sayAgainMs = 60_000
 
-export function createPart<R extends Running>(options: PartOptions<R>): Part<R> {
+export function superviseProcess<R extends Running>(
+  options: SupervisedProcessOptions<R>,
+): SupervisedProcess<R> {
   const { name, launch, say, onChange, backoffMs = defaultBackoffMs } = options
   const ending = new AbortController()
   const { signal } = ending
   let current: R | undefined
   let starting: Promise<R> | undefined
   let keeping: Promise<void> | undefined
-  /** When each thing was said last, since the part was healthy. */
+  /** When each thing was said last, since the process was healthy. */
   const saidAt = new Map<'died' | 'failed', number>()
 
   function sayRarely(what: 'died' | 'failed', line: string) {

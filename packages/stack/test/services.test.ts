@@ -22,9 +22,9 @@ t.test('Redis confirms durable writes and has them again after SIGKILL', async (
   t.teardown(() => first.stop())
   const writer = redisClient(first.url)
   await writer.set('key', 'value')
-  const settings = await writer.config('GET', 'append*', 'maxmemory*', 'bind')
+  const config = await writer.config('GET', 'append*', 'maxmemory*', 'bind')
   writer.disconnect()
-  const valueOf = (name: string) => settings[settings.indexOf(name) + 1]
+  const valueOf = (name: string) => config[config.indexOf(name) + 1]
   t.equal(valueOf('appendfsync'), 'always')
   t.equal(valueOf('appendonly'), 'yes')
   t.equal(valueOf('maxmemory-policy'), 'noeviction')

@@ -1,7 +1,7 @@
 import t from 'tap'
 
 import type { Exit } from '../src/child.ts'
-import { createPart, type Launch, type Running } from '../src/part.ts'
+import { superviseProcess, type Launch, type Running } from '../src/supervised-process.ts'
 
 /** Launches that are processes in name only: the test decides when they are ready and when they end. */
 function fakeLaunches() {
@@ -34,7 +34,7 @@ function fakeLaunches() {
     return process
   }
 
-  const part = createPart({
+  const part = superviseProcess({
     name: 'Gateway',
     launch,
     say: (line) => lines.push(line),
