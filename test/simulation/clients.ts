@@ -7,7 +7,7 @@ const submissionsMax = 24
 /** Submissions come in bursts, for only then do frames and merges grow. */
 const burstsAt = [0, 60, 120]
 const burstTicks = 12
-const patience = 220
+const timeoutTicks = 220
 const pauseTicks = 40
 
 /**
@@ -47,7 +47,7 @@ export function startClients(options: {
       from: process,
       to: gateway.process,
       what: key === undefined ? `POST ${content}` : `POST ${content} under ${key}`,
-      patience,
+      timeoutTicks,
       handle: (answer) => gateway.receive({ content, key, hasImage }, answer),
       done: (reply) => {
         const outcome = record(submission, reply)

@@ -76,7 +76,7 @@ export function createFrameCommit(options: {
         from: process,
         to: redis.process,
         what: `add ${jobId} with ${rows.map(({ content }) => content).join(' ')}`,
-        patience: Math.max(0, Math.min(attemptTicks, deadline - scheduler.now())),
+        timeoutTicks: Math.max(0, Math.min(attemptTicks, deadline - scheduler.now())),
         handle: (answer) => answer(redis.add(jobId, rows)),
         done: (reply) => {
           if (reply.outcome === 'unknown') isMaybeStored = true

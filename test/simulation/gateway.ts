@@ -22,7 +22,7 @@ export interface Gateway extends Part {
   receive(request: Request, answer: (answer: GatewayAnswer) => void): void
 }
 
-const patience = 80
+const timeoutTicks = 80
 
 /** A gateway: reserve the id, put the image, commit the row, answer. */
 export function createGateway(options: {
@@ -44,7 +44,7 @@ export function createGateway(options: {
       from: process,
       to: redis.process,
       what: `reserve ${id} for ${key}`,
-      patience,
+      timeoutTicks,
       handle: (answer) => answer(redis.reserve(key, { id, content })),
       done: (reply) => {
         const isOurs = reply.outcome === 'answered' && reply.value.content === content
@@ -58,7 +58,7 @@ export function createGateway(options: {
       from: process,
       to: objects.process,
       what: `put the image of ${id}`,
-      patience,
+      timeoutTicks,
       handle: (answer) => answer(objects.put(id)),
       done: (reply) => done(reply.outcome === 'answered'),
     })
@@ -69,7 +69,7 @@ export function createGateway(options: {
       from: process,
       to: objects.process,
       what: `remove the image of ${id}`,
-      patience,
+      timeoutTicks,
       handle: (answer) => answer(objects.remove(id)),
       done: () => {},
     })

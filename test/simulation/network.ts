@@ -13,7 +13,7 @@ export interface Call<Answer> {
   to: Process
   what: string
   /** Ticks until the caller gives up. The request does not: it may be handled later. */
-  patience: number
+  timeoutTicks: number
   background?: boolean
   /** Runs at the receiver; it may answer at once, later, or never. */
   handle: (answer: (value: Answer) => void) => void
@@ -34,7 +34,7 @@ export function createNetwork(options: { random: Random; scheduler: Scheduler })
   const open = new Set<{ to: Process; cut: () => void }>()
 
   return {
-    call({ from, to, what, patience, background = false, handle, done }) {
+    call({ from, to, what, timeoutTicks, background = false, handle, done }) {
       const kind = background ? 'background' : 'work'
       if (to.state === 'down') {
         const notice = () => done({ outcome: 'unreachable' })
@@ -63,7 +63,7 @@ export function createNetwork(options: { random: Random; scheduler: Scheduler })
       const giveUp = scheduler.plan({
         of: from,
         what: `${what}: no answer in time`,
-        after: patience,
+        after: timeoutTicks,
         kind,
         run: () => settle(unknown),
       })

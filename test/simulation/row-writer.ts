@@ -9,7 +9,7 @@ export interface RowWriter {
   write(jobs: readonly Job[], done: () => void): void
 }
 
-const patience = 80
+const timeoutTicks = 80
 const pauseTicks = 15
 
 /** Stores the rows of jobs as `store-batch.ts` does: blindly, again and again. */
@@ -35,7 +35,7 @@ export function createRowWriter(options: {
         from: process,
         to: clickhouse.process,
         what: 'find rows',
-        patience,
+        timeoutTicks,
         handle: (answer) => answer(clickhouse.find(rows.map(({ id }) => id))),
         done: (reply) => {
           if (reply.outcome !== 'answered') return repeat()
@@ -53,7 +53,7 @@ export function createRowWriter(options: {
         from: process,
         to: clickhouse.process,
         what: `insert of ${jobs.map(({ id }) => id).join(' ')}`,
-        patience,
+        timeoutTicks,
         handle: (answer) => clickhouse.insert({ rows: toInsert, token: insertToken(jobs) }, answer),
         done: (reply) => {
           if (reply.outcome === 'answered' && isEnough(reply.value, toInsert.length)) done()

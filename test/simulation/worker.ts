@@ -6,7 +6,7 @@ import { createProcess, type Part, type World } from './world.ts'
 
 const batchLimits = { framesMax: 4, rowsMax: 12 }
 const pollTicks = 12
-const patience = 60
+const timeoutTicks = 60
 
 /** A worker: take a batch of jobs, insert their rows at once, complete the jobs. */
 export function createWorker(options: {
@@ -47,7 +47,7 @@ export function createWorker(options: {
         from: process,
         to: redis.process,
         what: 'take a job',
-        patience,
+        timeoutTicks,
         background: true,
         handle: (answer) => answer(redis.take(token)),
         done(reply) {
@@ -80,7 +80,7 @@ export function createWorker(options: {
         from: process,
         to: redis.process,
         what: `complete ${id}`,
-        patience,
+        timeoutTicks,
         handle: (answer) => answer(redis.complete(id, token)),
         // Without an answer the job is left to the recovery of stalled jobs.
         done: () => inHand.delete(id),
@@ -102,7 +102,7 @@ export function createWorker(options: {
       from: process,
       to: redis.process,
       what,
-      patience,
+      timeoutTicks,
       background: true,
       handle: (answer) => answer(run()),
       done: () => {},

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { Order } from './inside.ts'
+import type { Order } from './preload.ts'
 
 export interface LogEntry extends Record<string, unknown> {
   level?: number | string
@@ -27,7 +27,7 @@ export interface AppProcess {
   freeze(): void
   /** SIGCONT. */
   thaw(): void
-  /** Heard only by a process that was started with `insideArgs`. */
+  /** Heard only by a process that was started with `preloadArgs`. */
   tell(order: Order): void
   /** SIGTERM; resolves to the exit code. */
   terminate(): Promise<number | null>
@@ -40,7 +40,7 @@ export interface AppProcess {
 const leash =
   'data:text/javascript,process.stdin.on("end",()=>process.kill(process.pid,"SIGKILL")).on("error",()=>{}).resume();process.stdin.unref?.()'
 /** For processes that a scenario wants to `tell` something. */
-export const insideArgs = ['--import', new URL('./inside.js', import.meta.url).href]
+export const preloadArgs = ['--import', new URL('./preload.js', import.meta.url).href]
 /** Much longer than a start takes, so that only one that never ends reaches it. */
 const startMs = 120_000
 

@@ -8,7 +8,7 @@ import { connectRedis, type Redis } from '@intake/redis'
 import { startClickHouse, startRedis, startS3 } from '@intake/stack'
 import { patientSql } from './patient-sql.ts'
 import { createAppProcess, type AppProcess } from './app-process.ts'
-import { createBacking, type Backing } from './service.ts'
+import { createManagedService, type ManagedService } from './service.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 import { until } from './until.ts'
 
@@ -39,9 +39,9 @@ export interface Cluster {
   /** The gateways that clients are sent to, as by a load balancer. All, unless a scenario says otherwise. */
   inRotation: Set<string>
   workers: AppProcess[]
-  redis: Backing
-  clickhouse: Backing
-  s3: Backing
+  redis: ManagedService
+  clickhouse: ManagedService
+  s3: ManagedService
   /** What each side sees of the others. */
   network: Record<
     'gatewayToRedis' | 'workerToRedis' | 'workerToClickHouse' | 'gatewayToS3',
@@ -97,15 +97,15 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const secrets = { password: 'faults', analystPassword: 'faults', secretKey: 'faults-secret' }
     const common = { ...secrets, readyMs }
     const redisDir = options.redisDir ?? join(dataDir, 'redis')
-    const redis = createBacking({
+    const redis = createManagedService({
       name: 'Redis',
       launch: (port) => startRedis({ dataDir: redisDir, port, ...common }),
     })
-    const clickhouse = createBacking({
+    const clickhouse = createManagedService({
       name: 'ClickHouse',
       launch: (port) => startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port, ...common }),
     })
-    const s3 = createBacking({
+    const s3 = createManagedService({
       name: 'S3',
       launch: (port) => startS3({ dataDir: join(dataDir, 's3'), port, ...common }),
     })

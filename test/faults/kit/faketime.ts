@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Backing } from './service.ts'
+import type { ManagedService } from './service.ts'
 import { runs } from './runs.ts'
 
 const folder = join(tmpdir(), `intake-faketime-${process.pid}`)
@@ -25,7 +25,7 @@ export async function mayFakeTime(): Promise<string | undefined> {
  * @returns sets by how much the clock is off
  */
 export async function restartWithFakeTime(
-  service: Backing,
+  service: ManagedService,
   dir: string,
 ): Promise<(offMs: number) => void> {
   const file = join(dir, 'fake-time')

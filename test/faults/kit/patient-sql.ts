@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClickHouseError, type ClickHouse, type QueryParams } from '@intake/clickhouse'
 
-const patienceMs = 120_000
+const timeoutMs = 120_000
 
 /**
  * Asks again while ClickHouse answers with a failure that passes: the oracle must not take a busy
@@ -11,7 +11,7 @@ export function patientSql(clickhouse: ClickHouse): ClickHouse {
   return {
     ...clickhouse,
     async query<Row>(sql: string, params?: QueryParams): Promise<Row[]> {
-      const until = performance.now() + patienceMs
+      const until = performance.now() + timeoutMs
       for (;;) {
         try {
           return await clickhouse.query<Row>(sql, params)

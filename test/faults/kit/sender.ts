@@ -25,14 +25,14 @@ export interface Sender {
 }
 
 /** After this the sender gives up waiting for an answer: far beyond every deadline of the service. */
-const patienceMs = 40_000
+const timeoutMs = 40_000
 const retryable = new Set([408, 429, 502, 503, 504])
 const neverSent = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT'])
 
 /** Sends records as a client does. */
 export function createSender(options: { apiKey: string; connections: number }): Sender {
   const { apiKey, connections } = options
-  const timeouts = { connections, headersTimeout: patienceMs, bodyTimeout: patienceMs }
+  const timeouts = { connections, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
   const agent = new Agent(timeouts)
   const freshAgent = new Agent(timeouts)
 

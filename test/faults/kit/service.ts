@@ -1,7 +1,7 @@
 import type { Service } from '@intake/stack'
 
 /** Redis, ClickHouse or S3: killed, frozen and started again on the same port and data. */
-export interface Backing {
+export interface ManagedService {
   name: string
   url(): string
   port(): number
@@ -14,12 +14,12 @@ export interface Backing {
 }
 
 /** @param options.launch starts the service on a port, 0 for a free one */
-export function createBacking(options: {
+export function createManagedService(options: {
   name: string
   launch: (port: number) => Promise<Service>
   /** What a fresh process has to be told. */
   onStarted?: (service: Service) => Promise<void>
-}): Backing {
+}): ManagedService {
   const { name, launch, onStarted } = options
   let service: Service | undefined
   let running = false

@@ -153,7 +153,7 @@ export const clickhouseScenarios: Scenario[] = [
       const held = () =>
         cluster.metric(
           cluster.workers[0]!,
-          'intake_insert_failures_total{kind="logs",failure="hold"}',
+          'intake_insert_failures_total{kind="logs",failure="operator"}',
         )
       await until('inserts are held', async () => (await held()) >= 2)
       await cluster.sql.command('RENAME TABLE intake.logs_away TO intake.logs_raw')
@@ -172,7 +172,7 @@ export const clickhouseScenarios: Scenario[] = [
       const held = () =>
         cluster.metric(
           cluster.workers[0]!,
-          'intake_insert_failures_total{kind="logs",failure="hold"}',
+          'intake_insert_failures_total{kind="logs",failure="operator"}',
         )
       await until('inserts are held', async () => (await held()) >= 2)
       await cluster.sql.command('ALTER TABLE intake.logs_raw RENAME COLUMN event_away TO event')

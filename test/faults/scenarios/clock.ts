@@ -1,4 +1,4 @@
-import { insideArgs } from '../kit/app-process.ts'
+import { preloadArgs } from '../kit/app-process.ts'
 import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
 import { framesInHand, queueKey } from '../kit/observe.ts'
 import { blackHole } from '../kit/tcp-proxy.ts'
@@ -17,7 +17,7 @@ export const clockScenarios: Scenario[] = [
   {
     id: 'F51b',
     title: 'the clock of one of two workers jumps by hours while it has frames in hand',
-    cluster: { workers: 2, workerArgs: insideArgs },
+    cluster: { workers: 2, workerArgs: preloadArgs },
     async run(stage) {
       const { cluster, acknowledged } = stage
       for (const clockOffMs of steps) {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { request } from 'undici'
-import { insideArgs } from '../kit/app-process.ts'
+import { preloadArgs } from '../kit/app-process.ts'
 import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
 import { uuidV7, type Payload } from '../kit/payload.ts'
 import { createSender, type Sent } from '../kit/sender.ts'
@@ -65,7 +65,7 @@ export const identityScenarios: Scenario[] = [
   {
     id: 'F60',
     title: 'the same client ids through two gateways whose clocks are 4 s apart: one record each',
-    cluster: { gateways: 2, gatewayArgs: insideArgs },
+    cluster: { gateways: 2, gatewayArgs: preloadArgs },
     load: { rate: 50 },
     async run(stage) {
       const { cluster, acknowledged, expect } = stage
@@ -93,7 +93,7 @@ export const identityScenarios: Scenario[] = [
   {
     id: 'F61',
     title: 'the clock of one of two gateways jumps by 10 s, an hour, ten years: it takes nothing',
-    cluster: { gateways: 2, gatewayArgs: insideArgs },
+    cluster: { gateways: 2, gatewayArgs: preloadArgs },
     async run(stage) {
       const { cluster, acknowledged, expect } = stage
       const [gateway] = cluster.gateways
@@ -185,7 +185,7 @@ export const identityScenarios: Scenario[] = [
     id: 'F63b',
     title: "keyed repeats through two gateways over midnight and the end of Redis's month: same id",
     cannotRun: mayFakeTime,
-    cluster: { gateways: 2, gatewayArgs: insideArgs },
+    cluster: { gateways: 2, gatewayArgs: preloadArgs },
     load: { rate: 50 },
     async run(stage) {
       const { cluster, acknowledged, dir, expect } = stage

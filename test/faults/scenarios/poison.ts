@@ -62,7 +62,7 @@ async function poisonOneRow(
 }
 
 /** Inserts that were refused because of what is in them. */
-const failures = 'intake_insert_failures_total{kind="logs",failure="data"}'
+const failures = 'intake_insert_failures_total{kind="logs",failure="rejected"}'
 
 export const poisonScenarios: Scenario[] = [
   {

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { insideArgs } from '../kit/app-process.ts'
+import { preloadArgs } from '../kit/app-process.ts'
 import { copyBuilt, type Edit } from '../kit/built-copy.ts'
 import { framesInHand, queueKey, untilDone } from '../kit/observe.ts'
 import { rawRows } from '../kit/rows.ts'
@@ -61,7 +61,7 @@ export const workerOverlapScenarios: Scenario[] = [
     id: 'F17a',
     title:
       'a worker whose event loop is blocked for longer than its lock, while another takes over',
-    cluster: { workerArgs: insideArgs },
+    cluster: { workerArgs: preloadArgs },
     run(stage) {
       const busyWhile = join(stage.dir, 'busy')
       return overtake(stage, {
