@@ -32,12 +32,12 @@ interface Part extends Frame {
 }
 
 /**
- * Stores the rows of the frames and resolves to the frames of which some cannot be stored now. While
- * ClickHouse is away or asks for an operator, the insert is repeated for as long as that takes.
+ * Stores the rows of the frames and resolves to the frames with rows that cannot be stored now. While
+ * ClickHouse is unavailable or needs an operator, the insert is repeated without limit.
  *
- * When ClickHouse refuses the rows, or may not be able to take as many, the insert is halved down to
- * the row: a refused row becomes a dead letter, and a row that fails in another way puts its frame
- * off, so that it holds up no others. When every row is refused, frames are put off instead.
+ * When ClickHouse rejects rows, or the insert may be too large, it is halved down to single rows. A
+ * rejected row is dead-lettered. A row that fails in another way postpones its frame and does not hold up
+ * others. When every row is rejected, frames are postponed instead of dead-lettered.
  *
  * Rejects only after `signal`; the rows may then be stored or not.
  */
@@ -113,6 +113,6 @@ async function settleRow(
     return writeDeadLetter({ row, refusal: failure }, options)
   }
   const help = `docs/operations/${isRefused ? 'rows-refused' : 'frame-postponed'}.md`
-  log.error({ err: failure, kind, help }, 'a frame cannot be stored now; it is put off')
+  log.error({ err: failure, kind, help }, 'a frame cannot be stored now; it is postponed')
   return false
 }

@@ -58,7 +58,7 @@ function build(failures: ClickHouseError[] = []) {
   return { options, stored, deadLetters, lines, stop, registry, calls: () => calls }
 }
 
-/** Stores them without the pauses between two attempts; resolves to the frames that are put off. */
+/** Stores them without the pauses between two attempts; resolves to the frames that are postponed. */
 async function store(t: Test, ...args: Parameters<typeof storeBatch>): Promise<ClaimedFrame[]> {
   const hurried = await t.mockImport<{ storeBatch: typeof storeBatch }>('../src/store-batch.ts', {
     // The same classes as here.
@@ -117,7 +117,7 @@ t.test('an insert that is too large is split at once, one that is late after two
   }
 })
 
-t.test('a row that fails alone holds up no others: its frame is put off', async (t) => {
+t.test('a row that fails alone holds up no others: its frame is postponed', async (t) => {
   for (const failure of [memory, late, unknown]) {
     const { options, stored, deadLetters, lines } = build()
     const insert = options.store.insertGzip
@@ -168,7 +168,7 @@ t.test('the dead letter of a refused row is repeated until it is confirmed', asy
 })
 
 t.test(
-  'a table that refuses every row gets few dead letters; the frames are put off',
+  'a table that refuses every row gets few dead letters; the frames are postponed',
   async (t) => {
     const { options, stored, deadLetters, lines } = build()
     const poison = (n: number) => row(n, { poison: true })

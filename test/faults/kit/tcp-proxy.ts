@@ -26,6 +26,8 @@ export interface TcpProxy {
   port: number
   /** Replaces the state of the network at once, for open connections too. No argument heals it. */
   set(network?: Network): void
+  /** Pieces of requests that `holdRequests` holds back now. */
+  requestsHeld(): number
   /** Ends every open connection, with a reset where that is possible. */
   cut(): void
   /** Sends later connections to another port. */
@@ -46,6 +48,7 @@ export async function startTcpProxy(options: {
   let { target } = options
   let network: Network = {}
   let healed = deferred()
+  let requestsHeld = 0
   const open = new Set<Socket>()
 
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
@@ -86,7 +89,9 @@ export async function startTcpProxy(options: {
       const wait = dueAt - performance.now()
       if (wait > 0) await pause(wait)
       while ((answers ? network.holdAnswers : network.holdRequests) && !to.destroyed) {
+        if (!answers) requestsHeld++
         await Promise.race([healed.promise, once(to, 'close')])
+        if (!answers) requestsHeld--
       }
       if (to.destroyed) return
       if (chunk === undefined) return void to.end()
@@ -122,6 +127,7 @@ export async function startTcpProxy(options: {
       healed.resolve()
       healed = deferred()
     },
+    requestsHeld: () => requestsHeld,
     cut() {
       for (const socket of open) reset(socket)
     },

@@ -4,8 +4,9 @@ import { blackHole } from '../kit/tcp-proxy.ts'
 import { until } from '../kit/until.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
+/** With requests to ClickHouse held: a worker has taken its frames and begun to insert them. */
 export const hasTaken = ({ cluster }: Stage) =>
-  until('a worker has taken frames', async () => (await backlogOf(cluster.keys)).active > 0)
+  until('an insert is held', () => cluster.network.workerToClickHouse.requestsHeld() > 0)
 
 /** The worker killed before and after every durable step of a frame. */
 export const workerScenarios: Scenario[] = [
