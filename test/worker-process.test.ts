@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { kill } from 'node:process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +16,8 @@ import { until } from './support/running-stack.ts'
 
 const heapMiB = 128
 const frames = 370
+/** What deploy/README.md says. */
+const residentMiBMax = 400
 /** As large as a frame of the gateway gets, and it hardly compresses. */
 const textBytes = 700_000
 
@@ -43,6 +46,10 @@ t.test('a worker with a small heap drains a backlog of large frames', async (t) 
     const [seen] = await clickhouse.query<{ n: number }>('SELECT count() AS n FROM intake.logs')
     return seen?.n === frames
   })
+  if (process.platform === 'linux') {
+    const peakMiB = peakMiBOf(worker.process.pid!)
+    t.ok(peakMiB <= residentMiBMax, `${peakMiB} MiB resident at most`)
+  }
   worker.process.kill('SIGTERM')
   t.same(await worker.exited, [0, null], 'it was never restarted')
 })
@@ -58,6 +65,11 @@ t.test('a worker ends on SIGTERM while Redis is frozen', async (t) => {
     kill(redisServer.pid, 'SIGCONT')
   }
 })
+
+function peakMiBOf(pid: number): number {
+  const [, kib] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kib) / 1024)
+}
 
 function startWorkerProcess(t: Test, nodeOptions: string[] = []) {
   const worker = spawn(process.execPath, [...nodeOptions, 'worker/dist/main.js'], {
