@@ -4,28 +4,28 @@ import type { RedisState } from '@intake/redis'
 import { createSkewGauge } from './clock-skew.ts'
 
 export interface Admission {
-  /** @throws {IntakeError} `queue_unavailable` while no record can be taken */
+  /** @throws {IntakeError} `queue_unavailable` while the queue accepts no records */
   checkQueue(): void
   /**
-   * The time for a record that arrives now, in milliseconds: read and checked in one, because the
-   * clock may have jumped since the request was admitted.
+   * The current time for an arriving record, in milliseconds. Reading and checking are one step,
+   * because the clock may have jumped since the request was admitted.
    *
-   * @throws {IntakeError} `clock_skew` while the clock of this gateway is not that of Redis, or is at a time
-   * that the tables refuse
+   * @throws {IntakeError} `clock_skew` while the clock of this gateway differs from that of Redis, or
+   * shows a time that the tables reject
    */
   now(): number
-  /** @throws {IntakeError} `queue_full` while the queue has no room for records of this kind */
+  /** @throws {IntakeError} `queue_full` while the queue has no capacity for records of this kind */
   checkCapacity(kind: RecordKind): void
-  /** Why the queue takes no record, in words for an operator; undefined while it takes some. */
+  /** Why the queue accepts no records, in words for an operator; undefined while it accepts them. */
   refusal(): string | undefined
   /** What is wrong with the clock of this gateway, in words for an operator; undefined: nothing. */
   clockSkew(): string | undefined
 }
 
 /**
- * Share of the memory of Redis at which records are refused, and at which they are taken again. At
- * its limit Redis stops the workers too, so there must be room left for them; feedback, being rare
- * and precious, may use more of it than logs.
+ * Share of Redis's memory at which records are refused, and at which they are accepted again. At its
+ * memory limit Redis stops the workers too, so they need a reserve. Feedback is rare and valuable, so
+ * it may use more than logs.
  */
 const thresholds: Record<RecordKind, { refuse: number; resume: number }> = {
   logs: { refuse: 0.75, resume: 0.65 },
@@ -33,10 +33,11 @@ const thresholds: Record<RecordKind, { refuse: number; resume: number }> = {
 }
 
 /**
- * Decides from the state of Redis whether records can be taken.
+ * Decides from the state of Redis whether records are accepted.
  *
- * @param options.strict refuse while Redis is configured so that it could lose what it confirmed
- * @param options.onClockSkew told when the clock has become wrong, and when it no longer is
+ * @param options.strict refuse records while Redis is configured so that it could lose what it
+ * confirmed
+ * @param options.onClockSkew called when the clock becomes wrong, and when it is right again
  * @param options.now the wall clock
  */
 export function createAdmission(options: {
@@ -86,7 +87,7 @@ export function createAdmission(options: {
     },
     checkQueue() {
       if (refusal() !== undefined) {
-        throw new IntakeError('queue_unavailable', 'The queue cannot take records now.')
+        throw new IntakeError('queue_unavailable', 'The queue accepts no records now.')
       }
     },
     checkCapacity(kind) {
@@ -99,8 +100,8 @@ export function createAdmission(options: {
 }
 
 /**
- * A hook that refuses a request before its body is read when its records would find no room, or
- * would get ids with a wrong time.
+ * A hook that refuses a request before its body is read when there is no capacity for its records, or
+ * when they would get ids with a wrong time.
  */
 export function requireCapacity(admission: Admission, kind: RecordKind) {
   return (_request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {

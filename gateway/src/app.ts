@@ -28,7 +28,7 @@ import { createShares } from './shares.ts'
 import { createSweep, realClock, type SweepClock } from './sweep.ts'
 import { createTurns } from './turns.ts'
 
-/** The public interface, every plugin and route in the order in which a request meets them. */
+/** The public interface: every plugin and route, in the order in which requests pass through them. */
 export async function buildApp(options: {
   config: GatewayConfig
   ports: GatewayPorts
@@ -71,7 +71,7 @@ export async function buildApp(options: {
     logController: new LogController({
       disableRequestLogging: true,
     }),
-    // A child for each request would cost more than routing it; what is logged names the request.
+    // A child logger per request would cost more than routing it; log lines name the request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     serverFactory: (handler) =>
@@ -90,14 +90,14 @@ export async function buildApp(options: {
   })
   app.setValidatorCompiler(({ schema }) => validator(schema))
 
-  // Bodies are read where an operation asks for one, and nowhere else.
+  // Routes read their own bodies; Fastify parses none.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
   await app.register(problems, { refusals })
   await app.register(expectContinue)
   await openapiRoute(app)
-  // Everybody can ask here; the reasons are for operators, on the admin port.
+  // Anyone can call these; only the admin port gives the reasons.
   healthRoutes(app, { checks, degradations, reasons: false })
 
   const loopUtilization = createLoopUtilization()
@@ -165,7 +165,7 @@ export async function buildApp(options: {
   return app
 }
 
-/** Fastify's shape of a validator around the compiled schema. */
+/** Wraps the compiled schema in Fastify's validator interface. */
 function validator(schema: unknown): (value: unknown) => { value?: unknown; error?: Error } {
   const validate = compileSchema(schema as TSchema)
   return (value) => {

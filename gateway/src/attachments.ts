@@ -6,13 +6,13 @@ import type { StoredAttachment } from './row.ts'
 import type { Image } from './upload.ts'
 
 /**
- * Stores the images of a record under keys that carry the hash of their content, so that no object is ever
- * overwritten with other bytes: the row of an earlier attempt may refer to it. Then runs `commit` with what
- * the row says of them. When either has certainly failed, the objects are removed as far as possible; when the outcome of `commit` is
- * unknown they stay, for the row may exist.
+ * Stores the images of a record, then runs `commit` with their columns of the row. Object keys contain
+ * the hash of the content, so no object is ever overwritten with other bytes: the row of an earlier
+ * attempt may refer to it. When either step has certainly failed, deletes the objects if it can; when
+ * the outcome of `commit` is unknown they stay, because the row may exist.
  *
- * @param options.repeatable the request carries an idempotency key: a repeat of it, which may be
- * under way already, stores the same objects, so they always stay
+ * @param options.repeatable the request has an idempotency key, so a retry, possibly already in
+ * progress, uses the same objects: they always stay
  */
 export async function commitWithImages(options: {
   store: GatewayPorts['attachments']

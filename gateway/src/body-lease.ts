@@ -5,21 +5,23 @@ import { exchangeOf, failable, whenEnded } from './exchange.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What this request takes out of a budget; set by `leaseBody`. */
+    /** The share of a byte budget that this request uses; set by `leaseBody`. */
     bodyLease: ByteLease
   }
 }
 
-/** What is read past ends somewhere: a form without end would hold its place for ever. */
+/**
+ * Limits how much of a body is discarded: otherwise an endless form would hold its place indefinitely.
+ */
 const readPastFactor = 8
 
 /**
- * A hook that opens the account of a request before a byte of its body is read, and closes it when the
- * response has been sent or the connection has ended (`whileLeased`: not before the handler).
+ * A hook that opens the lease of a request before its body is read, and releases it when the response
+ * has been sent or the connection has ended (with `whileLeased`: not before the handler has finished).
  *
- * @param readsPast whether what is over `bodyBytesMax` is read and not kept
- * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when so
- * much would not fit now
+ * @param readsPast whether bytes beyond `bodyBytesMax` are read and discarded
+ * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when that
+ * much does not fit now
  */
 export function leaseBody(
   budget: ByteBudget,
@@ -41,8 +43,9 @@ export function leaseBody(
 }
 
 /**
- * A handler during which the bytes of the body stay leased: a client that goes away frees no memory.
- * When it takes too long, the request fails and the handler goes on, still leased.
+ * Wraps a handler so that the bytes of the body stay leased until it has finished: a client that
+ * disconnects frees no memory. When the handler takes too long, the request fails while the handler
+ * keeps running, still leased.
  */
 export function whileLeased<Request extends FastifyRequest, Result>(
   handler: (request: Request, reply: FastifyReply) => Promise<Result>,

@@ -3,11 +3,11 @@ import { createShares, type Shares } from './shares.ts'
 
 export interface ByteBudget {
   /**
-   * Opens the account of one request. It holds a place among the requests in flight and no bytes yet:
+   * Opens the lease of one request. It takes one of the places for requests in flight and no bytes yet:
    * bytes count when they arrive.
    *
-   * @param options.account the API key that pays
-   * @param options.expectedBytes declared by the client; must fit now, and is not held
+   * @param options.account the API key that is charged
+   * @param options.expectedBytes the declared length; must fit now, but is not reserved
    * @throws {IntakeError} `busy`
    */
   lease(options: { account: string; expectedBytes: number }): ByteLease
@@ -15,20 +15,20 @@ export interface ByteBudget {
 
 export interface ByteLease {
   /**
-   * Takes bytes of the body that have arrived and are kept, or that the work on it needs beside it.
+   * Charges bytes of the body that have arrived and are kept, or memory that processing them needs.
    *
-   * @throws {IntakeError} `busy` when they are not there or exceed the share of the API key;
-   * `malformed_http` after `release`, for then the client has gone and the work should end
+   * @throws {IntakeError} `busy` when they are not available or exceed the share of the API key;
+   * `malformed_http` after `release`: the client has disconnected, and the work should end
    */
   extend(bytes: number): void
-  /** Gives everything back, but not during work that retains it; may be called again. */
+  /** Returns everything, once no work retains it; may be called repeatedly. */
   release: () => void
-  /** Retains the bytes until `work` has settled, also when they are released meanwhile. */
+  /** Retains the bytes until `work` has settled, even if they are released meanwhile. */
   retainWhile<Result>(work: Promise<Result>): Promise<Result>
 }
 
 /**
- * One budget for the request bodies of one kind that a process holds in memory. No API key gets more
+ * The budget for the request bodies of one kind that a process holds in memory. No API key gets more
  * than its share of it (see `Shares`).
  *
  * @param options.requests places for requests in flight, shared by all kinds
@@ -63,7 +63,7 @@ class Lease implements ByteLease {
   }
 
   extend(bytes: number): void {
-    if (this.#isReleased) throw new IntakeError('malformed_http', 'The client has gone.')
+    if (this.#isReleased) throw new IntakeError('malformed_http', 'The client has disconnected.')
     if (!this.#bytes.take(this.#account, bytes)) throw tooManyBytes()
     this.#held += bytes
   }

@@ -1,12 +1,13 @@
 import { IntakeError } from '@intake/contract'
 
-/** So many chunks may be of any size; what is beyond them must have so many bytes on average. */
+/** This many chunks may have any size; the others must have `chunkBytesMin` bytes on average. */
 const freeChunks = 1_024
 const chunkBytesMin = 16
 
 /**
- * Counts the chunks of a body. Each costs the parser about two microseconds whatever its size, and a
- * read of 64 KB holds eleven thousand of one byte, so a body in tiny chunks would hold up all others.
+ * Limits the number of chunks of a body. Each chunk costs the parser about two microseconds, whatever
+ * its size, and a read of 64 KB holds eleven thousand chunks of one byte: a body in tiny chunks would
+ * delay all others.
  *
  * @returns whether the body is still acceptable after this chunk
  */

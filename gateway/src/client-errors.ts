@@ -7,10 +7,10 @@ import { problem, problemType } from './plugins/problems.ts'
 import type { Refusals } from './refusals.ts'
 
 /**
- * Responds to what the HTTP parser refused: too slow, too large a header, or not HTTP at all. When a
- * complete request on the same connection still waits for its response, a response here would be taken
- * for that one: then the connection just ends, which says "maybe". It just ends, too, when the request
- * that could not be parsed to its end has had its response, or when its client has gone in the middle. A refusal that is just being sent ends the
+ * Responds to what the HTTP parser refused: too slow, header too large, or not HTTP. It closes the
+ * connection without a response in three cases: a complete request on the connection still waits for
+ * its response, and the client would take this one for it; the request that could not be parsed already
+ * has its response; or the client disconnected in the middle. A refusal that is being sent closes the
  * connection itself.
  */
 export function answerClientErrors(refusals: Refusals) {
@@ -31,7 +31,7 @@ export function answerClientErrors(refusals: Refusals) {
   }
 }
 
-/** Writes a problem to a connection that the HTTP server has given up, and ends it. */
+/** Writes a problem to a connection that the HTTP server has given up, and closes it. */
 export function refuseSocket(socket: Socket, error: IntakeError, refusals: Refusals): void {
   const requestId = randomUUID()
   refusals.note({ error, requestId, apiKeyId: undefined })

@@ -3,25 +3,32 @@ import type { RedisState } from '@intake/redis'
 
 export interface CheckedTime {
   nowMs: number
-  /** By how much `nowMs` is ahead of the clock of Redis (less than zero: behind), if that is too much. */
+  /**
+   * How far `nowMs` is ahead of Redis's clock (negative: behind); undefined when that is within the
+   * limit.
+   */
   skewMs: number | undefined
-  /** The tables would refuse a record of this time, or one in its window, wherever Redis's clock is. */
+  /**
+   * The tables would reject a record with this time, or with a time in its window, whatever Redis's
+   * clock says.
+   */
   isOutOfRange: boolean
 }
 
 const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
 
 /**
- * Reads the wall clock of this process and tells whether it is more than `clockSkewMaxMs` from that of
- * Redis, or at a time that no record can have: on one machine both clocks can be wrong together.
+ * Reads the wall clock of this process and checks whether it differs from Redis's by more than
+ * `clockSkewMaxMs`, or shows a time that no record can have: on one machine both clocks can be wrong
+ * together.
  *
- * It compares with Redis's time carried on by the monotonic clock, so that a clock that jumps is
- * noticed at once and without Redis. What the error of the reading leaves open stays as it was: a
- * slow network is no skew, and does not end one.
+ * It compares with Redis's last known time, advanced by the monotonic clock, so it notices a clock jump
+ * at once and without Redis. When the error of the measurement allows both results, the previous one
+ * stays: a slow network neither causes nor ends skew.
  *
- * @param options.onChange told when the clock has become wrong, and when it no longer is
+ * @param options.onChange called when the clock becomes wrong, and when it is right again
  * @param options.now the wall clock, in milliseconds
- * @param options.monotonic the clock that the readings relate to
+ * @param options.monotonic the clock that the readings refer to
  */
 export function createSkewGauge(options: {
   reading: () => RedisState['clock']

@@ -15,7 +15,7 @@ const share = (preset: number, of: string) =>
     default: preset,
     description:
       `Share of the memory of Redis for the idempotency keys of ${of}; one API key gets at most half ` +
-      'of it. Used up, new keys are refused with `keys_full`.',
+      'of it. When it is used up, new keys are refused with `keys_full`.',
   })
 
 const mebibyte = 1024 * 1024
@@ -39,8 +39,8 @@ export const GatewayConfig = Type.Object({
   REDIS_DURABILITY: Type.Union([Type.Literal('strict'), Type.Literal('relaxed')], {
     default: 'strict',
     description:
-      '`strict`: take no records while Redis is configured so that it could lose them; ' +
-      '`relaxed`: take them and warn.',
+      '`strict`: refuse records while Redis is configured so that it could lose them; ' +
+      '`relaxed`: accept them and log a warning.',
   }),
   RESERVATIONS_LOGS_SHARE: share(0.15, 'logs, each kept for 72 hours'),
   RESERVATIONS_FEEDBACK_SHARE: share(0.1, 'feedback, each kept for 30 days'),
@@ -63,86 +63,89 @@ export const GatewayConfig = Type.Object({
   LOG_BODY_BYTES_MAX: Type.Integer({
     minimum: 1,
     default: mebibyte,
-    description: 'Size of a body of `POST /api/log`, compressed and after decompression.',
+    description: 'Maximum size of a body of `POST /api/log`, both compressed and decompressed.',
   }),
   BATCH_BODY_BYTES_MAX: Type.Integer({
     minimum: 1,
     default: 4 * mebibyte,
-    description: 'Size of a body of `POST /api/log/batch`, as it arrives.',
+    description: 'Maximum size of a body of `POST /api/log/batch`, as it arrives.',
   }),
   BATCH_JSON_BYTES_MAX: Type.Integer({
     minimum: 1,
     default: 16 * mebibyte,
-    description: 'The same, after decompression.',
+    description: 'Maximum size of a body of `POST /api/log/batch`, after decompression.',
   }),
   ATTACHMENT_BYTES_MAX: Type.Integer({
     minimum: 1,
     default: 10 * mebibyte,
-    description: 'Size of one attachment.',
+    description: 'Maximum size of one attachment.',
   }),
   BYTES_IN_FLIGHT_MAX: Type.Integer({
     minimum: 1,
     default: 256 * mebibyte,
     description:
-      'Bytes of requests that are held in memory at once, three tenths for logs and the rest for ' +
-      'feedback; beyond it 503 `busy`. One API key gets at most two thirds of either, into which the ' +
-      'largest batch and the largest form must fit.',
+      'Maximum bytes of requests held in memory at once: three tenths for logs, the rest for ' +
+      'feedback. Beyond it, requests get 503 `busy`. One API key gets at most two thirds of each part; ' +
+      'the largest batch and the largest form must fit into that.',
   }),
   BODY_BYTES_PER_SECOND_MIN: Type.Integer({
     minimum: 1,
     default: 4_096,
     description:
-      'Slowest rate at which a body may arrive; a sender that falls behind it by ten seconds gets 408.',
+      'Minimum rate at which a body must arrive; a sender that is ten seconds behind it gets 408.',
   }),
   HEADERS_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,
     maximum: 300_000,
     default: 10_000,
-    description: 'Time in which the header of a request must arrive; then 408.',
+    description: 'Timeout for the header of a request to arrive; then 408.',
   }),
   RESPONSE_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,
     default: 30_000,
     description:
-      'Time from the last byte of a request to its response; then 503 `outcome_unknown`, and the ' +
-      'connection ends.',
+      'Timeout from the last byte of a request to its response; then 503 `outcome_unknown`, and the ' +
+      'connection is closed.',
   }),
   CONNECTIONS_MAX: Type.Integer({
     minimum: 2,
     default: 2_000,
     description:
-      'Open connections, and requests in flight. Idle connections make room for new ones, those ' +
-      'without an API key first.',
+      'Maximum number of open connections, and of requests in flight. Idle connections are closed to ' +
+      'make room for new ones, those without an API key first.',
   }),
   CLOCK_SKEW_MAX_MS: Type.Integer({
     minimum: 100,
     default: 5_000,
     description:
-      'How far the clock of the gateway may be from that of Redis, in milliseconds; beyond it the ' +
-      'gateway is not ready and answers 503 `clock_skew`.',
+      'Maximum difference between the clocks of the gateway and Redis, in milliseconds; beyond it the ' +
+      'gateway is not ready and responds with 503 `clock_skew`.',
   }),
   ENQUEUE_TIMEOUT_MS: Type.Integer({
     minimum: 100,
     default: 4_000,
     description:
-      'Time from an accepted record to its place in the queue, in milliseconds; also the time to reserve ' +
-      'an idempotency key.',
+      'Timeout for enqueueing a validated record, in milliseconds; also the timeout for reserving an ' +
+      'idempotency key.',
   }),
   STORAGE_TIMEOUT_MS: Type.Integer({
     minimum: 100,
     default: 10_000,
-    description: 'Time to store one attachment, repeats included, in milliseconds.',
+    description: 'Timeout for storing one attachment, including retries, in milliseconds.',
   }),
 })
 export type GatewayConfig = Static<typeof GatewayConfig>
 
-/** Of the bytes in flight; the rest is for forms with images, so that neither starves the other. */
+/**
+ * The part of the bytes in flight for logs; the rest is for forms with images, so that neither starves
+ * the other.
+ */
 export const logShare = 0.3
 
-/** @throws {ConfigError} for settings that are right one by one and contradict each other */
+/** @throws {ConfigError} for settings that are valid individually but contradict each other */
 export function checkConfig(config: GatewayConfig): void {
   const problems: string[] = []
-  /** What one API key may have of them. */
+  /** What one API key can use of each part. */
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare
   const needs = {
@@ -160,8 +163,8 @@ export function checkConfig(config: GatewayConfig): void {
     problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
   }
   const { STORAGE_TIMEOUT_MS: storageMs, ENQUEUE_TIMEOUT_MS: enqueueMs } = config
-  // A feedback stores its images and is enqueued. Before that it reserves its key; or, without a key, its
-  // images are removed after a failure.
+  // A feedback stores its images and is enqueued. In addition it reserves its key first or, without a
+  // key, removes its images after a failure.
   const processingMs = storageMs + enqueueMs + Math.max(storageMs, enqueueMs)
   if (config.RESPONSE_TIMEOUT_MS < processingMs) {
     problems.push(

@@ -3,34 +3,34 @@ import type { Socket } from 'node:net'
 import { createEvictionOrder } from './eviction-order.ts'
 import { connections, type Connection, type Exchange } from './exchange.ts'
 
-/** Why a connection was ended before its client ended it. */
+/** Why this process closed a connection before the client did. */
 export type EndReason =
   'room_for_another' | 'no_room' | 'pipelined' | 'unread' | 'unwanted' | 'timeout' | 'closing'
 
 export interface Connections {
-  /** Takes a new connection; for lack of room another one ends, or this one. */
+  /** Registers a new connection. If there are too many, it closes another one, or else this one. */
   open(socket: Socket): void
-  /** Notes a request; undefined when it is to be ignored, because its connection ends. */
+  /** Registers a request; undefined when it must be ignored because its connection is closing. */
   begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined
   /** Notes that the request has a valid API key. */
   authenticated(request: IncomingMessage, apiKeyId: string): void
   all(): Iterable<Connection>
   end(connection: Connection, reason: EndReason): void
-  /** From now on every connection ends as soon as nothing is under way on it. */
+  /** From now on every connection is closed as soon as it has no request in progress. */
   drain(): void
 }
 
 /**
- * Of a connection: requests without a response, and requests in one turn of the event loop. Node parses a
- * thousand requests out of one read, and up to 32 reads in a row, while all other connections wait.
+ * Maximum requests without a response per connection, and requests begun in one turn of the event loop.
+ * Node parses a thousand requests from one read, and up to 32 reads in a row, while all other
+ * connections wait.
  */
 export const pipelinedMax = 4
 
 /**
- * Keeps the connections of a server within `max`, and the pipelined requests of each within
- * `pipelinedMax`.
+ * Limits the connections of a server to `max`, and the pipelined requests of each to `pipelinedMax`.
  *
- * @param options.onEnd told of every connection that this process ends early
+ * @param options.onEnd called for every connection that this process closes early
  */
 export function createConnections(options: {
   max: number
@@ -42,7 +42,7 @@ export function createConnections(options: {
   let turn = 0
   let isTurnCounted = false
 
-  /** The number of the current turn of the event loop, of those in which it was asked for. */
+  /** A number for the current turn of the event loop; turns in which nobody asks are not counted. */
   function currentTurn(): number {
     if (!isTurnCounted) {
       isTurnCounted = true
@@ -91,7 +91,7 @@ export function createConnections(options: {
     exchange.onEnd = undefined
     if (connection.socket.destroyed) return
     if (!exchange.request.complete) {
-      // What is missing of the body is read past, so that the connection can stay; it is not much then.
+      // Discards the rest of the body, which is small here, so that the connection can stay open.
       connection.unwanted = { request: exchange.request, ms: 0 }
       exchange.request.resume()
     }
@@ -163,8 +163,8 @@ export function createConnections(options: {
 }
 
 /**
- * Node makes an error for each request that the end of a connection cuts off. A thousand of them came in
- * one read, and their stack traces would cost more than all the rest.
+ * Node creates an error for each request that a closed connection cuts off. One read can hold a
+ * thousand requests, and their stack traces would cost more than everything else.
  */
 function dropStacks(socket: Socket): void {
   const { stackTraceLimit } = Error

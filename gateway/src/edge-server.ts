@@ -17,31 +17,31 @@ import type { Sweep } from './sweep.ts'
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 const keepAliveTimeoutMs = 72_000
-/** About two milliseconds of work. */
+/** Takes about two milliseconds. */
 const requestsPerTurn = 32
 
 /**
- * The HTTP server in front of the framework: keeps the connections within their limits and refuses
- * requests by their heads.
+ * The HTTP server in front of the framework: enforces the connection limits, and refuses requests by
+ * their heads.
  */
 export function createEdgeServer(options: {
   connections: Connections
   sweep: Sweep
   refusals: Refusals
   headersTimeoutMs: number
-  /** Whose request it is: requests of different accounts take turns. */
+  /** The account of a request: requests of different accounts take turns. */
   accountOf: (request: IncomingMessage) => string
   handler: Handler
 }): Server {
   const { connections, sweep, refusals, accountOf, handler } = options
   const dispatch = createFairDispatch({ perTurn: requestsPerTurn })
 
-  /** Passes on what can be served. */
+  /** Wraps `serve` so that it gets only valid requests. */
   function admit(serve: Handler): Handler {
     return (request, response) => {
       if (connections.begin(request, response) === undefined) return
       dispatch(accountOf(request), () => {
-        // Its connection may have ended while it waited.
+        // The connection may have closed while the request waited.
         if (request.socket.destroyed) return
         const refusal = headProblem(request)
         if (refusal === undefined) serve(request, response)
@@ -60,17 +60,17 @@ export function createEdgeServer(options: {
       'content-length': Buffer.byteLength(body),
       connection: 'close',
     })
-    // A client that has gone needs no response.
+    // If the client has disconnected, nobody needs the response.
     pipeline(lingering(body, request), response, () => {})
   }
 
   const server = createServer(
     {
       headersTimeout: options.headersTimeoutMs,
-      // The sweep looks after bodies.
+      // The sweep limits the time of bodies.
       requestTimeout: 0,
       keepAliveTimeout: keepAliveTimeoutMs,
-      // Without the interval Node looks for slow headers only every 30 s.
+      // By default Node checks for slow headers only every 30 s.
       connectionsCheckingInterval: 2_000,
       requireHostHeader: false,
     },
@@ -92,13 +92,13 @@ export function createEdgeServer(options: {
       refuse(request, response, error)
     }),
   )
-  // CONNECT; without a listener the connection would just end.
+  // CONNECT. Without a listener the connection would be closed without a response.
   server.on('connect', (_request, socket: Socket) => {
-    // Node takes its own listener away before.
+    // Node has removed its own error listener.
     socket.on('error', () => socket.destroy())
-    // A response now would be taken for that of an earlier request, which still waits for its own.
+    // The client would take a response now for that of an earlier request that still waits for its own.
     if (isResponseDue(socket)) socket.destroy()
-    else refuseSocket(socket, new IntakeError('malformed_http', 'This is no proxy.'), refusals)
+    else refuseSocket(socket, new IntakeError('malformed_http', 'This is not a proxy.'), refusals)
   })
   server.on('listening', sweep.start)
   server.on('close', sweep.stop)

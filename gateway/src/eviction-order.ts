@@ -1,26 +1,26 @@
 import type { Connection } from './exchange.ts'
 
-/** Knows which connection makes room when a new one comes. */
+/** Decides which connection is closed to make room for a new one. */
 export interface EvictionOrder {
-  /** The connection is new, or a request has come on it. */
+  /** The connection is new, or has a new request. */
   touch(connection: Connection): void
-  /** Nothing is under way on the connection any more that would be worth keeping it. */
+  /** The connection has nothing in progress that is worth keeping: it may be evicted. */
   rest(connection: Connection): void
-  /** The connection has got its API key, or has ended. */
+  /** The connection has been authenticated, or has closed. */
   remove(connection: Connection): void
-  /** The next to make room; undefined when all have requests under way. */
+  /** The next one to close; undefined when all have requests in progress. */
   next(): Connection | undefined
 }
 
 /**
- * The first is the connection without an API key that was silent for longest; then, of the API key with
- * the most idle ones, the one that is idle for longest, so that no key pushes out the connections of
- * another. Nor does it push out new ones, which have had no time to show a key: while it has more idle
- * connections than there are without a key, its own come first. A connection with a key and a request under
- * way never makes room, unless that is refused already.
+ * First the connection without an API key that has been silent longest. Then, of the API key with the
+ * most idle connections, the one that has been idle longest, so that no key evicts the connections of
+ * another. Connections younger than two sweeps have had no time to send a key: while a key has more
+ * idle connections than there are without a key, its own are evicted first. A connection with a key and
+ * a request in progress is never evicted, unless that request is already refused.
  */
 export function createEvictionOrder(): EvictionOrder {
-  // Sets keep the order in which they were filled: the oldest is the first.
+  // Sets keep insertion order: the oldest is the first.
   const withoutKey = new Set<Connection>()
   const idleByKey = new Map<string, Set<Connection>>()
 

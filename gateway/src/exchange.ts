@@ -7,24 +7,24 @@ export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /**
-   * Makes the request fail with an error that becomes its response. Set by whatever the request waits
-   * for at the moment; undefined while it waits for nothing that can fail.
+   * Fails the request with an error that becomes its response. Set by the step that the request waits
+   * for; undefined while it waits for nothing that can fail.
    */
   fail: ((error: IntakeError) => void) | undefined
   /** Called once, when the exchange has ended. */
   onEnd: (() => void) | undefined
-  /** Size at which the sweep refuses the body, with its framing. */
+  /** Size, with framing, at which the sweep refuses the body. */
   bodyBytesMax: number
   readonly progress: Progress
 }
 
-/** What `judgeExchange` remembers of an exchange between two sweeps. */
+/** State that `judgeExchange` keeps for an exchange between two sweeps. */
 export interface Progress {
-  /** Of the connection, in all. */
+  /** Total of the connection. */
   bytesRead: number
-  /** Of the body and its framing. */
+  /** Of the body, with framing. */
   bodyBytes: number
-  /** How far the body is ahead of the slowest rate that is accepted. */
+  /** How far the body is ahead of the minimum rate. */
   bytesAhead: number
   /** How long the request has been waiting for this process. */
   processingMs: number
@@ -32,30 +32,32 @@ export interface Progress {
   unreadMs: number
 }
 
-/** An open connection and what is under way on it. */
+/** An open connection and its requests in progress. */
 export interface Connection {
   readonly socket: Socket
-  /** Of the first valid API key that was sent on it. */
+  /** Of the first request with a valid API key. */
   apiKeyId: string | undefined
   /** How many sweeps have seen it; below two, its first request may not have been read yet. */
   sweeps: number
-  /** In the order of the requests, which is that of the responses. */
+  /** In the order of the requests, which is the order of the responses. */
   readonly exchanges: Exchange[]
   /** The turn of the event loop in which its latest request began, and how many began in it. */
   turn: number
   begunInTurn: number
-  /** The response to the latest request is the last one: what follows on the connection is ignored. */
+  /**
+   * The response to the latest request is the last one: later requests on the connection are ignored.
+   */
   isEnding: boolean
-  /** The rest of a body whose response has been sent. */
+  /** A body that still arrives after its response has been sent. */
   unwanted: { request: IncomingMessage; ms: number } | undefined
-  /** From now on it makes room for others like an idle one. */
+  /** From now on it may be evicted like an idle one. */
   readonly makeEvictable: () => void
 }
 
 /** Connections of the servers of this process, by their socket. */
 export const connections = new WeakMap<Socket, Connection>()
 
-/** The exchange of a request; undefined when it did not come over a connection (`inject`). */
+/** The exchange of a request; undefined when it did not arrive over a connection (`inject`). */
 export function exchangeOf(request: IncomingMessage): Exchange | undefined {
   return connections.get(request.socket)?.exchanges.findLast((one) => one.request === request)
 }
@@ -66,9 +68,9 @@ export function isResponseDue(socket: Socket): boolean {
 }
 
 /**
- * Ignores whatever the connection of a refused request brings after it. The response must say that it
- * closes. Until the client has read it the connection is worth no more than an idle one, unless earlier
- * requests on it wait for their responses.
+ * Ignores everything that follows a refused request on its connection. The response must say that the
+ * connection closes. Until the client has read it the connection may be evicted like an idle one,
+ * unless earlier requests on it wait for their responses.
  */
 export function ignoreFollowing(request: IncomingMessage): void {
   const connection = connections.get(request.socket)
@@ -78,8 +80,8 @@ export function ignoreFollowing(request: IncomingMessage): void {
 }
 
 /**
- * Lets the sweep make a request fail while `work` goes on, which then ends unseen: settles like `work`
- * or rejects with the error of the sweep.
+ * Lets the sweep fail a request while `work` keeps running; its result is then ignored. Settles like
+ * `work`, or rejects with the error of the sweep.
  */
 export function failable<Result>(request: IncomingMessage, work: Promise<Result>): Promise<Result> {
   const exchange = exchangeOf(request)
@@ -97,7 +99,7 @@ export function whenEnded(
   onEnd: () => void,
 ): void {
   const exchange = exchangeOf(request)
-  // A response that waits behind another one says nothing when its connection ends.
+  // A response that is queued behind another emits nothing when its connection closes.
   if (exchange === undefined) response.once('close', onEnd)
   else exchange.onEnd = onEnd
 }

@@ -3,9 +3,9 @@ import { rowJson } from './row-json.ts'
 import type { Extra } from './row.ts'
 
 /**
- * Finds the fields that have no column; nobody's field is lost because we do not know it.
+ * Finds the fields that have no column, so that no field is lost.
  *
- * @returns a map without a prototype, where `__proto__` is a field like any other; undefined: none
+ * @returns a map without a prototype, where `__proto__` is an ordinary field; undefined: none
  */
 export function unknownFields(value: object, known: ReadonlySet<string>): Extra {
   let unknown: Extra
@@ -17,13 +17,15 @@ export function unknownFields(value: object, known: ReadonlySet<string>): Extra 
   return unknown
 }
 
-/** The names of the fields round a record: those of the sender, and the one that holds it. */
+/**
+ * The names of the fields around a record: those of the sender, and the field that contains the record.
+ */
 export const submissionFields = (record: string): ReadonlySet<string> =>
   new Set([...senderFields, record])
 
 /**
- * Puts the unknown fields of a record at their path beside those of its submission. A batch may have an
- * unknown field of the name of that path: then both are there, in a list.
+ * Adds the unknown fields of a record, under the name `record`, to those of its submission. If the
+ * submission has an unknown field of that name, the result is a list of both.
  */
 export function joinExtra(submission: Extra, record: string, inRecord: Extra): Extra {
   if (inRecord === undefined) return submission
@@ -33,9 +35,9 @@ export function joinExtra(submission: Extra, record: string, inRecord: Extra): E
 }
 
 export interface ExtraPrinter {
-  /** What the submission adds to every record, in bytes. */
+  /** The bytes that the submission adds to every record. */
   readonly bytes: number
-  /** `extra` of a record as JSON, as `joinExtra` joins it; undefined: there is none. */
+  /** The `extra` column of a record as JSON, like `joinExtra`; undefined: there is none. */
   print(inRecord: Extra): string | undefined
 }
 
@@ -43,7 +45,7 @@ export interface ExtraPrinter {
 export function createExtraPrinter(submission: Extra, record: string): ExtraPrinter {
   const { [record]: namesake, ...others } = submission ?? {}
   const shared = rowJson(others).slice(1, -1)
-  // The only element of a list, for the field of that name may hold anything.
+  // Printed as the only element of a list, because the field may hold any value.
   const sharedNamesake = namesake === undefined ? '' : rowJson([namesake]).slice(1, -1)
   const withField = (json: string) => `{${shared}${shared && json && ','}${json}}`
   const field = JSON.stringify(record)

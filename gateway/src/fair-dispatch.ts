@@ -4,10 +4,11 @@ import { createRoundRobin } from './round-robin.ts'
 export type Dispatch = (account: string, serve: () => void) => void
 
 /**
- * Passes requests on at once while few come in one turn of the event loop. Beyond `perTurn` they wait, and
- * accounts take turns: a sender with a thousand requests at once delays its own, not those of others.
+ * Passes requests on at once while there are few in one turn of the event loop. Beyond `perTurn` they
+ * wait and accounts take turns: a sender with a thousand requests at once delays its own, not those of
+ * others.
  *
- * @param options.perTurn the most requests in one turn of the event loop
+ * @param options.perTurn maximum requests in one turn of the event loop
  */
 export function createFairDispatch({ perTurn }: { perTurn: number }): Dispatch {
   const waiting = createRoundRobin<() => void>()

@@ -12,23 +12,27 @@ export interface FeedbackForm {
   payload: FeedbackPayload
   /** The file parts, whatever their names, in their order. */
   uploads: Upload[]
-  /** The text parts beside the payload, by name; several with one name are a list. */
+  /** The text parts other than the payload, by name; several with one name become a list. */
   fields: Record<string, string | string[]>
-  /** The text parts for which there is no room; undefined: none. */
+  /** The text parts that exceeded the limits; undefined: none. */
   omitted: Omitted | undefined
 }
 
-/** The most that a form can hold, with room for the multipart framing. */
+/** Maximum size of a form, with room for the multipart framing. */
 export function formBytesMax(attachmentBytesMax: number): number {
   return limits.payloadBytes + limits.attachments * attachmentBytesMax + 64 * 1024
 }
 
-/** Every part, the text part too, arrives as a stream of bytes: nothing is truncated or decoded unseen. */
+/**
+ * Every part, including text parts, arrives as a stream of bytes: nothing is silently truncated or
+ * decoded.
+ */
 export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBaseOptions {
   return {
     isPartAFile: () => true,
     throwFileSizeLimit: false,
-    // More than arrives in one turn of the event loop: else the parser stalls on a part that it skips.
+    // More than arrives in one turn of the event loop: otherwise the parser stalls on a part that it
+    // skips.
     fileHwm: 1024 * 1024,
     limits: {
       parts: limits.formParts,
@@ -40,11 +44,11 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
 }
 
 /**
- * Reads a form to its end, its parts in any order. Files are held in memory; a file that is too
- * large, or one too many, is noted in its `Upload` and read past.
+ * Reads a form to its end, its parts in any order. Files are held in memory; a file that is too large
+ * or exceeds the count is noted in its `Upload` and discarded.
  *
  * @param options.bytesMax of the whole form
- * @throws {IntakeError} when the form is malformed or too large, or the payload is missing or wrong
+ * @throws {IntakeError} when the form is malformed or too large, or the payload is missing or invalid
  */
 export async function readFeedbackForm(
   request: FastifyRequest,
@@ -88,7 +92,7 @@ async function readForm(
     throw asRefusal(cause)
   } finally {
     watch?.close()
-    // The rest of a refused form is read past, so that the client gets to see the answer.
+    // Discards the rest of a refused form, so that the client can read the response.
     request.raw.unpipe()
     request.raw.resume()
   }
@@ -102,12 +106,12 @@ function asRefusal(cause: unknown): IntakeError {
   return new IntakeError('invalid_multipart', 'The form cannot be parsed.', { cause })
 }
 
-/** The errors of the parser for more parts than are read. */
+/** The error codes of the parser for too many parts. */
 const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
 
 /**
- * @param room for the text parts in bytes: what the payload leaves of its limit
- * @param omitted counts those that find none
+ * @param room bytes for the text parts: what the payload does not use of its limit
+ * @param omitted counts the parts that do not fit
  */
 function fieldsOf(
   texts: FormParts['texts'],
@@ -124,7 +128,7 @@ function fieldsOf(
     }
     roomLeft -= bytes
     const earlier = fields[name]
-    // What is not UTF-8 becomes U+FFFD: it must not cost the feedback.
+    // Invalid UTF-8 becomes U+FFFD: it must not cause the feedback to be refused.
     fields[name] = earlier === undefined ? text.toString() : [earlier, text.toString()].flat()
   }
   return fields

@@ -6,14 +6,14 @@ import type { ByteLease } from './byte-budget.ts'
 import { isImage, readUpload, type Upload } from './upload.ts'
 
 export interface FormParts {
-  /** How many the parser has handed over. */
+  /** The number of parts that the parser has emitted. */
   count: number
   payload?: Buffer
   /** The file parts, whatever their names, in their order. */
   uploads: Upload[]
   /** The text parts with other names, in their order. */
   texts: { name: string; text: Buffer }[]
-  /** Those of them that are beyond the limits and were read past. */
+  /** The text parts that exceeded the limits and were discarded. */
   omitted: Omitted
 }
 
@@ -25,8 +25,8 @@ export interface Omitted {
 /**
  * Reads every part of a form to its end.
  *
- * @throws {IntakeError} `invalid_multipart`, `invalid_request`, `body_too_large`, `busy`; and what the
- * parser throws
+ * @throws {IntakeError} `invalid_multipart`, `invalid_request`, `body_too_large`, `busy`; and the
+ * errors of the parser
  */
 export async function readParts(
   request: FastifyRequest,
@@ -38,7 +38,7 @@ export async function readParts(
   const readText = createTextReader(lease)
   for await (const part of request.parts()) {
     parts.count++
-    // With `isPartAFile` every part is one.
+    // With `isPartAFile` every part is a file.
     if (part.type !== 'file') continue
     const { file, filename } = part
     const name = nameOf(part)
@@ -57,7 +57,7 @@ export async function readParts(
       const hasPlace = parts.texts.length < limits.formTexts
       const { text, bytes } = await readText(file, hasPlace ? Buffer.byteLength(name) : Infinity)
       if (text !== undefined && !isUtf8(text) && (await isImage(text))) {
-        // Its header may be damaged, or the client names neither file nor type.
+        // Its header may be damaged, or the client sends neither file name nor type.
         const index = parts.uploads.length
         const upload = await readUpload([text], { index, bytesMax: attachmentBytesMax, lease })
         parts.uploads.push(upload)
@@ -82,7 +82,7 @@ export function invalidPart(pointer: string, detail: string): IntakeError {
 }
 
 function nameOf(part: MultipartFile): string {
-  // The types promise a name, but a client may have left it out.
+  // The types promise a name, but clients can omit it.
   const name = part.fieldname as string | undefined
   if (name === undefined && !isFile(part)) {
     throw new IntakeError('invalid_multipart', 'Every text part needs a name.')
@@ -92,10 +92,10 @@ function nameOf(part: MultipartFile): string {
   throw new IntakeError('invalid_multipart', detail)
 }
 
-/** The parser cuts the header of a part after 80 KiB, and what is in it. */
+/** The parser truncates the header of a part after 80 KiB. */
 const nameLengthMax = 16 * 1024
 
-/** Some clients name the type of an image and no file. */
+/** Some clients send the media type of an image without a file name. */
 function isFile({ filename, mimetype }: MultipartFile): boolean {
   return filename !== undefined || /^(image\/|application\/octet-stream$)/i.test(mimetype)
 }
@@ -104,17 +104,20 @@ function isFile({ filename, mimetype }: MultipartFile): boolean {
 const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
 
 interface Text {
-  /** Undefined: it was too large, and read past. */
+  /** Undefined: it was too large and was discarded. */
   text?: Buffer
   bytes: number
 }
 
-/** Reads text parts to their end, and keeps as many as have together no more bytes than a payload. */
+/**
+ * Reads text parts to their end, and keeps as many as together have no more bytes than a payload may
+ * have.
+ */
 function createTextReader(lease: ByteLease) {
   let kept = 0
   let leased = 0
 
-  /** @param nameBytes count as well; Infinity: the part is not kept */
+  /** @param nameBytes count as well; Infinity: the part is discarded */
   return async (stream: AsyncIterable<Buffer>, nameBytes = 0): Promise<Text> => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -125,7 +128,7 @@ function createTextReader(lease: ByteLease) {
         chunks.length = 0
         continue
       }
-      // What a part that was too large has taken serves the next one.
+      // Bytes leased for a part that turned out too large are reused for the next one.
       if (wanted > leased) lease.extend(wanted - leased)
       leased = Math.max(leased, wanted)
       chunks.push(chunk)

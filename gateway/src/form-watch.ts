@@ -5,19 +5,22 @@ import { IntakeError } from '@intake/contract'
 import { bodyTooLarge } from './body-lease.ts'
 import { chunksTooSmall, createChunkLimit } from './chunk-limit.ts'
 
-/** What the bytes of a form say, beside the parser that reads them (docs/decisions/0007-multipart-parser.md). */
+/** Scans the bytes of a form, independently of the parser (docs/decisions/0007-multipart-parser.md). */
 export interface FormWatch {
-  /** Parts that begin in the bytes so far; the parser passes over those that it cannot read. */
+  /** Number of parts that have begun; the parser skips parts that it cannot read. */
   readonly parts: number
-  /** Rejects when the form is too large or its chunks too small, when it has arrived and the parser does not end, and after `close`. */
+  /**
+   * Rejects when the form is too large, when its chunks are too small, when the parser does not end
+   * after the form has arrived, and after `close`.
+   */
   readonly failure: Promise<never>
   close(): void
 }
 
-/** Turns of the event loop. The parser waits for nothing but itself then, so a few are enough. */
+/** Turns of the event loop. The parser then waits for nothing else, so a few turns are enough. */
 const turnsAfterEnd = 1_000
 
-/** @param bytesMax of the whole form; what follows is not worth reading */
+/** @param bytesMax of the whole form */
 export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const delimiter = Buffer.from(`\r\n--${boundaryOf(raw.headers['content-type'])}`)
   const isAcceptable = createChunkLimit()
@@ -26,7 +29,10 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   let ended = false
   const closing = new AbortController()
   const { signal } = closing
-  /** Of the last bytes, what may be the beginning of a delimiter. The first line has no line break before it. */
+  /**
+   * The last bytes, as far as they may begin a delimiter. The first delimiter has no line break before
+   * it.
+   */
   let tail: Buffer = Buffer.from('\r\n')
 
   const count = (chunk: Buffer) => {
@@ -75,7 +81,7 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
 
 const dashes = Buffer.from('--')
 
-/** @throws {IntakeError} `invalid_multipart` when there is none, or an unusual one */
+/** @throws {IntakeError} `invalid_multipart` when the boundary is missing or unusual */
 function boundaryOf(contentType = ''): string {
   for (const [, name, quoted, plain] of contentType.matchAll(parameters)) {
     const boundary = quoted ?? plain ?? ''
@@ -85,5 +91,5 @@ function boundaryOf(contentType = ''): string {
 }
 
 const parameters = /;\s*([^\s=;"]+)=(?:"([^"]*)"|([^\s;"]*))/g
-/** RFC 2046 allows fewer characters, and 70 of them. */
+/** RFC 2046 allows fewer characters, and at most 70 of them. */
 const usualBoundary = /^[!-~ ]{0,199}[!-~]$/

@@ -8,11 +8,11 @@ export interface GroupCommit {
   /**
    * Resolves when the row is on stable storage.
    *
-   * @param deadline on the clock of `performance.now()`, in milliseconds
+   * @param deadline in milliseconds of `performance.now()`
    * @throws {IntakeError} `queue_unavailable` (certainly not stored) or `outcome_unknown`
    */
   append(row: Row, deadline: number): Promise<void>
-  /** Resolves when every row that was appended has settled. */
+  /** Resolves when all appended rows have settled. */
   close(): Promise<void>
 }
 
@@ -43,14 +43,14 @@ interface Waiting {
 
 const framesInFlightMax = 4
 /**
- * A frame costs Redis and the worker about as much as the work on fifty rows, so under load frames
- * start no closer together than this. A row that comes alone waits for nothing.
+ * A frame costs Redis and the worker about as much as processing fifty rows, so under load frames start
+ * at least this far apart. A lone row does not wait.
  */
 const frameIntervalMs = 4
-/** Where processor time is short, fewer and fuller frames are sooner done than many. */
+/** When CPU time is scarce, a few full frames finish sooner than many small ones. */
 const busyFrameIntervalMs = 8
 const busyUtilization = 0.8
-/** The rows of a frame settle together, so their deadlines may not lie further apart than this. */
+/** The rows of a frame settle together, so their deadlines may differ by this at most. */
 const deadlineSpreadMs = 1_000
 const frameRowsMax = 1_000
 /** As fast as level 1, and up to 5 % smaller (docs/decisions/0006-hot-path.md). */
@@ -58,13 +58,13 @@ const compression = { level: 2 }
 const frameCharactersMax = 1024 * 1024
 
 /**
- * Stores rows in frames. A lone row starts a frame at once; rows that come close together gather for
- * a few milliseconds, and while too many frames are in flight, and the next frame takes all of them:
- * the frames grow with the load, not their number. A frame holds rows of one partition only; rows of
- * other partitions wait for the next frame and cut none short.
+ * Stores rows in frames. A lone row starts a frame at once. Rows that arrive close together wait for a
+ * few milliseconds, or until fewer frames are in flight, and the next frame takes all of them: under
+ * load frames grow larger, not more numerous. All rows of a frame belong to one partition; rows of
+ * other partitions wait for the next frame.
  *
- * @param options.loopUtilization share of time in which this process works, 0 to 1
- * @param options.onStored told the number of rows of each stored frame
+ * @param options.loopUtilization share of time in which this process is busy, 0 to 1
+ * @param options.onStored called with the number of rows of each stored frame
  */
 export function createGroupCommit(options: {
   producer: Pick<FrameProducer, 'add'>
@@ -74,7 +74,7 @@ export function createGroupCommit(options: {
   const { producer } = options
   let waiting: Waiting[] = []
   let scheduled = false
-  /** On the clock of `performance.now()`. */
+  /** In milliseconds of `performance.now()`. */
   let nextStart = 0
   const inFlight = new Set<Promise<void>>()
 
@@ -90,7 +90,7 @@ export function createGroupCommit(options: {
     scheduled = false
     const frame = takeFrame()
     const isLone = frame.length <= 1 && inFlight.size === 0
-    // What did not fit into this frame waits no longer.
+    // Rows that did not fit into this frame do not wait longer.
     nextStart = isLone || waiting.length > 0 ? 0 : performance.now() + intervalMs()
     const flight = flush(frame).finally(() => {
       inFlight.delete(flight)
@@ -104,7 +104,10 @@ export function createGroupCommit(options: {
     return options.loopUtilization() > busyUtilization ? busyFrameIntervalMs : frameIntervalMs
   }
 
-  /** The oldest row, and as many of its partition as fit into one frame; the others keep their order. */
+  /**
+   * The oldest row, and as many rows of its partition as fit into one frame; the others keep their
+   * order.
+   */
   function takeFrame(): Waiting[] {
     rejectExpired()
     const [first] = waiting
@@ -134,7 +137,7 @@ export function createGroupCommit(options: {
     return frame
   }
 
-  /** Rows that have waited for too long are certainly not stored, and say so. */
+  /** Rejects rows whose deadline has passed; they are certainly not stored. */
   function rejectExpired(): void {
     const now = performance.now()
     const expired = waiting.filter(({ deadline }) => deadline <= now)
@@ -148,7 +151,8 @@ export function createGroupCommit(options: {
     if (frame.length === 0) return
     try {
       const ndjson = Buffer.from(frame.map(({ row }) => row.json + '\n').join(''))
-      // On the loop: a frame takes a fraction of what a trip to the thread pool costs.
+      // On the event loop: compressing a frame takes a fraction of the time of a round trip to the
+      // thread pool.
       const gzip = gzipSync(ndjson, compression)
       const deadline = Math.max(...frame.map((one) => one.deadline))
       await producer.add({ rows: frame.length, jsonBytes: ndjson.length, gzip }, deadline)

@@ -3,17 +3,17 @@ import { IntakeError } from '@intake/contract'
 
 const chunkBytes = 64 * 1024
 /**
- * Batches of the same event with ids and times get 15 to 140 times smaller, of one and the same event
- * 150 times; what gets smaller than that is made to cost much for little.
+ * Batches of similar events with ids and times compress 15 to 140 times, batches of identical events
+ * 150 times. Anything that compresses better is built to cost much for little.
  */
 const expansionMax = 200
-/** Any body may have this size. */
+/** A decompressed body of up to this size is always allowed. */
 const expansionFreeBytes = 64 * 1024
 
 /**
- * Decompresses gzip piece by piece, and stops at the first piece too many.
+ * Decompresses gzip in chunks, and stops at the first chunk over the limit.
  *
- * @param options.onChunk is called with each piece as it comes; may throw
+ * @param options.onChunk called with each chunk; may throw
  * @throws {IntakeError} `body_too_large`, `invalid_encoding`
  */
 export async function gunzip(
@@ -43,6 +43,6 @@ export async function gunzip(
 function tooLarge(bytesMax: number): IntakeError {
   const detail =
     `After decompression: at most ${bytesMax} bytes, and at most ` +
-    `${expansionMax} times as many as before plus ${expansionFreeBytes}.`
+    `${expansionMax} times the compressed size plus ${expansionFreeBytes}.`
   return new IntakeError('body_too_large', detail)
 }

@@ -1,14 +1,14 @@
 import { IntakeError } from '@intake/contract'
 
 /**
- * Memory of one member or element in bytes: the most that was measured, for objects that share no name
+ * Memory in bytes of one member or element: the measured maximum, for objects without common names
  * (docs/decisions/0008-json-bodies.md).
  */
 export const nodeBytes = 160
 
 export interface NodeCounter {
   /**
-   * Counts on in the next bytes of a document, which may be cut anywhere.
+   * Counts the next bytes of a document, which may be split anywhere.
    *
    * @returns the count so far
    * @throws {IntakeError} `body_too_large` beyond the maximum
@@ -19,9 +19,9 @@ export interface NodeCounter {
 }
 
 /**
- * Counts the members and elements of a JSON document before it is parsed. A comma stands for one and
- * the opening of an object or array for another, so an empty one counts twice. What is no JSON gives
- * some number.
+ * Counts the members and elements of a JSON document before it is parsed. Every comma and every opening
+ * bracket or brace counts as one, so an empty object or array counts twice: for itself, and as a member
+ * or element. For invalid JSON the count is arbitrary.
  */
 export function createNodeCounter(nodesMax: number): NodeCounter {
   let nodes = 0
@@ -35,7 +35,7 @@ export function createNodeCounter(nodesMax: number): NodeCounter {
       let count = nodes
       let at = Math.min(toSkip, end)
       toSkip -= at
-      // Loops that a byte ends, not a variable, are several times faster.
+      // Loops that end on a byte instead of a variable are several times faster.
       while (at < end) {
         if (inString) {
           while (at < end) {

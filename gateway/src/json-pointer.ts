@@ -1,8 +1,8 @@
 import { documentedFields } from '@intake/contract'
 
 /**
- * The JSON pointer to the first value that is wrong, as far as its names are in the documentation: names
- * that a client chose are not repeated. Undefined when none is wrong.
+ * The JSON pointer to the first invalid value. It stops at the first undocumented name, because names
+ * that a client chose are not repeated. Undefined when no value is invalid.
  */
 export function documentedPointer(
   value: unknown,

@@ -6,16 +6,17 @@ import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.
 import { isRoundingArray } from './rounding-array.ts'
 
 /**
- * Up to this size a document costs a millisecond at most, whatever is in it; it is parsed at once, and
- * counted then.
+ * Parsing a document of up to this size takes a millisecond at most, whatever it contains: it is parsed
+ * at once and counted afterwards.
  */
 export const smallJsonBytes = 8 * 1024
 
 /**
- * Parses a JSON document from the bytes of a request. Integers that a double would round are `bigint`s.
+ * Parses a JSON document from the bytes of a request. Integers that a double would round become
+ * `bigint`s.
  *
- * @param options.nodesMax the most members and elements
- * @param options.charge is called with the memory that the value takes, in bytes; may throw
+ * @param options.nodesMax maximum members and elements
+ * @param options.charge called with the memory that the value takes, in bytes; may throw
  * @throws {IntakeError} `invalid_encoding`, `invalid_json`, `body_too_large`
  */
 export function parseJson(
@@ -57,7 +58,7 @@ export function parseText(text: string): ParsedText {
 /**
  * The value of a document, parsed again if `parseText` has rounded an integer.
  *
- * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested some thousand levels deep
+ * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested thousands of levels deep
  */
 export function exactValue(text: string, { value, isRounded }: ParsedText): unknown {
   return isRounded && hasLargeInteger(text) ? parseExact(text) : value
@@ -75,17 +76,17 @@ function parse(parser: (text: string) => unknown, text: string): unknown {
   try {
     return parser(text)
   } catch {
-    // The message of the parser repeats a piece of the input, so it goes no further.
+    // The parser's message repeats part of the input, so it is not passed on.
     throw new IntakeError('invalid_json', 'The JSON cannot be parsed.')
   }
 }
 
 interface Survey {
-  /** Members and elements as `createNodeCounter` counts them, but not below the greatest depth. */
+  /** Members and elements as `createNodeCounter` counts them, down to the maximum depth. */
   nodes: number
-  /** Something lies deeper than a document may be nested. */
+  /** Something is nested deeper than allowed. */
   isDeep: boolean
-  /** A number is so large that it may be an integer that has been rounded. */
+  /** A number is so large that it may be a rounded integer. */
   isRounded: boolean
 }
 
@@ -106,7 +107,8 @@ function survey(value: unknown, depthLeft: number, found: Survey): void {
       survey(inner, depthLeft - 1, found)
     }
   } else {
-    // Parsed JSON inherits nothing that could be enumerated, and this is much faster than the rest.
+    // Parsed JSON inherits no enumerable properties, and `for … in` is much faster than the
+    // alternatives.
     for (const name in value) {
       found.nodes++
       survey((value as Record<string, unknown>)[name], depthLeft - 1, found)
@@ -116,13 +118,13 @@ function survey(value: unknown, depthLeft: number, found: Survey): void {
 }
 
 /**
- * Checks what the parser lets through.
+ * Checks what the parser does not.
  *
- * @param options.depthMax levels that it may be nested
- * @param options.pointer where the value lies in the document
- * @throws {IntakeError} `invalid_json`: nested too deep, or with a number beyond the range of a double;
- * `invalid_request`: with an integer that cannot be kept exactly; `body_too_large`: with more members and elements
- * than one record may have
+ * @param options.depthMax maximum nesting depth
+ * @param options.pointer location of the value in the document
+ * @throws {IntakeError} `invalid_json`: nested too deeply, or a number beyond the range of a double;
+ * `invalid_request`: an integer that cannot be kept exactly; `body_too_large`: more members and
+ * elements than one record may have
  */
 export function checkJson(
   value: unknown,
@@ -137,8 +139,8 @@ export function checkJson(
 
 function checkLargeIntegers(value: unknown, pointer: string): void {
   for (const [isWrong, detail] of [
-    [isBeyond64Bits, 'must not hold an integer beyond 64 bits'],
-    [isRoundingArray, 'must not hold an integer beyond 2^53 and a fraction in one array'],
+    [isBeyond64Bits, 'must not contain an integer beyond 64 bits'],
+    [isRoundingArray, 'must not contain an integer beyond 2^53 and a fraction in one array'],
   ] as const) {
     const at = documentedPointer(value, isWrong)
     if (at === undefined) continue

@@ -2,21 +2,21 @@ import type { Exchange } from './exchange.ts'
 
 export interface ExchangeLimits {
   bodyBytesPerSecondMin: number
-  /** From the last byte of the request to the first of the response. */
+  /** Timeout from the last byte of the request to the first of the response. */
   responseTimeoutMs: number
 }
 
-/** A body may be behind the slowest rate by what that rate brings in this time; no burst buys more. */
+/** A body may be this far behind the minimum rate. A fast burst does not extend it. */
 const bodyGraceSeconds = 10
-/** Time in which a client must read a response. */
+/** Timeout for a client to read a response. */
 const readTimeoutMs = 10_000
 
-/** Who makes an exchange last too long, if anybody does. */
+/** Why an exchange must end, or `fine`. */
 export type Verdict = 'fine' | 'slow_body' | 'endless_body' | 'no_response' | 'unread'
 
 /**
- * Judges an exchange that is the first on its connection, `elapsedMs` after the last time. Time counts
- * for whoever is waited for: the client while its body or its reading is due, this process otherwise.
+ * Judges the first exchange on a connection, `elapsedMs` after the previous call. The time counts
+ * against the client while its body or its reading is awaited, otherwise against this process.
  */
 export function judgeExchange(
   { request, response, progress, bodyBytesMax }: Exchange,
@@ -27,7 +27,7 @@ export function judgeExchange(
     progress.unreadMs += elapsedMs
     return progress.unreadMs > readTimeoutMs ? 'unread' : 'fine'
   }
-  // What is sent before its end waits for the rest of the body, and ends by itself.
+  // A response that began before its end waits for the rest of the body, and ends without help.
   if (response.headersSent) return 'fine'
 
   const { bytesRead } = request.socket

@@ -2,15 +2,18 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { createChunkLimit } from './chunk-limit.ts'
 
-/** A body of this size is read past after a refusal, so that the connection can stay open. */
+/**
+ * After a refusal, a body of up to this size is read and discarded so that the connection can stay
+ * open.
+ */
 export const unwantedBytesMax = 256 * 1024
-/** Time for the rest of an unwanted body, or for the client to read the response and go. */
+/** Timeout for the rest of an unwanted body, or for the client to read the response and disconnect. */
 export const lingerMs = 2_000
 
 /**
- * Sends `payload` at once and ends after it when the body has ended, at the latest after two seconds.
- * Ending at once, with bytes of the body unread, would reset the connection, and the client might
- * never see the response. Of the body only a little is read; then TCP stops the sender.
+ * Sends `payload` at once, and ends the stream when the body has ended, after two seconds at the
+ * latest. Ending it at once, with unread bytes of the body, would reset the connection, and the client
+ * might never see the response. Only a little of the body is read; then TCP stops the sender.
  */
 export function lingering(payload: string, request: IncomingMessage): Readable {
   return Readable.from(payloadAndPause(payload, request), { objectMode: false })
@@ -21,7 +24,10 @@ async function* payloadAndPause(payload: string, request: IncomingMessage): Asyn
   await endOfBody(request)
 }
 
-/** Reads past a body and resolves at its end, when the connection ends, after two seconds, or at tiny chunks. */
+/**
+ * Discards a body. Resolves when it ends, when the connection closes, after two seconds, or when chunks
+ * are tiny.
+ */
 function endOfBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     if (request.readableEnded || request.destroyed) {

@@ -1,11 +1,11 @@
 const windowMs = 100
 
 /**
- * Measures the share of time, 0 to 1, in which the event loop of this process does not wait for
- * anything to do. Waiting for a processor counts as work.
+ * Measures the share of time, 0 to 1, in which the event loop of this process is busy. Waiting for a
+ * CPU counts as busy.
  *
- * @returns tells the share over the latest window, and 0 before the first one has ended; a window
- * lasts a tenth of a second, or until the first question after that
+ * @returns a function that gives the share over the latest window, and 0 before the first window has
+ * ended; a window lasts a tenth of a second, or until the first call after that
  */
 export function createLoopUtilization(): () => number {
   let start = { at: performance.now(), activeMs: activeMs() }

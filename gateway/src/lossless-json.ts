@@ -1,16 +1,16 @@
 import { parse } from 'lossless-json'
 
 /**
- * Parses JSON as `JSON.parse` does, but keeps integers exact: those beyond the safe range become a
- * `bigint`. Numbers with a fraction or an exponent are doubles.
+ * Parses JSON as `JSON.parse` does, but keeps integers exact: those beyond the safe range become
+ * `bigint`s. Numbers with a fraction or an exponent are doubles.
  *
- * @throws for what is not JSON, or is nested some thousand levels deep
+ * @throws for invalid JSON, and for JSON that is nested thousands of levels deep
  */
 export function parseLossless(text: string): unknown {
   return flatten(parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue }))
 }
 
-/** Longer than any integer of 64 bits; to convert it would take time that grows with its square. */
+/** Longer than any 64-bit integer. Converting longer ones takes quadratic time. */
 const digitsMax = 20
 const beyond64Bits = 2n ** 64n
 
@@ -20,7 +20,10 @@ function parseNumber(text: string): number | bigint {
   return text.length > digitsMax ? beyond64Bits : BigInt(text)
 }
 
-/** The parser joins strings one character at a time; reading one makes it compact, 40 times smaller. */
+/**
+ * The parser joins strings one character at a time; reading a character flattens the string, which
+ * makes it 40 times smaller.
+ */
 function flatten(value: unknown): unknown {
   if (typeof value === 'string') value.charCodeAt(0)
   else if (Array.isArray(value)) value.forEach(flatten)
@@ -29,8 +32,8 @@ function flatten(value: unknown): unknown {
 }
 
 /**
- * Whether a name in a JSON document has an escape. `JSON.parse` of Node 24 and 26 confuses such names
- * with others (nodejs/node#63785). What is no JSON may give either answer.
+ * Whether a name in a JSON document contains an escape. `JSON.parse` of Node 24 and 26 confuses such
+ * names with others (nodejs/node#63785). For invalid JSON the result is arbitrary.
  */
 export function hasEscapedName(json: string): boolean {
   for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at)) {
@@ -42,8 +45,8 @@ export function hasEscapedName(json: string): boolean {
 }
 
 /**
- * Whether a JSON document has an integer beyond the safe range. `1e16` and `10000000000000000.0` are none:
- * they are doubles. What is no JSON may give either answer.
+ * Whether a JSON document contains an integer beyond the safe range. `1e16` and `10000000000000000.0`
+ * do not count: they are doubles. For invalid JSON the result is arbitrary.
  */
 export function hasLargeInteger(json: string): boolean {
   let at = 0
@@ -65,7 +68,7 @@ export function hasLargeInteger(json: string): boolean {
 }
 
 const isDigit = (code: number) => code >= zero && code <= nine
-/** `.`, `e` or `E` behind the digits of an integer. */
+/** `.`, `e` or `E` after the digits of an integer. */
 const isPartOfDouble = (code: number) => code === dot || (code | 0x20) === letterE
 const isPartOfNumber = (code: number) =>
   isDigit(code) || isPartOfDouble(code) || code === plus || code === minus
@@ -74,7 +77,7 @@ function isSafe(json: string, from: number, to: number): boolean {
   return to - from <= digitsMax && Number.isSafeInteger(Number(json.slice(from, to)))
 }
 
-/** The place behind the string in which `at` lies, or behind the text. */
+/** The position after the string that contains `at`, or the end of the text. */
 function endOfString(json: string, at: number): number {
   while (at < json.length) {
     const code = json.charCodeAt(at)

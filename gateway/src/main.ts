@@ -23,7 +23,7 @@ await runProcess({
       ),
     })
     const redisConnection = createConnectionCheck(redis)
-    /** While Redis is away its connection reports that, and only that. */
+    /** While Redis is down its connection reports that, and only that is logged. */
     const warnWhileConnected = (message: string) => {
       const warn = limitRepeats((err, omitted) => log.warn({ err, omitted }, message))
       return (error: unknown) => {
@@ -33,7 +33,7 @@ await runProcess({
     const apiKeys = watchApiKeys({
       store: createApiKeyStore({ redis }),
       intervalMs: 2_000,
-      // The known keys stay in force.
+      // The keys that are already known remain valid.
       onError: warnWhileConnected('API keys could not be read'),
     })
     const redisPoll = pollRedisState({

@@ -18,7 +18,7 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   })
   const frames = new Counter({
     name: 'intake_frames_enqueued_total',
-    help: 'Frames that carried the accepted records.',
+    help: 'Frames that contain the accepted records.',
     labelNames: ['kind'],
     registers: [registry],
   })
@@ -30,13 +30,13 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   })
   const entriesRejected = new Counter({
     name: 'intake_batch_entries_rejected_total',
-    help: 'Entries of batches that were rejected while others could be accepted, by code.',
+    help: 'Rejected entries of batches, by code.',
     labelNames: ['code'],
     registers: [registry],
   })
   const connectionsEnded = new Counter({
     name: 'intake_connections_ended_total',
-    help: 'Connections that the gateway ended before the client did, by reason.',
+    help: 'Connections that the gateway closed before the client did, by reason.',
     labelNames: ['reason'],
     registers: [registry],
   })

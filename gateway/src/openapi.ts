@@ -2,7 +2,7 @@ import swagger, { type FastifyDynamicSwaggerOptions, type SwaggerTransform } fro
 import type { FastifyInstance } from 'fastify'
 import { limits } from '@intake/contract'
 
-/** The head of the OpenAPI document; its operations come from the schemas of the routes. */
+/** The header of the OpenAPI document; its operations come from the schemas of the routes. */
 const openapi: FastifyDynamicSwaggerOptions = {
   hideUntagged: true,
   openapi: {
@@ -12,8 +12,8 @@ const openapi: FastifyDynamicSwaggerOptions = {
       version: '0.1.0',
       description:
         'Accepts user feedback and application log events. Retry only on network errors and on ' +
-        '408, 429, 502, 503 and 504, after Retry-After. 503 means: not stored, except with the ' +
-        'code `outcome_unknown`. 500 is a fault of Intake, and the record may or may not be stored: ' +
+        '408, 429, 502, 503 and 504, after Retry-After. 503 means not stored, except with the ' +
+        'code `outcome_unknown`. 500 is a fault of Intake; the record may or may not be stored: ' +
         'retry at most three times. Lengths of texts are Unicode code points.',
     },
     components: {
@@ -39,10 +39,10 @@ const requestHeaders = {
     minLength: 1,
     maxLength: limits.identifierLength,
     description:
-      'The same for every attempt to send the same record or batch: it is stored once within 72 ' +
-      'hours, a feedback within 30 days. Of a batch it covers all entries, and identifies those ' +
-      'without an `id`. Other content, or another id, from the same application and device under the ' +
-      'same key is refused.',
+      'The same for every attempt to send the same record or batch: the record is stored once within 72 ' +
+      'hours, feedback within 30 days. The key of a batch covers all entries, and identifies those ' +
+      'without an `id`. Other content, or another id, under the same key from the same application ' +
+      'and device is refused.',
   },
   'content-encoding': {
     type: 'string',
@@ -52,15 +52,15 @@ const requestHeaders = {
   prefer: {
     type: 'string',
     description:
-      '`handling=lenient`: attachments that are too large, too many or no images are left out, ' +
-      'an invalid e-mail is kept in `extra` only, and the rest is stored; the response tells what ' +
-      'became of each.',
+      '`handling=lenient`: attachments that are too large, too many or not images are left out, ' +
+      'an invalid e-mail is kept only in `extra`, and the rest is stored; the response has the result ' +
+      'of each.',
   },
 }
 
 /**
- * Puts the headers that an operation reads into the document, and only there: what is wrong with one
- * is refused where it is read.
+ * Documents the headers that an operation reads. It does not validate them: they are refused where they
+ * are read.
  */
 export function documentHeaders(...names: (keyof typeof requestHeaders)[]): {
   swaggerTransform: SwaggerTransform

@@ -2,14 +2,15 @@ import { createNodeCounter, nodeBytes } from './json-nodes.ts'
 import { decodeJson, exactValue, parseJson, parseText, smallJsonBytes } from './json.ts'
 import type { Turns } from './turns.ts'
 
-/** Up to this size even the slow parser is done within some milliseconds. */
+/** Up to this size even the slow parser finishes within a few milliseconds. */
 const shortJsonBytes = 64 * 1024
 
 /**
- * Parses a JSON document like `parseJson`; one that may take long in turns with those of other API keys.
+ * Parses a JSON document like `parseJson`; documents that may take long take turns with those of other
+ * API keys.
  *
- * @param options.account the API key that it came with
- * @param options.nodes how many members and elements it has, if they have been counted
+ * @param options.account the API key of the request
+ * @param options.nodes number of members and elements, if it is known
  */
 export async function parseInTurns(
   json: Buffer,

@@ -4,7 +4,7 @@ import type { ObjectStore } from '@intake/object-store'
 import type { FrameProducer } from '@intake/queue'
 import type { IdempotencyStore } from './identity/idempotency-store.ts'
 
-/** What the gateway needs from outside; each type documents its guarantee. */
+/** The external dependencies of the gateway; each type documents its guarantee. */
 export interface GatewayPorts {
   apiKeys: Pick<ApiKeyDirectory, 'isLoaded' | 'find'>
   attachments: Pick<ObjectStore, 'put' | 'remove'>

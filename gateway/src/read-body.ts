@@ -5,8 +5,8 @@ import { chunksTooSmall, createChunkLimit } from './chunk-limit.ts'
 import { exchangeOf } from './exchange.ts'
 
 /**
- * Reads the body of a request to its end; each piece is taken out of the budget as it arrives. The
- * `bodyLimit` of the route is its largest size.
+ * Reads the body of a request to its end, and charges each chunk to the byte budget as it arrives. The
+ * `bodyLimit` of the route is the maximum size.
  *
  * @throws {IntakeError} `body_too_large`, `busy`, or `malformed_http` when the body ends early
  */

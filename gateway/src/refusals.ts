@@ -7,7 +7,7 @@ export interface Refusals {
   note(refusal: { error: IntakeError; requestId: string; apiKeyId: string | undefined }): void
   /** @param rejection.errors of the rejected entries of one batch */
   noteEntries(rejection: { errors: IntakeError[]; requestId: string; apiKeyId: string }): void
-  /** Writes what has not been logged yet. */
+  /** Logs everything that has not been logged yet. */
   close(): void
 }
 
@@ -15,7 +15,7 @@ interface Sample {
   apiKeyId: string
   /** Of one of the requests. */
   requestId: string
-  /** Requests. */
+  /** Number of requests. */
   count: number
 }
 
@@ -24,13 +24,13 @@ type RefusedRequests = Sample & { error: IntakeError }
 type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
 
 const intervalMs = 1_000
-/** Beyond it the API keys of a second are not told apart. */
+/** Beyond this number of lines in a second, API keys are no longer distinguished. */
 const linesMax = 1_000
 
 /**
- * Counts every refused request and every rejected entry of a batch, and logs one line for each code, API
- * key and second, with the id of one of its requests. Without Redis every request is refused, and a line
- * for each would cost more than the refusal.
+ * Counts every refused request and every rejected batch entry, and logs one line per code, API key and
+ * second, with the id of one of the requests. When Redis is down every request is refused, and logging
+ * each would cost more than the refusal.
  */
 export function createRefusals(options: { metrics: GatewayMetrics; log: Logger }): Refusals {
   const { metrics, log } = options
@@ -67,7 +67,7 @@ export function createRefusals(options: { metrics: GatewayMetrics; log: Logger }
   }
 }
 
-/** The line of these codes and this API key; the given one if there is none yet. */
+/** The line for these codes and this API key; `fresh` if there is none yet. */
 function lineOf<Line extends Sample>(lines: Map<string, Line>, codes: string, fresh: Line): Line {
   const apiKeyId = lines.size < linesMax ? fresh.apiKeyId : 'several'
   const name = `${codes} ${apiKeyId}`

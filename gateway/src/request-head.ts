@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { IntakeError } from '@intake/contract'
 
-/** More header fields than any client or proxy sends. Node would silently drop what exceeds its limit. */
+/**
+ * More header fields than any client or proxy sends. Node silently drops fields beyond its own limit.
+ */
 export const headerFieldsMax = 100
 
-/** Fields whose meaning is not clear when they are sent twice. */
+/** Fields that are ambiguous when sent twice. */
 const singleFields = new Set(['host', 'x-api-key', 'content-type', 'idempotency-key'])
 const singleFieldLengths = new Set([...singleFields].map((name) => name.length))
 
@@ -14,8 +16,8 @@ const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/
 const bodiless = new Set(['GET', 'HEAD'])
 
 /**
- * Why a request is refused by its head alone; undefined when it is not. The parser of Node checks the
- * syntax and `Content-Length`, and lets pass what is checked here.
+ * Why a request is refused by its head; undefined when it is acceptable. Node's parser checks the
+ * syntax and `Content-Length`; this checks what the parser accepts.
  */
 export function headProblem(request: IncomingMessage): IntakeError | undefined {
   const { headers, rawHeaders, httpVersion } = request

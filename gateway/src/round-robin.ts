@@ -1,13 +1,15 @@
 export interface RoundRobin<Item> {
   add(account: string, item: Item): void
-  /** Takes the oldest item of the account whose turn it is; undefined when there is none. */
+  /**
+   * Removes and returns the oldest item of the account whose turn it is; undefined when there is none.
+   */
   next(): Item | undefined
   isEmpty(): boolean
 }
 
 /** A queue in which accounts take turns, so that none waits for all the items of another. */
 export function createRoundRobin<Item>(): RoundRobin<Item> {
-  /** By account; the first one is next. */
+  /** By account, in order of turns. */
   const queues = new Map<string, Item[]>()
   return {
     add(account, item) {

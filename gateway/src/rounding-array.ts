@@ -1,14 +1,14 @@
 interface Numbers {
-  /** How deep arrays are nested; undefined without any element. */
+  /** Nesting depth of arrays; undefined without any element. */
   depth: number | undefined
   hasLarge: boolean
   hasFraction: boolean
 }
 
 /**
- * Whether ClickHouse would round an integer of this value: an array in which, down to the same depth of
- * arrays, everything is a number or null gets one type, and that is a double when an integer beyond 2^53
- * stands beside a fraction. In any other array every element keeps its type.
+ * Whether ClickHouse would round an integer of this value. ClickHouse gives an array one type if all
+ * its elements are numbers or null at the same nesting depth. That type is a double when the array has
+ * both an integer beyond 2^53 and a fraction. In any other array every element keeps its own type.
  */
 export function isRoundingArray(value: unknown): boolean {
   if (!Array.isArray(value)) return false
@@ -16,7 +16,9 @@ export function isRoundingArray(value: unknown): boolean {
   return numbers !== undefined && numbers.hasLarge && numbers.hasFraction
 }
 
-/** Undefined when there is more than numbers, or not all of them at one depth. */
+/**
+ * Undefined when there are other values than numbers and null, or when they are at different depths.
+ */
 function numbersOf(value: unknown): Numbers | undefined {
   const found: Numbers = { depth: undefined, hasLarge: false, hasFraction: false }
   if (value === null) return found

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * Prints a row as one line of JSON that ClickHouse takes, whatever the client has put into it: halves of
- * surrogate pairs, which are not Unicode, become U+FFFD. A `bigint` is printed with its digits; a double
+ * Prints a row as one line of JSON that ClickHouse accepts, whatever the client sent. Lone surrogates,
+ * which are not valid Unicode, become U+FFFD. A `bigint` is printed with all its digits; a double
  * beyond the safe integers with an exponent, so that ClickHouse reads a double.
  */
 export function rowJson(row: object): string {
   if (hasLargeNumber(row)) return unusualJson(row)
   const json = JSON.stringify(row)
-  // That is how a half is printed; the letters may also be text, which does no harm.
+  // A lone surrogate is printed like this. Text may contain the same letters, which does no harm.
   return json.includes('\\ud') ? unusualJson(row) : json
 }
 
-/** Nobody can guess it, so no text of a client can look like one of these numbers. */
+/** Random, so that no text of a client can look like one of these numbers. */
 const mark = randomBytes(16).toString('hex')
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g')
 

@@ -8,7 +8,7 @@ import {
 import { createIdentity, type Identity } from './identity/identity.ts'
 import { rowJson } from './row-json.ts'
 
-/** A finished table row. Its bytes never change again: what a retry re-inserts is the same row. */
+/** A finished table row. Its bytes never change: a retry inserts the same row again. */
 export interface Row {
   /** UUIDv7. */
   id: string
@@ -25,7 +25,7 @@ export interface StoredAttachment {
   sha256: string
 }
 
-/** What a request says of all its records. */
+/** Properties of a request that all its records share. */
 export interface RequestContext {
   apiKeyId: string
   /** UUID. */
@@ -34,7 +34,7 @@ export interface RequestContext {
   receivedAtMs: number
 }
 
-/** The columns that all records of a request have in common, as the middle of their rows. */
+/** The columns that all records of a request share, as the middle part of their rows. */
 export function senderColumns(context: RequestContext, from: Sender): string {
   return columns({
     received_at: new Date(context.receivedAtMs).toISOString(),
@@ -51,9 +51,9 @@ export function senderColumns(context: RequestContext, from: Sender): string {
 export type Extra = Record<string, unknown> | undefined
 
 /**
- * All of a log event's row but the identity.
+ * The row of a log event without the identity.
  *
- * @param sender of `senderColumns`
+ * @param sender from `senderColumns`
  * @param extra JSON; undefined: no unknown fields
  */
 export function logColumns(sender: string, log: LogEntry, extra: string | undefined): string {
@@ -66,7 +66,7 @@ export function logColumns(sender: string, log: LogEntry, extra: string | undefi
   return extra === undefined ? `${sender},${record}` : `${sender},${record},"extra":${extra}`
 }
 
-/** @param sender of `senderColumns` */
+/** @param sender from `senderColumns` */
 export function feedbackRow(
   identity: Identity,
   sender: string,
@@ -88,7 +88,7 @@ export function feedbackRow(
   return finishRow(identity, `${sender},${printed}`)
 }
 
-/** @param others all columns but those of the identity */
+/** @param others all columns except those of the identity */
 export function finishRow({ id, time }: Identity, others: string): Row {
   return {
     id,
@@ -97,29 +97,29 @@ export function finishRow({ id, time }: Identity, others: string): Row {
   }
 }
 
-/** What `finishRow` adds. */
+/** The bytes that `finishRow` adds. */
 export const identityBytes = finishRow(createIdentity(0), '').json.length
 
-/** The columns of a row without the braces round them. */
+/** The columns of a row without the enclosing braces. */
 function columns(values: object): string {
   return rowJson(values).slice(1, -1)
 }
 
 /**
- * Documented properties go to their typed columns, all others to `device_extra`. Takes the device
- * apart in place: copying it would cost as much as printing it.
+ * Moves documented properties to their typed columns and all others to `device_extra`. Modifies the
+ * device in place: copying it would cost as much as printing it.
  */
 function splitDevice(device: Record<string, unknown>): {
   device: Record<string, unknown>
   device_extra: Record<string, unknown>
 } {
-  // Without a prototype, a property called `__proto__` is a property like any other.
+  // Without a prototype, a property named `__proto__` is an ordinary property.
   const extra: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   for (const name in device) {
     const value = device[name]
     if (value !== null && documentedDeviceFields.has(name)) continue
     if (value !== null) extra[name] = value
-    // Undefined is not printed, and deleting a property makes the object slow.
+    // `undefined` is not printed, and deleting a property makes the object slow.
     device[name] = undefined
   }
   for (const name of timestampDeviceFields) {
@@ -129,7 +129,10 @@ function splitDevice(device: Record<string, unknown>): {
   return { device, device_extra: extra }
 }
 
-/** `2026-11-21T06:30:00Z`, with up to three digits of a fraction, is what it should be. */
+/**
+ * A timestamp of at most this length ending in `Z`, like `2026-11-21T06:30:00.123Z`, already has the
+ * right form.
+ */
 const utcLengthMax = 24
 
 function inUtc(timestamp: string): string {

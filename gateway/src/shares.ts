@@ -1,16 +1,16 @@
-/** Shares an amount among accounts, so that no account can starve the others. */
+/** Divides an amount among accounts, so that no account can starve the others. */
 export interface Shares {
-  /** Whether `amount` more can be taken for the account now. */
+  /** Whether the account can take `amount` more now. */
   hasRoom(account: string, amount: number): boolean
-  /** Takes `amount` for the account; false when there is no room, and then takes nothing. */
+  /** Takes `amount` for the account. Returns false and takes nothing when it is not available. */
   take(account: string, amount: number): boolean
   giveBack(account: string, amount: number): void
 }
 
 /**
- * An account may hold this many times what stays free for the others. A single greedy account gets two
- * thirds, two of them two fifths each: whoever comes next always finds room, which a fixed share per
- * account could not promise.
+ * An account may hold this many times the amount that stays free. One greedy account gets two thirds,
+ * two get two fifths each: a new account always finds capacity, which a fixed share per account could
+ * not guarantee.
  */
 const timesFree = 2
 

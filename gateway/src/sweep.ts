@@ -4,7 +4,7 @@ import { ignoreFollowing, type Connection, type Exchange } from './exchange.ts'
 import { judgeExchange, type ExchangeLimits } from './judge-exchange.ts'
 import { lingerMs } from './linger.ts'
 
-/** What measures time; tests have a faster one. */
+/** The source of time; tests have a faster one. */
 export interface SweepClock {
   now(): number
   intervalMs: number
@@ -13,21 +13,21 @@ export interface SweepClock {
 export const realClock: SweepClock = { now: () => performance.now(), intervalMs: 500 }
 
 const stepMsMax = 1_000
-/** After a close this long, what is still under way is given up. Processes end themselves after ten seconds. */
+/** Timeout for requests in progress after `drain`. The process itself is killed after ten seconds. */
 const drainMs = 7_000
 const lastWordMs = 1_000
 
 export interface Sweep {
   start(): void
-  /** From now on requests under way have a limited time left. */
+  /** From now on requests in progress have limited time left. */
   drain(): void
   stop(): void
 }
 
 /**
- * Looks at every connection twice a second and ends what lasts too long: bodies that trickle, requests
- * without a response, responses that are not read. One timer for all: a request costs none. A pause
- * of this process counts for no more than a second, for meanwhile it has read nothing.
+ * Checks every connection twice a second and ends what takes too long: slow bodies, requests without a
+ * response, unread responses. One timer serves all connections, so a request costs no timer. A pause of
+ * this process counts as one second at most, because the process read nothing meanwhile.
  */
 export function createSweep(options: {
   connections: Connections

@@ -3,25 +3,25 @@ import { createRoundRobin } from './round-robin.ts'
 
 export interface Turns {
   /**
-   * Runs a piece of work of a few milliseconds when its turn has come; settles as it does.
+   * Runs a piece of work of a few milliseconds in its turn; settles with its result.
    *
-   * @param account whose work it is: accounts take turns, the work of each is done in its order
+   * @param account the owner of the work: accounts take turns, and the work of each runs in order
    */
   take: TakeTurn
-  /** The same for a piece that may take a tenth of a second: short ones do not queue behind it. */
+  /** The same for work that may take a tenth of a second: short pieces do not queue behind it. */
   takeLong: TakeTurn
 }
 
 type TakeTurn = <Result>(account: string, work: () => Result) => Promise<Result>
 
-/** Work up to this time is followed by the next at once. */
+/** After work of up to this time the next piece starts at once. */
 const shortMs = 5
 const pauseMsMax = 200
 
 /**
- * Lets long pieces of work hold the event loop one at a time, and after each gives the loop to others for
- * as long as the piece took: they get half of it. However much work one account has, another one waits
- * for one piece of it.
+ * Runs long pieces of work one at a time, and after each one pauses for as long as it took: other tasks
+ * get half of the event loop. However much work one account has, another account waits for one piece of
+ * it only.
  */
 export function createTurns(): Turns {
   return { take: createQueue(), takeLong: createQueue() }

@@ -6,26 +6,26 @@ import type { ByteLease } from './byte-budget.ts'
 /** An image that may be stored. */
 export interface Image {
   body: Buffer
-  /** Decided by the bytes, never by the name or the declared type. */
+  /** Determined from the bytes, never from the name or the declared type. */
   contentType: string
   extension: string
   /** In hexadecimal. */
   sha256: string
 }
 
-/** What became of one file part: an image, or the reason why it cannot be kept. */
+/** The result for one file part: an image, or the reason why it cannot be kept. */
 export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeError })
 
-/** The signatures of images are within it. In archives the library would search every byte. */
+/** Signatures of images lie within these bytes. For archives the library would search every byte. */
 const signatureBytesMax = 4_100
-/** The library would read all tags, up to 65,535 of them, wherever in the file they are. */
+/** The library would read all tags, up to 65,535, wherever they are in the file. */
 const tiffSignatures = [Buffer.from('II*\0'), Buffer.from('MM\0*')]
 
 /**
  * Reads one file part to its end.
  *
- * @param options.index its place among the attachments, from 0
- * @throws {IntakeError} `busy` when there is no room for what has arrived
+ * @param options.index position among the attachments, from 0
+ * @throws {IntakeError} `busy` when there is no capacity for the bytes
  */
 export async function readUpload(
   stream: AsyncIterable<Buffer> | Iterable<Buffer>,
@@ -72,7 +72,7 @@ export async function readUpload(
   return { bytes, image: { body, contentType, extension, sha256: hash.digest('hex') } }
 }
 
-/** The media type by the first bytes; empty when they say nothing. */
+/** The media type by the first bytes; empty when it is unknown. */
 async function detectType(body: Buffer): Promise<string> {
   const start = body.subarray(0, 4)
   if (tiffSignatures.some((signature) => signature.equals(start))) return 'image/tiff'
@@ -80,7 +80,7 @@ async function detectType(body: Buffer): Promise<string> {
   return type?.mime ?? ''
 }
 
-/** Whether the bytes are those of an image that may be an attachment. */
+/** Whether the bytes are an image of an allowed type. */
 export async function isImage(bytes: Buffer): Promise<boolean> {
   return imageTypes.has((await fileTypeFromBuffer(bytes))?.mime ?? '')
 }

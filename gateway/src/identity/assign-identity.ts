@@ -4,18 +4,19 @@ import type { IdempotencyStore, KeyScope } from './idempotency-store.ts'
 import { createIdentity, isUuidV7, parseIdentity, type Identity } from './identity.ts'
 
 /**
- * The identity of a record. A UUIDv7 that the client gave a log event is the identity itself: a repeat
- * makes the same one, and nothing is remembered. Any other key is reserved together with the identity of
- * its first attempt. Without either it is a new one.
+ * Assigns the identity of a record. A UUIDv7 that the client gave a log event is the identity: a retry
+ * has the same one, and nothing is reserved. Any other key is reserved together with the identity of
+ * its first attempt. Without either, the identity is new.
  *
- * @param options.clientId of `clientIdKey`
- * @param options.key the `Idempotency-Key` of the request; it is reserved also beside a client's id
- * @param options.nowMs when the record arrived; `timeMs`: when its event happened, as far as that can be
- * believed; both in milliseconds since 1970
- * @param options.fingerprint of what is stored of the record, but not of the device: its battery goes down
- * between two attempts
- * @throws {IntakeError} `id_time_out_of_range`; `idempotency_key_reused` also when the key stands for
- * another record than the client's id; and as `IdempotencyStore.reserve`
+ * @param options.clientId from `clientIdKey`
+ * @param options.key the `Idempotency-Key` of the request; it is reserved even if the client also sent
+ * an id
+ * @param options.nowMs when the record arrived; `timeMs`: when its event happened, if that is
+ * plausible; both in milliseconds since 1970
+ * @param options.fingerprint hash of the stored content, without the device: its battery level changes
+ * between attempts
+ * @throws {IntakeError} `id_time_out_of_range`; `idempotency_key_reused`, also when the key and the
+ * client's id belong to different records; and the errors of `IdempotencyStore.reserve`
  */
 export function assignIdentity(options: {
   store: IdempotencyStore
@@ -57,7 +58,9 @@ export function assignIdentity(options: {
   }
 }
 
-/** Nothing of the record is stored then, so it must not get the id of the other one as a success. */
+/**
+ * The record is not stored then, so the client must not get the id of the other record as a success.
+ */
 function otherRecord(): IntakeError {
   return new IntakeError(
     'idempotency_key_reused',

@@ -1,13 +1,13 @@
 import { IntakeError, limits } from '@intake/contract'
 import { timeOfUuidV7 } from './identity.ts'
 
-/** Whether a moment is near enough to `nowMs` to be believed: 30 days before to 10 minutes after. */
+/** Whether a time is plausible: within 30 days before and 10 minutes after `nowMs`. */
 function isInWindow(timeMs: number, nowMs: number): boolean {
   return timeMs >= nowMs - limits.eventAgeMs && timeMs <= nowMs + limits.eventAheadMs
 }
 
 /**
- * The moment of an event, as far as it can be believed: what the device says, or else `nowMs`.
+ * The time of an event: the time that the device sent, if it is plausible, otherwise `nowMs`.
  *
  * @param timestamp ISO 8601
  * @param nowMs when the event arrived, in milliseconds since 1970
@@ -19,8 +19,8 @@ export function eventTimeMs(timestamp: string | null | undefined, nowMs: number)
 }
 
 /**
- * Outside the window a repeat could not be told from a new event for ever, and retention may have
- * dropped its month.
+ * Outside the window a retry could not be distinguished from a new event indefinitely, and retention
+ * may have dropped its month.
  *
  * @param id UUIDv7
  * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock

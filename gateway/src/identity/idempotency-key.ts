@@ -20,29 +20,26 @@ export function idempotencyKey(request: FastifyRequest): string | undefined {
   )
 }
 
-/** A UUID is the same one in capitals, which some clients print in one place and not in another. */
+/** UUIDs are compared in lower case, because some clients print the same one in both cases. */
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/**
- * The id that a client gave a record, in lower case. A client that has none for it may send `null` or
- * the nil UUID.
- */
+/** The id that a client gave a record, in lower case; undefined for `null` and the nil UUID. */
 export function clientIdKey(id: string | null | undefined): string | undefined {
   return id == null || id === nilUuid ? undefined : id.toLowerCase()
 }
 
 /**
- * What makes a log event what it is: the same through both operations, so a client may repeat a single
- * event in a batch. When the device says it happened is not part of it, nor are unknown fields.
+ * The content that identifies a log event. It is the same in both operations, so a client may repeat a
+ * single event in a batch. The device's timestamp and unknown fields are not part of it.
  */
 export function logContent(sender: Sender, { event, params }: LogEntry): readonly unknown[] {
   return [sender.bundle_identifier, sender.unique_user_id, event, params ?? {}]
 }
 
 /**
- * Tells contents apart. The order of the names in an object does not count: clients may print it anew for
- * every attempt.
+ * Distinguishes contents. Key order is ignored, because clients may serialise the object anew for every
+ * attempt.
  *
  * @returns 48 bits in hexadecimal
  */

@@ -9,29 +9,28 @@ import { defineReserve, type ReserveReply } from './reserve-script.ts'
 export interface IdempotencyStore {
   /**
    * Resolves to the id that belongs to a key: the given one, or that of an earlier request with the
-   * same key and the same fingerprint. A reservation holds for at least 72 hours, for feedback for at
-   * least 30 days.
+   * same key and fingerprint. A reservation lasts at least 72 hours, for feedback at least 30 days.
    *
-   * @param deadline on the clock of `performance.now()`, in milliseconds
+   * @param deadline in milliseconds of `performance.now()`
    * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another fingerprint;
-   * `keys_full` for a new key while there is no room for it; `queue_unavailable` when Redis does not
-   * answer. Nothing is stored then
+   * `keys_full` for a new key when there is no capacity for it; `queue_unavailable` when Redis does not
+   * respond. In all cases nothing is stored
    */
   reserve(reservation: Reservation, deadline: number): Promise<string>
 }
 
-/** What a key stands for; the same key in another scope is another key. */
+/** What a key identifies; keys in different scopes are different keys. */
 export type KeyScope = RecordKind | 'batches'
 
 export interface Reservation {
   scope: KeyScope
-  /** Who chose the key: the same key of another device, or of another application, is another key. */
+  /** The owner of the key: the same key from another device or application is a different key. */
   bundleIdentifier: string
   deviceUuid: string
   key: string
-  /** The API key that the reservation counts for. */
+  /** The API key that the reservation is charged to. */
   apiKeyId: string
-  /** Of everything that makes the record what it is: 48 bits in hexadecimal. */
+  /** Hash of everything that identifies the record: 48 bits in hexadecimal. */
   fingerprint: string
   /** UUID. */
   id: string
@@ -44,7 +43,9 @@ const pauseMs = 100
 const fieldBytes = 9
 const idBytes = 16
 
-/** Keeps reservations in Redis: 9 bytes of the key's hash to the id and the fingerprint, 22 bytes. */
+/**
+ * Stores reservations in Redis: 9 bytes of the key's hash map to the id and the fingerprint, 22 bytes.
+ */
 export function createIdempotencyStore(options: {
   redis: Redis
   ledger: Pick<ReservationLedger, 'buckets' | 'deepen' | 'hasRoom' | 'reserved' | 'refresh'>
@@ -73,7 +74,7 @@ export function createIdempotencyStore(options: {
     return reply
   }
 
-  /** A reservation may be made twice: when the reply to it was lost, it is found to be there. */
+  /** Reserving is idempotent: if the reply was lost, the next attempt finds the reservation. */
   async function untilAnswered(reservation: Reservation, deadline: number): Promise<SettledReply> {
     for (;;) {
       let cause: unknown

@@ -1,8 +1,8 @@
 import { hash, randomUUID } from 'node:crypto'
 
 /**
- * Who a record is, together with its application and its device. Fixed before the record is
- * acknowledged, never changed after.
+ * Identifies a record, together with its application and device. Fixed before the record is
+ * acknowledged and never changed afterwards.
  */
 export interface Identity {
   /** UUIDv7 in lower case. */
@@ -12,7 +12,7 @@ export interface Identity {
 }
 
 /**
- * A new identity. The random bits are those of a UUIDv4, whose layout differs only in the time and the
+ * Creates a new identity. Its random bits are those of a UUIDv4, which differs only in time and
  * version.
  *
  * @param timeMs milliseconds since 1970
@@ -23,8 +23,8 @@ export function createIdentity(timeMs: number): Identity {
 }
 
 /**
- * The identity of one of several records that came in one request: the same for the same request,
- * place and time.
+ * Derives the identity of one record of a request with several: the same request, index and time always
+ * give the same identity.
  */
 export function deriveIdentity(request: Identity, index: number, timeMs: number): Identity {
   const random = hash('sha256', `${request.id} ${index}`)
@@ -51,7 +51,7 @@ export function isUuidV7(id: string): boolean {
   return uuidV7.test(id)
 }
 
-/** As it was last printed: most identities come in the same millisecond as another. */
+/** Cached, because most identities share the millisecond of another. */
 let lastTime = print(0)
 
 function printed(timeMs: number): typeof lastTime {

@@ -4,28 +4,29 @@ import { limits, type RecordKind } from '@intake/contract'
 export type Day = number
 
 /**
- * Hashes up to this size are stored compactly (a listpack: 38 bytes for a reservation); larger ones take
- * three times as much. Redis can be configured to draw that line at 128 fields, as its own redis.conf does.
+ * Redis stores hashes up to this size compactly (a listpack: 38 bytes per reservation); larger ones
+ * take three times as much. Redis can be configured to draw that line at 128 fields, as its own
+ * redis.conf does.
  */
 export const bucketFieldsMax = 96
 
 /**
- * The hashes of a day come in levels, each with this many times as many hashes as the one before. A
- * reservation goes to the first level whose hash is not full. So hashes stay small however many
- * reservations a day brings, and a day with few of them has few hashes.
+ * The hashes of a day are arranged in levels; each level has 2^4 times as many hashes as the previous
+ * one. A reservation goes to the first level whose hash is not full. So hashes stay small however many
+ * reservations a day has, and a day with few reservations has few hashes.
  */
 const levelBits = 4
-/** All hashes of a key share a Redis Cluster slot: that of the first 8 bits of its hash. */
+/** All hashes of a key share a Redis Cluster slot: that of the first 8 bits of the key's hash. */
 const firstLevelBits = 8
 /** The last level has 2^24 hashes: for 1.6 billion reservations a day. */
 export const levelsMax = 5
 
-/** Where a reservation may be. */
+/** The hashes that may contain a reservation. */
 export interface Buckets {
   firstDay: Day
-  /** How many there are of each day. */
+  /** Number of levels of each day. */
   levels: number
-  /** Day by day from the first one to tomorrow, each from the first level on. */
+  /** Ordered by day, from the first one to tomorrow, and by level within a day. */
   keys: string[]
 }
 

@@ -4,36 +4,39 @@ import { withTimeout } from '@intake/runtime'
 import { bucketsOf, levelsMax, type Buckets, type Day } from './reservation-buckets.ts'
 import { createReservationUsage } from './reservation-usage.ts'
 
-/** Where reservations are, and how many more there may be. */
+/** Knows which hashes can hold reservations, and how many more reservations are allowed. */
 export interface ReservationLedger {
-  /** The buckets in which a key may be found; undefined until Redis has been asked once. */
+  /** The buckets that may contain a key; undefined until Redis has replied once. */
   buckets(kind: RecordKind, keyHash: Buffer): Buckets | undefined
-  /** Looks one level deeper from now on: a bucket with this many levels was full. */
+  /** Uses one more level from now on: a bucket at this number of levels was full. */
   deepen(kind: RecordKind, levels: number): void
   /** Whether an API key may make one more reservation. */
   hasRoom(kind: RecordKind, apiKeyId: string): boolean
-  /** Counts one that was made. */
+  /** Counts a new reservation. */
   reserved(kind: RecordKind, apiKeyId: string): void
-  /** Of which kinds new keys are refused, to all or to an API key; in words for an operator. */
+  /** The kinds for which new keys are refused, to all or to one API key; in words for an operator. */
   full(): string[]
-  /** Asks Redis at once, at midnight say. */
+  /** Polls Redis at once, for example at midnight. */
   refresh(): Promise<void>
   close(): void
 }
 
 /**
- * What a reservation takes, with its part of everything round it, when there are so many that the share is
- * used up; measured: 41 to 55 bytes.
+ * Memory of one reservation, including its share of all overhead, when the share is used up; measured:
+ * 41 to 55 bytes.
  */
 const reservationBytes = 64
-/** Of the share of a kind, so that one application leaves room for another. */
+/**
+ * Part of the share of a kind that one API key may use, so that one application leaves capacity for
+ * others.
+ */
 const apiKeyPart = 0.5
 const intervalMs = 1_000
 const askTimeoutMs = 5_000
 
 /**
- * @param options.memoryBytes what Redis may use; undefined while that is not known
- * @param options.shares of it, by kind, for reservations
+ * @param options.memoryBytes the memory that Redis may use; undefined while that is unknown
+ * @param options.shares the share of that memory for reservations, by kind
  */
 export function createReservationLedger(options: {
   redis: Redis

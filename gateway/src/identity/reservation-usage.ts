@@ -3,22 +3,22 @@ import type { Redis } from '@intake/redis'
 import type { Day } from './reservation-buckets.ts'
 
 export interface ReservationUsage {
-  /** Counts a reservation that was made. */
+  /** Counts a new reservation. */
   add(kind: RecordKind, apiKeyId: string): void
   /** All reservations of a kind, as far as this gateway knows. */
   total(kind: RecordKind): number
   /** Those of one API key. */
   of(kind: RecordKind, apiKeyId: string): number
-  /** Those of the API key that has most of them. */
+  /** Those of the API key with the most. */
   largest(kind: RecordKind): number
-  /** Tells Redis what was added, and learns what the other gateways have. */
+  /** Writes new reservations to Redis, and reads those of the other gateways. */
   sync(today: Day): Promise<void>
 }
 
-/** One hash a day and kind: API key id to the number of reservations. */
+/** One hash per day and kind: API key id to number of reservations. */
 const usageKey = (kind: RecordKind, day: Day) => `{intake}:reservations:used:${kind}:${day}`
 
-/** Reservations by API key, and their sum. */
+/** Number of reservations by API key, and in total. */
 interface Tally {
   total: number
   byKey: Map<string, number>
@@ -37,11 +37,11 @@ function count(tally: Tally, apiKeyId: string, number: number): void {
 }
 
 /**
- * Counts reservations without asking Redis for each. A gateway that is killed forgets what it made since
- * the last `sync`.
+ * Counts reservations without asking Redis for each. A gateway that is killed loses the count since the
+ * last `sync`.
  */
 export function createReservationUsage({ redis }: { redis: Redis }): ReservationUsage {
-  /** By Redis, and by this gateway since it told Redis. */
+  /** `known` is the state in Redis; `unsent` is what this gateway has added since the last `sync`. */
   let known = createTallies()
   let unsent = createTallies()
 

@@ -2,14 +2,14 @@ import type { Redis } from '@intake/redis'
 import { bucketFieldsMax, levelsMax, type Buckets } from './reservation-buckets.ts'
 
 /**
- * Finds a key in the buckets of all days, or writes it into the first one of today that is not full. Today
- * is what the clock of Redis says within the script, so two gateways agree also over midnight. A full
- * bucket stays full, so what is in a deeper level is found by all of them too.
+ * Finds a key in the buckets of all days, or writes it into today's first bucket that is not full.
+ * Today is determined by Redis's clock inside the script, so gateways agree even at midnight. A full
+ * bucket stays full, so all gateways find reservations in deeper levels.
  *
- * KEYS: the buckets as in `Buckets`, today being the last day but one by what the caller knew.
- * ARGV: the first of the days, the levels, the field, the value, whether it may be written, the days it is
- * kept. Returns the value found, or 1: written; 0: not there, and not written; 2: other days are needed;
- * 3: one more level is needed.
+ * KEYS: the buckets as in `Buckets`; the caller's today is the last day but one. ARGV: the first day,
+ * the number of levels, the field, the value, whether it may be written, the days it is kept. Returns
+ * the value found, or 1: written; 0: not found and not written; 2: other days are needed; 3: one more
+ * level is needed.
  */
 const script = `
 local levels = tonumber(ARGV[2])
@@ -49,7 +49,7 @@ export type ReserveReply = Buffer | 'reserved' | 'no room' | 'other days' | 'mor
 
 const replies = ['no room', 'reserved', 'other days', 'more levels'] as const
 
-/** Loads the script under a command of its own; the client sends it again where Redis lacks it. */
+/** Registers the script as a command; the client sends the script again when Redis does not have it. */
 export function defineReserve(redis: Redis): (call: ReserveCall) => Promise<ReserveReply> {
   redis.defineCommand('intakeReserve', { lua: script })
   const { intakeReserveBuffer } = redis as unknown as {

@@ -24,15 +24,16 @@ interface IdentifyOptions {
   deadline: number
 }
 
-/** An entry's place in the batch whose id it repeats, with the same content. */
+/** The index of the earlier entry in the batch with the same id and content. */
 export interface Repeat {
   of: number
 }
 
 /**
- * The identity of each entry: of its own id, else of the key of the whole batch, else a new one.
+ * Assigns the identity of each entry: from its own id, else from the key of the whole batch, else a new
+ * one.
  *
- * @throws {IntakeError} what concerns the whole request, as `IdempotencyStore.reserve`
+ * @throws {IntakeError} errors of the whole request, as `IdempotencyStore.reserve`
  */
 export async function assignIdentities(
   options: IdentifyOptions,
@@ -53,7 +54,7 @@ export async function assignIdentities(
     if (repeat !== undefined) return repeat
     const clientId = clientIdKey(log.id)
     if (whole !== undefined && clientId === undefined) {
-      // By the time of the first attempt, so that every attempt finds the same.
+      // Relative to the first attempt, so that every attempt gives the same time.
       const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time))
       return deriveIdentity(whole, index, timeMs)
     }
@@ -74,7 +75,7 @@ export async function assignIdentities(
 }
 
 type Fingerprinted = Pick<Entry, 'log'> & {
-  /** Of the content; made when it is first asked for, because it takes as long as printing the entry. */
+  /** Hash of the content; computed on first use, because it takes as long as printing the entry. */
   fingerprint: () => string
 }
 
@@ -88,7 +89,7 @@ function fingerprintOnce(
   return { log, fingerprint: () => (known ??= fingerprintOf(logContent(batch, log))) }
 }
 
-/** The identity that the key of a whole batch is reserved for, if it has a key. */
+/** The identity that belongs to the key of the whole batch, if there is a key. */
 async function reserveBatch(
   { store, batch, key, context, takeTurn, deadline }: IdentifyOptions,
   entries: Outcome<Fingerprinted>[],
@@ -113,14 +114,17 @@ async function reserveBatch(
 }
 
 /**
- * What the identity of an entry is made of, beside the key of the batch: under one key it must not change.
- * A number: milliseconds since 1970.
+ * The part of an entry that determines its identity, apart from the batch key: retries under one key
+ * must not change it. A number is in milliseconds since 1970.
  */
 function identityPart({ id, timestamp }: LogEntry): string | number | null {
   return clientIdKey(id) ?? (timestamp == null ? null : Date.parse(timestamp))
 }
 
-/** Entries with the id of an earlier one: the same event once more, or another one, which is rejected. */
+/**
+ * Finds entries with the id of an earlier one: a repeat of the same event, or another event, which is
+ * rejected.
+ */
 function findRepeats(
   entries: Outcome<Fingerprinted>[],
   takeTurn: TakeTurn,

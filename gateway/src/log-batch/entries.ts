@@ -4,24 +4,24 @@ import { checkJson } from '../json.ts'
 import { logFields } from '../routes/log-fields.ts'
 import { identityBytes, logColumns } from '../row.ts'
 
-/** What became of an entry so far, or why it is rejected. */
+/** The intermediate result for an entry, or why it is rejected. */
 export type Outcome<Progress> = Progress | IntakeError
 
 /** An entry that can be stored. */
 export interface Entry {
   log: LogEntry
-  /** Its row, but for the identity. */
+  /** Its row without the identity. */
   columns: string
 }
 
 const validateEntry = compileSchema(LogEntry)
-/** An entry lies two levels below the document. */
+/** An entry is nested two levels below the document. */
 const entryDepthMax = limits.jsonDepth - 2
 
 /**
- * Reads entries of one batch, as far as each can be judged alone.
+ * Reads and validates the entries of a batch, each independently.
  *
- * @param options.sender of `senderColumns`
+ * @param options.sender from `senderColumns`
  * @param options.extra of the batch
  * @param options.bytesMax of a row
  */
@@ -44,7 +44,7 @@ export function createEntryReader(options: {
   }
 }
 
-/** Why an entry is rejected. What concerns the whole request is thrown on. */
+/** Why an entry is rejected. Errors of the whole request are rethrown. */
 export function rejection(error: unknown): IntakeError {
   if (error instanceof IntakeError && error.status < 500) return error
   throw error

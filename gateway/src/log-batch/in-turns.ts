@@ -1,12 +1,15 @@
-/** Runs a piece of work when the event loop is this sender's; see `Turns`. */
+/** Runs a piece of work in this sender's turn on the event loop; see `Turns`. */
 export type TakeTurn = <Result>(work: () => Result) => Promise<Result>
 
-/** How long a turn may hold the event loop, on which other senders wait; short enough for no pause after it. */
+/**
+ * How long a turn may block the event loop, on which other senders wait; short enough that no pause
+ * follows it.
+ */
 const turnMs = 4
 
 /**
- * Maps a long list in turns with the work of other senders. Promises among the results are waited for at
- * the end, all together; the first rejection rejects then.
+ * Maps a long list, taking turns with the work of other senders. Awaits promises among the results at
+ * the end, all together; then the first rejection rejects.
  */
 export async function mapInTurns<Value, Result>(
   values: readonly Value[],
@@ -19,7 +22,7 @@ export async function mapInTurns<Value, Result>(
     do {
       const index = results.length
       const result = map(values[index] as Value, index)
-      // A rejection that has no handler in its own turn would end the process.
+      // A rejection without a handler in its own turn would crash the process.
       if (result instanceof Promise) result.catch(() => undefined)
       results.push(result)
     } while (results.length < values.length && performance.now() < endsAt)

@@ -8,7 +8,7 @@ import type { GatewayPorts } from '../ports.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The key of the sender; set before the body of any write operation is read. */
+    /** The API key of the sender; set before the body of any write operation is read. */
     apiKey: ApiKey
   }
 }
@@ -26,8 +26,8 @@ export const authenticate = fp(
     const { apiKeys, admission, connections } = options
     app.decorateRequest('apiKey')
     app.addHook('onRequest', (request, _reply, done) => {
-      // The keys are kept in the queue's Redis: without it nobody can be told apart, and a 401
-      // would make clients give up.
+      // Redis also holds the API keys: without it no client can be authenticated, and a 401 would make
+      // clients give up.
       admission.checkQueue()
       if (!apiKeys.isLoaded()) {
         throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')

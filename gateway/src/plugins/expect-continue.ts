@@ -7,19 +7,19 @@ const waiting = new WeakSet<IncomingMessage>()
 /** Notes that the client sends the body only after `100 Continue`. */
 export function awaitContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.add(request)
-  // Without it the client may or may not send the body.
+  // If the request is refused, the client may or may not send the body.
   response.setHeader('connection', 'close')
 }
 
 /**
- * Responds to `Expect: 100-continue` only when the body is wanted, so that a refused upload is not sent
- * at all.
+ * Responds to `Expect: 100-continue` only when the body is wanted, so that a refused upload is not
+ * sent.
  */
 export const expectContinue = fp(
   async (app: FastifyInstance) => {
     app.addHook('preParsing', (request, reply, _payload, done) => {
       if (waiting.delete(request.raw) && !request.is404) {
-        // While the server closes, the header is right for another reason.
+        // While the server closes, the header must stay.
         if (app.server.listening) reply.raw.removeHeader('connection')
         reply.raw.writeContinue()
       }

@@ -17,15 +17,15 @@ interface JsonBodyOptions {
 }
 
 /**
- * Accepts `application/json` in UTF-8, plain or compressed with gzip. The size on the wire is
- * limited by the `bodyLimit` of each route.
+ * Accepts `application/json` in UTF-8, plain or gzipped. The `bodyLimit` of each route limits the size
+ * on the wire.
  *
- * What is over a limit is refused before it is parsed, and the memory that the parsed document takes
- * comes out of the budget of bytes in flight. What it holds is not checked here (`checkJson`).
+ * A body over a limit is refused before it is parsed, and the memory of the parsed document counts
+ * towards the bytes in flight. The content is checked elsewhere (`checkJson`).
  *
- * @param options.jsonBytesMax the most bytes of JSON, after decompression
- * @param options.nodesMax the most members and elements
- * @param options.turns in which large documents are parsed; one for the process
+ * @param options.jsonBytesMax maximum bytes of JSON, after decompression
+ * @param options.nodesMax maximum members and elements
+ * @param options.turns for parsing large documents; one per process
  */
 export const jsonBody = fp(
   async (app: FastifyInstance, options: JsonBodyOptions) => {

@@ -10,13 +10,13 @@ const noHeaders = {
 }
 
 /**
- * Counts the requests of each API key in the memory of this process: no I/O, nothing that can fail
- * a request. The limit therefore applies per gateway. Register it after authentication.
+ * Counts the requests of each API key in the memory of this process: no I/O, nothing that can fail a
+ * request. The limit is therefore per gateway. Register it after authentication.
  */
 export const limitRate = fp(
   async (app: FastifyInstance, options: { max: number; windowMs: number }) => {
     await app.register(rateLimit, {
-      // By itself it would run after the hooks of each route, which take a share of what all have.
+      // As a global hook it would run after the hooks of each route, which lease shared capacity.
       global: false,
       max: options.max,
       timeWindow: options.windowMs,

@@ -8,7 +8,7 @@ import { ignoreFollowing } from '../exchange.ts'
 import { lingering, unwantedBytesMax } from '../linger.ts'
 import type { Refusals } from '../refusals.ts'
 
-/** What the framework and its plugins throw, by their code. Anything else is a fault of ours. */
+/** Errors of the framework and its plugins, by their code. All others are bugs in the gateway. */
 const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
   FST_ERR_BAD_URL: { code: 'malformed_http', detail: 'The URL is malformed.' },
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large', detail: 'Send a smaller body.' },
@@ -24,7 +24,7 @@ const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
 
 export const problemType = 'application/problem+json; charset=utf-8'
 
-/** Seconds after which a client may try again, when that is not soon; others wait one second. */
+/** Seconds after which a client may retry; for other codes one second. */
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   queue_full: 30,
   keys_full: 60,
@@ -33,18 +33,18 @@ const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   storage_unavailable: 5,
 }
 
-/** The one place that turns errors into responses. */
+/** The only place that turns errors into responses. */
 export const problems = fp(
   async (app: FastifyInstance, options: { refusals: Refusals }) => {
     const respond = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
-      // A client that has gone gets no response, so nothing is refused.
+      // A client that has disconnected gets no response, so nothing is counted as refused.
       if (!isGone(request)) noteRefusal(options.refusals, error, request)
-      // The body is worth nothing from here on.
+      // The body is no longer needed.
       ;(request.bodyLease as ByteLease | undefined)?.release()
       return sendProblem(error, request, reply)
     }
     app.setErrorHandler((error: FastifyError, request, reply) => {
-      // The framework expects a content type with some methods that no route has.
+      // For some methods the framework requires a content type even though no route uses the method.
       const isUnrouted = error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
       const refusal = isUnrouted ? noRoute(app, request, reply) : asIntakeError(error, request)
       return respond(refusal, request, reply)
@@ -56,7 +56,7 @@ export const problems = fp(
   { name: 'problems' },
 )
 
-/** Responds to requests whose URL the router cannot read. */
+/** Responds to requests whose URL the router cannot parse. */
 export function answerFrameworkErrors(refusals: Refusals) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = asIntakeError(error, request)
@@ -97,12 +97,12 @@ function sendProblem(
   }
   const body = JSON.stringify(problem(error, request.id))
   reply.code(status).type(problemType).serializer(asIs)
-  // What has set this header on the raw response wants the connection to end now.
+  // If this header is already set on the raw response, the connection must close now.
   if (reply.raw.hasHeader('connection')) {
     ignoreFollowing(request.raw)
     return reply.send(body)
   }
-  // Fastify would end the connection after every body that was not read to its end.
+  // Fastify would close the connection after every body that was not read to its end.
   reply.removeHeader('connection')
   if (request.raw.complete || isSmall(request.headers)) return reply.send(body)
   ignoreFollowing(request.raw)
@@ -114,7 +114,9 @@ function sendProblem(
 
 const asIs = (body: unknown) => body as string
 
-/** Whether the body is declared to be so small that the connection stays and it is read past. */
+/**
+ * Whether the declared body is so small that it is read and discarded, and the connection stays open.
+ */
 function isSmall(headers: IncomingHttpHeaders): boolean {
   return (
     headers['transfer-encoding'] === undefined &&
@@ -122,7 +124,7 @@ function isSmall(headers: IncomingHttpHeaders): boolean {
   )
 }
 
-/** Up to twice as long, so that a fleet that was refused together does not come back together. */
+/** Up to twice as long, so that clients that were refused together do not retry together. */
 function spread(seconds: number): number {
   return Math.ceil(seconds * (seconds === 1 ? 1 : 1 + Math.random()))
 }

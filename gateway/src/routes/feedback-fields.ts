@@ -4,20 +4,20 @@ import type { Extra } from '../row.ts'
 
 const isEmail = compileCheck(FeedbackPayload.properties.feedback.properties.email)
 const feedbackFields: ReadonlySet<string> = new Set(['email', 'id', 'text', 'attachments'])
-/** What a client put into the list is not interpreted, but kept. */
+/** The content of the client's list is kept without being interpreted. */
 const unlessListed: ReadonlySet<string> = new Set(['email', 'id', 'text'])
 
-/** An e-mail that cannot be in its column. */
+/** An e-mail that its column cannot hold. */
 export interface InvalidEmail {
   email: unknown
 }
 
-/** How the response names it. */
+/** The error for it in the response. */
 export const invalidEmailErrors: FieldError[] = [
   { pointer: '/payload/feedback/email', detail: 'must be an e-mail address' },
 ]
 
-/** Takes an invalid e-mail out of a payload that nothing else is known of; undefined: there is none. */
+/** Removes an invalid e-mail from an unvalidated payload; undefined: there is none. */
 export function takeInvalidEmail(payload: unknown): InvalidEmail | undefined {
   const feedback = (payload as { feedback?: unknown } | null)?.feedback
   if (typeof feedback !== 'object' || feedback === null || !('email' in feedback)) return undefined
@@ -27,7 +27,7 @@ export function takeInvalidEmail(payload: unknown): InvalidEmail | undefined {
   return { email }
 }
 
-/** The fields of a feedback that have no column, and an e-mail that cannot be in its. */
+/** The fields of a feedback that have no column, and an e-mail that its column cannot hold. */
 export function feedbackExtra(
   feedback: FeedbackPayload['feedback'],
   invalid: InvalidEmail | undefined,

@@ -63,7 +63,7 @@ export async function feedbackRoute(
         requireCapacity(admission, 'feedback'),
         leaseBody(budget, formBytesMax(attachmentBytesMax), isLenient),
       ],
-      // The form is a stream here: its parts are checked as they arrive.
+      // The form is a stream here; its parts are checked as they arrive.
       validatorCompiler: () => () => true,
       config: documentHeaders('idempotency-key', 'prefer'),
       schema: {
@@ -89,7 +89,7 @@ export async function feedbackRoute(
         },
         turns,
         attachmentBytesMax,
-        // Of a lenient form the files that are too large are read past, so that its text can be kept.
+        // Files that are too large are discarded from a lenient form, so that its text can be kept.
         bytesMax: isLenient(request) ? Infinity : formBytesMax(attachmentBytesMax),
       })
       authorizeBundle(apiKey, payload.bundle_identifier)
@@ -148,7 +148,9 @@ export async function feedbackRoute(
   )
 }
 
-/** `Prefer: handling=lenient` (RFC 7240): keep the feedback, leave out what cannot be kept of it. */
+/**
+ * `Prefer: handling=lenient` (RFC 7240): keep the feedback, leave out the parts that cannot be kept.
+ */
 function isLenient(request: FastifyRequest): boolean {
   const prefer = request.headers['prefer']
   return /(^|[,;\s])handling\s*=\s*"?lenient"?\s*([,;]|$)/i.test(String(prefer ?? ''))

@@ -30,8 +30,8 @@ const validateEnvelope = compileSchema(LogBatchEnvelope)
 const knownFields = submissionFields('logs')
 
 /**
- * `POST /api/log/batch`: log events of one device. Each is accepted or rejected on its own, so that
- * one bad event never blocks the others.
+ * `POST /api/log/batch`: log events of one device. Each is accepted or rejected on its own, so an
+ * invalid event does not affect the others.
  */
 export async function logBatchRoute(
   app: FastifyInstance,
@@ -52,7 +52,7 @@ export async function logBatchRoute(
     {
       bodyLimit: bodyBytesMax,
       onRequest: [requireCapacity(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
-      // The entries are checked one by one, below; and there are too many for a generic serializer.
+      // The entries are checked one by one below, and there are too many for a generic serializer.
       validatorCompiler: () => () => true,
       serializerCompiler: () => JSON.stringify,
       config: documentHeaders('idempotency-key', 'content-encoding'),
@@ -61,8 +61,9 @@ export async function logBatchRoute(
         summary: 'Submit up to 500 application log events of one device',
         description:
           'Every entry is accepted or rejected on its own; the response has a result for each. ' +
-          'An entry whose `id` is a UUIDv7 stays one event however often it is sent, an entry with ' +
-          'another id, or of a batch with an `Idempotency-Key`, for 72 hours; others are stored again. ' +
+          'An entry whose `id` is a UUIDv7 is stored once, however often it is sent. An entry with ' +
+          'another id, or in a batch with an `Idempotency-Key`, is stored once within 72 hours. Any other ' +
+          'entry is stored again each time. ' +
           `At most ${bodyBytesMax} bytes, ${entryBytesMax} for an entry with the device; with ` +
           `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression, or ` +
           `${limits.losslessJsonBytes} characters with an integer beyond 2^53 or an escape in a name. ` +
@@ -81,8 +82,8 @@ export async function logBatchRoute(
       const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: admission.now() }
       const extra = createExtraPrinter(unknownFields(batch, knownFields), 'log')
       const sender = senderColumns(context, batch)
-      // Every row repeats both, so a large device makes much out of a small request; not more than a large
-      // request could be.
+      // Every row repeats both, so a large device multiplies a small request. Limit it to the size of a
+      // large request.
       const repeated = (Buffer.byteLength(sender) + extra.bytes) * batch.logs.length
       if (repeated > bodyBytesMax) {
         const detail = 'The device and unknown fields are too large for so many entries.'
@@ -119,7 +120,7 @@ export async function logBatchRoute(
   )
 }
 
-/** The rows to store, and what became of each entry. */
+/** The rows to store, and the result of each entry. */
 function finishRows(
   entries: Outcome<Entry>[],
   identities: Outcome<Identity | Repeat>[],

@@ -9,8 +9,8 @@ const isTimestamp = compileCheck(timestamp)
 export const logFields: ReadonlySet<string> = new Set(Object.keys(LogEntry.properties))
 
 /**
- * The event of `POST /api/log`, and what else was in it: an `id` or a `timestamp` of no use counts as an
- * unknown field, for apps may have sent those names before they had a meaning.
+ * The event of `POST /api/log`, and its unknown fields. An invalid `id` or `timestamp` counts as an
+ * unknown field, because apps may have sent those names before they had a meaning.
  */
 export function readLog(sent: LogSubmission['log']): { log: LogEntry; unknown: Extra } {
   const { event, params } = sent

@@ -4,7 +4,7 @@ import type { GroupCommit } from '../group-commit.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { Turns } from '../turns.ts'
 
-/** What the routes that take log events share. */
+/** Options that the log routes share. */
 export interface LogRouteOptions {
   logs: GroupCommit
   admission: Admission

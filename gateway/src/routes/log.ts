@@ -24,7 +24,7 @@ const knownFields = submissionFields('log')
 /**
  * `POST /api/log`: one application log event.
  *
- * @param options.bodyBytesMax also after decompression
+ * @param options.bodyBytesMax applies before and after decompression
  */
 export async function logRoute(
   app: FastifyInstance,
