@@ -83,7 +83,7 @@ export function createAdmission(options: {
     now() {
       const { nowMs, skewMs, isOutOfRange } = clock()
       if (skewMs === undefined && !isOutOfRange) return nowMs
-      throw new IntakeError('clock_skew', 'The clock of this gateway is off; send again later.')
+      throw new IntakeError('clock_skew', 'The clock of this gateway is wrong; send again later.')
     },
     checkQueue() {
       if (refusal() !== undefined) {

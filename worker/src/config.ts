@@ -23,7 +23,8 @@ export const WorkerConfig = Type.Object({
   INSERT_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,
     default: 60_000,
-    description: 'Time for one insert, in milliseconds; then it counts as failed and is repeated.',
+    description:
+      'Timeout of one insert, in milliseconds; then it counts as failed and is repeated.',
   }),
 })
 export type WorkerConfig = Static<typeof WorkerConfig>

@@ -10,7 +10,7 @@ export interface WorkerMetrics {
   postponed(kind: RecordKind, frames: number): void
   unreadable(kind: RecordKind): void
   locksLost(kind: RecordKind, frames: number): void
-  /** Where the backlog of a kind is read from whenever the metrics are. */
+  /** Sets how the backlog of a kind is read each time the metrics are read. */
   watchBacklog(kind: RecordKind, read: () => Promise<Backlog>): void
 }
 
@@ -30,7 +30,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   ])
   const failures = counter(
     'intake_insert_failures_total',
-    'Inserts that failed, by what the failure asks for: retry, split, operator or rejected.',
+    'Inserts that failed, by kind of failure: retry, split, operator or rejected.',
     ['kind', 'failure'],
   )
   const deadLetters = counter('intake_dead_letters_total', 'Rows that became dead letters.', [
@@ -38,28 +38,28 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   ])
   const postponed = counter(
     'intake_frames_postponed_total',
-    'Frames with rows that could not be stored alone; they are kept and tried again.',
+    'Frames with a row that failed by itself; they are kept and retried.',
     ['kind'],
   )
   const unreadable = counter(
     'intake_frames_unreadable_total',
-    'Frames of an unknown version or with a wrong checksum; they are kept and tried again.',
+    'Frames of an unknown version or with a wrong checksum; they are kept and retried.',
     ['kind'],
   )
   const locksLost = counter(
     'intake_frame_locks_lost_total',
-    'Frames in hand that another worker may have taken over.',
+    'Claimed frames that another worker may have taken over.',
     ['kind'],
   )
 
   const backlogs = new Map<RecordKind, () => Promise<Backlog>>()
   const queued = new Gauge({
     name: 'intake_queue_frames',
-    help: 'Frames in the queue, of all workers together.',
+    help: 'Frames in the queue, for all workers together.',
     labelNames: ['kind', 'state'],
     registers: [],
     async collect() {
-      // While Redis is away there is no number to show, and an old one would be a lie.
+      // While Redis is unavailable there is no value, and an old one would be wrong.
       this.reset()
       for (const [kind, read] of backlogs) {
         const backlog = await withTimeout(read(), backlogTimeoutMs, 'Redis').catch(() => ({}))

@@ -1,10 +1,11 @@
 /**
- * Counts rows that ClickHouse refused with no row stored in between. A bad row stands among good ones;
- * a long run means that the table refuses every row, and then none must become a dead letter.
+ * Counts rows that ClickHouse rejected with no row stored in between. A bad row is normally
+ * among good ones; a long run means that the table rejects every row, and then none may be
+ * dead-lettered.
  */
 export interface RefusalRun {
   add(): void
-  /** Rows were stored: the table takes rows. */
+  /** Rows were stored, so the table accepts rows. */
   end(): void
   isLong(): boolean
 }

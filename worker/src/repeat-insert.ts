@@ -7,7 +7,7 @@ import type { WorkerMetrics } from './metrics.ts'
 const pauseMinMs = 1_000
 const pauseMaxMs = 60_000
 
-/** Failures of one insert since its last failure of another kind. */
+/** Consecutive failures of the same kind for one insert. */
 export interface ConsecutiveFailures {
   refusals: number
   splitFailures: number
@@ -15,9 +15,9 @@ export interface ConsecutiveFailures {
 
 /**
  * Repeats an insert until it is confirmed, with pauses that double from one second to a minute.
- * Resolves to the failure after which it should give up; undefined when the insert is confirmed.
+ * Resolves to the failure after which it gives up; undefined when the insert is confirmed.
  *
- * @param options.signal ends the repeating: rejects, and the rows may be stored or not
+ * @param options.signal stops the retries: rejects, and the rows may be stored or not
  */
 export async function repeatInsert(
   options: {

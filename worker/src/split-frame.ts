@@ -4,7 +4,7 @@ import type { Frame } from '@intake/contract'
 
 const decompress = promisify(gunzip)
 
-/** The rows of a frame, each one line of JSON; none when its bytes cannot be unpacked. */
+/** The rows of a frame, each one line of JSON; none when its bytes cannot be decompressed. */
 export async function rowsOf(frame: Frame): Promise<string[]> {
   try {
     return (await decompress(frame.gzip)).toString().split('\n').filter(Boolean)
@@ -13,7 +13,7 @@ export async function rowsOf(frame: Frame): Promise<string[]> {
   }
 }
 
-/** Two frames that together hold the rows, byte for byte. */
+/** Two frames that together contain the rows, byte for byte. */
 export function splitRows(rows: string[]): Frame[] {
   const half = Math.ceil(rows.length / 2)
   return [rows.slice(0, half), rows.slice(half)].map((part) => {

@@ -9,11 +9,13 @@ import { repeatInsert, type ConsecutiveFailures } from './repeat-insert.ts'
 import { rowsOf, splitRows } from './split-frame.ts'
 import { writeDeadLetter } from './write-dead-letter.ts'
 
-/** After so many refusals an insert of several frames is split; a part of it after the first one. */
+/**
+ * Rejections after which an insert of several frames is split; its parts are split after the first one.
+ */
 const batchRefusalsMax = 2
-/** After so many failures that its size may have caused. */
+/** Failures after which an insert is split because its size may be the cause. */
 const splitFailuresMax = 2
-/** A row that fails with a code of unknown meaning is tried so often before it becomes a dead letter. */
+/** Attempts for a row that fails with an unrecognised code before it is dead-lettered. */
 const unknownCodesMax = 8
 
 export interface StoreOptions {
@@ -22,11 +24,11 @@ export interface StoreOptions {
   metrics: WorkerMetrics
   log: Logger
   refusalRun: RefusalRun
-  /** Ends the repeating: the frames then go back to the queue. */
+  /** Stops the retries; the frames then return to the queue. */
   signal: AbortSignal
 }
 
-/** Rows that are inserted together, and the frame that they came with. */
+/** Rows that are inserted together, and the frame that they belong to. */
 interface Part extends Frame {
   origin: ClaimedFrame
 }
@@ -79,7 +81,7 @@ async function insertOrSplit(
   for (const half of halves) await insertOrSplit(half, { ...context, refusalsMax: 1 })
 }
 
-/** The halves of an insert; undefined when it is a single row, or when every row is refused anyway. */
+/** The halves of an insert; undefined when it is a single row, or when every row is rejected anyway. */
 async function split(
   parts: readonly Part[],
   { refusalRun }: StoreOptions,
@@ -96,7 +98,10 @@ async function split(
   return [smaller.slice(0, middle), smaller.slice(middle)]
 }
 
-/** Whether a row that failed alone is a dead letter now; otherwise it has to be tried again later. */
+/**
+ * Returns true when a row that failed by itself is now a dead letter; otherwise it must be retried
+ * later.
+ */
 async function settleRow(
   part: Part,
   failure: ClickHouseError,

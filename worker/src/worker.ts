@@ -9,14 +9,16 @@ import { createRefusalRun } from './refusal-run.ts'
 
 const mebibyte = 1024 * 1024
 
-/** What a worker holds and inserts at once, per queue. The memory that this takes: docs/deploy. */
+/**
+ * What a worker holds and inserts at once, per queue. deploy/README.md says how much memory this needs.
+ */
 const batchLimits: Record<RecordKind, BatchLimits> = {
   logs: { framesMax: 256, gzipBytesMax: 32 * mebibyte, jsonBytesMax: 64 * mebibyte },
   feedback: { framesMax: 32, gzipBytesMax: 16 * mebibyte, jsonBytesMax: 32 * mebibyte },
 }
-/** Time in which an insert under way may end when the worker closes; then its frames are released. */
+/** Timeout for an insert in progress when the worker closes; then its frames are released. */
 const insertEndMs = 3_000
-/** Time in which frames can be completed or released when the worker closes. */
+/** Timeout for completing or releasing frames when the worker closes. */
 const closeTimeoutMs = 7_000
 
 /** Moves frames from each queue into its table, one batch at a time per queue. */
@@ -28,7 +30,7 @@ export function startWorker(options: {
 }): Running {
   const { redis, store, metrics, log } = options
   const stop = new AbortController()
-  // Both queues are in one Redis: what happens to it is said once.
+  // Both queues use one Redis, so its errors are reported once.
   const onError = limitRepeats((err, omitted) => log.warn({ err, omitted }, 'queue error'))
 
   const start = (kind: RecordKind) => {

@@ -6,8 +6,8 @@ import type { RowStore } from './ports.ts'
 import { repeatInsert } from './repeat-insert.ts'
 
 /**
- * Puts a single row where it waits for an operator. Resolves to false when the row failed with a code
- * of unknown meaning and its dead letter fares no better: then the row may not be the cause.
+ * Stores a single row as a dead letter. Resolves to false when the row failed with an unrecognised code
+ * and writing its dead letter failed too: then the row may not be the cause.
  */
 export async function writeDeadLetter(
   { row, refusal }: { row: string; refusal: ClickHouseError },
@@ -26,13 +26,13 @@ export async function writeDeadLetter(
   )
   if (failure !== undefined) {
     const help = `docs/operations/insert-${failure.kind}.md`
-    log.error({ err: failure, kind, help }, 'a dead letter failed; its row is tried again')
+    log.error({ err: failure, kind, help }, 'writing a dead letter failed; its row will be retried')
     return false
   }
   metrics.deadLettered(kind)
   log.error(
     { kind, code: refusal.code, help: 'docs/operations/dead-letters.md' },
-    'a row was refused and is now a dead letter',
+    'a row was rejected and is now a dead letter',
   )
   return true
 }

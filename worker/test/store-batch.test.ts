@@ -153,7 +153,7 @@ t.test('while everything fails with an unknown code no row becomes a dead letter
   const often = [frame(row(1), row(2)), frame(row(3))].map((one) => ({ ...one, attempts: 9 }))
   t.same(await store(t, often, options), often)
   t.same(deadLetters, [])
-  t.match(lines.join(''), 'a dead letter failed; its row is tried again')
+  t.match(lines.join(''), 'writing a dead letter failed; its row will be retried')
 })
 
 t.test('the dead letter of a refused row is repeated until it is confirmed', async (t) => {

@@ -1,7 +1,7 @@
 import { hashSecret, type ApiKey, type ApiKeyStore } from './store.ts'
 
 export interface ApiKeyDirectory {
-  /** Whether the keys have been read at least once; until then nobody can be told apart. */
+  /** Whether the keys have been read at least once; until then no client can be authenticated. */
   isLoaded(): boolean
   /** The key with this secret, unless it is unknown, revoked or expired. No I/O. */
   find(secret: string): ApiKey | undefined
@@ -11,8 +11,8 @@ export interface ApiKeyDirectory {
 const firstRetryMs = 100
 
 /**
- * Keeps all keys in memory and reads them again every `intervalMs`, before the first success more often
- * at the start. While the store is away the last known keys stay in force.
+ * Keeps all keys in memory and reads them again every `intervalMs`, with shorter intervals until the
+ * first success. While the store is unavailable the last known keys remain valid.
  */
 export function watchApiKeys(options: {
   store: ApiKeyStore
@@ -20,7 +20,7 @@ export function watchApiKeys(options: {
   onError: (error: unknown) => void
 }): ApiKeyDirectory {
   let keys: Map<string, ApiKey> | undefined
-  /** The secrets that have been found since the last reading, so that each is hashed once. */
+  /** Secrets looked up since the last refresh, so that each is hashed once per refresh. */
   const found = new Map<string, ApiKey>()
   let timer: NodeJS.Timeout | undefined
   let closed = false

@@ -1,25 +1,27 @@
 import { hash, randomBytes } from 'node:crypto'
 import { installationKey, type Redis } from '@intake/redis'
 
-/** What is known of a key. The key itself is shown once, at creation, and stored only as a hash. */
+/** A stored key. The secret is shown once, at creation; only its hash is stored. */
 export interface ApiKey {
-  /** Public name of the key, as it stands in every row: `key_` and 12 hexadecimal digits. */
+  /** Public id of the key, stored in every row: `key_` and 12 hexadecimal digits. */
   id: string
   name: string
-  /** The bundle identifiers it may write for; empty: all. */
+  /** The bundle identifiers that the key may write for; empty: all. */
   bundleIdentifiers: string[]
   /** ISO 8601. */
   createdAt: string
   /** ISO 8601; null: never. */
   expiresAt: string | null
-  /** ISO 8601; null: in force. A revoked key is kept, so that it is not created again by accident. */
+  /**
+   * ISO 8601; null: not revoked. A revoked key is kept, so that it is not created again by accident.
+   */
   revokedAt: string | null
 }
 
 export interface ApiKeyStore {
   /**
-   * Creates a key. With `secret`, that very string becomes the key, and a key that already exists
-   * under it, even a revoked one, is returned unchanged.
+   * Creates a key. With `secret`, that string becomes the key; if the key already exists, even revoked,
+   * it is returned unchanged.
    */
   create(options: {
     name: string
@@ -28,16 +30,19 @@ export interface ApiKeyStore {
     secret?: string
   }): Promise<{ key: ApiKey; secret: string; created: boolean }>
   list(): Promise<ApiKey[]>
-  /** Resolves to whether there was such a key in force. */
+  /** Resolves to false when there is no such key or it is already revoked. */
   revoke(id: string): Promise<boolean>
   /**
-   * Every key by the hash of its secret. Rejects when Redis has lost its data: no keys is then not
-   * the truth.
+   * All keys, by the hash of their secret. Rejects when Redis has lost its data, because an empty
+   * result would then be wrong.
    */
   load(): Promise<Map<string, ApiKey>>
 }
 
-/** One hash: SHA-256 of the secret to the key as JSON. The secrets have 256 random bits, so no salt is needed. */
+/**
+ * One hash: SHA-256 of the secret to the key as JSON. Secrets have 256 random bits, so they need no
+ * salt.
+ */
 const redisKey = '{intake}:api-keys'
 
 const secretLengthMin = 16
@@ -73,7 +78,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
       const created = (await redis.hsetnx(redisKey, secretHash, JSON.stringify(key))) === 1
       if (created) return { key, secret, created }
       const existing = (await load()).get(secretHash)
-      if (existing === undefined) throw new Error('the key went away while it was being created')
+      if (existing === undefined) throw new Error('the key disappeared while it was being created')
       return { key: existing, secret, created }
     },
 

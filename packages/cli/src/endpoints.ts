@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A sentence for the user; the command ends with exit code 1. */
+/** The message is for the user; the command exits with code 1. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
@@ -9,7 +9,7 @@ export class UsageError extends Error {
 const variables = { REDIS_URL: 'redis', CLICKHOUSE_URL: 'clickhouse', S3_ENDPOINT: 's3' } as const
 export type EndpointVariable = keyof typeof variables
 
-/** Where a service is: as the environment says, else as the running stack has written it down. */
+/** The URL of a service: from the environment, or else from the file of the running stack. */
 export async function findEndpoint(variable: EndpointVariable): Promise<string> {
   const given = process.env[variable]
   if (given) return given

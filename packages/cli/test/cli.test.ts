@@ -114,7 +114,7 @@ t.test('keys are created, listed without their secret, and revoked', async (t) =
   const given = { FIRST_KEY: 'a-secret-of-some-length' }
   const from = ['keys', 'create', '--name', 'CI', '--from-env', 'FIRST_KEY']
   t.match(await intake(from, given), { code: 0 })
-  t.match(await intake(from, given), { code: 1, stderr: /exists already/ })
+  t.match(await intake(from, given), { code: 1, stderr: /already exists/ })
 })
 
 t.test('env prints exports that a shell takes, from the running stack', async (t) => {

@@ -9,9 +9,11 @@ import { rawTables, type RawTable } from './tables.ts'
 export interface ClickHouseOptions {
   /** `http(s)://user:password@host:port`, credentials percent-encoded. */
   url: string
-  /** From the call to the last byte of the response, default 30,000. */
+  /** Timeout from the call to the last byte of the response, default 30,000. */
   requestTimeoutMs?: number
-  /** Sockets, so also requests in flight; more requests wait, with their timeout running. Default 10. */
+  /**
+   * Maximum sockets and requests in flight. Further requests wait while their timeout runs. Default 10.
+   */
   connectionsMax?: number
 }
 
@@ -19,28 +21,28 @@ export interface InsertGzip {
   table: RawTable
   /** Complete gzip members of NDJSON rows; their concatenation is the request body. */
   members: readonly Buffer[]
-  /** Number of rows in all members together. */
+  /** Total number of rows in all members. */
   rows: number
-  /** Gives up waiting; the rows may be stored all the same. */
+  /** Abandons the request; the rows may still be stored. */
   signal?: AbortSignal
 }
 
-/** Every method rejects with a `ClickHouseError` only, and within `requestTimeoutMs`. */
+/** Every method rejects only with `ClickHouseError`, and within `requestTimeoutMs`. */
 export interface ClickHouse {
   /**
-   * Stores all rows with one insert. Resolves only after ClickHouse confirmed it and reported
-   * exactly `rows` written rows. After kind `rejected` nothing was stored; after any other kind the
-   * rows may be stored, in part or whole. The same rows may be inserted again at any time: the
-   * views show a row once.
+   * Stores all rows with one insert. Resolves only after ClickHouse has confirmed it and reported
+   * exactly `rows` written rows. After a failure of kind `rejected` nothing was stored; after any other
+   * kind some or all rows may be stored. The same rows may be inserted again at any time: the views
+   * show a row once.
    */
   insertGzip(insert: InsertGzip): Promise<void>
-  /** Runs a statement that returns rows. 64-bit integers come as numbers. */
+  /** Runs a statement that returns rows. 64-bit integers become numbers. */
   query<Row = Record<string, unknown>>(sql: string, params?: QueryParams): Promise<Row[]>
   /** Runs a statement that returns nothing. */
   command(sql: string, params?: QueryParams): Promise<void>
   /** Resolves when the server responds within two seconds and accepts the credentials. */
   ping(): Promise<void>
-  /** Closes the sockets; requests in flight fail. May be called again. */
+  /** Closes the sockets; requests in flight fail. May be called repeatedly. */
   close(): Promise<void>
 }
 
@@ -54,10 +56,10 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   const { url, requestTimeoutMs = 30_000, connectionsMax = 10 } = options
   const client = createClient({
     url,
-    // Only a backstop: it does not cover a response that stalls. The timeout is in execute.ts.
+    // Only a backstop: it does not cover a stalled response. The actual timeout is in execute.ts.
     request_timeout: requestTimeoutMs + 1_000,
     max_open_connections: connectionsMax,
-    // Servers close an idle socket after 3 s at the earliest; a socket must go before that.
+    // Servers close an idle socket after 3 s at the earliest; the client must close it before that.
     keep_alive: { idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
     log: { level: ClickHouseLogLevel.OFF },
   })
@@ -65,8 +67,8 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   const execute = createExecutor({ client, requestTimeoutMs })
 
   /**
-   * ClickHouse continues an insert whose client has gone, and the retry would lack its memory. Whether
-   * the kill succeeds makes no difference to the outcome of the insert, which is unknown.
+   * ClickHouse continues an insert whose client has disconnected, and the retry would lack its memory.
+   * Whether the kill succeeds does not matter: the outcome of the insert is unknown anyway.
    */
   async function kill(queryId: string): Promise<void> {
     const signal = AbortSignal.timeout(killTimeoutMs)
@@ -83,14 +85,14 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       const statement: Statement = {
         query: `INSERT INTO ${name} (${columns.join(', ')}) FORMAT JSONEachRow`,
         settings: insertSettings,
-        // In one piece: as many pieces would be as many writes.
+        // In one chunk, because each chunk would be a separate write.
         body: Readable.from([Buffer.concat(members)]),
         headers: { 'Content-Encoding': 'gzip' },
         queryId,
         signal,
       }
       const { writtenRows } = await execute(statement).catch(async (error: ClickHouseError) => {
-        // Without a code the insert has no response.
+        // Without a code, ClickHouse has not responded to the insert.
         if (error.code === undefined) await kill(queryId)
         throw error
       })

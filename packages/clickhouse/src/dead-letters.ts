@@ -4,29 +4,29 @@ import type { ClickHouse, QueryParams } from './client.ts'
 import { ClickHouseError } from './errors.ts'
 import type { RecordTable } from './tables.ts'
 
-/** The identity of a dead letter: that of its record, as far as it can be read. */
+/** The identity of a dead letter: that of its record, if it can be read. */
 interface RowIdentity {
   bundle_identifier: string
   /** UTC; 1970 when it cannot be read. */
   time: string
-  /** Of the record, or made from the bytes of the row when the row has no identity. */
+  /** That of the record; if the row has none, derived from the bytes of the row. */
   id: string
   device_uuid: string
 }
 
-/** A row that ClickHouse refused, kept until an operator has replayed or dropped it. */
+/** A row that ClickHouse rejected, kept until an operator has replayed or dropped it. */
 export interface DeadLetter extends RowIdentity {
   table: RecordTable
   /** UTC. */
   failed_at: string
   error_code: number
-  /** ClickHouse's own words. They quote the row. */
+  /** ClickHouse's message. It quotes the row. */
   error: string
   /** The row as one line of JSON. */
   row: string
 }
 
-/** Keeps a refused row. Adding the same row again replaces it. Rejects as `insertGzip`. */
+/** Stores a rejected row. Adding the same row again replaces it. Rejects like `insertGzip`. */
 export async function addDeadLetter(
   clickhouse: Pick<ClickHouse, 'insertGzip'>,
   { table, row, refusal }: { table: RecordTable; row: string; refusal: ClickHouseError },
@@ -45,7 +45,7 @@ export async function addDeadLetter(
   ])
 }
 
-/** All of them without their rows, which may be large; the oldest first. */
+/** All dead letters, oldest first, without their rows, which may be large. */
 export async function listDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
 ): Promise<Omit<DeadLetter, 'error' | 'row'>[]> {
@@ -55,7 +55,7 @@ export async function listDeadLetters(
   )
 }
 
-/** Those with this id, which is one unless two devices chose the same. */
+/** The dead letters with this id: one, unless two devices chose the same id. */
 export async function readDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
   id: string,
@@ -66,7 +66,10 @@ export async function readDeadLetters(
   )
 }
 
-/** All of them, the oldest first, in pages of `pageLetters`. Those of earlier pages may be dropped meanwhile. */
+/**
+ * All dead letters, oldest first, in pages of `pageLetters`. Those of earlier pages may be dropped
+ * meanwhile.
+ */
 export async function* readDeadLetterPages(
   clickhouse: Pick<ClickHouse, 'query'>,
 ): AsyncGenerator<DeadLetter[]> {
@@ -93,12 +96,12 @@ function cursorOf(letter: DeadLetter): QueryParams {
   return { failed_at, id, device_uuid, bundle_identifier, table }
 }
 
-/** What became of a dead letter: undefined when it is none any more, else why it still is one. */
+/** Undefined when the dead letter is resolved; otherwise the reason why it remains. */
 export type DeadLetterOutcome = ClickHouseError | undefined
 
 /**
- * Inserts rows into their tables again and, once that is confirmed, drops their dead letters. What is
- * refused again stays a dead letter, and does not keep the others.
+ * Inserts rows into their tables again and, once that is confirmed, drops their dead letters. A row
+ * that is rejected again stays a dead letter and does not affect the others.
  */
 export async function replayDeadLetters(
   clickhouse: Pick<ClickHouse, 'insertGzip'>,
@@ -147,7 +150,7 @@ export async function dropDeadLetters(
   await write(
     clickhouse,
     letters.map((letter) => {
-      // Later than the entry, also when the clock of its worker is ahead of this one.
+      // Later than the entry, even if the clock of its worker was ahead of this one.
       const ver = Math.max(Date.now(), Date.parse(`${letter.failed_at.replace(' ', 'T')}Z`) + 1)
       return { ...letter, ver, error: '', row: '', is_deleted: 1 }
     }),
@@ -167,7 +170,7 @@ const isoTime = /^(20|21)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const noTime = '1970-01-01T00:00:00.000Z'
 const noUuid = '00000000-0000-0000-0000-000000000000'
 
-/** What cannot be read of the identity is left empty; without an id, the bytes of the row make one. */
+/** Unreadable parts of the identity stay empty; a missing id is derived from the bytes of the row. */
 function parseRowIdentity(row: string): RowIdentity {
   const { bundle_identifier, time, id, device_uuid } = parseObject(row)
   return {

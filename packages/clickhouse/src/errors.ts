@@ -1,14 +1,15 @@
 /**
- * What a failure asks of the caller.
+ * How the caller must handle a failure.
  * - `retry`: the same request may succeed later, or its outcome is unknown. Send it again.
- * - `operator`: no retry succeeds until an operator or a migration acts. Keep the rows, alert, retry seldom.
- * - `split`: like `retry`, but the size or an unknown fault of the request itself may be the cause.
- *   If it fails again, send the rows in smaller requests.
+ * - `operator`: no retry succeeds until an operator or a migration acts. Keep the rows, alert, retry
+ *   rarely.
+ * - `split`: like `retry`, but the size or an unknown fault of the request may be the cause. If it
+ *   fails again, send the rows in smaller requests.
  * - `rejected`: ClickHouse rejects these rows and always will. Nothing of the request was stored.
  */
 export type FailureKind = 'retry' | 'operator' | 'split' | 'rejected'
 
-/** ClickHouse exception codes with a known meaning here. Every other code means `split`. */
+/** ClickHouse exception codes that are classified here. Every other code means `split`. */
 export const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   3: ['retry', 'UNEXPECTED_END_OF_FILE'],
   75: ['retry', 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
@@ -65,7 +66,7 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
   130: ['rejected', 'CANNOT_READ_ARRAY_FROM_TEXT'],
   131: ['rejected', 'TOO_LARGE_STRING_SIZE'],
   349: ['rejected', 'CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN'],
-  // The gzip stream is cut or damaged.
+  // The gzip stream is truncated or damaged.
   354: ['rejected', 'ZLIB_INFLATE_FAILED'],
   376: ['rejected', 'CANNOT_PARSE_UUID'],
   467: ['rejected', 'CANNOT_PARSE_BOOL'],
@@ -73,15 +74,15 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
 }
 
 /**
- * Every failure of this package that concerns the server or the way to it.
- * `message` never holds row contents or credentials, so it may be logged.
+ * Every failure of this package that concerns the server or the connection to it. `message` never
+ * contains row contents or credentials, so it may be logged.
  */
 export class ClickHouseError extends Error {
   override readonly name = 'ClickHouseError'
   readonly kind: FailureKind
-  /** ClickHouse's exception code; absent when ClickHouse itself did not answer. */
+  /** ClickHouse's exception code; absent when ClickHouse itself did not respond. */
   readonly code: number | undefined
-  /** The request itself was too large: for the memory of ClickHouse, or for a proxy before it. */
+  /** The request itself was too large: for ClickHouse's memory, or for a proxy in front of it. */
   readonly isTooLarge: boolean
   readonly #serverText: string | undefined
 
@@ -102,28 +103,28 @@ export class ClickHouseError extends Error {
     this.#serverText = options.serverText
   }
 
-  /** ClickHouse's own words. They quote the rows, so they belong beside the rows, never in a log. */
+  /** ClickHouse's message. It quotes the rows, so store it with the rows and never log it. */
   get serverText(): string | undefined {
     return this.#serverText
   }
 }
 
-/** Whether ClickHouse answered with an exception code whose meaning is not known here. */
+/** Whether ClickHouse responded with an exception code that is not classified here. */
 export const hasUnknownCode = (error: unknown): boolean =>
   error instanceof ClickHouseError && error.code !== undefined && !(error.code in failureCodes)
 
 const outOfMemory: ReadonlySet<number> = new Set([173, 241])
 
-/** A row has a field that this schema or the column list of this release does not know. */
+/** A row has a field that this schema or the column list of this release does not have. */
 const unknownField = /^Code: 117\. DB::Exception: Unknown field found/
 
-/** The error for an exception code that ClickHouse sent; `serverText` is the body beside it. */
+/** The error for an exception code that ClickHouse sent; `serverText` is the body of that response. */
 export const errorForCode = (code: number, serverText: string): ClickHouseError => {
   const [kind, name] = unknownField.test(serverText)
     ? (['operator', 'unknown field'] as const)
     : (failureCodes[code] ?? ['split', 'unknown code'])
   const isTooLarge = outOfMemory.has(code)
-  return new ClickHouseError(`ClickHouse answered ${code} (${name})`, {
+  return new ClickHouseError(`ClickHouse responded with ${code} (${name})`, {
     kind,
     code,
     isTooLarge,

@@ -5,7 +5,7 @@ import { ClickHouseError, errorForCode, type FailureKind } from './errors.ts'
 
 export interface Statement {
   query: string
-  /** Names the query for ClickHouse, so that it can be killed. */
+  /** The id of the query in ClickHouse, so that it can be killed. */
   queryId?: string
   settings: ClickHouseSettings
   params?: Record<string, unknown> | undefined
@@ -21,8 +21,8 @@ export interface Reply {
 
 /**
  * Executes statements over one client. Resolves only to a complete response with status 200 and without
- * an exception code, within the timeout; rejects with a `ClickHouseError` otherwise. A request that is
- * given up destroys its socket, so a silent server holds none.
+ * an exception code, within the timeout; otherwise rejects with a `ClickHouseError`. An abandoned
+ * request destroys its socket, so a silent server holds none.
  */
 export const createExecutor = (options: { client: ClickHouseClient; requestTimeoutMs: number }) => {
   const { client, requestTimeoutMs } = options
@@ -32,14 +32,14 @@ export const createExecutor = (options: { client: ClickHouseClient; requestTimeo
       query: statement.query,
       ...(statement.queryId && { query_id: statement.queryId }),
       clickhouse_settings: statement.settings,
-      // Otherwise the client takes the code out of the text, which quotes rows.
+      // Otherwise the client parses the code from the text, which quotes rows.
       ignore_error_response: true,
       abort_signal: signal,
       ...(statement.params && { query_params: statement.params }),
       ...(statement.body && { values: statement.body }),
       ...(statement.headers && { http_headers: statement.headers }),
     })
-    // The client watches the signal until the headers are there, not while the response arrives.
+    // The client watches the signal until the headers have arrived, not during the body.
     const cut = () => stream.destroy(new Error('Cut off'))
     signal.addEventListener('abort', cut)
     if (signal.aborted) cut()
@@ -49,7 +49,7 @@ export const createExecutor = (options: { client: ClickHouseClient; requestTimeo
     if (code !== 0) throw errorForCode(code, body)
     if (http_status_code !== 200) {
       const message = `The response has status ${http_status_code} and no ClickHouse code`
-      // A proxy in between may take less than ClickHouse does.
+      // A proxy in front of ClickHouse may have a lower limit.
       const isTooLarge = http_status_code === 413
       const kind = isTooLarge ? 'split' : 'retry'
       throw new ClickHouseError(message, { kind, isTooLarge, serverText: body })
@@ -75,7 +75,7 @@ export const createExecutor = (options: { client: ClickHouseClient; requestTimeo
     signal?.addEventListener('abort', giveUp)
     if (signal?.aborted) giveUp()
     try {
-      // The client would not notice a signal that is aborted from the start.
+      // The client would not notice a signal that is already aborted.
       cancel.signal.throwIfAborted()
       return await exchange(statement, cancel.signal)
     } catch (cause) {

@@ -1,6 +1,6 @@
 import type { ClickHouse } from './client.ts'
 
-/** The installation these tables belong to; null when none was written. */
+/** The installation that these tables belong to; null when there is none. */
 export async function readInstallation(clickhouse: ClickHouse): Promise<string | null> {
   const rows = await clickhouse.query<{ id: string }>(
     'SELECT id FROM intake.installation ORDER BY created_at, id LIMIT 1',

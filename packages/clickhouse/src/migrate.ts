@@ -9,7 +9,10 @@ export interface MigrateOptions {
   migrations?: readonly Migration[]
 }
 
-/** The recorded history and the migrations of this release contradict each other. One sentence for a person. */
+/**
+ * The recorded history and the migrations of this release contradict each other. The message is for an
+ * operator.
+ */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
@@ -33,8 +36,8 @@ const record = `INSERT INTO intake.schema_migrations (name, checksum)
 SELECT {name:String}, {checksum:String}`
 
 /**
- * Brings the schema to this release and gives the names of the migrations it applied, in order.
- * Running it again, at the same time or after a crash half way, is harmless. Rejects with a
+ * Updates the schema to this release and returns the names of the applied migrations, in order. It is
+ * harmless to run it again, concurrently, or after a crash in the middle. Rejects with a
  * `MigrationError`, before changing anything, when a migration differs from its applied form.
  */
 export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
@@ -51,8 +54,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   if (changed.length > 0) {
     const names = changed.map(({ name }) => name).join(', ')
     throw new MigrationError(
-      `The tables in ClickHouse were made by another version of Intake (${names}) and cannot be used by ` +
-        'this one: drop the database intake with all that is in it (with Docker Compose: docker compose ' +
+      `The tables in ClickHouse were created by another version of Intake (${names}) and cannot be used by ` +
+        'this one: drop the database intake with all its data (with Docker Compose: docker compose ' +
         'down --volumes, which deletes all data), or set CLICKHOUSE_URL to another server.',
     )
   }

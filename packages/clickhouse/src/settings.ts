@@ -1,31 +1,32 @@
 import type { ClickHouseSettings } from '@clickhouse/client'
 
-/** Sent with every statement: an answer comes only when its outcome is final. */
+/** Sent with every statement: ClickHouse responds only when the outcome is final. */
 const common: ClickHouseSettings = {
   wait_end_of_query: 1,
 }
 
 /**
- * How rows are read, so that what a client sent arrives unchanged or is refused, never guessed.
- * The measurements behind each line: docs/decisions/0002-clickhouse-tables.md.
+ * How rows are read: a value arrives as the client sent it or is rejected, never guessed. The
+ * measurements behind each line are in docs/decisions/0002-clickhouse-tables.md.
  */
 export const insertSettings: ClickHouseSettings = {
   ...common,
-  // Confirmed means stored, and stored means stored: no server-side batching, no deduplication.
+  // A confirmed insert is stored, and every insert is stored: no server-side batching, no
+  // deduplication.
   async_insert: 0,
   insert_deduplicate: 0,
-  // One thread: two would be faster by a little and cost more CPU, which others need meanwhile.
+  // One thread: two would be slightly faster but cost more CPU, which other work needs.
   max_threads: 1,
   input_format_parallel_parsing: 0,
-  // One bad row refuses the whole request.
+  // One invalid row rejects the whole insert.
   input_format_allow_errors_num: '0',
   input_format_allow_errors_ratio: 0,
-  // A field nobody made a column for is an error, not a silent loss.
+  // A field without a column is an error, not a silent loss.
   input_format_skip_unknown_fields: 0,
   input_format_json_ignore_unknown_keys_in_named_tuple: 0,
   input_format_json_defaults_for_missing_elements_in_named_tuple: 1,
   date_time_input_format: 'best_effort',
-  // Inside JSON columns a string stays a string and a number a number.
+  // Inside JSON columns a string stays a string and a number stays a number.
   input_format_try_infer_dates: 0,
   input_format_try_infer_datetimes: 0,
   input_format_json_try_infer_numbers_from_strings: 0,
@@ -36,9 +37,9 @@ export const insertSettings: ClickHouseSettings = {
   input_format_json_read_arrays_as_strings: 0,
   // A dot in a key is not a level: {"a.b": 1} and {"a": {"b": 1}} stay different.
   json_type_escape_dots_in_keys: 1,
-  // Without this, null beside an array in an array ([[1], null]) refuses the insert.
+  // Without this, null next to an array in an array ([[1], null]) rejects the insert.
   input_format_null_as_default: 1,
-  // What still collides ({"a%2Eb": 1, "a.b": 2}) keeps one value instead of refusing the insert.
+  // Keys that still collide ({"a%2Eb": 1, "a.b": 2}) keep one value instead of rejecting the insert.
   type_json_skip_duplicated_paths: 1,
   input_format_json_infer_array_of_dynamic_from_array_of_different_types: 1,
 }

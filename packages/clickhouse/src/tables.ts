@@ -1,4 +1,4 @@
-/** The raw tables a worker writes, by the name the pipeline uses, with the columns a row brings. */
+/** The raw tables that a worker writes, by the name used in the pipeline, with the columns of a row. */
 const head = [
   'id',
   'time',
@@ -40,5 +40,5 @@ export const rawTables = {
 
 export type RawTable = keyof typeof rawTables
 
-/** The tables that records go to. */
+/** The tables for records. */
 export type RecordTable = Exclude<RawTable, 'dead_letters'>

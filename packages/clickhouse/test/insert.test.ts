@@ -196,7 +196,7 @@ t.test('retry: too many parts', async (t) => {
 t.test('an error says nothing about the rows, except where it is asked', async (t) => {
   const members = [member([logRow({ id: 'secret-of-the-user' })])]
   const error = await failureOf(clickhouse.insertGzip({ table: 'logs', members, rows: 1 }))
-  t.equal(error.message, 'ClickHouse answered 376 (CANNOT_PARSE_UUID)')
+  t.equal(error.message, 'ClickHouse responded with 376 (CANNOT_PARSE_UUID)')
   t.notMatch(JSON.stringify(error) + String(error.stack), 'secret-of-the-user')
   t.match(error.serverText, /^Code: 376/)
 })

@@ -1,12 +1,12 @@
 /**
- * Every error a client can meet, one row each: HTTP status, short title, and whether the same
- * request can succeed later without being changed.
+ * Every error that a client can get: HTTP status, short title, and whether the same request can succeed
+ * later unchanged.
  */
 export const errorCatalogue = {
   invalid_json: { status: 400, retryable: false, title: 'The JSON cannot be parsed' },
   invalid_encoding: { status: 400, retryable: false, title: 'Not valid UTF-8, or not valid gzip' },
   invalid_multipart: { status: 400, retryable: false, title: 'The multipart body is malformed' },
-  invalid_request: { status: 400, retryable: false, title: 'A field is missing or wrong' },
+  invalid_request: { status: 400, retryable: false, title: 'A field is missing or invalid' },
   malformed_http: { status: 400, retryable: false, title: 'The request is not valid HTTP' },
   unauthorized: { status: 401, retryable: false, title: 'No valid API key' },
   bundle_not_allowed: {
@@ -50,9 +50,13 @@ export const errorCatalogue = {
     retryable: false,
     title: 'Unexpected error; the record may or may not have been stored',
   },
-  busy: { status: 503, retryable: true, title: 'Too much in flight; not stored' },
+  busy: { status: 503, retryable: true, title: 'Too many requests or bytes in flight; not stored' },
   queue_full: { status: 503, retryable: true, title: 'The queue is full; not stored' },
-  queue_unavailable: { status: 503, retryable: true, title: 'The queue is away; not stored' },
+  queue_unavailable: {
+    status: 503,
+    retryable: true,
+    title: 'The queue is unavailable; not stored',
+  },
   keys_full: {
     status: 503,
     retryable: true,
@@ -61,12 +65,12 @@ export const errorCatalogue = {
   clock_skew: {
     status: 503,
     retryable: true,
-    title: 'The clock of this gateway is off; not stored',
+    title: 'The clock of this gateway is wrong; not stored',
   },
   storage_unavailable: {
     status: 503,
     retryable: true,
-    title: 'The attachment store is away; not stored',
+    title: 'The attachment store is unavailable; not stored',
   },
   outcome_unknown: {
     status: 503,
@@ -77,20 +81,23 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue
 
-/** What is wrong with one field. `pointer` is a JSON pointer (RFC 6901); never the field's value. */
+/**
+ * Why one field is invalid. `pointer` is a JSON pointer (RFC 6901); `detail` never contains the field's
+ * value.
+ */
 export interface FieldError {
   pointer: string
   detail: string
 }
 
-/** The only error that crosses a package boundary on its way to a client. */
+/** The error type that packages throw for a response to a client. */
 export class IntakeError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[]
   /** Further members of the problem document (RFC 9457), by name. */
   readonly members: Readonly<Record<string, string>>
 
-  /** `detail` reaches the client: it must not repeat what the client sent. */
+  /** `detail` is sent to the client: it must not repeat what the client sent. */
   constructor(
     code: ErrorCode,
     detail: string,

@@ -1,19 +1,20 @@
 import { crc32 } from 'node:zlib'
 
 /**
- * What one queue job carries: rows of one kind and one partition, as one gzip member of NDJSON.
- * Members concatenate to a valid gzip stream, so many frames become one insert without being opened.
+ * The content of one queue job: rows of one kind and one partition, as one gzip member of NDJSON.
+ * Members concatenate to a valid gzip stream, so an insert can combine many frames without
+ * decompressing them.
  */
 export interface Frame {
   rows: number
-  /** Length of the NDJSON in bytes, before compression: what an insert of the frame costs. */
+  /** Length of the NDJSON in bytes, before compression: the cost of inserting the frame. */
   jsonBytes: number
   gzip: Buffer
 }
 
 const version = 2
 
-/** The job data of a frame: plain JSON, base64 for the bytes, a CRC-32 of the bytes. */
+/** The job data of a frame: plain JSON with base64 for the bytes and a CRC-32 of the bytes. */
 interface Envelope {
   v: typeof version
   rows: number
@@ -22,7 +23,7 @@ interface Envelope {
   gzip: string
 }
 
-/** The job data is not a frame this version can read. The job must be kept, never dropped. */
+/** This version cannot read the job data as a frame. The job must be kept, never dropped. */
 export class FrameError extends Error {
   override name = 'FrameError'
 }

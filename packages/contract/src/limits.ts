@@ -1,4 +1,4 @@
-/** The limits of the interface itself. Lengths are Unicode code points, as in JSON Schema. */
+/** The limits of the HTTP interface. Lengths are Unicode code points, as in JSON Schema. */
 export const limits = {
   payloadBytes: 1024 * 1024,
   feedbackTextLength: 20_000,
@@ -6,9 +6,9 @@ export const limits = {
   emailLength: 254,
   batchEntries: 500,
   attachments: 4,
-  /** Parts of a form, whatever they are. */
+  /** Parts of a form, of any type. */
   formParts: 64,
-  /** Text parts beside the payload that are kept. */
+  /** Text parts other than the payload that are kept. */
   formTexts: 32,
   jsonDepth: 32,
   /**
@@ -18,16 +18,16 @@ export const limits = {
   jsonNodes: 10_000,
   /** The same for a whole batch: 500 entries with 100 params each have 52,500. */
   batchJsonNodes: 60_000,
-  /** A document with an integer beyond 2^53 or an escape in a name; its parser is slower. */
+  /** Size of a document with an integer beyond 2^53 or an escape in a name; its parser is slower. */
   losslessJsonBytes: 1024 * 1024,
   supportedAbis: 64,
-  /** The times that the tables take, both ends excluded: the constraint of migration 0001. */
+  /** The times that the tables accept, both bounds excluded: the constraint of migration 0001. */
   recordTimeMs: { after: Date.UTC(2020, 0), before: Date.UTC(2200, 0) },
   /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */
   eventAgeMs: 30 * 24 * 60 * 60 * 1000,
   eventAheadMs: 10 * 60 * 1000,
-  /** For how many days an idempotency key is kept, at least. */
+  /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },
-  /** Rejected entries of a batch whose result explains why; the others have a code only. */
+  /** Number of rejected entries of a batch whose results have details; the others have only a code. */
   explainedEntries: 10,
 } as const

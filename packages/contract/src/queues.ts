@@ -2,7 +2,7 @@
 export const kinds = ['logs', 'feedback'] as const
 export type RecordKind = (typeof kinds)[number]
 
-/** Every key of every queue carries this hash tag, so that one Redis Cluster slot holds them all. */
+/** The hash tag of every queue key, so that one Redis Cluster slot holds them all. */
 export const queuePrefix = '{intake}'
 
 export const queueNames: Record<RecordKind, string> = { logs: 'logs', feedback: 'feedback' }

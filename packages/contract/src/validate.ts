@@ -4,8 +4,8 @@ import { IntakeError, type FieldError } from './errors.ts'
 import { expectations } from './schemas/fields.ts'
 
 /**
- * Returns the value, unchanged, as what the schema describes; `root` is put before the JSON pointer
- * of each error.
+ * Returns the value unchanged if it matches the schema. `root` is prepended to the JSON pointer of each
+ * error.
  *
  * @throws {IntakeError} `invalid_request`
  */
@@ -13,7 +13,7 @@ export type Validator<T> = (value: unknown, root?: string) => T
 
 const errorsMax = 20
 
-/** Compiles a schema once. The validator names at most 20 wrong fields. */
+/** Compiles a schema once. The validator reports at most 20 invalid fields. */
 export function compileSchema<S extends TSchema>(schema: S): Validator<Static<S>> {
   const compiled = Compile(withExactIntegers(schema) as S)
   return (value, root = '') => {
@@ -37,8 +37,8 @@ export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => 
 const int64 = { type: 'bigint', minimum: -(2 ** 63), exclusiveMaximum: 2 ** 63 }
 
 /**
- * The schema that is compiled for a published one: where it says `int64`, integers that a double would
- * round are `bigint`s.
+ * The schema to compile for a published one: for `int64` it also accepts `bigint`s, for integers that a
+ * double would round.
  */
 function withExactIntegers(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withExactIntegers)
@@ -67,10 +67,10 @@ function fieldErrors(error: SchemaError, root: string): FieldError[] {
   return [{ pointer: path, detail: expectation(error) ?? error.message }]
 }
 
-/** In words, where the error would repeat a pattern, or a least length, which is always 1. */
+/** A text for errors whose message would repeat a pattern or a minimum length, which is always 1. */
 function expectation({ keyword, params }: SchemaError): string | undefined {
   if (keyword === 'minLength') return 'must not be empty'
   if (keyword !== 'pattern' && keyword !== 'format') return undefined
   const expected = (params as Record<string, unknown>)[keyword]
-  return expectations.get(String(expected)) ?? 'has the wrong form'
+  return expectations.get(String(expected)) ?? 'has the wrong format'
 }

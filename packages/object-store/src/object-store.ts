@@ -11,21 +11,21 @@ export interface StoredObject {
   key: string
   body: Buffer
   contentType: string
-  /** Of the body, in hexadecimal; kept as metadata of the object. */
+  /** Of the body, in hexadecimal; stored as metadata of the object. */
   sha256: string
 }
 
 export interface ObjectStore {
   /**
-   * Resolves when the store has confirmed the object. Repeats an attempt that failed or was never
-   * answered, under the same key, until the deadline.
+   * Resolves when the store has confirmed the object. Repeats attempts that failed or got no response,
+   * under the same key, until the timeout.
    *
    * @throws {IntakeError} `storage_unavailable`; the object may or may not exist
    */
   put(object: StoredObject): Promise<void>
-  /** Removes what can be removed within the deadline. Rejects when an object may be left over. */
+  /** Deletes what can be deleted within the timeout. Rejects when an object may remain. */
   remove(keys: string[]): Promise<void>
-  /** Creates the bucket unless it is there. */
+  /** Creates the bucket if it does not exist. */
   ensureBucket(): Promise<void>
   close(): void
 }
@@ -34,7 +34,7 @@ const pauseMs = 200
 
 /**
  * @param options.endpoint `http(s)://ACCESS_KEY:SECRET_KEY@host:port`
- * @param options.timeoutMs for one whole operation, repeats included
+ * @param options.timeoutMs for a whole operation, including retries
  */
 export function createObjectStore(options: {
   endpoint: string
@@ -43,7 +43,7 @@ export function createObjectStore(options: {
   timeoutMs: number
 }): ObjectStore {
   const { bucket, region, timeoutMs } = options
-  // Room for one repeat after an attempt that was never answered.
+  // Leaves time for one retry after an attempt without a response.
   const attemptMs = timeoutMs / 2
   const url = new URL(options.endpoint)
   const secure = url.protocol === 'https:'
@@ -72,7 +72,7 @@ export function createObjectStore(options: {
           return
         } catch (cause) {
           if (isFinal(cause) || performance.now() + pauseMs >= deadline) {
-            const detail = 'The attachment store did not take the attachments.'
+            const detail = 'The attachment store did not accept the attachments.'
             throw new IntakeError('storage_unavailable', detail, { cause })
           }
         }
@@ -89,11 +89,11 @@ export function createObjectStore(options: {
       const ensure = async () => {
         if (await client.bucketExists(bucket)) return
         await client.makeBucket(bucket, region).catch(async (error: unknown) => {
-          // Another process may have made it in between.
+          // Another process may have created it meanwhile.
           if (!(await client.bucketExists(bucket))) throw error
         })
       }
-      await withTimeout(ensure(), timeoutMs, 'making the bucket')
+      await withTimeout(ensure(), timeoutMs, 'creating the bucket')
     },
 
     close: () => agent.destroy(),
@@ -107,7 +107,7 @@ const finalCodes = new Set([
   'NoSuchBucket',
 ])
 
-/** Whether the store has given an answer that a repeat would not change. */
+/** Whether the store has rejected the request for a reason that a retry would not change. */
 function isFinal(error: unknown): boolean {
   return error instanceof S3Error && finalCodes.has(error.code ?? '')
 }

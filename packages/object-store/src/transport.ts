@@ -4,21 +4,21 @@ import https from 'node:https'
 type Transport = Pick<typeof http, 'request'>
 
 /**
- * The HTTP transport of the S3 client, with what the client lacks: every request that has not
- * ended after `timeoutMs` is destroyed together with its socket, so that a frozen server cannot
- * hold one for ever.
+ * The HTTP transport of the S3 client, with the timeout that the client lacks: after `timeoutMs` an
+ * unfinished request is destroyed together with its socket, so that a frozen server cannot hold it
+ * indefinitely.
  */
 export function transportWithTimeout(protocol: string, timeoutMs: number): Transport {
   const { request } = protocol === 'https:' ? https : http
-  const requestWithDeadline = (
+  const requestWithTimeout = (
     options: http.RequestOptions,
     onResponse: (response: http.IncomingMessage) => void,
   ): http.ClientRequest => {
     const started = request(options, onResponse)
     const timer = setTimeout(() => {
-      started.destroy(new Error(`no answer from the object store within ${timeoutMs} ms`))
+      started.destroy(new Error(`no response from the object store within ${timeoutMs} ms`))
     }, timeoutMs)
     return started.once('close', () => clearTimeout(timer))
   }
-  return { request: requestWithDeadline as Transport['request'] }
+  return { request: requestWithTimeout as Transport['request'] }
 }

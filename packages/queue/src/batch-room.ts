@@ -1,22 +1,22 @@
 import type { Frame } from '@intake/contract'
 
-/** What a batch may hold. There is always one frame, however large. */
+/** Limits of a batch. It always gets one frame, however large. */
 export interface BatchLimits {
   framesMax: number
-  /** Of the compressed frames. */
+  /** Of all compressed frames together. */
   gzipBytesMax: number
-  /** Of NDJSON, before compression: what an insert of the batch costs ClickHouse. */
+  /** Of the NDJSON, before compression: the cost of the insert for ClickHouse. */
   jsonBytesMax: number
 }
 
 export interface BatchRoom {
-  /** Counts a frame in; false when it does not fit. */
+  /** Counts a frame; returns false when it does not fit. */
   add(frame: Frame): boolean
-  /** How many more frames fit if they are like the largest so far; 0 when the batch is full. */
+  /** How many more frames fit if they are as large as the largest so far; 0 when the batch is full. */
   left(): number
 }
 
-/** Of a frame of which nothing is known yet. */
+/** Assumed size of a frame while none is known. */
 const bytesGuess = 1024 * 1024
 
 export function createBatchRoom({ framesMax, gzipBytesMax, jsonBytesMax }: BatchLimits): BatchRoom {

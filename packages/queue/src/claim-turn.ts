@@ -2,17 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Waiting } from './job-source.ts'
 
 const gatherMs = 350
-/** Of a consumer that yields to another one: that one goes on claiming, and stays warm. */
+/** Interval of a consumer that yields to another one, which keeps claiming and stays warm. */
 const standbyMs = 500
-/** Jobs whose delay has passed are only found by a claim. */
+/** Jobs whose delay has passed are found only by a claim. */
 const idleMaxMs = 5_000
 
 /**
- * Lets jobs gather in the queue until the oldest has waited for a moment, or a full batch waits. Then
- * one consumer claims them all: the others see that the oldest has changed, and yield. Woken by every
- * job they would share a trickle and make many small inserts.
+ * Lets jobs accumulate in the queue until the oldest has waited for a moment, or a full batch waits.
+ * Then one consumer claims them all: the others see that the oldest job has changed, and yield. If
+ * every job woke all consumers, they would share a trickle of jobs and make many small inserts.
  *
- * @returns waits until it is this consumer's turn, or until `signal` aborts
+ * @returns a function that waits until it is this consumer's turn, or until `signal` aborts
  */
 export function createClaimTurn(options: {
   peek: () => Promise<Waiting>

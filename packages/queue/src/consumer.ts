@@ -7,33 +7,36 @@ import type { Backlog, ClaimedJob, JobSource } from './job-source.ts'
 import { createLockRenewal } from './lock-renewal.ts'
 
 /**
- * Frames in hand. No other consumer gets them until they are released, or until this process has not
+ * Claimed frames. No other consumer gets them until they are released, or until this process has not
  * renewed their locks for 15 seconds.
  */
 export interface Batch {
   frames: readonly ClaimedFrame[]
-  /** Takes a frame out of the batch that cannot be stored now; it is handed out again after `ms`. */
+  /** Removes a frame that cannot be stored now from the batch; it is handed out again after `ms`. */
   postpone(frame: ClaimedFrame, ms: number): Promise<void>
-  /** Takes the frames out of the queue for good. What Redis does not confirm is handed out again. */
+  /**
+   * Removes the frames from the queue permanently. A frame whose removal Redis does not confirm is
+   * redelivered.
+   */
   complete(): Promise<void>
-  /** Gives the frames back; they are handed out again at once. */
+  /** Returns the frames to the queue, which hands them out again at once. */
   release(): Promise<void>
 }
 
 export interface ClaimedFrame extends Frame {
-  /** How often it has been handed out, this time included; an estimate after a restart of Redis. */
+  /** How often it has been handed out, including this time; an estimate after a restart of Redis. */
   attempts: number
 }
 
 export interface FrameConsumer {
   /**
-   * Waits for frames and takes those that wait, up to the limits. One batch at a time: the next call
-   * comes after `complete` or `release`. Resolves to undefined after `close`.
+   * Waits for frames and claims the waiting ones, up to the limits. One batch at a time: call it again
+   * after `complete` or `release`. Resolves to undefined after `close`.
    */
   take(limits: BatchLimits): Promise<Batch | undefined>
-  /** Frames in the queue, of all consumers together. */
+  /** Frames in the queue, for all consumers together. */
   backlog(): Promise<Backlog>
-  /** Ends `take`; the batch in hand is still its holder's. */
+  /** Ends `take`; the current batch still belongs to its holder. */
   close(): void
 }
 
@@ -45,17 +48,18 @@ interface Claimed {
 const unreadableRetryMs = 60_000
 const errorPauseMs = 1_000
 const commandTimeoutMs = 10_000
-/** Commands in one write: one round trip, and one sync to disk for all of them. */
+/** Commands in one write: one round trip and one sync to disk for all of them. */
 const commandsAtOnce = 16
 
 /**
- * Hands out the frames of a queue in batches, each frame at least once. No error ends it: what Redis
- * refuses is reported and tried again.
+ * Hands out the frames of a queue in batches, each frame at least once. Errors do not stop it: a
+ * command that Redis refuses is reported and retried.
  *
- * @param options.source the caller's, to be closed after this consumer
- * @param options.onUnreadable told of a frame that this version cannot read; it is kept and handed
- * out again every minute, for a newer version may know it
- * @param options.onLocksLost told how many frames in hand another consumer may have too
+ * @param options.source belongs to the caller, who closes it after this consumer
+ * @param options.onUnreadable called for a frame that this version cannot read; it is kept and handed
+ * out again every minute, because a newer version may be able to read it
+ * @param options.onLocksLost called with the number of claimed frames that another consumer may have
+ * too
  */
 export function createFrameConsumer(options: {
   source: JobSource
@@ -68,9 +72,11 @@ export function createFrameConsumer(options: {
   const { signal } = closing
   const untilDue = createClaimTurn({ peek: source.peek, signal })
   const locks = createLockRenewal({ renew: source.renew, onError, onLost: onLocksLost })
-  /** In hand and in no batch yet: they did not fit into the last one, or came with a completion. */
+  /**
+   * Claimed, but in no batch yet: they did not fit into the last one, or were claimed by a completion.
+   */
   let carried: Claimed[] = []
-  /** When the last batch was full, more frames are waiting. */
+  /** More frames are waiting, because the last batch was full. */
   let isBacklogged = false
 
   async function claim(count: number): Promise<Claimed[]> {
@@ -91,14 +97,16 @@ export function createFrameConsumer(options: {
         onUnreadable(error)
         unreadable.push(job)
       }
-      // The frame has the bytes now; this long text need not live until the insert, too.
+      // The frame now has the bytes; this long text need not stay in memory until the insert.
       job.data = undefined
     }
     await forEach(unreadable, (job) => source.postpone(job, unreadableRetryMs))
     return claimed
   }
 
-  /** What has succeeded; the rest is reported, and comes again when its locks end. */
+  /**
+   * The successful results. Failures are reported; their jobs are redelivered when their locks expire.
+   */
   function succeeded<Value>(outcomes: PromiseSettledResult<Value>[]): Value[] {
     return outcomes.flatMap((outcome) => {
       if (outcome.status === 'fulfilled') return [outcome.value]
@@ -111,7 +119,7 @@ export function createFrameConsumer(options: {
     jobs: readonly ClaimedJob[],
     command: (job: ClaimedJob) => Promise<Result>,
   ): Promise<Result[]> {
-    // Each command gives up the lock; a renewal beside it would take it for lost.
+    // Each command releases the lock, so a concurrent renewal would report it as lost.
     for (const job of jobs) locks.delete(job)
     const commands = jobs.map((job) =>
       withTimeout(command(job), commandTimeoutMs, 'a queue command'),
@@ -119,7 +127,7 @@ export function createFrameConsumer(options: {
     return succeeded(await Promise.allSettled(commands))
   }
 
-  /** As many as wait and fit; none when none waits. */
+  /** All waiting frames that fit; none when none waits. */
   async function fill(limits: BatchLimits): Promise<Claimed[]> {
     const batch: Claimed[] = []
     const room = createBatchRoom(limits)
@@ -154,7 +162,8 @@ export function createFrameConsumer(options: {
 
       async complete() {
         const room = createBatchRoom(limits)
-        // Each gets its own claim while more wait: half the round trips of claiming afterwards.
+        // If more frames wait, each completion claims the next one: half the round trips of claiming
+        // later.
         for (const chunk of chunks(takeAll())) {
           const claimNext = isBacklogged && !signal.aborted && room.left() >= chunk.length
           const next = await forEach(chunk, (job) => source.complete(job, { claimNext }))
@@ -165,7 +174,7 @@ export function createFrameConsumer(options: {
       },
 
       async release() {
-        // The oldest goes back last, to be the next again.
+        // The oldest goes back last, so that it is the next again.
         await forEach(takeAll().toReversed(), source.release)
       },
     }

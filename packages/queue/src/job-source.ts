@@ -2,15 +2,15 @@ import { Job, Worker } from 'bullmq'
 import { queueNames, queuePrefix, type RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
 
-/** A job in hand: nobody else gets it while its lock is renewed. */
+/** A claimed job: no other consumer gets it while its lock is renewed. */
 export interface ClaimedJob {
   id: string
   data: unknown
-  /** How often it has been handed out, this time included; an estimate after a restart of Redis. */
+  /** How often it has been handed out, including this time; an estimate after a restart of Redis. */
   attempts: number
 }
 
-/** Jobs that nobody has claimed. */
+/** The unclaimed jobs. */
 export interface Waiting {
   count: number
   /** Id of the job that has waited longest. */
@@ -19,41 +19,41 @@ export interface Waiting {
 
 export interface Backlog {
   waiting: number
-  /** In hand, or left behind by a worker that died and not handed out again yet. */
+  /** Claimed, or claimed by a dead worker and not redelivered yet. */
   active: number
-  /** Put off: unreadable for this version, or rows that cannot be stored now. */
+  /** Postponed: unreadable for this version, or with rows that cannot be stored now. */
   delayed: number
 }
 
-/** One queue. A command rejects when Redis refuses it; while Redis is away it waits. */
+/** One queue. A command rejects when Redis refuses it, and waits while Redis is unavailable. */
 export interface JobSource {
   peek(): Promise<Waiting>
   /** Claims the oldest job; undefined when there is none. */
   claim(): Promise<ClaimedJob | undefined>
   /**
-   * Takes a job out of the queue for good.
+   * Removes a job from the queue permanently.
    *
    * @param options.claimNext claims the oldest job in the same round trip
    */
   complete(job: ClaimedJob, options: { claimNext: boolean }): Promise<ClaimedJob | undefined>
-  /** Hands a job out again, after that time at the earliest. */
+  /** Makes a job available again after `ms` at the earliest. */
   postpone(job: ClaimedJob, ms: number): Promise<void>
-  /** Gives a job back as the oldest one. */
+  /** Returns a job to the queue as the oldest one. */
   release(job: ClaimedJob): Promise<void>
-  /** Renews the locks and returns the ids of the jobs that another worker may have. */
+  /** Renews the locks. Returns the ids of the jobs that another worker may have. */
   renew(jobs: readonly ClaimedJob[]): Promise<string[]>
   backlog(): Promise<Backlog>
-  /** Jobs in hand stay locked until their locks end. */
+  /** Claimed jobs stay locked until their locks expire. */
   close(): Promise<void>
 }
 
-/** A job of a killed worker is handed out again after at most 15 + 2 × 7.5 seconds. */
+/** A job of a killed worker is redelivered after at most 15 + 2 × 7.5 seconds. */
 const lockMs = 15_000
 const stalledIntervalMs = 7_500
 
 /**
- * A queue in Redis, through BullMQ's functions for processing jobs manually. The connection stays the
- * caller's.
+ * A queue in Redis, using BullMQ's functions for manual job processing. The connection belongs to the
+ * caller.
  */
 export function createJobSource(options: {
   redis: Redis
@@ -74,14 +74,14 @@ export function createJobSource(options: {
   const key = (list: string) => `${queuePrefix}:${queueNames[kind]}:${list}`
   const jobs = new WeakMap<ClaimedJob, { job: Job; token: string }>()
   let claims = 0
-  /** One for each claim: a job that comes again must not be completed by its former claim. */
+  /** One per claim: a redelivered job must not be completed by its former claim. */
   const createToken = () => `${worker.id}:${++claims}`
 
   function claimed(job: Job | undefined, token: string): ClaimedJob | undefined {
     if (job?.id === undefined) return undefined
     const { id, data, attemptsStarted: attempts } = job
     const handle: ClaimedJob = { id, data, attempts }
-    // The handle has the data now, and its owner drops it before the job is completed.
+    // The handle now has the data, and its owner drops it before the job is completed.
     job.data = undefined
     jobs.set(handle, { job, token })
     return handle

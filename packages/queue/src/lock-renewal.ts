@@ -10,23 +10,23 @@ export interface LockRenewal {
 const intervalMs = 5_000
 const timeoutMs = 10_000
 
-/** Renews the locks of the jobs in hand. Its timer runs only while there are any. */
+/** Renews the locks of the claimed jobs. Its timer runs only while there are any. */
 export function createLockRenewal(options: {
   renew: JobSource['renew']
   onError: (error: Error) => void
-  /** Told how many jobs in hand another worker may have too. */
+  /** Called with the number of claimed jobs that another worker may have too. */
   onLost: (jobs: number) => void
 }): LockRenewal {
   const { renew, onError, onLost } = options
-  const inHand = new Set<ClaimedJob>()
+  const claimed = new Set<ClaimedJob>()
   let timer: NodeJS.Timeout | undefined
 
   async function renewAll(): Promise<void> {
-    const jobs = [...inHand]
+    const jobs = [...claimed]
     try {
       const lost = new Set(await withTimeout(renew(jobs), timeoutMs, 'lock renewal'))
       // A job that has been completed meanwhile has no lock to lose.
-      const affected = jobs.filter((job) => lost.has(job.id) && inHand.has(job))
+      const affected = jobs.filter((job) => lost.has(job.id) && claimed.has(job))
       if (affected.length > 0) onLost(affected.length)
     } catch (error) {
       onError(error as Error)
@@ -35,12 +35,12 @@ export function createLockRenewal(options: {
 
   return {
     add(job) {
-      inHand.add(job)
+      claimed.add(job)
       timer ??= setInterval(() => void renewAll(), intervalMs)
     },
     delete(job) {
-      inHand.delete(job)
-      if (inHand.size > 0) return
+      claimed.delete(job)
+      if (claimed.size > 0) return
       clearInterval(timer)
       timer = undefined
     },

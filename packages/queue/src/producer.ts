@@ -14,12 +14,12 @@ import { withTimeout } from '@intake/runtime'
 
 export interface FrameProducer {
   /**
-   * Resolves when Redis has confirmed the frame; with `appendfsync always` it is then on disk.
-   * An attempt without an answer is repeated under the same job id until the deadline.
+   * Resolves when Redis has confirmed the frame; with `appendfsync always` it is then on disk. An
+   * attempt without a response is repeated under the same job id until the deadline.
    *
-   * @param deadline on the clock of `performance.now()`, in milliseconds
+   * @param deadline in milliseconds of `performance.now()`
    * @throws {IntakeError} `queue_unavailable` or `queue_full`: certainly not stored; `outcome_unknown`:
-   * sent, but never answered
+   * sent, but no response
    */
   add(frame: Frame, deadline: number): Promise<void>
   close(): Promise<void>
@@ -28,11 +28,12 @@ export interface FrameProducer {
 const attemptMs = 1_500
 const pauseMs = 100
 
-/** Adds frames of one kind to its queue. The connection stays the caller's. */
+/** Adds frames of one kind to its queue. The connection belongs to the caller. */
 export function createFrameProducer(options: { redis: Redis; kind: RecordKind }): FrameProducer {
   const { redis, kind } = options
   let opening: Promise<Queue> | undefined
-  // So that the first frame need not wait for it; a failure is met again, and reported, there.
+  // Opens the queue early, so that the first frame need not wait for it. `add` retries and reports a
+  // failure.
   openQueue().catch(() => {})
 
   return {
@@ -40,7 +41,7 @@ export function createFrameProducer(options: { redis: Redis; kind: RecordKind })
       const data = createFrame(frame)
       const jobOptions = {
         jobId: randomUUID(),
-        // A frame is only ever completed; an outage must not use its attempts up.
+        // A frame can only be completed; an outage must not exhaust its attempts.
         attempts: Number.MAX_SAFE_INTEGER,
         removeOnComplete: true,
       }
@@ -50,7 +51,7 @@ export function createFrameProducer(options: { redis: Redis; kind: RecordKind })
         let givenUp = false
         const attempt = async () => {
           const queue = await openQueue()
-          // An attempt that was given up must not store the frame later, behind the answer's back.
+          // An abandoned attempt must not store the frame later, after the caller got an error.
           if (givenUp || redis.status !== 'ready') throw new Error('not connected to Redis')
           maybeStored = true
           await queue.add(kind, data, jobOptions)
@@ -65,7 +66,7 @@ export function createFrameProducer(options: { redis: Redis; kind: RecordKind })
           if (refused) maybeStored = sentBefore
           if (refused || performance.now() + pauseMs >= deadline) {
             if (maybeStored) {
-              throw new IntakeError('outcome_unknown', 'The queue did not answer in time.', {
+              throw new IntakeError('outcome_unknown', 'The queue did not respond in time.', {
                 cause,
               })
             }
@@ -84,7 +85,9 @@ export function createFrameProducer(options: { redis: Redis; kind: RecordKind })
     },
   }
 
-  /** BullMQ never recovers a queue whose first contact with Redis failed: such a one is replaced. */
+  /**
+   * BullMQ never recovers a queue whose first connection to Redis failed, so such a queue is replaced.
+   */
   function openQueue(): Promise<Queue> {
     opening ??= (async () => {
       const queue = new Queue(queueNames[kind], { connection: redis, prefix: queuePrefix })

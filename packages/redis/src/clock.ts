@@ -1,10 +1,10 @@
 import type { Redis } from './connect.ts'
 
-/** How the wall clock of Redis relates to the monotonic clock of this process. */
+/** Relates the wall clock of Redis to the monotonic clock of this process. */
 export interface ClockReading {
-  /** What to add to `performance.now()` to get the wall clock of Redis, in milliseconds. */
+  /** Add this to `performance.now()` to get the wall clock of Redis, in milliseconds. */
   offsetMs: number
-  /** The true offset is at most this far away: half of the round trip. */
+  /** Maximum error of `offsetMs`: half of the round trip. */
   errorMs: number
 }
 

@@ -5,9 +5,9 @@ import { replyCode } from './reply-code.ts'
 export { ReplyError, type Redis }
 
 /**
- * - `producer`: fails at once while Redis is away and never re-sends on its own; the caller owns
+ * - `producer`: fails at once while Redis is unavailable and never resends commands; the caller sets
  *   the deadline and decides what to repeat.
- * - `consumer`: waits for Redis for as long as it takes (what BullMQ requires of a worker).
+ * - `consumer`: waits for Redis without limit, as BullMQ requires of a worker.
  */
 export type RedisRole = 'producer' | 'consumer'
 
@@ -21,26 +21,29 @@ const roles = {
   },
   consumer: {
     maxRetriesPerRequest: null,
-    // Longer than the 5 s of BullMQ's blocking read, or the connection would never settle.
+    // Longer than the 5 s of BullMQ's blocking read; otherwise the connection would never become
+    // stable.
     socketTimeout: 15_000,
   },
 } satisfies Record<RedisRole, RedisOptions>
 
 /**
- * Replies of a server that is not the primary, or is just being demoted (`UNBLOCKED` ends a blocking
- * read then). After a failover the same address leads to the new primary, but only for a new
+ * Error codes of a server that is not the primary, or is just being demoted (`UNBLOCKED` then ends a
+ * blocking read). After a failover the same address leads to the new primary, but only for a new
  * connection.
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
-/** All commands in flight get such a reply; each would end the same connection once more. */
+/**
+ * All commands in flight get such an error; without the pause each would close the connection again.
+ */
 const leavePauseMs = 100
 
 /**
- * Opens a connection that reconnects until `disconnect()` or `quit()`, also from a server that has
- * become a replica. The command that found this out still fails; nothing was written.
+ * Opens a connection that reconnects until `disconnect()` or `quit()`, also when the server has become
+ * a replica. The command that detects this fails; nothing was written.
  *
- * @param options.url `redis://` or `rediss://`, credentials included
- * @param options.onError told of every connection error; without it an error would end the process
+ * @param options.url `redis://` or `rediss://`, with credentials
+ * @param options.onError called for every connection error; without it an error would crash the process
  */
 export function connectRedis(options: {
   url: string
@@ -60,7 +63,7 @@ export function connectRedis(options: {
     keepAlive: 10_000,
     retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 2_000),
     reconnectOnError: leaves,
-    // The default waits up to 10 s after Redis has loaded its data.
+    // By default it waits up to 10 s after Redis has loaded its data.
     maxLoadingRetryTime: 1_000,
   })
   redis.on('error', options.onError)

@@ -1,8 +1,6 @@
 import type { Redis } from './connect.ts'
 
-/**
- * @returns throws while there is no connection, with the last reason why
- */
+/** @returns a check that throws while there is no connection, with the last error as the reason */
 export function createConnectionCheck(redis: Redis): () => void {
   let lastError: Error | undefined
   redis.on('error', (error: Error) => (lastError = error))

@@ -2,7 +2,9 @@ import { ReplyError, type Redis } from './connect.ts'
 
 const required = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }
 
-/** Why this Redis could lose what it has confirmed, in words for an operator; empty: it could not. */
+/**
+ * Why this Redis could lose data that it has confirmed, in words for an operator; empty: it could not.
+ */
 export async function findDurabilityViolations(redis: Redis): Promise<string[]> {
   const found = await Promise.all(
     Object.entries(required).map(async ([name, wanted]) => {
@@ -13,7 +15,7 @@ export async function findDurabilityViolations(redis: Redis): Promise<string[]> 
   return found.flat()
 }
 
-/** A managed Redis may not allow to ask; what cannot be checked counts as not set. */
+/** A managed Redis may not allow `CONFIG GET`; a setting that cannot be read counts as wrong. */
 async function readSetting(redis: Redis, name: string): Promise<string> {
   try {
     const [, value] = await redis.config('GET', name)

@@ -5,19 +5,19 @@ import { infoField } from './info-field.ts'
 import { installationKey } from './installation.ts'
 import { describeRefusal, findWriteRefusal } from './write-refusal.ts'
 
-/** What is known of a Redis from the outside, at most `intervalMs` old while it responds. */
+/** The state of a Redis, at most `intervalMs` old while Redis responds. */
 export interface RedisState {
-  /** Why it takes no writes, in words for an operator; undefined: it takes them. */
+  /** Why it accepts no writes, in words for an operator; undefined: it accepts them. */
   writeRefusal: string | undefined
-  /** Why it could lose what it has confirmed, in words for an operator; empty: it could not. */
+  /** Why it could lose data that it has confirmed, in words for an operator; empty: it could not. */
   durabilityViolations: string[]
-  /** Used share of `maxmemory`, or without that of the machine's memory, from 0 to 1. */
+  /** Memory used, as a share of `memoryBytesMax`, from 0 to 1. */
   memoryUsed: number
-  /** `maxmemory`, or without that the memory of the machine. */
+  /** `maxmemory`, or if that is not set the memory of the machine. */
   memoryBytesMax: number
   /** The installation that this Redis belongs to; null when it is new or has lost its data. */
   installation: string | null
-  /** Undefined until Redis has told its time. */
+  /** Undefined until Redis has returned its time. */
   clock: ClockReading | undefined
 }
 
@@ -30,7 +30,7 @@ export interface RedisPoll {
 const configIntervalMs = 60_000
 const firstRetryMs = 100
 
-/** Of a Redis that refuses even reads. */
+/** The state of a Redis that refuses even reads. */
 const unknown: Omit<RedisState, 'writeRefusal'> = {
   durabilityViolations: [],
   memoryUsed: 0,
@@ -40,13 +40,13 @@ const unknown: Omit<RedisState, 'writeRefusal'> = {
 }
 
 /**
- * Asks Redis every `intervalMs` for its state, and every minute for its configuration; also when the
- * connection has become ready, because it may be another Redis then. Before the first response it
- * asks more often at the start. While Redis is away, the last known state stays.
+ * Polls the state of Redis every `intervalMs`, and its configuration every minute. Polls both when the
+ * connection becomes ready, because it may lead to another Redis then. Before the first response the
+ * intervals are shorter. While Redis is unavailable, the last known state stays.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout
- * @param options.onDurabilityViolations told every minute while there are some
- * @param options.onWriteRefusal told when the reason changes; undefined: Redis takes writes again
+ * @param options.onDurabilityViolations called every minute while there are violations
+ * @param options.onWriteRefusal called when the reason changes; undefined: Redis accepts writes again
  */
 export function pollRedisState(options: {
   redis: Redis
@@ -73,14 +73,14 @@ export function pollRedisState(options: {
   async function readState(): Promise<RedisState> {
     try {
       const writeRefusal = await findWriteRefusal(redis)
-      // A connection to a replica is being closed now: nothing more can be asked.
+      // The connection to a replica is being closed, so nothing more can be read.
       if (writeRefusal !== undefined) return { ...(state ?? unknown), writeRefusal }
       await readConfig()
       const [memory, installation] = await Promise.all([
         redis.info('memory'),
         redis.get(installationKey),
       ])
-      // Alone on the connection, so that it waits for nothing else.
+      // Sent when no other command is pending, so that it does not wait for one.
       const clock = await readClock(redis)
       return { writeRefusal, durabilityViolations, ...memoryOf(memory), installation, clock }
     } catch (error) {
@@ -115,7 +115,7 @@ export function pollRedisState(options: {
   }
   function onReady(): void {
     configReadAt = -Infinity
-    // Each poll of a replica ends the connection: without the pause they would follow each other.
+    // Each poll of a replica closes the connection: without the pause, polls would follow each other.
     if (state?.writeRefusal === undefined) pollNow()
   }
   redis.on('ready', onReady)

@@ -2,7 +2,7 @@ import { ReplyError, type Redis } from './connect.ts'
 import { infoField } from './info-field.ts'
 import { replyCode } from './reply-code.ts'
 
-/** Never written: deleting it is a write without an effect. */
+/** Never written: deleting it is a write without effect. */
 const absentKey = '{intake}:absent'
 
 const replica = 'Redis is a replica'
@@ -19,12 +19,12 @@ const reasons: Record<string, string> = {
 }
 
 /**
- * Why this Redis takes no writes, in words for an operator; undefined: it takes them. Asks for a
- * write without an effect, so that every reason counts, and for the role, because a replica can be
- * configured to take writes that its next synchronisation deletes. Such a replica gives no reply by which
- * the connection would leave it, so it is left here.
+ * Why this Redis accepts no writes, in words for an operator; undefined: it accepts them. It sends a
+ * write without effect, which detects every reason, and reads the role, because a replica can be
+ * configured to accept writes that its next synchronisation deletes. Such a replica returns no error
+ * that would close the connection, so this function closes it.
  *
- * Memory that is used up is none of the reasons: see `RedisState.memoryUsed`.
+ * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed`.
  *
  * @throws when Redis does not respond
  */
@@ -40,7 +40,7 @@ export async function findWriteRefusal(redis: Redis): Promise<string | undefined
   }
 }
 
-/** @throws the error when it is not a reply of Redis */
+/** @throws the error when it is not an error reply of Redis */
 export function describeRefusal(error: unknown): string {
   if (!(error instanceof ReplyError)) throw error
   const code = replyCode(error as Error)

@@ -4,10 +4,10 @@ import { healthRoutes, type Degradations, type ReadinessCheck } from './health.t
 import type { Registry } from './metrics.ts'
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics` (Prometheus text) for operators, on a port of its own
- * so that it is never published with the service.
+ * Serves `/healthz`, `/readyz` and `/metrics` (Prometheus text) for operators, on a separate port so
+ * that they are never published with the service.
  *
- * @param options.port 0 picks a free one
+ * @param options.port 0 picks a free port
  * @returns the port, and `close()`
  */
 export async function startAdminServer(options: {

@@ -1,14 +1,14 @@
 import type { Static, TObject } from 'typebox'
 import { Value } from 'typebox/value'
 
-/** Names every setting that is missing or wrong, never a value: values can be secrets. */
+/** Names every setting that is missing or invalid, but no value: values can be secrets. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
 /**
- * Reads the settings that `schema` names from the environment. An empty variable counts as unset;
- * defaults come from the schema; strings become numbers and booleans where the schema says so.
+ * Reads the settings that `schema` defines from the environment. An empty variable counts as unset;
+ * defaults come from the schema; strings become numbers and booleans as the schema requires.
  *
  * @throws {ConfigError} one error for all problems
  */

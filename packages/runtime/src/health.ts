@@ -1,15 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import { withTimeout } from './timeout.ts'
 
-/** Resolves when the dependency can be used; rejects with the reason, in words for an operator. */
+/** Resolves when the dependency is usable; rejects with the reason, in words for an operator. */
 export type ReadinessCheck = () => Promise<void> | void
 
 const checkTimeoutMs = 1_000
 
-/** What works only in part, in words for an operator; empty: nothing. */
+/** What is degraded, in words for an operator; empty: nothing. */
 export type Degradations = () => string[]
 
-/** Runs all checks at once, each within a second; the reason per failed check, by its name. */
+/**
+ * Runs all checks concurrently, each within a second. Returns the reason of each failed check, by its
+ * name.
+ */
 async function readiness(checks: Record<string, ReadinessCheck>): Promise<Record<string, string>> {
   const failed = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
@@ -25,9 +28,9 @@ async function readiness(checks: Record<string, ReadinessCheck>): Promise<Record
 }
 
 /**
- * `GET /healthz`: 200 while the process serves (liveness; no dependency is asked).
- * `GET /readyz`: 200 when every check passes, else 503, with names and reasons when `reasons` is set. A
- * process that works in part is `ready, degraded`: a load balancer keeps it.
+ * `GET /healthz`: 200 while the process serves (liveness; checks no dependency). `GET /readyz`: 200
+ * when every check passes, else 503, with names and reasons if `reasons` is set. A process that works
+ * only in part is `ready, degraded`, so that a load balancer keeps it.
  */
 export function healthRoutes(
   app: FastifyInstance,

@@ -1,6 +1,9 @@
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
-/** More kinds of errors than one source has; beyond them the oldest kind counts as new again. */
+/**
+ * More than one source has. Beyond it the oldest kind is forgotten, so its next error is reported at
+ * once.
+ */
 const kindsMax = 100
 
 interface Kind {
@@ -10,9 +13,9 @@ interface Kind {
 }
 
 /**
- * Reports an error when its kind is new, and an error of the same kind again after a second, two,
- * four and so on up to a minute, with how many were left out in between. A kind that has not occurred
- * for a minute beyond its pause is new.
+ * Reports the first error of a kind, and further ones of the same kind after a second, two, four and so
+ * on up to a minute, with the number omitted in between. A kind that has not occurred for a minute
+ * beyond its pause counts as new.
  *
  * The kind is the `code`, or without one the first word of the message (`READONLY`).
  */

@@ -2,12 +2,12 @@ import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
-/** Of lines that wait because the disk is full. */
+/** Maximum bytes of lines that wait because the disk is full. */
 const waitingBytesMax = 1024 * 1024
 
 /**
- * JSON lines on standard output, or where `destination` says. Levels by consequence: error means
- * that data is at risk or that a person must act.
+ * Logs JSON lines to standard output, or to `destination`. Levels follow the consequence: error means
+ * that data is at risk or that an operator must act.
  */
 export function createLogger(options: {
   name: string
@@ -20,14 +20,14 @@ export function createLogger(options: {
 }
 
 /**
- * A log that cannot be written, because its disk is full, is no reason to end. Lines wait for the next
- * one that can be written; when too many wait they are given up.
+ * A log that cannot be written, because its disk is full, must not end the process. Lines wait until
+ * one can be written; when too many wait, they are dropped.
  */
 function standardOutput(): DestinationStream {
   const open = () => {
     const opened = pino.destination({ dest: 1, sync: true, maxLength: waitingBytesMax })
     opened.on('error', () => {})
-    // Full, it would never write again, and flushing it waits for the disk in a loop.
+    // A full destination would never write again, and flushing it waits for the disk in a loop.
     opened.on('drop', () => (stream = open()))
     return opened
   }
@@ -43,7 +43,7 @@ interface DescribedError {
   cause?: DescribedError
 }
 
-/** Nothing else of an error: clients hang commands and URLs on it, and with them passwords. */
+/** Only these fields of an error: clients attach commands and URLs to it, which contain passwords. */
 function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' }
   const { name, message, stack, cause } = error

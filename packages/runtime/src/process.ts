@@ -10,9 +10,9 @@ export interface Running {
 }
 
 /**
- * Owns the life of a process: lets its heap grow, reads its settings from the environment, starts it,
- * and closes it once on SIGTERM, SIGINT or an uncaught error. Ends with exit code 1 when it cannot start or is
- * not closed within `closeTimeoutMs`.
+ * Manages the life of a process: sets its heap growth, reads its settings from the environment, starts
+ * it, and closes it once on SIGTERM, SIGINT or an uncaught error. Exits with code 1 when it cannot
+ * start or does not close within `closeTimeoutMs`.
  */
 export async function runProcess<S extends TObject>(options: {
   name: string

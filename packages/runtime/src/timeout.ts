@@ -3,8 +3,8 @@ export class TimeoutError extends Error {
 }
 
 /**
- * Settles like `work`, or rejects with `TimeoutError` after `ms` milliseconds. The work itself goes
- * on: its outcome is then unknown, and a late rejection of it is not an unhandled one.
+ * Settles like `work`, or rejects with `TimeoutError` after `ms` milliseconds. The work keeps running:
+ * its outcome is then unknown, and its late rejection is not an unhandled one.
  */
 export async function withTimeout<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined

@@ -8,9 +8,9 @@ import { claimInstallation, readInstallation as readFromRedis, type Redis } from
 import { SetupError } from './setup-error.ts'
 
 /**
- * Marks Redis and ClickHouse as belonging together. A Redis that comes back empty (a lost volume)
- * has lost accepted records; without its mark no gateway takes records, and only a person can
- * decide to go on.
+ * Marks Redis and ClickHouse as belonging together. A Redis that is empty after a restart (a lost
+ * volume) has lost accepted records. Without its mark no gateway accepts records, and only an operator
+ * can decide to continue.
  */
 export async function joinInstallation(options: {
   clickhouse: ClickHouse
@@ -26,11 +26,12 @@ export async function joinInstallation(options: {
   if (known !== null && !acceptEmptyRedis) {
     throw new SetupError(
       'Redis holds nothing of this installation: it is not the same Redis, or it has lost its data ' +
-        'with all records that were waiting in it. Bring the data back, or accept the loss ' +
+        'with all records that were waiting in it. Restore the data, or accept the loss ' +
         '(docs/operations/redis-lost-its-data.md).',
     )
   }
-  // Redis first: a ClickHouse that knows more than Redis means that Redis has lost its data.
+  // Redis first: if ClickHouse had the mark and Redis did not, that would mean that Redis has lost its
+  // data.
   const installation = await claimInstallation(redis, known ?? randomUUID())
   if (known === null) await writeToClickHouse(clickhouse, installation)
 }

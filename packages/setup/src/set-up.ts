@@ -12,25 +12,25 @@ export interface SetupOptions {
   s3: { endpoint: string; bucket: string; region: string }
   /** The first API key: its name, and the key itself. */
   apiKey?: { name: string; secret: string }
-  /** Go on with a Redis that holds nothing of this installation: what it held is lost. */
+  /** Continue with a Redis that holds nothing of this installation: its previous data is lost. */
   acceptEmptyRedis: boolean
 }
 
 const timeoutMs = 20_000
 
 /**
- * Brings the services to the state that gateways and workers expect: tables and views, the bucket,
- * the mark of this installation, the first API key. What is there already is left alone, so it can
- * run at every start.
+ * Brings the services to the state that gateways and workers expect: tables and views, the bucket, the
+ * mark of this installation, the first API key. It leaves existing things alone, so it can run at every
+ * start.
  *
- * @throws {SetupError} when a service cannot be reached, when Redis has lost its data, or when the tables are
- * those of another version
+ * @throws {SetupError} when a service cannot be reached, when Redis has lost its data, or when the
+ * tables belong to another version
  */
 export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
   const { redisUrl, clickhouseUrl, s3, apiKey, acceptEmptyRedis } = options
   return withClickHouse(clickhouseUrl, async (clickhouse) => {
     const { applied } = await step('Updating the tables in ClickHouse', migrate({ clickhouse }))
-    await step(`Making the bucket ${s3.bucket}`, makeBucket(s3))
+    await step(`Creating the bucket ${s3.bucket}`, makeBucket(s3))
     await withRedis(redisUrl, async (redis) => {
       await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
       if (apiKey) await step('Creating the API key', createApiKey(redis, apiKey))

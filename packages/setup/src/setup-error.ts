@@ -1,4 +1,4 @@
-/** One sentence for a person. */
+/** The message is for an operator. */
 export class SetupError extends Error {
   override name = 'SetupError'
 }

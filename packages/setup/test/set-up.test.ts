@@ -77,8 +77,8 @@ t.test(
     await t.rejects(setUp(options), {
       name: 'SetupError',
       message:
-        'The tables in ClickHouse were made by another version of Intake (0001-logs-and-feedback) and ' +
-        'cannot be used by this one: drop the database intake with all that is in it (with Docker ' +
+        'The tables in ClickHouse were created by another version of Intake (0001-logs-and-feedback) and ' +
+        'cannot be used by this one: drop the database intake with all its data (with Docker ' +
         'Compose: docker compose down --volumes, which deletes all data), or set CLICKHOUSE_URL to ' +
         'another server.',
     })

@@ -12,15 +12,15 @@ import {
 import type { Command } from 'commander'
 import { findEndpoint, UsageError } from '../endpoints.ts'
 
-/** `intake dead-letters list|show|replay|drop`: the rows that ClickHouse refused. */
+/** `intake dead-letters list|show|replay|drop`: the rows that ClickHouse rejected. */
 export function addDeadLettersCommand(program: Command): void {
   const deadLetters = program
     .command('dead-letters')
-    .description('records that ClickHouse refused; they wait here for a decision')
+    .description('records that ClickHouse rejected, kept for an operator')
 
   deadLetters
     .command('list')
-    .description('one line each, the oldest first')
+    .description('list them, one per line, oldest first')
     .action(() =>
       withClickHouse(async (clickhouse) => {
         const letters = await listDeadLetters(clickhouse)
@@ -33,7 +33,7 @@ export function addDeadLettersCommand(program: Command): void {
 
   deadLetters
     .command('show <id>')
-    .description('the record as it came, and why it was refused')
+    .description('print the record unchanged, and why it was rejected')
     .action((id: string) =>
       withClickHouse(async (clickhouse) => {
         for (const letter of await find(clickhouse, id))
@@ -41,8 +41,8 @@ export function addDeadLettersCommand(program: Command): void {
       }),
     )
 
-  each(deadLetters.command('replay [id]'), 'insert into its table again', replayDeadLetters)
-  each(deadLetters.command('drop [id]'), 'forget for good', async (clickhouse, letters) => {
+  each(deadLetters.command('replay [id]'), 'insert again into the table', replayDeadLetters)
+  each(deadLetters.command('drop [id]'), 'delete permanently', async (clickhouse, letters) => {
     await dropDeadLetters(clickhouse, letters)
     return new Map(letters.map((letter) => [letter, undefined]))
   })

@@ -3,7 +3,10 @@ import { findEndpoint, type EndpointVariable } from '../endpoints.ts'
 
 const shown: EndpointVariable[] = ['REDIS_URL', 'CLICKHOUSE_URL', 'S3_ENDPOINT']
 
-/** `intake env`: the services of the running stack as shell exports, to start more processes by hand. */
+/**
+ * `intake env`: the services of the running stack as shell exports, for starting more processes by
+ * hand.
+ */
 export function addEnvCommand(program: Command): void {
   program
     .command('env')

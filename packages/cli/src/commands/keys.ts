@@ -13,7 +13,7 @@ interface CreateOptions {
   fromEnv?: string
 }
 
-/** `intake keys create|list|revoke`: who may send. Running gateways follow within seconds. */
+/** `intake keys create|list|revoke`: manages API keys. Running gateways follow within seconds. */
 export function addKeysCommand(program: Command): void {
   const keys = program.command('keys').description('API keys of client applications')
 
@@ -24,7 +24,7 @@ export function addKeysCommand(program: Command): void {
     .option('--bundle <identifier...>', 'bundle identifiers it may write for (default: all)')
     .option(
       '--expires <date>',
-      'ISO 8601 time from which it is refused; a date means its first moment in UTC',
+      'ISO 8601 time from which it is invalid; a date means midnight UTC at its start',
     )
     .option('--from-env <variable>', 'take the key from this environment variable')
     .action(async (options: CreateOptions) => {
@@ -39,7 +39,7 @@ export function addKeysCommand(program: Command): void {
         }),
       )
       if (!created.created) {
-        throw new UsageError(`This key exists already as ${created.key.id}; nothing was changed.`)
+        throw new UsageError(`This key already exists as ${created.key.id}; nothing was changed.`)
       }
       console.log(created.secret)
       console.error(`Created ${created.key.id}. The key above is not shown again.`)

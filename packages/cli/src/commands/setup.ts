@@ -2,12 +2,12 @@ import { setUp } from '@intake/setup'
 import type { Command } from 'commander'
 import { findEndpoint } from '../endpoints.ts'
 
-/** `intake setup`: makes the services ready for gateways and workers; may run at every start. */
+/** `intake setup`: prepares the services for gateways and workers; may run at every start. */
 export function addSetupCommand(program: Command): void {
   program
     .command('setup')
-    .description('make or update tables, bucket and the mark of this installation')
-    .option('--accept-empty-redis', 'go on although Redis has lost what it held')
+    .description('create or update the tables, the bucket and the mark of this installation')
+    .option('--accept-empty-redis', 'continue although Redis has lost its data')
     .addHelpText('after', '\nINTAKE_API_KEY, when set, becomes the first API key.')
     .action(async (options: { acceptEmptyRedis?: boolean }) => {
       const secret = process.env['INTAKE_API_KEY']

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** The 29 documented device fields; what is absent is NULL, an absent list is empty. */
+/** The 29 documented device fields. An absent field is NULL, an absent list is empty. */
 const device = `Tuple(
   os LowCardinality(Nullable(String)),
   device_brand LowCardinality(Nullable(String)),
@@ -50,11 +50,11 @@ const tail = `
   extra JSON(max_dynamic_paths = 0)`
 
 /**
- * The sorting key is the identity: rows with an equal one are versions of one record, and the highest
- * `ver` is shown. It falls with the time of arrival, so the version that was accepted first wins; a
- * tombstone brings a higher one. `time` is the time inside `id`, nothing else: were it free, a repeat
- * could be another record, in another partition. Its range is `recordTimeMs` of the contract; from 2286 on
- * `ver` would be less than zero.
+ * The sorting key is the identity: rows with the same key are versions of one record, and the version
+ * with the highest `ver` is shown. `ver` decreases with the time of arrival, so the version that was
+ * accepted first wins; a tombstone has a higher one. `time` must be the time inside `id`: otherwise a
+ * retry could become another record, in another partition. Its range is `recordTimeMs` of the contract;
+ * from 2286 on `ver` would be negative.
  */
 const table = `
   ver UInt64 DEFAULT 10000000000000 - toUnixTimestamp64Milli(received_at),

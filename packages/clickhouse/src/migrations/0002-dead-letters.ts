@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Rows that ClickHouse refused, as they came, each under the whole identity of its record: an id alone
- * may be that of two records, of two devices. A newer `ver` replaces an older entry of a row.
+ * Rows that ClickHouse rejected, unchanged, each under the whole identity of its record, because
+ * records of two devices may have the same id. A newer `ver` replaces an older entry of a row.
  */
 export const deadLetters: Migration = {
   name: '0002-dead-letters',

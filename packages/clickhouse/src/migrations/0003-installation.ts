@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** The mark that Redis and ClickHouse share, so that a Redis without its data is noticed. */
+/** The mark that Redis and ClickHouse share, so that a Redis that has lost its data is detected. */
 export const installation: Migration = {
   name: '0003-installation',
   statements: [

@@ -3,5 +3,5 @@ import { logsAndFeedback } from './0001-logs-and-feedback.ts'
 import { deadLetters } from './0002-dead-letters.ts'
 import { installation } from './0003-installation.ts'
 
-/** In the order they are applied. A migration that was released never changes: add another one. */
+/** In the order of application. A released migration never changes: add another one. */
 export const migrations: readonly Migration[] = [logsAndFeedback, deadLetters, installation]

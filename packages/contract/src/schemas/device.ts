@@ -48,7 +48,7 @@ const documented = {
   version_name: text(),
 }
 
-/** Properties of the device. None is required, `null` means absent, unknown ones are kept. */
+/** Properties of the device. All are optional, `null` means absent, unknown ones are kept. */
 export const DeviceInformation = Type.Object(documented, {
   additionalProperties: true,
   description: 'Properties of the device. Unknown properties are kept.',
@@ -57,7 +57,7 @@ export const DeviceInformation = Type.Object(documented, {
 /** Names of the properties that have a typed column. */
 export const documentedDeviceFields: ReadonlySet<string> = new Set(Object.keys(documented))
 
-/** Names of the properties that hold a timestamp. */
+/** Names of the properties that contain a timestamp. */
 export const timestampDeviceFields = [
   'build_time',
   'first_install_time',

@@ -3,7 +3,7 @@ import { FeedbackPayload } from './feedback.ts'
 import { LogBatchSubmission, LogEntry } from './log-batch.ts'
 import { LogSubmission } from './log.ts'
 
-/** Every field name in the documentation of a submission, at whichever level. */
+/** Every documented field name of a submission, at any level. */
 export const documentedFields: ReadonlySet<string> = new Set([
   ...documentedDeviceFields,
   ...Object.keys(FeedbackPayload.properties),

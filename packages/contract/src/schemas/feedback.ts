@@ -30,7 +30,7 @@ export const FeedbackPayload = Type.Object(
       id: Type.Optional(
         nullable<string>('string', {
           pattern: uuidPattern,
-          description: 'Identifier that the client gave this feedback.',
+          description: 'Identifier of this feedback, assigned by the client.',
         }),
       ),
       attachments: Type.Optional(
@@ -56,15 +56,14 @@ export const FeedbackForm = Type.Object(
     attachments: Type.Optional(
       Type.Array(Type.String({ contentMediaType: 'image/*' }), {
         maxItems: limits.attachments,
-        description:
-          'Images, each in a file part of its own. File parts under other names count as well.',
+        description: 'Images, one per file part. File parts with other names count too.',
       }),
     ),
   },
   { description: `User feedback with images; at most ${limits.formParts} parts.` },
 )
 
-/** What became of one file part, in the order of the parts. */
+/** The result for one file part, in the order of the parts. */
 export const AttachmentResult = Type.Union([
   Type.Object({
     status: Type.Literal('stored'),
@@ -84,12 +83,14 @@ export const FeedbackCreated = Type.Object(
     omitted_text_parts: Type.Optional(
       Type.Object(
         { parts: Type.Integer(), bytes: Type.Integer() },
-        { description: 'Text parts beside the payload that were too many or too large to keep.' },
+        {
+          description: 'Text parts other than the payload that were too many or too large to keep.',
+        },
       ),
     ),
     invalid_fields: Type.Optional({
       ...FieldErrors,
-      description: 'With `handling=lenient`: an invalid e-mail, which is kept in `extra` only.',
+      description: 'With `handling=lenient`: an invalid e-mail, which is kept only in `extra`.',
     }),
   },
   { description: 'The feedback is stored.' },

@@ -15,9 +15,9 @@ export const deviceUuid = Type.String({
 })
 
 /**
- * An e-mail address, also an internationalised one: a local part, quoted when it has blanks, and a domain
- * of labels between dots. The `idn-email` format refuses domains with combining marks, as Hindi and
- * Thai have, and only delivery can tell whether an address exists.
+ * An e-mail address, including internationalised ones: a local part, quoted if it contains spaces, and
+ * a domain of labels separated by dots. The `idn-email` format rejects domains with combining marks, as
+ * in Hindi and Thai; and only delivery can tell whether an address exists.
  */
 export const emailPattern = String.raw`^(?:[^\s\p{Cc}\p{Cs}"(),:;<>@]+|"[^\p{Cc}\p{Cs}"]+")@[^\s\p{Cc}\p{Cs}"(),;<>@.]+(?:\.[^\s\p{Cc}\p{Cs}"(),;<>@.]+)*$`
 
@@ -30,7 +30,7 @@ const aTimestamp =
   'must be an ISO 8601 timestamp from 1970 to 2199, such as 2026-11-21T06:30:00.250Z or ...+01:00'
 const aDate = 'must be a date from 1970 to 2199, as YYYY-MM-DD'
 
-/** What an error says of a text that does not match, by its `pattern` or `format`. */
+/** The error text for a value that does not match, by its `pattern` or `format`. */
 export const expectations: ReadonlyMap<string, string> = new Map([
   [uuidPattern, 'must be a UUID'],
   [emailPattern, 'must be an e-mail address'],
@@ -46,7 +46,7 @@ export const nullable = <T>(
   options: Record<string, unknown> = {},
 ): TUnsafe<T | null> => Type.Unsafe<T | null>({ type: [type, 'null'], ...options })
 
-/** A moment as clients send it. */
+/** A timestamp as clients send it. */
 export const timestamp = nullable<string>('string', {
   format: 'date-time',
   pattern: timestampPattern,

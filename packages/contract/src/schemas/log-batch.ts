@@ -12,10 +12,10 @@ export const LogEntry = Type.Object({
     nullable<string>('string', {
       pattern: uuidPattern,
       description:
-        'Identifier of the event, best a UUIDv7 of the moment it happened: sent again, it is still ' +
-        'one event. The time of a UUIDv7 must lie within 30 days before and 10 minutes after now; ' +
-        'a UUIDv7 that another request used for other content is not detected, and the first content ' +
-        'stays. Any other UUID is remembered for 72 hours.',
+        'Identifier of the event, preferably a UUIDv7 of the moment it happened: however often it is sent, ' +
+        'it is one event. The time of a UUIDv7 must lie within 30 days before and 10 minutes after now. ' +
+        'A UUIDv7 that another request used for other content is not detected; the first content stays. ' +
+        'Any other UUID is remembered for 72 hours.',
     }),
   ),
   timestamp: Type.Optional(timestamp),
@@ -36,14 +36,14 @@ export const LogBatchSubmission = Type.Object(
   { description: 'Log events of one device.' },
 )
 
-/** The same, before its entries have been looked at. */
+/** The same, with unvalidated entries. */
 export const LogBatchEnvelope = Type.Object({
   ...sender,
   logs: Type.Array(Type.Unknown(), size),
 })
 export type LogBatchEnvelope = Static<typeof LogBatchEnvelope>
 
-/** What became of one entry, in the order of the entries. */
+/** The result for one entry, in the order of the entries. */
 export const LogEntryResult = Type.Union([
   Type.Object({
     status: Type.Literal('accepted'),
@@ -66,7 +66,7 @@ export const LogBatchResult = Type.Object(
     message: Type.Literal('Logs processed'),
     accepted: Type.Integer({ description: 'Entries that are stored.' }),
     rejected: Type.Integer({
-      description: 'Entries that are not, and will not be when sent again unchanged.',
+      description: 'Entries that are not stored. Sending them again unchanged does not help.',
     }),
     results: Type.Array(LogEntryResult, { description: 'One per entry, in their order.' }),
   },

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { identifier, nullable } from './fields.ts'
 import { sender } from './sender.ts'
 
-/** What happened: the fields of one log event. */
+/** The fields of one log event that describe what happened. */
 export const logEvent = {
   event: identifier('Name of the logged event.'),
   params: Type.Optional(
@@ -14,15 +14,15 @@ export const logEvent = {
 }
 
 /**
- * What an event may say of itself. Apps may have sent anything under these names before they had a
- * meaning, so a value of no use is no error in `POST /api/log`: it is kept like an unknown field.
+ * Optional fields of an event. Apps may have sent anything under these names before they had a meaning,
+ * so an invalid value is not an error in `POST /api/log`: it is kept like an unknown field.
  */
 const optional = {
   id: Type.Optional(
     Type.Unknown({
       description:
-        'Identifier of the event, best a UUIDv7 of the moment it happened: sent again, it is still ' +
-        'one event; see the entries of a batch. Anything but a UUID is kept in `extra`.',
+        'Identifier of the event, preferably a UUIDv7 of the moment it happened: however often it is ' +
+        'sent, it is one event; see the entries of a batch. Anything but a UUID is kept in `extra`.',
     }),
   ),
   timestamp: Type.Optional(

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 
 export const FieldErrors = Type.Array(
   Type.Object({ pointer: Type.String(), detail: Type.String() }),
-  { description: 'The wrong fields, as JSON pointers (RFC 6901).' },
+  { description: 'The invalid fields, as JSON pointers (RFC 6901).' },
 )
 
 export const serverTime = Type.String({
@@ -10,7 +10,7 @@ export const serverTime = Type.String({
   description: "With `id_time_out_of_range`: the time of the gateway's clock.",
 })
 
-/** Every error answer (RFC 9457, `application/problem+json`). */
+/** Every error response (RFC 9457, `application/problem+json`). */
 export const Problem = Type.Object(
   {
     type: Type.String({ description: '`urn:intake:error:` and the code.' }),
