@@ -13,11 +13,11 @@ export type InsertAnswer = { status: 200; writtenRows: number } | { status: 500 
 
 export interface ClickHouse extends Part {
   insert(insert: Insert, answer: (answer: InsertAnswer) => void): void
-  /** Which of the ids are in the table. */
+  /** Those of the ids that are in the table. */
   find(ids: readonly string[]): Set<string>
-  /** Whether an insert is in place in part. */
+  /** Whether some parts of an insert are in place, and not all. */
   isHalfDone(): boolean
-  /** Lets the running inserts fail where they are. */
+  /** Makes the running inserts fail where they are. */
   failInserts(): void
   table: Table
 }
@@ -31,7 +31,7 @@ interface Running {
 
 /**
  * An insert is atomic within one partition and one block only. It becomes visible part by part, and
- * a crash between two parts keeps the ones that are in place. It goes on when its client has gone.
+ * a crash between two parts keeps those that are in place. It continues if its client disconnects.
  */
 export function createClickHouse(world: World): ClickHouse {
   const { design, random, scheduler, coverage, serial } = world

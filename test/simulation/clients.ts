@@ -4,16 +4,16 @@ import type { Reply } from './network.ts'
 import { createProcess, type World } from './world.ts'
 
 const submissionsMax = 24
-/** Submissions come in bursts, for only then do frames and merges grow. */
+/** Submissions come in bursts: otherwise frames and insert batches stay small. */
 const burstsAt = [0, 60, 120]
 const burstTicks = 12
 const timeoutTicks = 220
 const pauseTicks = 40
 
 /**
- * Clients as they are: each submission is sent until it is created, or the client has enough of it.
- * With a key all attempts are one submission, and some are sent again although they were created,
- * or with the key of another one. Without a key each attempt is a submission of its own.
+ * Realistic clients: each submission is sent until it is created or the client gives up.
+ * With a key all attempts are one submission. Some are sent again although they were created,
+ * or use the key of another one. Without a key each attempt is a separate submission.
  */
 export function startClients(options: {
   world: World
@@ -60,7 +60,7 @@ export function startClients(options: {
     })
   }
 
-  /** A connection that was refused is a request that was refused. */
+  /** A refused connection is a refused request. */
   function record(submission: Submission, reply: Reply<GatewayAnswer>) {
     const answer = reply.outcome === 'answered' ? reply.value : undefined
     const outcome = answer?.outcome ?? (reply.outcome === 'unreachable' ? 'refused' : 'unknown')
@@ -68,7 +68,7 @@ export function startClients(options: {
     if (answer?.outcome === 'created' && answer.id) submission.acknowledgedIds.add(answer.id)
     if (outcome === 'created') coverage.acknowledgements++
     if (outcome === 'refused') coverage.refusals++
-    if (outcome === 'unknown') coverage['unknown answers']++
+    if (outcome === 'unknown') coverage['unknown responses']++
     scheduler.note('client', `${submission.content} is ${outcome}`)
     return outcome
   }

@@ -1,8 +1,8 @@
-/** What has to go wrong, somewhere in all the runs, for their success to prove anything. */
+/** What must happen somewhere in all the runs; otherwise their success proves nothing. */
 export const occasions = [
   'acknowledgements',
   'refusals',
-  'unknown answers',
+  'unknown responses',
   'keyed retries',
   'frames of several rows',
   'inserts of several frames',

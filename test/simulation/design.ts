@@ -1,30 +1,30 @@
 /** The decisions that the guarantees rest on. Each wrong design of the tests changes one or two. */
 export interface Design {
-  /** When the client is told 201. */
+  /** When the client gets 201. */
   acknowledge: 'when the queue confirmed' | 'when the frame is sent'
   /** What the client is told when the queue may or may not have the frame. */
   unknownIsToldAs: 'unknown' | 'refused'
-  /** Whether a command that has no connection is sent later, after its caller gave it up. */
+  /** Whether a command without a connection is sent later, after its caller gave it up. */
   offlineQueue: boolean
   /** Whether an idempotency key reserves its id before anything is stored. */
   reservation: boolean
-  /** Who gives a record its id and its time. */
+  /** Which process assigns the id and time of a record. */
   identity: 'gateway' | 'worker'
-  /** Which requests, when they were refused, remove the images they put. */
+  /** Which refused requests remove the images that they stored. */
   removeImagesOfRefused: 'those without a key' | 'all'
 
   /** What Redis has on disk when it confirms. */
   appendfsync: 'always' | 'everysec'
-  /** Recoveries of a stalled job after which it is failed. */
+  /** Number of recoveries after which a stalled job is failed. */
   maxStalledCount: number
-  /** Whether a frame that is sent again keeps its job id. */
+  /** Whether a repeated frame keeps its job id. */
   sameJobId: boolean
   /** Whether a job can be completed only by the worker that holds its lock. */
   lockedCompletion: boolean
 
   complete: 'after the insert' | 'before the insert'
   beforeInsert: 'nothing' | 'skip if any row is there' | 'leave out rows that are there'
-  /** Whether an insert that reports too few rows has failed. */
+  /** Whether an insert that reports too few rows counts as failed. */
   checkWrittenRows: boolean
 
   /** What the insert deduplication token is made of. */
@@ -41,7 +41,7 @@ export interface Design {
   partitionBy: 'received_at' | 'time of the insert'
 }
 
-/** As DESIGN.md has it. */
+/** The design that Intake implements. */
 export const rightDesign: Design = {
   acknowledge: 'when the queue confirmed',
   unknownIsToldAs: 'unknown',

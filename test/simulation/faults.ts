@@ -4,19 +4,19 @@ import type { Redis } from './redis.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
 export interface Faults {
-  /** Perhaps breaks something. What is broken mends itself after a while. */
+  /** Perhaps breaks something, which recovers after a while. */
   strike(): void
 }
 
-/** Up to longer than a request waits. */
+/** The longest exceeds the timeout of a request. */
 const downTicks = [10, 60, 250] as const
 const fullTicks = 60
-/** Up to far longer than a lock is held. */
+/** The longest far exceeds the life of a lock. */
 const frozenTicks = [20, 100, 350] as const
 
 /**
  * The faults of one run. Each run has its own rate and its own selection of them, so that rare
- * combinations are not drowned in all the others.
+ * combinations occur too.
  */
 export function createFaults(options: {
   world: World
@@ -79,7 +79,7 @@ export function createFaults(options: {
     clickhouse.failInserts()
   }
 
-  /** The moment between two parts of an insert is short: faults that wait for it find it. */
+  /** The moment between two parts of an insert is short, so some faults wait for it. */
   function interruptInsert(): void {
     if (clickhouse.isHalfDone()) random.pick([() => kill(clickhouse), failInserts])()
     else isWaitingForInsert = true

@@ -4,7 +4,7 @@ import { partitionOf, type Row } from './row.ts'
 import type { Process } from './scheduler.ts'
 import type { World } from './world.ts'
 
-/** `refused`: certainly not stored. `unknown`: sent, but never answered. */
+/** `refused`: certainly not stored. `unknown`: sent without a response. */
 export type CommitOutcome = 'stored' | 'refused' | 'unknown'
 
 export interface FrameCommit {
@@ -24,7 +24,7 @@ const attemptTicks = 50
 const retryTicks = 10
 const frameLimits = { framesInFlightMax: 2, rowsMax: 4, charactersMax: Infinity }
 
-/** Rows to frames to jobs, as `group-commit.ts` and `producer.ts` do it. One life of a gateway. */
+/** Turns rows into frames and jobs, as `group-commit.ts` and `producer.ts` do. One life of a gateway. */
 export function createFrameCommit(options: {
   world: World
   process: Process

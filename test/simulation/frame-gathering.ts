@@ -1,4 +1,4 @@
-/** What decides whether rows may share a frame. */
+/** Decides whether rows may share a frame. */
 export interface Sized {
   partition: string | number
   characters: number
@@ -20,7 +20,7 @@ export interface FrameLimits {
   charactersMax: number
 }
 
-/** The rules of the gateway's group commit; `group-commit.test.ts` holds the real one against them. */
+/** The rules of the gateway's group commit; `group-commit.test.ts` compares the real one with them. */
 export function createFrameGathering<Item extends Sized>(
   limits: FrameLimits,
 ): FrameGathering<Item> {

@@ -11,9 +11,9 @@ export interface Request {
 }
 
 export type GatewayAnswer =
-  /** 201. Without an id when the design has none to tell. */
+  /** 201. Without an id if the design has none yet. */
   | { outcome: 'created'; id: string | undefined }
-  /** Any answer that says: not stored. */
+  /** Any response that means: not stored. */
   | { outcome: 'refused' }
   /** 503 `outcome_unknown` */
   | { outcome: 'unknown' }
@@ -24,7 +24,7 @@ export interface Gateway extends Part {
 
 const timeoutTicks = 80
 
-/** A gateway: reserve the id, put the image, commit the row, answer. */
+/** A gateway: reserve the id, put the image, commit the row, respond. */
 export function createGateway(options: {
   world: World
   name: string
@@ -36,7 +36,7 @@ export function createGateway(options: {
   const process = createProcess(options.name)
   let commit = createFrameCommit({ world, process, redis })
 
-  /** `use` gets undefined when the key belongs to other content, or Redis did not answer. */
+  /** `use` gets undefined if the key belongs to other content or Redis did not respond. */
   function identify({ key, content }: Request, use: (id: string | undefined) => void): void {
     const id = createId(scheduler.now(), serial())
     if (key === undefined || !design.reservation) return use(id)
@@ -86,7 +86,7 @@ export function createGateway(options: {
   }
 
   function refuse(id: string, request: Request, answer: (answer: GatewayAnswer) => void): void {
-    // Under a key another attempt may be using the image.
+    // With a key, another attempt may be using the image.
     const mayRemove = request.key === undefined || design.removeImagesOfRefused === 'all'
     if (request.hasImage && mayRemove) removeImage(id)
     answer({ outcome: 'refused' })

@@ -8,7 +8,7 @@ import { createRandom } from './random.ts'
 
 const limits = { framesInFlightMax: 4, rowsMax: 1_000, charactersMax: 1024 * 1024 }
 
-t.test('the group commit of the gateway makes the frames of the model', async (t) => {
+t.test('the group commit of the gateway makes the same frames as the model', async (t) => {
   for (const seed of scripts) {
     const random = createRandom(seed)
     const adds = new Map<string, Settling>()
@@ -57,7 +57,7 @@ t.test('the group commit of the gateway makes the frames of the model', async (t
         frames.push(taken.join(' '))
         inFlight.push(taken.join(' '))
       }
-      // Frames are compressed at the same time, so they need not arrive in their order.
+      // Frames are compressed concurrently, so they can arrive in another order.
       await follow({ real: () => [...adds.keys()].toSorted(), model: () => frames.toSorted() })
       await follow({ real: () => outcomes, model: () => expected })
     }

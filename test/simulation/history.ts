@@ -1,17 +1,17 @@
-/** What became of one request, as the client knows it. */
+/** The outcome of one request, as the client sees it. */
 export type AttemptOutcome = 'created' | 'refused' | 'unknown'
 
-/** Something a client wanted to be stored once: all its attempts have one content. */
+/** A record that a client wants stored once: all its attempts have the same content. */
 export interface Submission {
   content: string
   key: string | undefined
   hasImage: boolean
   outcomes: AttemptOutcome[]
-  /** The ids that clients were told with 201. */
+  /** The ids that clients got with 201. */
   acknowledgedIds: Set<string>
 }
 
-/** What clients did and were told. Everything that the verdict knows of the outside. */
+/** All requests and responses of clients: what the verdict expects. */
 export interface History {
   send(submission: Pick<Submission, 'content' | 'key' | 'hasImage'>): Submission
   submissions(): Submission[]

@@ -5,13 +5,13 @@ import type { World } from './world.ts'
 export interface InsertPart {
   partition: number
   rows: Row[]
-  /** Under which the part stands in the dedup log; undefined: no deduplication. */
+  /** The part's name in the dedup log; undefined: no deduplication. */
   dedupName: string | undefined
 }
 
 const blockRows = 4
 
-/** Cuts an insert into blocks, and each block into its partitions. */
+/** Splits an insert into blocks, and each block by partition. */
 export function cutIntoParts(options: {
   world: World
   rows: readonly Row[]

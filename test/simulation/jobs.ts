@@ -5,22 +5,22 @@ export interface Job {
   readonly id: string
   readonly rows: readonly Row[]
   state: 'waiting' | 'active' | 'failed'
-  /** Who holds the lock, until when. */
+  /** The holder of the lock and when it expires. */
   token: string
   lockedUntil: number
   deliveries: number
   recoveries: number
 }
 
-/** One BullMQ queue, as far as deliveries depend on it. */
+/** The parts of a BullMQ queue that deliveries depend on. */
 export interface Jobs {
-  /** A job id that is in the queue is not added again; one that was completed is. */
+  /** A job id that is in the queue is not added again; a completed one is. */
   add(id: string, rows: readonly Row[]): 'stored'
   take(token: string): Job | undefined
   renew(ids: Iterable<string>, token: string): void
   /** Removes the job. Without its lock the completion is an error that changes nothing. */
   complete(id: string, token: string): void
-  /** Active jobs without a lock go back to the front, or are failed at `maxStalledCount`. */
+  /** Active jobs without a lock return to the front, or are failed at `maxStalledCount`. */
   recoverStalled(): void
   count(state: Job['state']): number
   copy(): Jobs

@@ -2,8 +2,8 @@ import type { Random } from './random.ts'
 import type { Process, Scheduler } from './scheduler.ts'
 
 /**
- * - `unreachable`: nobody was there, the request was certainly not handled.
- * - `unknown`: no answer; the request was handled, is being handled, or will be, or never.
+ * - `unreachable`: no process was listening; the request was certainly not handled.
+ * - `unknown`: no response; the request was handled, is being handled, will be handled, or never.
  */
 export type Reply<Answer> =
   { outcome: 'answered'; value: Answer } | { outcome: 'unreachable' } | { outcome: 'unknown' }
@@ -12,10 +12,10 @@ export interface Call<Answer> {
   from: Process
   to: Process
   what: string
-  /** Ticks until the caller gives up. The request does not: it may be handled later. */
+  /** Ticks until the caller gives up. The request may still be handled later. */
   timeoutTicks: number
   background?: boolean
-  /** Runs at the receiver; it may answer at once, later, or never. */
+  /** Runs at the receiver; it may respond at once, later, or never. */
   handle: (answer: (value: Answer) => void) => void
   /** Runs at the caller, exactly once, unless the caller dies. */
   done: (reply: Reply<Answer>) => void
@@ -23,7 +23,7 @@ export interface Call<Answer> {
 
 export interface Network {
   call<Answer>(call: Call<Answer>): void
-  /** Breaks the connections of a process that has died; its callers notice at some time. */
+  /** Breaks the connections of a dead process; its callers notice at some time. */
   reset(process: Process): void
 }
 
@@ -38,7 +38,7 @@ export function createNetwork(options: { random: Random; scheduler: Scheduler })
       const kind = background ? 'background' : 'work'
       if (to.state === 'down') {
         const notice = () => done({ outcome: 'unreachable' })
-        scheduler.plan({ of: from, what: `${what}: ${to.name} is away`, kind, run: notice })
+        scheduler.plan({ of: from, what: `${what}: ${to.name} is down`, kind, run: notice })
         return
       }
       const life = from.life
@@ -62,7 +62,7 @@ export function createNetwork(options: { random: Random; scheduler: Scheduler })
       open.add(connection)
       const giveUp = scheduler.plan({
         of: from,
-        what: `${what}: no answer in time`,
+        what: `${what}: no response in time`,
         after: timeoutTicks,
         kind,
         run: () => settle(unknown),

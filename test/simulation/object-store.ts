@@ -1,6 +1,6 @@
 import { createProcess, type Part } from './world.ts'
 
-/** The images, one at most for each record. What was put is kept until it is removed. */
+/** The images, at most one for each record. An image is kept until it is removed. */
 export interface ObjectStore extends Part {
   put(id: string): void
   remove(id: string): void

@@ -1,11 +1,11 @@
 export interface Random {
-  /** A whole number from 0 up to, not including, `limit`. */
+  /** A whole number from 0 up to `limit`, exclusive. */
   below(limit: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
 }
 
-/** Random numbers that are a function of the seed alone (mulberry32). */
+/** Random numbers that depend only on the seed (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = Math.imul(seed, 0x9e3779b1) ^ 0x5bf03635
 

@@ -7,16 +7,16 @@ export interface Reservation {
   content: string
 }
 
-/** Redis with the queue in it. Every method is one command: it happens whole or not at all. */
+/** Redis with the queue. Every method is one atomic command. */
 export interface Redis extends Part {
   add(jobId: string, rows: readonly Row[]): 'stored' | 'refused'
   take(token: string): Job | undefined
   renew(jobIds: Iterable<string>, token: string): void
   complete(jobId: string, token: string): void
   recoverStalled(): void
-  /** Resolves to what the key belongs to: the given reservation or an earlier one. */
+  /** Resolves to the reservation of the key: the given one or an earlier one. */
   reserve(key: string, reservation: Reservation): Reservation
-  /** Refuses to grow, as at its memory limit. */
+  /** Refuses writes that need memory, as at its memory limit. */
   setFull(full: boolean): void
   jobs(): Jobs
 }
@@ -29,8 +29,8 @@ interface State {
 }
 
 /**
- * With `appendfsync always` a command is on disk before it is answered, so a crash takes nothing.
- * With `everysec` a crash takes everything since the last fsync.
+ * With `appendfsync always` a command is on disk before its reply, so a crash loses nothing.
+ * With `everysec` a crash loses everything since the last fsync.
  */
 export function createRedis(world: World): Redis {
   const { design, scheduler } = world

@@ -12,7 +12,7 @@ export interface RowWriter {
 const timeoutTicks = 80
 const pauseTicks = 15
 
-/** Stores the rows of jobs as `store-batch.ts` does: blindly, again and again. */
+/** Stores the rows of jobs as `store-batch.ts` does: without checking, until it is confirmed. */
 export function createRowWriter(options: {
   world: World
   process: Process

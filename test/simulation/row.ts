@@ -2,9 +2,9 @@
 export interface Row {
   id: string
   receivedAt: number
-  /** What the client sent; names the submission. */
+  /** The content that the client sent; identifies the submission. */
   content: string
-  /** Where its image is, if it has one. */
+  /** The place of its image, if it has one. */
   image: string | undefined
 }
 

@@ -1,17 +1,17 @@
 import type { Random } from './random.ts'
 
-/** Something that can die or stand still. What it had planned dies or stands still with it. */
+/** A process that can die or freeze. Its planned events are lost or wait with it. */
 export interface Process {
   readonly name: string
   state: 'running' | 'frozen' | 'down'
-  /** Grows with each death: what was planned in an earlier life never happens. */
+  /** Increases with each death: events planned in an earlier life never happen. */
   life: number
 }
 
 /**
- * - `work`: the run is not over before it has happened.
- * - `background`: repeats for ever, like a poll.
- * - `answer`: work that a bad network may lose.
+ * - `work`: the run does not end before it has happened.
+ * - `background`: repeats endlessly, like a poll.
+ * - `answer`: a response, which a bad network may lose.
  */
 export type EventKind = 'work' | 'background' | 'answer'
 
@@ -19,7 +19,7 @@ export interface Event {
   of: Process
   what: string
   run: () => void
-  /** Ticks until it may happen; it may happen any time later. */
+  /** Ticks until it may happen; it may happen at any later time. */
   after?: number
   kind?: EventKind
 }
@@ -27,13 +27,13 @@ export interface Event {
 export interface Scheduler {
   /** Virtual time in ticks. */
   now(): number
-  /** Returns a function that takes the event back. */
+  /** Returns a function that cancels the event. */
   plan(event: Event): () => void
-  /** Lets one event happen that may happen now; false when nothing will ever happen again. */
+  /** Runs one event that may happen now; false if no event is left. */
   step(): boolean
-  /** Whether work or answers are still to happen. */
+  /** Whether work or responses are still pending. */
   isBusy(): boolean
-  /** Takes away one answer that is on its way, if there is any. */
+  /** Drops one response in flight, if there is one. */
   loseAnswer(): boolean
   note(who: string, what: string): void
 }

@@ -6,7 +6,7 @@ import type { Rule, Violation } from './verdict.ts'
 
 export interface Finding {
   seed: number
-  /** How many runs it took to find it. */
+  /** Number of runs until it was found. */
   runs: number
   violations: Violation[]
 }
@@ -14,7 +14,7 @@ export interface Finding {
 /**
  * Runs the seeds until one breaks a rule.
  *
- * @param options.rule the one to be broken; any by default
+ * @param options.rule the rule to be broken; any by default
  */
 export function search(options: { design: Design; seeds: Seeds; rule?: Rule }): {
   finding: Finding | undefined
@@ -37,7 +37,7 @@ export function search(options: { design: Design; seeds: Seeds; rule?: Rule }): 
   return { finding: undefined, coverage, steps }
 }
 
-/** The history of one run, a line for each event. */
+/** The history of one run, one line per event. */
 export function trace(options: { design: Design; seed: number }): string[] {
   const lines: string[] = []
   simulate({ ...options, trace: (line) => lines.push(line) })

@@ -4,7 +4,7 @@ export interface Seeds {
   /** The seeds of this test run are `base`, `base + 1` and so on. */
   base: number
   count: number
-  /** The one run to be replayed, of the right design or of the wrong one that is named. */
+  /** The run to replay, of the right design or of the named wrong one. */
   replay: { seed: number; designName: string | undefined } | undefined
 }
 
@@ -12,9 +12,9 @@ const baseMax = 1_000_000_000
 const defaultCount = 6_000
 
 /**
- * Every test run tries other seeds; what it finds, `SIM_SEED` replays.
+ * Every test run tries other seeds; `SIM_SEED` replays a finding.
  *
- * - `SIM_SEED=n`: this run only, with its trace; `SIM_DESIGN=name`: of this wrong design.
+ * - `SIM_SEED=n`: only this run, with its trace; `SIM_DESIGN=name`: under this wrong design.
  * - `SIM_BASE=n`: the seeds of an earlier test run. `SIM_SEEDS=n`: how many.
  */
 export function readSeeds(env: Record<string, string | undefined>): Seeds {

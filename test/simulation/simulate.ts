@@ -24,10 +24,10 @@ const faultyStepsMax = 600
 const stepsMax = 20_000
 
 /**
- * One run of the whole system: clients send while parts fail; then nothing fails any more, the
- * backlog drains, and what is visible is judged. The same seed and design make the same run.
+ * One run of the whole system: clients send while parts fail; then faults stop, the backlog drains,
+ * and the visible rows are judged. The same seed and design give the same run.
  *
- * @param options.trace receives the run as one line for each event
+ * @param options.trace receives one line for each event of the run
  */
 export function simulate(options: {
   seed: number

@@ -13,7 +13,7 @@ else testAll()
 function testAll(): void {
   t.comment(`simulation: SIM_BASE=${seeds.base} SIM_SEEDS=${seeds.count}`)
 
-  t.test('the design keeps its guarantees, and enough has gone wrong to say so', (t) => {
+  t.test('the design keeps its guarantees, and every kind of fault has occurred', (t) => {
     const { coverage, steps } = expectNone(t, { design: rightDesign })
     t.comment(`${seeds.count} runs of ${Math.round(steps / seeds.count)} events`)
     for (const occasion of occasions) {
@@ -38,7 +38,7 @@ function testAll(): void {
     })
   }
 
-  t.test('a seed is a history: twice the same, and another than its neighbour', (t) => {
+  t.test('the same seed gives the same history, another seed another one', (t) => {
     const history = () => trace({ seed: seeds.base, design: rightDesign })
     t.same(history(), history())
     t.not(history().join('\n'), trace({ seed: seeds.base + 1, design: rightDesign }).join('\n'))
@@ -63,7 +63,7 @@ function expectNone(t: Test, { design, share = 1 }: { design: Design; share?: nu
   return result
 }
 
-/** Prints one history. Succeeds as the suite would: the right design keeps the rules. */
+/** Prints one history. Succeeds if it breaks no rule, as in the suite. */
 function replay({ seed, designName }: { seed: number; designName: string | undefined }): void {
   const change = { ...harmlessDesigns, ...changes() }[designName ?? '']
   if (designName !== undefined && change === undefined) t.bailout(`No design "${designName}"`)

@@ -3,13 +3,13 @@ import type { Row } from './row.ts'
 
 /** The table of records: partitions of raw rows, and the view that analysts read. */
 export interface Table {
-  /** Puts the rows in place, all at once. */
+  /** Makes the rows visible, all at once. */
   commit(partition: number, rows: readonly Row[]): void
-  /** A merge in the background: collapses what the engine collapses. */
+  /** A background merge: collapses the rows that the engine collapses. */
   merge(partition: number): void
   partitions(): number[]
   has(id: string): boolean
-  /** What the view shows. */
+  /** The rows that the view shows. */
   visible(): Row[]
 }
 

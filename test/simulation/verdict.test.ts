@@ -10,7 +10,7 @@ function submission(outcomes: AttemptOutcome[], more: Partial<Submission> = {}):
   return { content: 'r1', key: undefined, hasImage: false, outcomes, acknowledgedIds, ...more }
 }
 
-/** The rules that a run broke which ended so. */
+/** The rules that a run with this outcome breaks. */
 function broken(end: {
   submissions?: Submission[]
   visible?: Row[]
@@ -27,7 +27,7 @@ function broken(end: {
   return violations.map(({ rule }) => rule)
 }
 
-t.test('what is right breaks no rule', async (t) => {
+t.test('a correct run breaks no rule', async (t) => {
   t.same(broken({}), [])
   t.same(broken({ submissions: [submission(['unknown'])] }), [], 'unknown, and stored')
   t.same(broken({ submissions: [submission(['unknown'])], visible: [] }), [], 'unknown, and not')
@@ -35,7 +35,7 @@ t.test('what is right breaks no rule', async (t) => {
   t.same(broken({ submissions: [submission(['refused', 'created'])] }), [])
 })
 
-t.test('each rule is broken by what breaks it', async (t) => {
+t.test('each rule detects its violation', async (t) => {
   t.same(broken({ visible: [] }), ['lost'])
   t.same(broken({ visible: [row, row] }), ['duplicate'])
   t.same(broken({ visible: [row, { ...row, id: '7.2' }] }), ['split'])
@@ -45,7 +45,7 @@ t.test('each rule is broken by what breaks it', async (t) => {
   t.same(broken({ jobs: { active: 1 } }), ['stuck'])
 })
 
-t.test('a row is altered when its time, its id or its image is another one', async (t) => {
+t.test('a row is altered if its time, id or image differs', async (t) => {
   t.same(broken({ visible: [{ ...row, receivedAt: 8 }] }), ['altered'])
   t.same(broken({ visible: [{ ...row, id: '7.2' }] }), ['altered'])
   t.same(broken({ visible: [{ ...row, image: '7.1' }], images: ['7.1'] }), ['altered'])

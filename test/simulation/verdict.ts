@@ -4,23 +4,23 @@ import type { ObjectStore } from './object-store.ts'
 import { timeOf, type Row } from './row.ts'
 
 export type Rule =
-  /** Acknowledged, and not visible. */
+  /** Acknowledged, but not visible. */
   | 'lost'
   /** One id visible twice. */
   | 'duplicate'
   /** One submission, or one key, visible under two ids. */
   | 'split'
-  /** Visible, and never sent. */
+  /** Visible, but never sent. */
   | 'phantom'
-  /** Every attempt was refused, and it is visible. */
+  /** Visible, although every attempt was refused. */
   | 'refused but stored'
-  /** Visible otherwise than it was accepted. */
+  /** Visible, but different from what was accepted. */
   | 'altered'
   /** Visible without its image. */
   | 'image lost'
-  /** A job was failed. */
+  /** BullMQ failed a job. */
   | 'job failed'
-  /** A job was still there when nothing was wrong any more. */
+  /** A job was still in the queue after the faults had stopped. */
   | 'stuck'
 
 export interface Violation {
@@ -28,7 +28,7 @@ export interface Violation {
   what: string
 }
 
-/** What a run broke of the guarantees, judged after everything has drained. */
+/** The guarantees that a run broke, judged after everything has drained. */
 export function judge(options: {
   submissions: readonly Submission[]
   visible: readonly Row[]

@@ -8,7 +8,7 @@ const batchLimits = { framesMax: 4, rowsMax: 12 }
 const pollTicks = 12
 const timeoutTicks = 60
 
-/** A worker: take a batch of jobs, insert their rows at once, complete the jobs. */
+/** A worker: claim a batch of jobs, insert their rows together, complete the jobs. */
 export function createWorker(options: {
   world: World
   name: string
@@ -41,7 +41,7 @@ export function createWorker(options: {
       })
     }
 
-    /** One after the other, until none waits or the batch is full. */
+    /** One at a time, until none waits or the batch is full. */
     function take(batch: Job[]): void {
       network.call<Job | undefined>({
         from: process,
@@ -82,7 +82,7 @@ export function createWorker(options: {
         what: `complete ${id}`,
         timeoutTicks,
         handle: (answer) => answer(redis.complete(id, token)),
-        // Without an answer the job is left to the recovery of stalled jobs.
+        // Without a response, the recovery of stalled jobs returns the job.
         done: () => inHand.delete(id),
       })
     }
@@ -96,7 +96,7 @@ export function createWorker(options: {
     scheduler.plan({ of: process, what, after, kind: 'background', run: again })
   }
 
-  /** A command of the housekeeping: if it fails, the next one may succeed. */
+  /** A maintenance command: if it fails, the next one may succeed. */
   function command(what: string, run: () => void): void {
     network.call<void>({
       from: process,

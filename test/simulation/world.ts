@@ -4,7 +4,7 @@ import type { Network } from './network.ts'
 import type { Random } from './random.ts'
 import type { Process, Scheduler } from './scheduler.ts'
 
-/** What every part of one run stands on. */
+/** Shared by all parts of one run. */
 export interface World {
   design: Design
   random: Random
@@ -18,9 +18,9 @@ export interface World {
 /** A process of the system under test. */
 export interface Part {
   readonly process: Process
-  /** Begins a life. What the part had in memory is gone, what it had on disk is there. */
+  /** Begins a life: memory is empty, the disk is kept. */
   start(): void
-  /** What the crash does to data, told at the moment of the crash. */
+  /** Applies the crash to the data; called at the moment of the crash. */
   crash?(): void
 }
 

@@ -1,26 +1,26 @@
 import { rightDesign, type Design } from './design.ts'
 import type { Rule } from './verdict.ts'
 
-/** A design that differs from the right one in what `change` says, and breaks `breaks` by it. */
+/** A design that differs from the right one by `change` and therefore breaks `breaks`. */
 export interface WrongDesign {
   change: Partial<Design>
   breaks: Rule
 }
 
-/** Each of the three uses of it has one of the holes of ClickHouse's deduplication; else it is harmless. */
+/** Harmless, except for the gap in ClickHouse's deduplication that each of the three uses adds. */
 const dedupByToken: Partial<Design> = { insertToken: 'the jobs', blocks: 'always the same' }
 
-/** What the simulation must find. Each name says what somebody might think is good enough. */
+/** The simulation must find these. Each name is a design that may seem good enough. */
 export const wrongDesigns: Record<string, WrongDesign> = {
   'acknowledge when the frame is sent': {
     change: { acknowledge: 'when the frame is sent' },
     breaks: 'lost',
   },
-  'say refused when the queue did not answer': {
+  'say refused when the queue did not respond': {
     change: { unknownIsToldAs: 'refused' },
     breaks: 'refused but stored',
   },
-  'send a frame later that was given up without a connection': {
+  'send an abandoned frame once there is a connection': {
     change: { offlineQueue: true },
     breaks: 'refused but stored',
   },
@@ -28,7 +28,7 @@ export const wrongDesigns: Record<string, WrongDesign> = {
     change: { reservation: false },
     breaks: 'split',
   },
-  'id and time given by the worker': {
+  'id and time assigned by the worker': {
     change: { identity: 'worker' },
     breaks: 'split',
   },
@@ -52,11 +52,11 @@ export const wrongDesigns: Record<string, WrongDesign> = {
     change: { checkWrittenRows: false },
     breaks: 'lost',
   },
-  'skip the insert if any row is there': {
+  'skip the insert if any row is stored': {
     change: { beforeInsert: 'skip if any row is there' },
     breaks: 'lost',
   },
-  'leave out the rows that are there, table without deduplication': {
+  'leave out the stored rows, table without deduplication': {
     change: { beforeInsert: 'leave out rows that are there', engine: 'MergeTree', final: false },
     breaks: 'duplicate',
   },
@@ -64,11 +64,11 @@ export const wrongDesigns: Record<string, WrongDesign> = {
     change: dedupByToken,
     breaks: 'lost',
   },
-  'insert tokens that other data may have': {
+  'insert tokens that other data can have': {
     change: { ...dedupByToken, insertToken: 'the first job', dedupLog: 'with the part' },
     breaks: 'lost',
   },
-  'insert tokens and another block split': {
+  'insert tokens, different block split': {
     change: { ...dedupByToken, blocks: 'vary', dedupLog: 'with the part' },
     breaks: 'lost',
   },
@@ -90,11 +90,11 @@ export const wrongDesigns: Record<string, WrongDesign> = {
   },
 }
 
-/** Other designs that keep the guarantees: the simulation must not cry wolf. */
+/** Other designs that keep the guarantees: the simulation must not report them. */
 export const harmlessDesigns: Record<string, Partial<Design>> = {
   'a new job id for each repeated frame': { sameJobId: false },
-  'a job that anyone may complete after the insert': { lockedCompletion: false },
-  'rows that are there left out, with a table that deduplicates': {
+  'a job that any worker may complete after the insert': { lockedCompletion: false },
+  'stored rows left out, with a table that deduplicates': {
     beforeInsert: 'leave out rows that are there',
   },
   'insert tokens, if the dedup log were written with the part': {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 
 /**
- * An empty directory that goes when the test ends, after every teardown that is registered later:
- * what is started on it is stopped before. (`t.testdir()` is removed before any teardown runs.)
+ * An empty directory, removed when the test ends, after every teardown that is registered later:
+ * services that use it are stopped before. (`t.testdir()` is removed before any teardown runs.)
  */
 export function createDataDir(t: Test): string {
   const dir = mkdtempSync(join(tmpdir(), 'intake-test-'))

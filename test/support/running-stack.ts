@@ -10,7 +10,7 @@ import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import type { Endpoints } from '@intake/stack'
 
 export interface RunningStack {
-  /** Every line that has been printed. */
+  /** All lines printed so far. */
   lines: string[]
   endpoints: Endpoints
   clickhouse: ClickHouse
@@ -86,7 +86,7 @@ async function freePorts(count: number): Promise<number[]> {
   return ports
 }
 
-/** Asks again until the answer is `true`; the timeout of the test ends it otherwise. */
+/** Polls until the result is `true`; otherwise the timeout of the test ends it. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -2,8 +2,8 @@ import type { Test } from 'tap'
 import { createCpuWait } from '../faults/kit/cpu-wait.ts'
 
 /**
- * Measures how long something takes, less the time for which this process and the given ones waited
- * for a processor: a limit for that holds on a busy machine too.
+ * Measures elapsed time minus the time that this process and the given ones waited for a processor,
+ * so that a limit on it holds on a busy machine too.
  *
  * @returns the milliseconds since the start
  */
@@ -11,7 +11,7 @@ export function startStopwatch(t: Test, pids: (number | null)[] = []): () => num
   const processes = [process.pid, ...pids.filter((pid) => pid !== null)]
   const cpuWaitMs = createCpuWait(() => processes)
   const began = performance.now() - cpuWaitMs()
-  const timer = setInterval(cpuWaitMs, 100) // what a process that ends has waited is seen before
+  const timer = setInterval(cpuWaitMs, 100) // reads the wait of a process before it ends
   t.teardown(() => clearInterval(timer))
   return () => performance.now() - cpuWaitMs() - began
 }
