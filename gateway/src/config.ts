@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '@intake/contract'
 import { ConfigError } from '@intake/runtime'
-import { formBytesMax } from './feedback-form.ts'
-import { nodeBytes } from './json-nodes.ts'
-import { accountShare } from './shares.ts'
+import { formBytesMax } from './form/feedback-form.ts'
+import { nodeBytes } from './body/json-nodes.ts'
+import { accountShare } from './fairness/shares.ts'
 
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })

@@ -1,5 +1,5 @@
 import type { ErrorCode, RecordKind } from '@intake/contract'
-import type { EndReason } from './connections.ts'
+import type { EndReason } from './edge/connections.ts'
 import { Counter, type Registry } from '@intake/runtime'
 
 export interface GatewayMetrics {

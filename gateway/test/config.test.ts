@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ConfigError, loadConfig } from '@intake/runtime'
 import { checkConfig, GatewayConfig } from '../src/config.ts'
-import { createShares } from '../src/shares.ts'
+import { createShares } from '../src/fairness/shares.ts'
 
 const load = (env: Record<string, string>) =>
   loadConfig(GatewayConfig, { REDIS_URL: 'redis://x', S3_ENDPOINT: 'http://x', ...env })

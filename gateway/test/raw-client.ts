@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { Test } from 'tap'
-import type { SweepClock } from '../src/sweep.ts'
+import type { SweepClock } from '../src/edge/sweep.ts'
 import { secret } from './support.ts'
 
 interface Listener {

@@ -6,11 +6,11 @@ import { IntakeError, type Frame, type RecordKind } from '@intake/contract'
 import type { StoredObject } from '@intake/object-store'
 import type { RedisState } from '@intake/redis'
 import { createLogger, createMetrics, loadConfig } from '@intake/runtime'
-import { createAdmission } from '../src/admission.ts'
+import { createAdmission } from '../src/admission/admission.ts'
 import { buildApp } from '../src/app.ts'
 import { GatewayConfig } from '../src/config.ts'
 import { createGatewayMetrics } from '../src/metrics.ts'
-import type { SweepClock } from '../src/sweep.ts'
+import type { SweepClock } from '../src/edge/sweep.ts'
 
 export const secret = 'a-secret-of-some-length'
 

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
-import { createGroupCommit } from '../../gateway/src/group-commit.ts'
+import { createGroupCommit } from '../../gateway/src/commit/group-commit.ts'
 import { actionsOfScript, follow, scripts, type Settling } from './conformance.ts'
 import { createFrameGathering } from './frame-gathering.ts'
 import { createRandom } from './random.ts'

@@ -9,7 +9,7 @@ import {
   parseIdentity,
   type Identity,
 } from '../identity/identity.ts'
-import type { RequestContext } from '../row.ts'
+import type { RequestContext } from '../record/row.ts'
 import { rejection, type Entry, type Outcome } from './entries.ts'
 import { mapInTurns, type TakeTurn } from './in-turns.ts'
 

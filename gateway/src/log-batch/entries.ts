@@ -1,8 +1,8 @@
 import { compileSchema, IntakeError, limits, LogEntry } from '@intake/contract'
-import { unknownFields, type ExtraPrinter } from '../extra.ts'
-import { checkJson } from '../json.ts'
+import { unknownFields, type ExtraPrinter } from '../record/extra.ts'
+import { checkJson } from '../body/json.ts'
 import { logFields } from '../routes/log-fields.ts'
-import { identityBytes, logColumns } from '../row.ts'
+import { identityBytes, logColumns } from '../record/row.ts'
 
 /** The intermediate result for an entry, or why it is rejected. */
 export type Outcome<Progress> = Progress | IntakeError

@@ -1,5 +1,5 @@
 import { IntakeError, limits, type LogEntryResult } from '@intake/contract'
-import type { Row } from '../row.ts'
+import type { Row } from '../record/row.ts'
 import type { Outcome } from './entries.ts'
 
 /**

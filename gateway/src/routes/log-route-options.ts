@@ -1,8 +1,8 @@
-import type { Admission } from '../admission.ts'
-import type { ByteBudget } from '../byte-budget.ts'
-import type { GroupCommit } from '../group-commit.ts'
+import type { Admission } from '../admission/admission.ts'
+import type { ByteBudget } from '../body/byte-budget.ts'
+import type { GroupCommit } from '../commit/group-commit.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
-import type { Turns } from '../turns.ts'
+import type { Turns } from '../fairness/turns.ts'
 
 /** Options that the log routes share. */
 export interface LogRouteOptions {

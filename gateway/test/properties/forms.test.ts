@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import t, { type Test } from 'tap'
-import { parseLossless } from '../../src/lossless-json.ts'
+import { parseLossless } from '../../src/body/lossless-json.ts'
 import { feedbackPayload, images, startGateway } from '../support.ts'
 import { damage, exchange, isRefused, type Damage } from './exchange.ts'
 import { checkProperty } from './property.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import type { RecordKind } from '@intake/contract'
-import { parseLossless } from '../../src/lossless-json.ts'
+import { parseLossless } from '../../src/body/lossless-json.ts'
 import type { TestGateway } from '../support.ts'
 
 export type Row = Record<string, unknown>

@@ -1,0 +1,53 @@
+import fp from 'fastify-plugin'
+import type { FastifyInstance } from 'fastify'
+import type { ApiKey } from '@intake/api-keys'
+import { IntakeError } from '@intake/contract'
+import type { Admission } from './admission.ts'
+import type { Connections } from '../edge/connections.ts'
+import type { GatewayPorts } from '../ports.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The API key of the sender; set before the body of any write operation is read. */
+    apiKey: ApiKey
+  }
+}
+
+/** Requires a valid `x-api-key` on every route of its scope, before a byte of the body is read. */
+export const authenticate = fp(
+  async (
+    app: FastifyInstance,
+    options: {
+      apiKeys: GatewayPorts['apiKeys']
+      admission: Admission
+      connections: Connections
+    },
+  ) => {
+    const { apiKeys, admission, connections } = options
+    app.decorateRequest('apiKey')
+    app.addHook('onRequest', (request, _reply, done) => {
+      // Redis also holds the API keys: without it no client can be authenticated, and a 401 would make
+      // clients give up.
+      admission.checkQueue()
+      if (!apiKeys.isLoaded()) {
+        throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')
+      }
+      const secret = request.headers['x-api-key']
+      const key = typeof secret === 'string' ? apiKeys.find(secret) : undefined
+      if (key === undefined) {
+        throw new IntakeError('unauthorized', 'Send a valid API key in the x-api-key header.')
+      }
+      request.apiKey = key
+      connections.authenticated(request.raw, key.id)
+      done()
+    })
+  },
+  { name: 'authenticate' },
+)
+
+/** @throws {IntakeError} `bundle_not_allowed` unless the key may write for the bundle identifier */
+export function authorizeBundle(key: ApiKey, bundleIdentifier: string): void {
+  if (key.bundleIdentifiers.length === 0) return
+  if (key.bundleIdentifiers.includes(bundleIdentifier)) return
+  throw new IntakeError('bundle_not_allowed', 'This API key is for other bundle identifiers.')
+}

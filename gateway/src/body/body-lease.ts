@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { IntakeError } from '@intake/contract'
+import type { ByteBudget, ByteLease } from './byte-budget.ts'
+import { exchangeOf, failable, whenEnded } from '../edge/exchange.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The share of a byte budget that this request uses; set by `leaseBody`. */
+    bodyLease: ByteLease
+  }
+}
+
+/**
+ * Limits how much of a body is discarded: otherwise an endless form would hold its place indefinitely.
+ */
+const readPastFactor = 8
+
+/**
+ * A hook that opens the lease of a request before its body is read, and releases it when the response
+ * has been sent or the connection has ended (with `whileLeased`: not before the handler has finished).
+ *
+ * @param readsPast whether bytes beyond `bodyBytesMax` are read and discarded
+ * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when that
+ * much does not fit now
+ */
+export function leaseBody(
+  budget: ByteBudget,
+  bodyBytesMax: number,
+  readsPast: (request: FastifyRequest) => boolean = () => false,
+) {
+  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const declared = Number(request.headers['content-length'] ?? 0)
+    if (declared > bodyBytesMax && !readsPast(request)) throw bodyTooLarge(bodyBytesMax)
+    request.bodyLease = budget.lease({
+      account: request.apiKey.id,
+      expectedBytes: Math.min(declared, bodyBytesMax),
+    })
+    whenEnded(request.raw, reply.raw, request.bodyLease.release)
+    const exchange = exchangeOf(request.raw)
+    if (exchange !== undefined) exchange.bodyBytesMax = bodyBytesMax * readPastFactor
+    done()
+  }
+}
+
+/**
+ * Wraps a handler so that the bytes of the body stay leased until it has finished: a client that
+ * disconnects frees no memory. When the handler takes too long, the request fails while the handler
+ * keeps running, still leased.
+ */
+export function whileLeased<Request extends FastifyRequest, Result>(
+  handler: (request: Request, reply: FastifyReply) => Promise<Result>,
+) {
+  return (request: Request, reply: FastifyReply): Promise<Result> =>
+    failable(request.raw, request.bodyLease.retainWhile(handler(request, reply)))
+}
+
+export function bodyTooLarge(bytesMax: number): IntakeError {
+  return new IntakeError('body_too_large', `The body must not exceed ${bytesMax} bytes.`)
+}

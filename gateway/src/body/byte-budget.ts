@@ -1,0 +1,96 @@
+import { IntakeError } from '@intake/contract'
+import { createShares, type Shares } from '../fairness/shares.ts'
+
+export interface ByteBudget {
+  /**
+   * Opens the lease of one request. It takes one of the places for requests in flight and no bytes yet:
+   * bytes count when they arrive.
+   *
+   * @param options.account the API key that is charged
+   * @param options.expectedBytes the declared length; must fit now, but is not reserved
+   * @throws {IntakeError} `busy`
+   */
+  lease(options: { account: string; expectedBytes: number }): ByteLease
+}
+
+export interface ByteLease {
+  /**
+   * Charges bytes of the body that have arrived and are kept, or memory that processing them needs.
+   *
+   * @throws {IntakeError} `busy` when they are not available or exceed the share of the API key;
+   * `malformed_http` after `release`: the client has disconnected, and the work should end
+   */
+  extend(bytes: number): void
+  /** Returns everything, once no work retains it; may be called repeatedly. */
+  release: () => void
+  /** Retains the bytes until `work` has settled, even if they are released meanwhile. */
+  retainWhile<Result>(work: Promise<Result>): Promise<Result>
+}
+
+/**
+ * The budget for the request bodies of one kind that a process holds in memory. No API key gets more
+ * than its share of it (see `Shares`).
+ *
+ * @param options.requests places for requests in flight, shared by all kinds
+ */
+export function createByteBudget(options: { bytesMax: number; requests: Shares }): ByteBudget {
+  const bytes = createShares(options.bytesMax)
+  const { requests } = options
+  return {
+    lease({ account, expectedBytes }) {
+      if (!bytes.hasRoom(account, expectedBytes)) throw tooManyBytes()
+      if (!requests.take(account, 1)) {
+        throw new IntakeError('busy', 'Too many requests are in flight.')
+      }
+      return new Lease({ account, bytes, requests })
+    },
+  }
+}
+
+class Lease implements ByteLease {
+  readonly #account: string
+  readonly #bytes: Shares
+  readonly #requests: Shares
+  #held = 0
+  #retained = 0
+  #isReleased = false
+  #isSettled = false
+
+  constructor(options: { account: string; bytes: Shares; requests: Shares }) {
+    this.#account = options.account
+    this.#bytes = options.bytes
+    this.#requests = options.requests
+  }
+
+  extend(bytes: number): void {
+    if (this.#isReleased) throw new IntakeError('malformed_http', 'The client has disconnected.')
+    if (!this.#bytes.take(this.#account, bytes)) throw tooManyBytes()
+    this.#held += bytes
+  }
+
+  release = (): void => {
+    this.#isReleased = true
+    this.#giveBack()
+  }
+
+  async retainWhile<Result>(work: Promise<Result>): Promise<Result> {
+    this.#retained++
+    try {
+      return await work
+    } finally {
+      this.#retained--
+      this.#giveBack()
+    }
+  }
+
+  #giveBack(): void {
+    if (!this.#isReleased || this.#retained > 0 || this.#isSettled) return
+    this.#isSettled = true
+    this.#bytes.giveBack(this.#account, this.#held)
+    this.#requests.giveBack(this.#account, 1)
+  }
+}
+
+function tooManyBytes(): IntakeError {
+  return new IntakeError('busy', 'Too many bytes are in flight.')
+}

@@ -1,0 +1,66 @@
+import fp from 'fastify-plugin'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { IntakeError } from '@intake/contract'
+import { failable } from '../edge/exchange.ts'
+import { gunzip } from './gunzip.ts'
+import { createNodeCounter } from './json-nodes.ts'
+import { parseJson, smallJsonBytes } from './json.ts'
+import { parseInTurns } from './parse-in-turns.ts'
+import { readBody } from './read-body.ts'
+import type { Turns } from '../fairness/turns.ts'
+import { contentCoding, contentEncoding } from './content-encoding.ts'
+
+interface JsonBodyOptions {
+  jsonBytesMax: number
+  nodesMax: number
+  turns: Turns
+}
+
+/**
+ * Accepts `application/json` in UTF-8, plain or gzipped. The `bodyLimit` of each route limits the size
+ * on the wire.
+ *
+ * A body over a limit is refused before it is parsed, and the memory of the parsed document counts
+ * towards the bytes in flight. The content is checked elsewhere (`checkJson`).
+ *
+ * @param options.jsonBytesMax maximum bytes of JSON, after decompression
+ * @param options.nodesMax maximum members and elements
+ * @param options.turns for parsing large documents; one per process
+ */
+export const jsonBody = fp(
+  async (app: FastifyInstance, options: JsonBodyOptions) => {
+    await app.register(contentEncoding, { accepted: ['gzip'] })
+    app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+      const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '')
+      if (charset?.[1] !== undefined && charset[1].toLowerCase() !== 'utf-8') {
+        throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
+      }
+      const body = await readBody(request)
+      if (contentCoding(request) !== 'gzip' && body.length <= smallJsonBytes) {
+        const charge = (bytes: number) => request.bodyLease.extend(bytes)
+        return parseJson(body, { nodesMax: options.nodesMax, charge })
+      }
+      return failable(request.raw, parseLarge(body, request, options))
+    })
+  },
+  { name: 'json-body' },
+)
+
+async function parseLarge(
+  body: Buffer,
+  request: FastifyRequest,
+  { jsonBytesMax, nodesMax, turns }: JsonBodyOptions,
+): Promise<unknown> {
+  const charge = (bytes: number) => request.bodyLease.extend(bytes)
+  const options = { turns, account: request.apiKey.id, nodesMax, charge }
+  if (contentCoding(request) !== 'gzip') return parseInTurns(body, options)
+  const counter = createNodeCounter(nodesMax)
+  const json = await gunzip(body, {
+    bytesMax: jsonBytesMax,
+    onChunk(chunk) {
+      charge(chunk.length)
+      counter.add(chunk)
+    },
+  })
+  return parseInTurns(json, { ...options, nodes: counter.nodes })
+}

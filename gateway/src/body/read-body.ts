@@ -1,0 +1,47 @@
+import type { FastifyRequest } from 'fastify'
+import { IntakeError } from '@intake/contract'
+import { bodyTooLarge } from './body-lease.ts'
+import { chunksTooSmall, createChunkLimit } from '../edge/chunk-limit.ts'
+import { exchangeOf } from '../edge/exchange.ts'
+
+/**
+ * Reads the body of a request to its end, and charges each chunk to the byte budget as it arrives. The
+ * `bodyLimit` of the route is the maximum size.
+ *
+ * @throws {IntakeError} `body_too_large`, `busy`, or `malformed_http` when the body ends early
+ */
+export function readBody({ raw, bodyLease, routeOptions }: FastifyRequest): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    const isAcceptable = createChunkLimit()
+    let bytes = 0
+    function onData(chunk: Buffer): void {
+      bytes += chunk.length
+      try {
+        if (bytes > routeOptions.bodyLimit) throw bodyTooLarge(routeOptions.bodyLimit)
+        if (!isAcceptable(chunk)) throw chunksTooSmall()
+        bodyLease.extend(chunk.length)
+        chunks.push(chunk)
+      } catch (error) {
+        fail(error as Error)
+      }
+    }
+    function onEnd(): void {
+      stop()
+      resolve(Buffer.concat(chunks, bytes))
+    }
+    function onClose(): void {
+      fail(new IntakeError('malformed_http', 'The body ended early.'))
+    }
+    function fail(error: Error): void {
+      stop()
+      reject(error)
+    }
+    function stop(): void {
+      raw.off('data', onData).off('end', onEnd).off('close', onClose)
+    }
+    raw.on('data', onData).on('end', onEnd).on('close', onClose)
+    const exchange = exchangeOf(raw)
+    if (exchange !== undefined) exchange.fail = fail
+  })
+}

@@ -1,0 +1,184 @@
+import { setImmediate as immediate } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { IntakeError } from '@intake/contract'
+import type { FrameProducer } from '@intake/queue'
+import type { Row } from '../record/row.ts'
+
+export interface GroupCommit {
+  /**
+   * Resolves when the row is on stable storage.
+   *
+   * @param deadline in milliseconds of `performance.now()`
+   * @throws {IntakeError} `queue_unavailable` (certainly not stored) or `outcome_unknown`
+   */
+  append(row: Row, deadline: number): Promise<void>
+  /** Resolves when all appended rows have settled. */
+  close(): Promise<void>
+}
+
+/**
+ * Appends the rows of one request.
+ *
+ * @throws {IntakeError} `queue_unavailable` (certainly none is stored) or `outcome_unknown` (some
+ * may be)
+ */
+export async function appendAll(commit: GroupCommit, rows: Row[], deadline: number): Promise<void> {
+  const outcomes = await Promise.allSettled(rows.map((row) => commit.append(row, deadline)))
+  const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  if (failures.length === 0) return
+  const cause: unknown = failures[0]
+  if (failures.length === rows.length && failures.every(isCertain)) throw cause
+  throw new IntakeError('outcome_unknown', 'Some of the records may be stored.', { cause })
+}
+
+const isCertain = (error: unknown) =>
+  error instanceof IntakeError && error.code !== 'outcome_unknown'
+
+interface Waiting {
+  row: Row
+  deadline: number
+  resolve: () => void
+  reject: (error: IntakeError) => void
+}
+
+const framesInFlightMax = 4
+/**
+ * A frame costs Redis and the worker about as much as processing fifty rows, so under load frames start
+ * at least this far apart. A lone row does not wait.
+ */
+const frameIntervalMs = 4
+/** When CPU time is scarce, a few full frames finish sooner than many small ones. */
+const busyFrameIntervalMs = 8
+const busyUtilization = 0.8
+/** The rows of a frame settle together, so their deadlines may differ by this at most. */
+const deadlineSpreadMs = 1_000
+const frameRowsMax = 1_000
+/** As fast as level 1, and up to 5 % smaller (docs/decisions/0006-hot-path.md). */
+const compression = { level: 2 }
+const frameCharactersMax = 1024 * 1024
+
+/**
+ * Stores rows in frames. A lone row starts a frame at once. Rows that arrive close together wait for a
+ * few milliseconds, or until fewer frames are in flight, and the next frame takes all of them: under
+ * load frames grow larger, not more numerous. All rows of a frame belong to one partition; rows of
+ * other partitions wait for the next frame.
+ *
+ * @param options.loopUtilization share of time in which this process is busy, 0 to 1
+ * @param options.onStored called with the number of rows of each stored frame
+ */
+export function createGroupCommit(options: {
+  producer: Pick<FrameProducer, 'add'>
+  loopUtilization: () => number
+  onStored: (rows: number) => void
+}): GroupCommit {
+  const { producer } = options
+  let waiting: Waiting[] = []
+  let scheduled = false
+  /** In milliseconds of `performance.now()`. */
+  let nextStart = 0
+  const inFlight = new Set<Promise<void>>()
+
+  function schedule(): void {
+    if (scheduled || waiting.length === 0 || inFlight.size >= framesInFlightMax) return
+    scheduled = true
+    const pauseMs = nextStart - performance.now()
+    if (pauseMs > 0) setTimeout(start, pauseMs)
+    else setImmediate(start)
+  }
+
+  function start(): void {
+    scheduled = false
+    const frame = takeFrame()
+    const isLone = frame.length <= 1 && inFlight.size === 0
+    // Rows that did not fit into this frame do not wait longer.
+    nextStart = isLone || waiting.length > 0 ? 0 : performance.now() + intervalMs()
+    const flight = flush(frame).finally(() => {
+      inFlight.delete(flight)
+      schedule()
+    })
+    inFlight.add(flight)
+    schedule()
+  }
+
+  function intervalMs(): number {
+    return options.loopUtilization() > busyUtilization ? busyFrameIntervalMs : frameIntervalMs
+  }
+
+  /**
+   * The oldest row, and as many rows of its partition as fit into one frame; the others keep their
+   * order.
+   */
+  function takeFrame(): Waiting[] {
+    rejectExpired()
+    const [first] = waiting
+    if (first === undefined) return []
+    const frame: Waiting[] = []
+    const others: Waiting[] = []
+    let characters = 0
+    let isFull = false
+    for (const one of waiting) {
+      const { row, deadline } = one
+      if (isFull || row.partition !== first.row.partition) {
+        others.push(one)
+        continue
+      }
+      isFull =
+        frame.length === frameRowsMax ||
+        Math.abs(deadline - first.deadline) > deadlineSpreadMs ||
+        (characters + row.json.length >= frameCharactersMax && frame.length > 0)
+      if (isFull) {
+        others.push(one)
+      } else {
+        frame.push(one)
+        characters += row.json.length + 1
+      }
+    }
+    waiting = others
+    return frame
+  }
+
+  /** Rejects rows whose deadline has passed; they are certainly not stored. */
+  function rejectExpired(): void {
+    const now = performance.now()
+    const expired = waiting.filter(({ deadline }) => deadline <= now)
+    if (expired.length === 0) return
+    waiting = waiting.filter(({ deadline }) => deadline > now)
+    const error = new IntakeError('queue_unavailable', 'The queue did not take the record in time.')
+    for (const { reject } of expired) reject(error)
+  }
+
+  async function flush(frame: Waiting[]): Promise<void> {
+    if (frame.length === 0) return
+    try {
+      const ndjson = Buffer.from(frame.map(({ row }) => row.json + '\n').join(''))
+      // On the event loop: compressing a frame takes a fraction of the time of a round trip to the
+      // thread pool.
+      const gzip = gzipSync(ndjson, compression)
+      const deadline = Math.max(...frame.map((one) => one.deadline))
+      await producer.add({ rows: frame.length, jsonBytes: ndjson.length, gzip }, deadline)
+      for (const { resolve } of frame) resolve()
+      options.onStored(frame.length)
+    } catch (cause) {
+      const error =
+        cause instanceof IntakeError
+          ? cause
+          : new IntakeError('internal_error', 'The record could not be framed.', { cause })
+      for (const { reject } of frame) reject(error)
+    }
+  }
+
+  return {
+    append: (row, deadline) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ row, deadline, resolve, reject })
+        schedule()
+      }),
+
+    async close() {
+      while (waiting.length > 0 || inFlight.size > 0) {
+        await Promise.all(inFlight)
+        await immediate()
+      }
+    },
+  }
+}

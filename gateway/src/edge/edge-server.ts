@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { pipeline } from 'node:stream'
+import { IntakeError } from '@intake/contract'
+import { refuseSocket } from './client-errors.ts'
+import type { Connections } from './connections.ts'
+import { createFairDispatch } from '../fairness/fair-dispatch.ts'
+import { ignoreFollowing, isResponseDue } from './exchange.ts'
+import { lingering } from './linger.ts'
+import { awaitContinue } from '../admission/expect-continue.ts'
+import { problem, problemType } from './problems.ts'
+import type { Refusals } from './refusals.ts'
+import { headerFieldsMax, headProblem } from './request-head.ts'
+import type { Sweep } from './sweep.ts'
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+const keepAliveTimeoutMs = 72_000
+/** Takes about two milliseconds. */
+const requestsPerTurn = 32
+
+/**
+ * The HTTP server in front of the framework: enforces the connection limits, and refuses requests by
+ * their heads.
+ */
+export function createEdgeServer(options: {
+  connections: Connections
+  sweep: Sweep
+  refusals: Refusals
+  headersTimeoutMs: number
+  /** The account of a request: requests of different accounts take turns. */
+  accountOf: (request: IncomingMessage) => string
+  handler: Handler
+}): Server {
+  const { connections, sweep, refusals, accountOf, handler } = options
+  const dispatch = createFairDispatch({ perTurn: requestsPerTurn })
+
+  /** Wraps `serve` so that it gets only valid requests. */
+  function admit(serve: Handler): Handler {
+    return (request, response) => {
+      if (connections.begin(request, response) === undefined) return
+      dispatch(accountOf(request), () => {
+        // The connection may have closed while the request waited.
+        if (request.socket.destroyed) return
+        const refusal = headProblem(request)
+        if (refusal === undefined) serve(request, response)
+        else refuse(request, response, refusal)
+      })
+    }
+  }
+
+  function refuse(request: IncomingMessage, response: ServerResponse, error: IntakeError): void {
+    const requestId = randomUUID()
+    refusals.note({ error, requestId, apiKeyId: undefined })
+    const body = JSON.stringify(problem(error, requestId))
+    ignoreFollowing(request)
+    response.writeHead(error.status, {
+      'content-type': problemType,
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    })
+    // If the client has disconnected, nobody needs the response.
+    pipeline(lingering(body, request), response, () => {})
+  }
+
+  const server = createServer(
+    {
+      headersTimeout: options.headersTimeoutMs,
+      // The sweep limits the time of bodies.
+      requestTimeout: 0,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      // By default Node checks for slow headers only every 30 s.
+      connectionsCheckingInterval: 2_000,
+      requireHostHeader: false,
+    },
+    admit(handler),
+  )
+  server.maxHeadersCount = headerFieldsMax + 1
+  server.prependListener('connection', (socket) => connections.open(socket))
+  server.on(
+    'checkContinue',
+    admit((request, response) => {
+      awaitContinue(request, response)
+      handler(request, response)
+    }),
+  )
+  server.on(
+    'checkExpectation',
+    admit((request, response) => {
+      const error = new IntakeError('expectation_failed', 'Only 100-continue is supported.')
+      refuse(request, response, error)
+    }),
+  )
+  // CONNECT. Without a listener the connection would be closed without a response.
+  server.on('connect', (_request, socket: Socket) => {
+    // Node has removed its own error listener.
+    socket.on('error', () => socket.destroy())
+    // The client would take a response now for that of an earlier request that still waits for its own.
+    if (isResponseDue(socket)) socket.destroy()
+    else refuseSocket(socket, new IntakeError('malformed_http', 'This is not a proxy.'), refusals)
+  })
+  server.on('listening', sweep.start)
+  server.on('close', sweep.stop)
+  return server
+}

@@ -1,0 +1,154 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import fp from 'fastify-plugin'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiKey } from '@intake/api-keys'
+import { errorCatalogue, IntakeError, type ErrorCode, type Problem } from '@intake/contract'
+import type { ByteLease } from '../body/byte-budget.ts'
+import { ignoreFollowing } from './exchange.ts'
+import { lingering, unwantedBytesMax } from './linger.ts'
+import type { Refusals } from './refusals.ts'
+
+/** Errors of the framework and its plugins, by their code. All others are bugs in the gateway. */
+const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
+  FST_ERR_BAD_URL: { code: 'malformed_http', detail: 'The URL is malformed.' },
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large', detail: 'Send a smaller body.' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'malformed_http',
+    detail: 'The body does not have the length that Content-Length says.',
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'unsupported_media_type',
+    detail: 'Log events take application/json, feedback takes multipart/form-data.',
+  },
+}
+
+export const problemType = 'application/problem+json; charset=utf-8'
+
+/** Seconds after which a client may retry; for other codes one second. */
+const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
+  queue_full: 30,
+  keys_full: 60,
+  clock_skew: 5,
+  queue_unavailable: 5,
+  storage_unavailable: 5,
+}
+
+/** The only place that turns errors into responses. */
+export const problems = fp(
+  async (app: FastifyInstance, options: { refusals: Refusals }) => {
+    const respond = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
+      // A client that has disconnected gets no response, so nothing is counted as refused.
+      if (!isGone(request)) noteRefusal(options.refusals, error, request)
+      // The body is no longer needed.
+      ;(request.bodyLease as ByteLease | undefined)?.release()
+      return sendProblem(error, request, reply)
+    }
+    app.setErrorHandler((error: FastifyError, request, reply) => {
+      // For some methods the framework requires a content type even though no route uses the method.
+      const isUnrouted = error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
+      const refusal = isUnrouted ? noRoute(app, request, reply) : asIntakeError(error, request)
+      return respond(refusal, request, reply)
+    })
+    app.setNotFoundHandler((request, reply) =>
+      respond(noRoute(app, request, reply), request, reply),
+    )
+  },
+  { name: 'problems' },
+)
+
+/** Responds to requests whose URL the router cannot parse. */
+export function answerFrameworkErrors(refusals: Refusals) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+    const refusal = asIntakeError(error, request)
+    noteRefusal(refusals, refusal, request)
+    void sendProblem(refusal, request, reply)
+  }
+}
+
+function noteRefusal(refusals: Refusals, error: IntakeError, request: FastifyRequest): void {
+  const apiKey = request.apiKey as ApiKey | undefined
+  refusals.note({ error, requestId: request.id, apiKeyId: apiKey?.id })
+}
+
+/** The body of an error response. */
+export function problem(error: IntakeError, requestId: string): Problem {
+  const { status, title } = errorCatalogue[error.code]
+  return {
+    type: `urn:intake:error:${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    errors: [...error.errors],
+    request_id: requestId,
+    ...error.members,
+  }
+}
+
+function sendProblem(
+  error: IntakeError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const { retryable, status } = errorCatalogue[error.code]
+  if (status === 401) reply.header('www-authenticate', 'ApiKey')
+  if (retryable && !reply.hasHeader('retry-after')) {
+    reply.header('retry-after', String(spread(retryAfterSeconds[error.code] ?? 1)))
+  }
+  const body = JSON.stringify(problem(error, request.id))
+  reply.code(status).type(problemType).serializer(asIs)
+  // If this header is already set on the raw response, the connection must close now.
+  if (reply.raw.hasHeader('connection')) {
+    ignoreFollowing(request.raw)
+    return reply.send(body)
+  }
+  // Fastify would close the connection after every body that was not read to its end.
+  reply.removeHeader('connection')
+  if (request.raw.complete || isSmall(request.headers)) return reply.send(body)
+  ignoreFollowing(request.raw)
+  return reply
+    .header('connection', 'close')
+    .header('content-length', String(Buffer.byteLength(body)))
+    .send(lingering(body, request.raw))
+}
+
+const asIs = (body: unknown) => body as string
+
+/**
+ * Whether the declared body is so small that it is read and discarded, and the connection stays open.
+ */
+function isSmall(headers: IncomingHttpHeaders): boolean {
+  return (
+    headers['transfer-encoding'] === undefined &&
+    Number(headers['content-length'] ?? 0) <= unwantedBytesMax
+  )
+}
+
+/** Up to twice as long, so that clients that were refused together do not retry together. */
+function spread(seconds: number): number {
+  return Math.ceil(seconds * (seconds === 1 ? 1 : 1 + Math.random()))
+}
+
+const isGone = ({ raw }: FastifyRequest) => raw.destroyed && !raw.complete
+
+function asIntakeError(error: unknown, request: FastifyRequest): IntakeError {
+  if (error instanceof IntakeError) return error
+  if (isGone(request)) {
+    return new IntakeError('malformed_http', 'The body ended early.', { cause: error })
+  }
+  const code = (error as { code?: unknown }).code
+  const known = typeof code === 'string' ? frameworkCodes[code] : undefined
+  return known === undefined
+    ? new IntakeError('internal_error', 'The error has been logged.', { cause: error })
+    : new IntakeError(known.code, known.detail, { cause: error })
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+function noRoute(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): IntakeError {
+  const path = request.url.split('?', 1)[0] ?? ''
+  const allowed = methods.filter((method) => app.hasRoute({ method, url: path }))
+  if (allowed.length === 0) return new IntakeError('not_found', 'There is nothing at this path.')
+  reply.header('allow', allowed.join(', '))
+  return new IntakeError('method_not_allowed', 'The Allow header lists the methods of this path.')
+}

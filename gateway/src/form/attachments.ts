@@ -1,0 +1,55 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { IntakeError } from '@intake/contract'
+import type { Identity } from '../identity/identity.ts'
+import type { GatewayPorts } from '../ports.ts'
+import type { StoredAttachment } from '../record/row.ts'
+import type { Image } from './upload.ts'
+
+/**
+ * Stores the images of a record, then runs `commit` with their columns of the row. Object keys contain
+ * the hash of the content, so no object is ever overwritten with other bytes: the row of an earlier
+ * attempt may refer to it. When either step has certainly failed, deletes the objects if it can; when
+ * the outcome of `commit` is unknown they stay, because the row may exist.
+ *
+ * @param options.repeatable the request has an idempotency key, so a retry, possibly already in
+ * progress, uses the same objects: they always stay
+ */
+export async function commitWithImages(options: {
+  store: GatewayPorts['attachments']
+  identity: Identity
+  images: Image[]
+  repeatable: boolean
+  log: FastifyBaseLogger
+  requestId: string
+  commit: (attachments: StoredAttachment[]) => Promise<void>
+}): Promise<void> {
+  const { store, identity, images, repeatable, log, requestId, commit } = options
+  const folder = `feedback/${identity.time.slice(0, 10).replaceAll('-', '/')}/${identity.id}`
+  const objects = images.map((image, index) => ({
+    key: `${folder}/${index + 1}-${image.sha256}.${image.extension}`,
+    ...image,
+  }))
+  const attachments = objects.map(({ key, contentType, body, sha256 }) => ({
+    key,
+    content_type: contentType,
+    bytes: body.length,
+    sha256,
+  }))
+  const puts = await Promise.allSettled(objects.map((object) => store.put(object)))
+  try {
+    for (const put of puts) if (put.status === 'rejected') throw put.reason
+    await commit(attachments)
+  } catch (error) {
+    const unknown = error instanceof IntakeError && error.code === 'outcome_unknown'
+    if (!repeatable && !unknown) {
+      await store.remove(attachments.map(({ key }) => key)).catch((err: unknown) => {
+        const help = 'docs/operations/attachments-left.md'
+        log.warn(
+          { err, requestId, id: identity.id, help },
+          'attachments of a refused feedback were left behind',
+        )
+      })
+    }
+    throw error
+  }
+}

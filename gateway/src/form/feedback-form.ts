@@ -1,0 +1,135 @@
+import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
+import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
+import { watchForm, type FormWatch } from './form-watch.ts'
+import { checkJson } from '../body/json.ts'
+import { parseInTurns } from '../body/parse-in-turns.ts'
+import type { Turns } from '../fairness/turns.ts'
+import type { Upload } from './upload.ts'
+
+export interface FeedbackForm {
+  payload: FeedbackPayload
+  /** The file parts, whatever their names, in their order. */
+  uploads: Upload[]
+  /** The text parts other than the payload, by name; several with one name become a list. */
+  fields: Record<string, string | string[]>
+  /** The text parts that exceeded the limits; undefined: none. */
+  omitted: Omitted | undefined
+}
+
+/** Maximum size of a form, with room for the multipart framing. */
+export function formBytesMax(attachmentBytesMax: number): number {
+  return limits.payloadBytes + limits.attachments * attachmentBytesMax + 64 * 1024
+}
+
+/**
+ * Every part, including text parts, arrives as a stream of bytes: nothing is silently truncated or
+ * decoded.
+ */
+export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBaseOptions {
+  return {
+    isPartAFile: () => true,
+    throwFileSizeLimit: false,
+    // More than arrives in one turn of the event loop: otherwise the parser stalls on a part that it
+    // skips.
+    fileHwm: 1024 * 1024,
+    limits: {
+      parts: limits.formParts,
+      files: limits.formParts,
+      fileSize: formBytesMax(attachmentBytesMax),
+      headerPairs: 32,
+    },
+  }
+}
+
+/**
+ * Reads a form to its end, its parts in any order. Files are held in memory; a file that is too large
+ * or exceeds the count is noted in its `Upload` and discarded.
+ *
+ * @param options.bytesMax of the whole form
+ * @throws {IntakeError} when the form is malformed or too large, or the payload is missing or invalid
+ */
+export async function readFeedbackForm(
+  request: FastifyRequest,
+  options: {
+    validate: Validator<FeedbackPayload>
+    turns: Turns
+    attachmentBytesMax: number
+    bytesMax: number
+  },
+): Promise<FeedbackForm> {
+  const { payload: bytes, uploads, texts, omitted } = await readForm(request, options)
+  if (bytes === undefined) throw invalidPart('/payload', 'is required')
+  const payload = await parseInTurns(bytes, {
+    turns: options.turns,
+    account: request.apiKey.id,
+    nodesMax: limits.jsonNodes,
+    charge: (cost) => request.bodyLease.extend(cost),
+  })
+  checkJson(payload, { pointer: '/payload' })
+  const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
+  return {
+    payload: options.validate(payload, '/payload'),
+    uploads,
+    fields,
+    omitted: omitted.parts > 0 ? omitted : undefined,
+  }
+}
+
+async function readForm(
+  request: FastifyRequest,
+  { attachmentBytesMax, bytesMax }: { attachmentBytesMax: number; bytesMax: number },
+): Promise<FormParts> {
+  let watch: FormWatch | undefined
+  try {
+    watch = watchForm(request.raw, bytesMax)
+    const parts = await Promise.race([readParts(request, attachmentBytesMax), watch.failure])
+    if (parts.count === watch.parts) return parts
+    const detail = 'Every part needs a header with Content-Disposition: form-data.'
+    throw new IntakeError('invalid_multipart', detail)
+  } catch (cause) {
+    throw asRefusal(cause)
+  } finally {
+    watch?.close()
+    // Discards the rest of a refused form, so that the client can read the response.
+    request.raw.unpipe()
+    request.raw.resume()
+  }
+}
+
+function asRefusal(cause: unknown): IntakeError {
+  if (cause instanceof IntakeError) return cause
+  if (partsLimits.has((cause as { code?: string }).code ?? '')) {
+    return new IntakeError('body_too_large', `A form has at most ${limits.formParts} parts.`)
+  }
+  return new IntakeError('invalid_multipart', 'The form cannot be parsed.', { cause })
+}
+
+/** The error codes of the parser for too many parts. */
+const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
+
+/**
+ * @param room bytes for the text parts: what the payload does not use of its limit
+ * @param omitted counts the parts that do not fit
+ */
+function fieldsOf(
+  texts: FormParts['texts'],
+  room: number,
+  omitted: Omitted,
+): FeedbackForm['fields'] {
+  const fields = Object.create(null) as FeedbackForm['fields']
+  let roomLeft = room
+  for (const { name, text } of texts) {
+    const bytes = Buffer.byteLength(name) + text.length
+    if (bytes > roomLeft) {
+      omit(omitted, text.length)
+      continue
+    }
+    roomLeft -= bytes
+    const earlier = fields[name]
+    // Invalid UTF-8 becomes U+FFFD: it must not cause the feedback to be refused.
+    fields[name] = earlier === undefined ? text.toString() : [earlier, text.toString()].flat()
+  }
+  return fields
+}

@@ -1,0 +1,147 @@
+import { isUtf8 } from 'node:buffer'
+import type { MultipartFile } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import { IntakeError, limits } from '@intake/contract'
+import type { ByteLease } from '../body/byte-budget.ts'
+import { isImage, readUpload, type Upload } from './upload.ts'
+
+export interface FormParts {
+  /** The number of parts that the parser has emitted. */
+  count: number
+  payload?: Buffer
+  /** The file parts, whatever their names, in their order. */
+  uploads: Upload[]
+  /** The text parts with other names, in their order. */
+  texts: { name: string; text: Buffer }[]
+  /** The text parts that exceeded the limits and were discarded. */
+  omitted: Omitted
+}
+
+export interface Omitted {
+  parts: number
+  bytes: number
+}
+
+/**
+ * Reads every part of a form to its end.
+ *
+ * @throws {IntakeError} `invalid_multipart`, `invalid_request`, `body_too_large`, `busy`; and the
+ * errors of the parser
+ */
+export async function readParts(
+  request: FastifyRequest,
+  attachmentBytesMax: number,
+): Promise<FormParts> {
+  const { bodyLease: lease } = request
+  const parts: FormParts = { count: 0, uploads: [], texts: [], omitted: { parts: 0, bytes: 0 } }
+  const readPayload = createTextReader(lease)
+  const readText = createTextReader(lease)
+  for await (const part of request.parts()) {
+    parts.count++
+    // With `isPartAFile` every part is a file.
+    if (part.type !== 'file') continue
+    const { file, filename } = part
+    const name = nameOf(part)
+    if (name === 'payload') {
+      if (filename !== undefined) throw invalidPart('/payload', 'must be a text part, not a file')
+      if (parts.payload !== undefined) throw invalidPart('/payload', 'must be sent once')
+      const { text } = await readPayload(file)
+      if (text === undefined) throw payloadTooLarge()
+      parts.payload = text
+    } else if (isFile(part)) {
+      const index = parts.uploads.length
+      const upload = await readUpload(file, { index, bytesMax: attachmentBytesMax, lease })
+      // Browsers send a file field in which nothing was chosen as an empty file without a name.
+      if (upload.bytes > 0 || filename) parts.uploads.push(upload)
+    } else {
+      const hasPlace = parts.texts.length < limits.formTexts
+      const { text, bytes } = await readText(file, hasPlace ? Buffer.byteLength(name) : Infinity)
+      if (text !== undefined && !isUtf8(text) && (await isImage(text))) {
+        // Its header may be damaged, or the client sends neither file name nor type.
+        const index = parts.uploads.length
+        const upload = await readUpload([text], { index, bytesMax: attachmentBytesMax, lease })
+        parts.uploads.push(upload)
+      } else if (isAttachment(name)) {
+        if (bytes > 0) throw invalidPart('/attachments', 'must be file parts')
+      } else if (text === undefined) omit(parts.omitted, bytes)
+      else parts.texts.push({ name, text })
+    }
+  }
+  return parts
+}
+
+export function omit(omitted: Omitted, bytes: number): void {
+  omitted.parts++
+  omitted.bytes += bytes
+}
+
+export function invalidPart(pointer: string, detail: string): IntakeError {
+  return new IntakeError('invalid_request', 'The form does not match the documentation.', {
+    errors: [{ pointer, detail }],
+  })
+}
+
+function nameOf(part: MultipartFile): string {
+  // The types promise a name, but clients can omit it.
+  const name = part.fieldname as string | undefined
+  if (name === undefined && !isFile(part)) {
+    throw new IntakeError('invalid_multipart', 'Every text part needs a name.')
+  }
+  if (name === undefined || name.length <= nameLengthMax) return name ?? ''
+  const detail = `The name of a part must not exceed ${nameLengthMax} characters.`
+  throw new IntakeError('invalid_multipart', detail)
+}
+
+/** The parser truncates the header of a part after 80 KiB. */
+const nameLengthMax = 16 * 1024
+
+/** Some clients send the media type of an image without a file name. */
+function isFile({ filename, mimetype }: MultipartFile): boolean {
+  return filename !== undefined || /^(image\/|application\/octet-stream$)/i.test(mimetype)
+}
+
+/** `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`. */
+const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
+
+interface Text {
+  /** Undefined: it was too large and was discarded. */
+  text?: Buffer
+  bytes: number
+}
+
+/**
+ * Reads text parts to their end, and keeps as many as together have no more bytes than a payload may
+ * have.
+ */
+function createTextReader(lease: ByteLease) {
+  let kept = 0
+  let leased = 0
+
+  /** @param nameBytes count as well; Infinity: the part is discarded */
+  return async (stream: AsyncIterable<Buffer>, nameBytes = 0): Promise<Text> => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    for await (const chunk of stream) {
+      bytes += chunk.length
+      const wanted = kept + nameBytes + bytes
+      if (wanted > limits.payloadBytes) {
+        chunks.length = 0
+        continue
+      }
+      // Bytes leased for a part that turned out too large are reused for the next one.
+      if (wanted > leased) lease.extend(wanted - leased)
+      leased = Math.max(leased, wanted)
+      chunks.push(chunk)
+    }
+    if (kept + nameBytes + bytes > limits.payloadBytes) return { bytes }
+    kept += nameBytes + bytes
+    return { text: Buffer.concat(chunks), bytes }
+  }
+}
+
+function payloadTooLarge(): IntakeError {
+  const detail = `must not exceed ${limits.payloadBytes} bytes`
+  return new IntakeError('body_too_large', 'The payload is too large.', {
+    errors: [{ pointer: '/payload', detail }],
+  })
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { setImmediate as immediate } from 'node:timers/promises'
+import { IntakeError } from '@intake/contract'
+import { bodyTooLarge } from '../body/body-lease.ts'
+import { chunksTooSmall, createChunkLimit } from '../edge/chunk-limit.ts'
+
+/** Scans the bytes of a form, independently of the parser (docs/decisions/0007-multipart-parser.md). */
+export interface FormWatch {
+  /** Number of parts that have begun; the parser skips parts that it cannot read. */
+  readonly parts: number
+  /**
+   * Rejects when the form is too large, when its chunks are too small, when the parser does not end
+   * after the form has arrived, and after `close`.
+   */
+  readonly failure: Promise<never>
+  close(): void
+}
+
+/** Turns of the event loop. The parser then waits for nothing else, so a few turns are enough. */
+const turnsAfterEnd = 1_000
+
+/** @param bytesMax of the whole form */
+export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
+  const delimiter = Buffer.from(`\r\n--${boundaryOf(raw.headers['content-type'])}`)
+  const isAcceptable = createChunkLimit()
+  let formBytes = 0
+  let parts = 0
+  let ended = false
+  const closing = new AbortController()
+  const { signal } = closing
+  /**
+   * The last bytes, as far as they may begin a delimiter. The first delimiter has no line break before
+   * it.
+   */
+  let tail: Buffer = Buffer.from('\r\n')
+
+  const count = (chunk: Buffer) => {
+    formBytes += chunk.length
+    if (formBytes > bytesMax) closing.abort(bodyTooLarge(bytesMax))
+    if (!isAcceptable(chunk)) closing.abort(chunksTooSmall())
+    if (ended) return
+    const bytes = Buffer.concat([tail, chunk])
+    let from = 0
+    while (!ended) {
+      const at = bytes.indexOf(delimiter, from)
+      const behind = at + delimiter.length
+      if (at === -1 || behind + dashes.length > bytes.length) {
+        from = at === -1 ? Math.max(from, bytes.length - delimiter.length + 1) : at
+        break
+      }
+      if (bytes.subarray(behind, behind + dashes.length).equals(dashes)) ended = true
+      else parts++
+      from = behind
+    }
+    tail = bytes.subarray(from)
+  }
+  raw.on('data', count)
+
+  const failure = (async () => {
+    try {
+      await once(raw, 'end', { signal })
+      for (let turn = 0; turn < turnsAfterEnd; turn++) await immediate(undefined, { signal })
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    }
+    throw new IntakeError('invalid_multipart', 'The form cannot be parsed.')
+  })()
+  return {
+    get parts() {
+      return parts
+    },
+    failure,
+    close() {
+      closing.abort()
+      raw.off('data', count)
+    },
+  }
+}
+
+const dashes = Buffer.from('--')
+
+/** @throws {IntakeError} `invalid_multipart` when the boundary is missing or unusual */
+function boundaryOf(contentType = ''): string {
+  for (const [, name, quoted, plain] of contentType.matchAll(parameters)) {
+    const boundary = quoted ?? plain ?? ''
+    if (name?.toLowerCase() === 'boundary' && usualBoundary.test(boundary)) return boundary
+  }
+  throw new IntakeError('invalid_multipart', 'The content type has no valid boundary.')
+}
+
+const parameters = /;\s*([^\s=;"]+)=(?:"([^"]*)"|([^\s;"]*))/g
+/** RFC 2046 allows fewer characters, and at most 70 of them. */
+const usualBoundary = /^[!-~ ]{0,199}[!-~]$/

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { fileTypeFromBuffer } from 'file-type'
+import { imageTypes, IntakeError, limits } from '@intake/contract'
+import type { ByteLease } from '../body/byte-budget.ts'
+
+/** An image that may be stored. */
+export interface Image {
+  body: Buffer
+  /** Determined from the bytes, never from the name or the declared type. */
+  contentType: string
+  extension: string
+  /** In hexadecimal. */
+  sha256: string
+}
+
+/** The result for one file part: an image, or the reason why it cannot be kept. */
+export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeError })
+
+/** Signatures of images lie within these bytes. For archives the library would search every byte. */
+const signatureBytesMax = 4_100
+/** The library would read all tags, up to 65,535, wherever they are in the file. */
+const tiffSignatures = [Buffer.from('II*\0'), Buffer.from('MM\0*')]
+
+/**
+ * Reads one file part to its end.
+ *
+ * @param options.index position among the attachments, from 0
+ * @throws {IntakeError} `busy` when there is no capacity for the bytes
+ */
+export async function readUpload(
+  stream: AsyncIterable<Buffer> | Iterable<Buffer>,
+  options: { index: number; bytesMax: number; lease: ByteLease },
+): Promise<Upload> {
+  const { index, bytesMax, lease } = options
+  const overCount = index >= limits.attachments
+  const chunks: Buffer[] = []
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    if (bytes > bytesMax) chunks.length = 0
+    if (overCount || bytes > bytesMax) continue
+    lease.extend(chunk.length)
+    chunks.push(chunk)
+    hash.update(chunk)
+  }
+  if (overCount) {
+    return refuse('too_many_attachments', {
+      index,
+      bytes,
+      detail: `at most ${limits.attachments} are allowed`,
+    })
+  }
+  if (bytes > bytesMax) {
+    return refuse('attachment_too_large', {
+      index,
+      bytes,
+      detail: `must not exceed ${bytesMax} bytes`,
+    })
+  }
+  const body = Buffer.concat(chunks)
+  const contentType = await detectType(body)
+  const extension = imageTypes.get(contentType)
+  if (extension === undefined) {
+    const formats = [...new Set(imageTypes.values())].join(', ')
+    return refuse('attachment_not_an_image', {
+      index,
+      bytes,
+      detail: `must be an image: ${formats}`,
+    })
+  }
+  return { bytes, image: { body, contentType, extension, sha256: hash.digest('hex') } }
+}
+
+/** The media type by the first bytes; empty when it is unknown. */
+async function detectType(body: Buffer): Promise<string> {
+  const start = body.subarray(0, 4)
+  if (tiffSignatures.some((signature) => signature.equals(start))) return 'image/tiff'
+  const type = await fileTypeFromBuffer(body.subarray(0, signatureBytesMax))
+  return type?.mime ?? ''
+}
+
+/** Whether the bytes are an image of an allowed type. */
+export async function isImage(bytes: Buffer): Promise<boolean> {
+  return imageTypes.has((await fileTypeFromBuffer(bytes))?.mime ?? '')
+}
+
+function refuse(
+  code: 'too_many_attachments' | 'attachment_too_large' | 'attachment_not_an_image',
+  { index, bytes, detail }: { index: number; bytes: number; detail: string },
+): Upload {
+  const errors = [{ pointer: `/attachments/${index}`, detail }]
+  return {
+    bytes,
+    refusal: new IntakeError(code, 'An attachment cannot be accepted.', { errors }),
+  }
+}

@@ -1,0 +1,142 @@
+import {
+  documentedDeviceFields,
+  timestampDeviceFields,
+  type FeedbackPayload,
+  type LogEntry,
+  type Sender,
+} from '@intake/contract'
+import { createIdentity, type Identity } from '../identity/identity.ts'
+import { rowJson } from './row-json.ts'
+
+/** A finished table row. Its bytes never change: a retry inserts the same row again. */
+export interface Row {
+  /** UUIDv7. */
+  id: string
+  /** Month of `time` (YYYY-MM): the partition of the table. */
+  partition: string
+  /** The row as one line of JSONEachRow. */
+  json: string
+}
+
+export interface StoredAttachment {
+  key: string
+  content_type: string
+  bytes: number
+  sha256: string
+}
+
+/** Properties of a request that all its records share. */
+export interface RequestContext {
+  apiKeyId: string
+  /** UUID. */
+  requestId: string
+  /** The gateway's clock, in milliseconds since 1970. */
+  receivedAtMs: number
+}
+
+/** The columns that all records of a request share, as the middle part of their rows. */
+export function senderColumns(context: RequestContext, from: Sender): string {
+  return columns({
+    received_at: new Date(context.receivedAtMs).toISOString(),
+    bundle_identifier: from.bundle_identifier,
+    device_uuid: from.device_uuid,
+    unique_user_id: from.unique_user_id,
+    api_key_id: context.apiKeyId,
+    request_id: context.requestId,
+    ...splitDevice(from.device),
+  })
+}
+
+/** Fields of a submission that have no column, at their path; undefined: none. */
+export type Extra = Record<string, unknown> | undefined
+
+/**
+ * The row of a log event without the identity.
+ *
+ * @param sender from `senderColumns`
+ * @param extra JSON; undefined: no unknown fields
+ */
+export function logColumns(sender: string, log: LogEntry, extra: string | undefined): string {
+  const { event, params, timestamp } = log
+  const record = columns({
+    event,
+    params: params ?? {},
+    client_timestamp: timestamp == null ? undefined : inUtc(timestamp),
+  })
+  return extra === undefined ? `${sender},${record}` : `${sender},${record},"extra":${extra}`
+}
+
+/** @param sender from `senderColumns` */
+export function feedbackRow(
+  identity: Identity,
+  sender: string,
+  record: {
+    feedback: FeedbackPayload['feedback']
+    attachments: StoredAttachment[]
+    extra: Extra
+  },
+): Row {
+  const { feedback, attachments, extra } = record
+  const { email, id, text } = feedback
+  const printed = columns({
+    feedback_id: id ?? null,
+    email: email === '' ? null : (email ?? null),
+    text,
+    attachments,
+    extra,
+  })
+  return finishRow(identity, `${sender},${printed}`)
+}
+
+/** @param others all columns except those of the identity */
+export function finishRow({ id, time }: Identity, others: string): Row {
+  return {
+    id,
+    partition: time.slice(0, 7),
+    json: `{"id":"${id}","time":"${time}",${others}}`,
+  }
+}
+
+/** The bytes that `finishRow` adds. */
+export const identityBytes = finishRow(createIdentity(0), '').json.length
+
+/** The columns of a row without the enclosing braces. */
+function columns(values: object): string {
+  return rowJson(values).slice(1, -1)
+}
+
+/**
+ * Moves documented properties to their typed columns and all others to `device_extra`. Modifies the
+ * device in place: copying it would cost as much as printing it.
+ */
+function splitDevice(device: Record<string, unknown>): {
+  device: Record<string, unknown>
+  device_extra: Record<string, unknown>
+} {
+  // Without a prototype, a property named `__proto__` is an ordinary property.
+  const extra: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+  for (const name in device) {
+    const value = device[name]
+    if (value !== null && documentedDeviceFields.has(name)) continue
+    if (value !== null) extra[name] = value
+    // `undefined` is not printed, and deleting a property makes the object slow.
+    device[name] = undefined
+  }
+  for (const name of timestampDeviceFields) {
+    const value = device[name]
+    if (typeof value === 'string') device[name] = inUtc(value)
+  }
+  return { device, device_extra: extra }
+}
+
+/**
+ * A timestamp of at most this length ending in `Z`, like `2026-11-21T06:30:00.123Z`, already has the
+ * right form.
+ */
+const utcLengthMax = 24
+
+function inUtc(timestamp: string): string {
+  return timestamp.endsWith('Z') && timestamp.length <= utcLengthMax
+    ? timestamp
+    : new Date(timestamp).toISOString()
+}

@@ -1,0 +1,96 @@
+import t from 'tap'
+import type { RedisState } from '@intake/redis'
+import { createAdmission } from '../../src/admission/admission.ts'
+import { headers, logBody, secret, startGateway } from '../support.ts'
+
+const sound: RedisState = {
+  writeRefusal: undefined,
+  durabilityViolations: [],
+  memoryUsed: 0,
+  memoryBytesMax: 1,
+  installation: 'x',
+  clock: undefined,
+}
+const relaxed = { strict: false, clockSkewMaxMs: 5_000 }
+
+t.test('logs are refused from 75 % on and taken again at 65 %, feedback later', async (t) => {
+  let memoryUsed = 0
+  const admission = createAdmission({ ...relaxed, state: () => ({ ...sound, memoryUsed }) })
+  const open = (kind: 'logs' | 'feedback') => {
+    try {
+      admission.checkCapacity(kind)
+      return true
+    } catch (error) {
+      t.match(error, { code: 'queue_full' })
+      return false
+    }
+  }
+  const steps: [number, boolean, boolean][] = [
+    [0.74, true, true],
+    [0.75, false, true],
+    [0.7, false, true],
+    [0.86, false, false],
+    [0.8, false, false],
+    [0.74, false, true],
+    [0.64, true, true],
+    [0.7, true, true],
+  ]
+  for (const [used, logs, feedback] of steps) {
+    memoryUsed = used
+    t.same([open('logs'), open('feedback')], [logs, feedback], `at ${used}`)
+  }
+})
+
+t.test('503 queue_full before the body is looked at, for logs and not for feedback', async (t) => {
+  const { app } = await startGateway(t, { queueState: { memoryUsed: 0.8 } })
+  const log = await app.inject({ method: 'POST', url: '/api/log', headers, payload: '{"broken' })
+  t.match(log.json(), { status: 503, code: 'queue_full' })
+  const feedback = await app.inject({
+    method: 'POST',
+    url: '/api/feedback',
+    headers: { 'x-api-key': secret, 'content-type': 'multipart/form-data; boundary=x' },
+    payload: 'broken',
+  })
+  t.match(feedback.json(), { status: 400, code: 'invalid_multipart' })
+})
+
+t.test(
+  '503 to everybody while Redis could lose what it confirms, unless that is allowed',
+  async (t) => {
+    const durabilityViolations = ['Redis has appendfsync everysec, not always']
+    const { app, state } = await startGateway(t, { queueState: { durabilityViolations } })
+    const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
+    const refused = await send()
+    t.match(refused.json(), { status: 503, code: 'queue_unavailable' })
+    t.notMatch(refused.body, 'everysec')
+    state.durabilityViolations = []
+    t.equal((await send()).statusCode, 201)
+    const admission = createAdmission({
+      ...relaxed,
+      state: () => ({ ...sound, durabilityViolations }),
+    })
+    t.equal(admission.refusal(), undefined)
+  },
+)
+
+t.test('503, not 401, when Redis has lost its data and the API keys with it', async (t) => {
+  const { app } = await startGateway(t, { queueState: { installation: null } })
+  const response = await app.inject({
+    method: 'POST',
+    url: '/api/log',
+    headers: { ...headers, 'x-api-key': 'forgotten' },
+    payload: logBody(),
+  })
+  t.match(response.json(), { status: 503, code: 'queue_unavailable' })
+})
+
+t.test('503 while Redis refuses writes, whatever else is known of it', async (t) => {
+  const writeRefusal = 'Redis is a replica'
+  const { app, state } = await startGateway(t, { queueState: { writeRefusal } })
+  const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
+  t.match((await send()).json(), { status: 503, code: 'queue_unavailable' })
+  const admission = createAdmission({ ...relaxed, state: () => ({ ...sound, writeRefusal }) })
+  t.equal(admission.refusal(), writeRefusal)
+  state.writeRefusal = undefined
+  t.equal((await send()).statusCode, 201)
+})

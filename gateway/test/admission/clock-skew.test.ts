@@ -1,0 +1,182 @@
+import { Readable } from 'node:stream'
+import t, { type Test } from 'tap'
+import { limits } from '@intake/contract'
+import { createAdmission } from '../../src/admission/admission.ts'
+import { createSkewGauge } from '../../src/admission/clock-skew.ts'
+import { feedbackPayload, headers, logBody, secret, startGateway } from '../support.ts'
+
+const startMs = Date.UTC(2026, 10, 1)
+
+/** A gateway whose clock is `offMs` ahead of that of Redis, and 5 s are allowed. */
+function createGauge(options: { errorMs: number }) {
+  const at = { offMs: 0, elapsedMs: 0 }
+  const clock = { offsetMs: startMs, errorMs: options.errorMs }
+  const changes: boolean[] = []
+  const clockOf = createSkewGauge({
+    reading: () => clock,
+    clockSkewMaxMs: 5_000,
+    onChange: (skewed) => changes.push(skewed),
+    now: () => startMs + at.elapsedMs + at.offMs,
+    monotonic: () => at.elapsedMs,
+  })
+  return { at, clock, skewMs: () => clockOf().skewMs, changes }
+}
+
+t.test(
+  'a clock counts as skewed beyond the limit, in both directions, and not at it',
+  async (t) => {
+    const { at, skewMs, changes } = createGauge({ errorMs: 0 })
+    for (const sign of [1, -1]) {
+      at.offMs = sign * 5_000
+      t.equal(skewMs(), undefined)
+      at.offMs = sign * 5_001
+      t.equal(skewMs(), at.offMs)
+    }
+    at.offMs = 0
+    t.equal(skewMs(), undefined)
+    t.same(changes, [true, false, true, false])
+  },
+)
+
+t.test('a jump is noticed between two readings, however old the last one is', async (t) => {
+  const { at, skewMs } = createGauge({ errorMs: 1 })
+  at.elapsedMs = 3_600_000
+  t.equal(skewMs(), undefined)
+  at.offMs = -10_000
+  t.equal(skewMs(), -10_000)
+})
+
+t.test('a long round trip is no skew, and does not end one', async (t) => {
+  const { at, clock, skewMs } = createGauge({ errorMs: 2_500 })
+  at.offMs = 7_500
+  t.equal(skewMs(), undefined, 'it may be 5 s')
+  at.offMs = 7_501
+  t.equal(skewMs(), 7_501)
+  at.offMs = 2_501
+  t.equal(skewMs(), 2_501, 'it may still be more than 5 s')
+  clock.errorMs = 1
+  t.equal(skewMs(), undefined)
+})
+
+t.test('the reason names the distance and the direction', async (t) => {
+  let offMs = 3_600_000
+  const told: (string | undefined)[] = []
+  const admission = createAdmission({
+    state: () => ({
+      writeRefusal: undefined,
+      durabilityViolations: [],
+      memoryUsed: 0,
+      memoryBytesMax: 1,
+      installation: 'x',
+      clock: { offsetMs: startMs - performance.now(), errorMs: 0 },
+    }),
+    strict: true,
+    clockSkewMaxMs: 5_000,
+    onClockSkew: (reason) => told.push(reason),
+    now: () => startMs + offMs,
+  })
+  const ahead = 'the clock of this gateway is 3600 s ahead of that of Redis'
+  t.equal(admission.clockSkew(), ahead)
+  t.equal(admission.refusal(), undefined)
+  t.throws(() => admission.now(), { code: 'clock_skew' })
+  offMs = -10_000
+  t.equal(admission.clockSkew(), 'the clock of this gateway is 10 s behind that of Redis')
+  offMs = 0
+  t.equal(admission.clockSkew(), undefined)
+  t.equal(admission.now(), startMs)
+  t.same(told, [ahead, undefined])
+})
+
+t.test('a time that the tables refuse counts as skewed, although Redis has the same', async (t) => {
+  const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
+  let nowMs = 0
+  const told: (string | undefined)[] = []
+  const admission = createAdmission({
+    state: () => ({
+      writeRefusal: undefined,
+      durabilityViolations: [],
+      memoryUsed: 0,
+      memoryBytesMax: 1,
+      installation: 'x',
+      clock: { offsetMs: nowMs - performance.now(), errorMs: 0 },
+    }),
+    strict: true,
+    clockSkewMaxMs: 5_000,
+    onClockSkew: (reason) => told.push(reason),
+    now: () => nowMs,
+  })
+  // Events are taken from 30 days before to 10 minutes after it.
+  const first = recordTimeMs.after + eventAgeMs + 1
+  const last = recordTimeMs.before - eventAheadMs - 1
+  for (nowMs of [0, first - 1, last + 1, 10 ** 14]) {
+    t.throws(() => admission.now(), { code: 'clock_skew' }, new Date(nowMs).toISOString())
+  }
+  for (nowMs of [first, last]) t.equal(admission.now(), nowMs)
+  t.same(told, [
+    'the clock of this gateway says 1970-01-01T00:00:00.000Z, which no record can have',
+    undefined,
+  ])
+})
+
+/** What the gateway sees of a Redis whose clock is this far from its own. */
+const clockOff = (offMs: number) => ({
+  clock: { offsetMs: Date.now() + offMs - performance.now(), errorMs: 1 },
+})
+
+async function sendAll(t: Test, { app }: Awaited<ReturnType<typeof startGateway>>) {
+  const form = new FormData()
+  form.set('payload', JSON.stringify(feedbackPayload()))
+  const encoded = new Response(form)
+  const contentType = encoded.headers.get('content-type') ?? ''
+  const { log, ...head } = logBody()
+  const post = (url: string, payload: object | Buffer, type = headers['content-type']) =>
+    app.inject({
+      method: 'POST',
+      url,
+      headers: { 'x-api-key': secret, 'content-type': type },
+      payload,
+    })
+  const responses = await Promise.all([
+    post('/api/log', logBody()),
+    post('/api/log/batch', { ...head, logs: [log] }),
+    post('/api/feedback', Buffer.from(await encoded.arrayBuffer()), contentType),
+  ])
+  t.equal(responses.length, 3)
+  return responses
+}
+
+t.test('503 clock_skew to every write while the clock is off, and nothing is kept', async (t) => {
+  const year = 365 * 24 * 3_600_000
+  const gateway = await startGateway(t, { queueState: clockOff(10_000) })
+  for (const offMs of [10_000, -10_000, 3_600_000, -3_600_000, 10 * year, -10 * year]) {
+    Object.assign(gateway.state, clockOff(offMs))
+    for (const response of await sendAll(t, gateway)) {
+      t.match(response.json(), { status: 503, code: 'clock_skew' }, `${offMs} ms`)
+      t.ok(response.headers['retry-after'])
+    }
+  }
+  t.same(gateway.frames, { logs: [], feedback: [] })
+  Object.assign(gateway.state, clockOff(4_000))
+  for (const response of await sendAll(t, gateway)) t.match(String(response.statusCode), /^20[17]$/)
+})
+
+t.test('503 when the clock jumps while the body arrives', async (t) => {
+  const { app, state, frames } = await startGateway(t)
+  const body = JSON.stringify(logBody())
+  const payload = Readable.from(
+    (async function* () {
+      yield body.slice(0, 10)
+      Object.assign(state, clockOff(3_600_000))
+      yield body.slice(10)
+    })(),
+  )
+  const response = await app.inject({ method: 'POST', url: '/api/log', headers, payload })
+  t.match(response.json(), { status: 503, code: 'clock_skew' })
+  t.same(frames.logs, [])
+})
+
+t.test('401, not clock_skew, to whoever has no key', async (t) => {
+  const { app } = await startGateway(t, { queueState: clockOff(10_000) })
+  const response = await app.inject({ method: 'POST', url: '/api/log', payload: logBody() })
+  t.match(response.json(), { status: 401, code: 'unauthorized' })
+})

@@ -1,0 +1,65 @@
+import t from 'tap'
+import { createByteBudget } from '../../src/body/byte-budget.ts'
+import { createShares } from '../../src/fairness/shares.ts'
+
+const budgetOf = (bytesMax: number, requestsMax = 100) =>
+  createByteBudget({ bytesMax, requests: createShares(requestsMax) })
+
+t.test('what is declared is not held: bytes count when they arrive', async (t) => {
+  const budget = budgetOf(300)
+  const leases = Array.from({ length: 10 }, () =>
+    budget.lease({ account: 'a', expectedBytes: 200 }),
+  )
+  budget.lease({ account: 'b', expectedBytes: 200 })
+  leases[0]?.extend(200)
+  t.throws(() => leases[1]?.extend(1), { code: 'busy' })
+  t.throws(() => budget.lease({ account: 'a', expectedBytes: 1 }), { code: 'busy' })
+})
+
+t.test('one API key cannot take what the others need, nor can two', async (t) => {
+  const budget = budgetOf(300)
+  const greedy = budget.lease({ account: 'a', expectedBytes: 0 })
+  greedy.extend(200)
+  t.throws(() => greedy.extend(1), { code: 'busy' })
+  const other = budget.lease({ account: 'b', expectedBytes: 0 })
+  other.extend(66)
+  t.throws(() => other.extend(5), { code: 'busy' })
+  budget.lease({ account: 'c', expectedBytes: 0 }).extend(20)
+})
+
+t.test('one API key cannot take the places of all requests', async (t) => {
+  const budget = budgetOf(300, 6)
+  const lease = () => budget.lease({ account: 'a', expectedBytes: 0 })
+  const [first] = [lease(), lease(), lease(), lease()]
+  t.throws(lease, { code: 'busy' })
+  budget.lease({ account: 'b', expectedBytes: 0 }).release()
+  first?.release()
+  lease()
+})
+
+t.test('a client that goes away frees nothing while its request is worked on', async (t) => {
+  const budget = budgetOf(150)
+  const lease = budget.lease({ account: 'a', expectedBytes: 60 })
+  lease.extend(60)
+  let finish = () => {}
+  const work = lease.retainWhile(new Promise<void>((resolve) => (finish = resolve)))
+  lease.release()
+  t.throws(() => budget.lease({ account: 'a', expectedBytes: 60 }), { code: 'busy' })
+  t.throws(() => lease.extend(1), { code: 'malformed_http' })
+  finish()
+  await work
+  budget.lease({ account: 'a', expectedBytes: 100 })
+})
+
+t.test('work that fails or ends before the response gives the bytes back too', async (t) => {
+  const budget = budgetOf(150)
+  const lease = budget.lease({ account: 'a', expectedBytes: 0 })
+  lease.extend(60)
+  await t.rejects(lease.retainWhile(Promise.reject(new Error('refused'))), { message: 'refused' })
+  t.throws(() => budget.lease({ account: 'a', expectedBytes: 60 }), { code: 'busy' })
+  lease.extend(40)
+  t.throws(() => lease.extend(1), { code: 'busy' })
+  lease.release()
+  lease.release()
+  budget.lease({ account: 'a', expectedBytes: 100 }).extend(100)
+})

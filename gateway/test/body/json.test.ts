@@ -1,0 +1,142 @@
+import t from 'tap'
+import { limits } from '@intake/contract'
+import { checkJson, parseJson, smallJsonBytes } from '../../src/body/json.ts'
+
+function parse(json: string, nodesMax = 1_000) {
+  let charged = 0
+  const value = parseJson(Buffer.from(json), { nodesMax, charge: (bytes) => (charged += bytes) })
+  return { value, charged }
+}
+
+t.test('integers beyond the safe range stay exact, floats are doubles', async (t) => {
+  const numbers = '[9007199254740991,9007199254740993,-9223372036854775808,18446744073709551615,-0]'
+  t.same(parse(numbers).value, [
+    9_007_199_254_740_991,
+    9_007_199_254_740_993n,
+    -(2n ** 63n),
+    2n ** 64n - 1n,
+    -0,
+  ])
+  t.same(parse('[1e300,0.1234567890123456789,9007199254740993.0,1]').value, [
+    1e300,
+    Number('0.1234567890123456789'),
+    9_007_199_254_740_992,
+    1,
+  ])
+})
+
+t.test('a name with an escape comes back as what it stands for', async (t) => {
+  const cases: [string, object][] = [
+    [String.raw`{"first":[],"\\":0}`, { first: [], '\\': 0 }],
+    [String.raw`{"first":1,"\"":2}`, { first: 1, '"': 2 }],
+    [String.raw`{"a":"\\\"" , "\u00e9"` + '\n:1}', { a: '\\"', é: 1 }],
+    [String.raw`{"a":"\\","b":"\":"}`, { a: '\\', b: '":' }],
+  ]
+  for (const [json, expected] of cases) t.same(parse(json).value, expected)
+})
+
+t.test('the last of several members with one name counts, for both parsers', async (t) => {
+  for (const json of [
+    '{"a":1,"b":2,"a":[3]}',
+    String.raw`{"a":1,"b":2,"\u0061":[3]}`,
+    '{"a":9007199254740993,"b":2,"a":[3]}',
+  ]) {
+    t.equal(JSON.stringify(parse(json).value), '{"a":[3],"b":2}')
+  }
+})
+
+t.test('__proto__ is a name like any other, for both parsers', async (t) => {
+  for (const json of ['{"__proto__":{"a":1}}', String.raw`{"\u005f_proto__":{"a":1}}`]) {
+    t.equal(JSON.stringify(parse(json).value), '{"__proto__":{"a":1}}')
+  }
+})
+
+t.test('members and elements are limited and charged, in small and large documents', async (t) => {
+  const blank = ' '.repeat(smallJsonBytes)
+  for (const json of ['[1,{"a":[2,3]},{},"{[,\\""]', `[1,{"a":[2,3]},${blank}{},"{[,\\""]`]) {
+    t.equal(parse(json, 8).charged, 8 * 160)
+    t.throws(() => parse(json, 7), { code: 'body_too_large' })
+  }
+  const deep = `${'['.repeat(1_000)}${']'.repeat(1_000)}`
+  t.throws(() => parse(deep, 999), { code: 'body_too_large' }, 'also below the greatest depth')
+})
+
+t.test('a large document is counted before it is parsed', async (t) => {
+  const json = `[${'{},'.repeat(100_000)} no JSON`
+  t.throws(() => parse(json), { code: 'body_too_large' })
+})
+
+t.test('a large document with an integer beyond 2^53 is refused, not parsed slowly', async (t) => {
+  const json = `["${'x'.repeat(limits.losslessJsonBytes)}",9007199254740993]`
+  t.throws(() => parse(json), { code: 'body_too_large', message: /2\^53/ })
+  t.equal((parse(json.replace('993', '99')).value as unknown[]).length, 2)
+})
+
+t.test('a double beyond 2^53, or digits in a text, costs a large document nothing', async (t) => {
+  const text = 'x'.repeat(limits.losslessJsonBytes)
+  const digits = '9007199254740993'
+  for (const number of ['1e16', '-1E+16', `${digits}.0`, `${digits}e0`, '1e300', '12.5e20']) {
+    const json = `["${text}\\"${digits}",{"${digits}":[${number},9007199254740991]}]`
+    const [, value] = parse(json).value as [string, Record<string, number[]>]
+    t.same(value[digits], [Number(number), 9_007_199_254_740_991])
+  }
+  for (const number of [`-${digits}`, '1'.repeat(500_000), `1.5,${digits}`, `${digits} `]) {
+    const json = `["${text}\\\\",{"a":[1e16,${number}]}]`
+    t.throws(() => parse(json), { code: 'body_too_large', message: /2\^53/ }, number.slice(0, 30))
+  }
+})
+
+t.test(
+  'an integer beyond 64 bits is refused; its pointer repeats no name of a client',
+  async (t) => {
+    const cases: [string, string][] = [
+      ['{"log":{"event":"e","params":{"SENT":{"n":18446744073709551616}}}}', '/log/params'],
+      ['{"device":{"ram":-9223372036854775809}}', '/device'],
+      ['{"device":{"version_code":99999999999999999999}}', '/device/version_code'],
+      [`{"logs":[1,{"params":{"n":1${'0'.repeat(100_000)}}}]}`, '/logs/1/params'],
+      ['{"SENT":1e3,"SENT2":[36893488147419103232]}', ''],
+    ]
+    for (const [json, pointer] of cases) {
+      const { value } = parse(json)
+      t.throws(() => checkJson(value, { pointer: '/payload' }), {
+        code: 'invalid_request',
+        errors: [{ pointer: `/payload${pointer}` }],
+      })
+    }
+  },
+)
+
+t.test(
+  'an array in which ClickHouse would round an integer is refused, with its pointer',
+  async (t) => {
+    const large = '9007199254740993'
+    for (const array of [
+      `[${large},1.5]`,
+      `[1,null,${large},1e300]`,
+      `[[${large}],[],[0.5]]`,
+      `{"a":[0,{"b":[[[${large}]],[[0.5]]]}]}`,
+    ]) {
+      const { value } = parse(`{"log":{"event":"e","params":${array}}}`)
+      t.throws(() => checkJson(value), {
+        code: 'invalid_request',
+        errors: [{ pointer: '/log/params' }],
+      })
+    }
+    for (const array of [
+      `[${large},1,null]`,
+      `[${large},"1.5",0.5]`,
+      `[${large},[0.5]]`,
+      `[{"a":${large}},{"a":0.5}]`,
+      `[[${large},true],[0.5]]`,
+      '[18446744073709551615,-1]',
+    ]) {
+      t.doesNotThrow(() => checkJson(parse(array).value), array)
+    }
+  },
+)
+
+t.test('one record has no more members and elements than a record may', async (t) => {
+  const list = Array.from({ length: limits.jsonNodes }, () => 0)
+  t.doesNotThrow(() => checkJson(list))
+  t.throws(() => checkJson({ list }), { code: 'body_too_large' })
+})

@@ -1,0 +1,198 @@
+import { mock } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { IntakeError, type Frame } from '@intake/contract'
+import { createGroupCommit } from '../../src/commit/group-commit.ts'
+import type { Row } from '../../src/record/row.ts'
+
+const row = (n: number, partition = '2026-11', size = 0): Row => ({
+  id: String(n),
+  partition,
+  json: JSON.stringify({ n, text: 'x'.repeat(size) }),
+})
+
+const soon = performance.now() + 60_000
+
+/** A group commit whose frames are confirmed by hand. */
+function build(loopUtilization: () => number = () => 0) {
+  const frames: {
+    numbers: number[]
+    deadline: number
+    confirm: () => void
+    fail: (error: Error) => void
+  }[] = []
+  let stored = 0
+  const commit = createGroupCommit({
+    producer: {
+      add: ({ rows, gzip }: Frame, deadline) =>
+        new Promise((confirm, fail) => {
+          const lines = gunzipSync(gzip).toString().trimEnd().split('\n')
+          t.equal(lines.length, rows)
+          const numbers = lines.map((line) => (JSON.parse(line) as { n: number }).n)
+          frames.push({ numbers, deadline, confirm, fail })
+        }),
+    },
+    loopUtilization,
+    onStored: (rows) => (stored += rows),
+  })
+  const sent = async (count: number) => {
+    while (frames.length < count) await new Promise((resolve) => setImmediate(resolve))
+    return frames
+  }
+  return { commit, frames, sent, stored: () => stored }
+}
+
+t.test('a lone row goes at once, and settles only when its frame is confirmed', async (t) => {
+  const { commit, sent, stored } = build()
+  let settled = false
+  const done = commit.append(row(1), soon).then(() => (settled = true))
+  const [frame] = await sent(1)
+  t.match(frame, { numbers: [1], deadline: soon })
+  t.equal(settled, false)
+  frame!.confirm()
+  await done
+  t.equal(stored(), 1)
+})
+
+t.test(
+  'rows gather while four frames are in flight; the next frame takes all of them',
+  async (t) => {
+    const { commit, frames, sent } = build()
+    const all: Promise<void>[] = []
+    for (let n = 0; n < 4; n++) {
+      all.push(commit.append(row(n), soon))
+      await sent(n + 1)
+    }
+    for (let n = 4; n < 20; n++) all.push(commit.append(row(n), soon + n + 1))
+    await new Promise((resolve) => setImmediate(resolve))
+    t.equal(frames.length, 4)
+    frames[2]!.confirm()
+    await sent(5)
+    t.same(frames[4]!.numbers, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])
+    t.equal(frames[4]!.deadline, soon + 20, 'the latest deadline of its rows')
+    for (const { confirm } of frames) confirm()
+    await Promise.all(all)
+  },
+)
+
+t.test('a frame holds one partition, at most 1,000 rows and about 1 MiB', async (t) => {
+  const { commit, sent } = build()
+  for (let n = 0; n < 1_001; n++) void commit.append(row(n), soon)
+  void commit.append(row(2_000, '2026-12'), soon)
+  const byRows = await sent(3)
+  t.same(
+    byRows.map(({ numbers }) => numbers.length),
+    [1_000, 1, 1],
+  )
+  const large = build()
+  for (let n = 0; n < 3; n++) void large.commit.append(row(n, '2026-11', 600_000), soon)
+  t.same(
+    (await large.sent(3)).map(({ numbers }) => numbers),
+    [[0], [1], [2]],
+  )
+})
+
+t.test('a frame that fails fails its own rows only', async (t) => {
+  const { commit, sent } = build()
+  const first = commit.append(row(1), soon)
+  await sent(1)
+  const second = commit.append(row(2), soon)
+  const frames = await sent(2)
+  frames[0]!.fail(new IntakeError('outcome_unknown', 'no answer'))
+  await t.rejects(first, { code: 'outcome_unknown' })
+  frames[1]!.confirm()
+  await second
+})
+
+t.test('close waits for every row that was appended', async (t) => {
+  const { commit, sent, stored } = build()
+  void commit.append(row(1), soon)
+  const closing = commit.close()
+  ;(await sent(1))[0]!.confirm()
+  await closing
+  t.equal(stored(), 1)
+})
+
+t.test(
+  'a row whose deadline has passed is refused and never sent; the others are stored',
+  async (t) => {
+    const { commit, sent } = build()
+    const late = commit.append(row(1), performance.now() - 1)
+    const early = commit.append(row(2), soon - 30_000)
+    const fresh = commit.append(row(3), soon)
+    await t.rejects(late, { code: 'queue_unavailable' })
+    const frames = await sent(2)
+    t.same(
+      frames.map(({ numbers }) => numbers),
+      [[2], [3]],
+      'deadlines that lie far apart do not share a frame',
+    )
+    for (const { confirm } of frames) confirm()
+    await Promise.all([early, fresh])
+  },
+)
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+t.test('rows that come one after the other wait for nothing', async (t) => {
+  const { commit, frames } = build()
+  for (let n = 1; n <= 20; n++) {
+    const done = commit.append(row(n), soon)
+    await turn()
+    t.equal(frames.length, n, 'sent in the same turn of the event loop')
+    frames.at(-1)!.confirm()
+    await done
+  }
+})
+
+t.test('what does not fit into a frame goes without a pause', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const { commit, sent } = build()
+  for (let n = 0; n < 2_001; n++) void commit.append(row(n), soon)
+  const frames = await sent(3)
+  t.same(
+    frames.map(({ numbers }) => numbers.length),
+    [1_000, 1_000, 1],
+  )
+})
+
+t.test('rows that come close together make frames 4 ms apart', async (t) => {
+  const { commit, frames } = build()
+  const started = performance.now()
+  const all: Promise<void>[] = []
+  let rows = 0
+  while (performance.now() < started + 200) {
+    all.push(commit.append(row(rows++), soon), commit.append(row(rows++), soon))
+    await turn()
+    for (const { confirm } of frames) confirm()
+  }
+  const closed = commit.close()
+  const confirming = setInterval(() => frames.forEach(({ confirm }) => confirm()), 1)
+  await Promise.all([closed, ...all])
+  clearInterval(confirming)
+  const elapsedMs = performance.now() - started
+  // A timer may fire up to a millisecond early.
+  const framesMax = elapsedMs / 3 + 2
+  t.ok(frames.length <= framesMax, `${frames.length} frames in ${elapsedMs} ms`)
+  t.equal(frames.flatMap(({ numbers }) => numbers).length, rows)
+})
+
+t.test('frames start further apart while the event loop is busy', async (t) => {
+  const clock = mock.method(performance, 'now', () => 1_000)
+  const timers = mock.method(globalThis, 'setTimeout', () => {})
+  t.teardown(() => {
+    clock.mock.restore()
+    timers.mock.restore()
+  })
+  const pauseAfterFrame = async (utilization: number) => {
+    const { commit, sent } = build(() => utilization)
+    void commit.append(row(1), soon)
+    void commit.append(row(2), soon)
+    await sent(1)
+    void commit.append(row(3), soon)
+    return timers.mock.calls.at(-1)?.arguments.at(1)
+  }
+  t.equal(await pauseAfterFrame(0.8), 4)
+  t.equal(await pauseAfterFrame(0.81), 8)
+})

@@ -1,0 +1,77 @@
+import { mock } from 'node:test'
+import t, { type Test } from 'tap'
+import { createLoopUtilization } from '../../src/commit/loop-utilization.ts'
+
+/** A process whose event loop works and waits as it is told. */
+function pretend(t: Test) {
+  let now = 1_000
+  let active = 0
+  const clock = mock.method(performance, 'now', () => now)
+  const meter = mock.method(performance, 'eventLoopUtilization', () => ({
+    active,
+    idle: now - active,
+    utilization: active / now,
+  }))
+  t.teardown(() => {
+    clock.mock.restore()
+    meter.mock.restore()
+  })
+  return {
+    work: (ms: number) => {
+      now += ms
+      active += ms
+    },
+    wait: (ms: number) => (now += ms),
+    readings: () => meter.mock.callCount(),
+  }
+}
+
+t.test('the share of the last tenth of a second, until the next one has passed', (t) => {
+  const { work, wait } = pretend(t)
+  const utilization = createLoopUtilization()
+  t.equal(utilization(), 0, 'nothing measured yet')
+  work(80)
+  wait(19)
+  t.equal(utilization(), 0, 'not a whole window yet')
+  wait(1)
+  t.equal(utilization(), 0.8)
+  work(99)
+  t.equal(utilization(), 0.8)
+  work(1)
+  t.equal(utilization(), 1)
+  t.end()
+})
+
+t.test('the loop is read once for a window, however many questions there are', (t) => {
+  const { work, readings } = pretend(t)
+  const utilization = createLoopUtilization()
+  for (let asked = 0; asked < 50; asked++) {
+    work(1)
+    utilization()
+  }
+  t.equal(readings(), 1, 'at the start')
+  work(50)
+  utilization()
+  t.equal(readings(), 2)
+  t.end()
+})
+
+t.test('a window without questions lasts until the next one', (t) => {
+  const { work, wait } = pretend(t)
+  const utilization = createLoopUtilization()
+  wait(9_900)
+  work(100)
+  t.equal(utilization(), 0.01)
+  work(100)
+  t.equal(utilization(), 1)
+  t.end()
+})
+
+t.test('of this very process it is between nothing and all', async (t) => {
+  await new Promise((resolve) => setImmediate(resolve)) // the loop has begun
+  const utilization = createLoopUtilization()
+  const until = performance.now() + 100
+  while (performance.now() < until);
+  const share = utilization()
+  t.ok(share > 0 && share < 1.01, String(share))
+})

@@ -1,0 +1,205 @@
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { setImmediate as immediate } from 'node:timers/promises'
+import t from 'tap'
+import { createConnections, pipelinedMax } from '../../src/edge/connections.ts'
+import { createEvictionOrder } from '../../src/edge/eviction-order.ts'
+import { json, open, post, received } from '../raw-client.ts'
+import { logBody, startGateway } from '../support.ts'
+
+const none = {
+  socket: new Socket(),
+  turn: -1,
+  begunInTurn: 0,
+  isEnding: false,
+  sweeps: 0,
+  unwanted: undefined,
+  makeEvictable: () => {},
+}
+const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
+const body = JSON.stringify(logBody())
+const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
+
+t.test('a new connection takes the place of the oldest one without a key', async (t) => {
+  const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '3' } })
+  const [withKey, oldest, younger] = [
+    await open(t, gateway),
+    await open(t, gateway),
+    await open(t, gateway),
+  ]
+  withKey.write(log)
+  t.match(await received(withKey, /201 /), /201 /)
+  for (const socket of [oldest, younger]) {
+    socket.write(get)
+    t.match(await received(socket, /200 /), /200 /)
+  }
+  const end = once(oldest, 'close')
+  const fresh = await open(t, gateway)
+  fresh.write(log)
+  t.match(await received(fresh, /201 /), /201 /)
+  await end
+  younger.write(get)
+  t.match(await received(younger, /200 /), /200 /)
+  withKey.write(log)
+  t.match(await received(withKey, /201 /), /201 /)
+  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="room_for_another"} 1')
+})
+
+t.test('connections that send nothing, or half a header, make room too', async (t) => {
+  const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '2' } })
+  const [silent, slow] = [await open(t, gateway), await open(t, gateway)]
+  slow.write('GET /healthz HT')
+  const ends = Promise.all([once(silent, 'close'), once(slow, 'close')])
+  for (const socket of [await open(t, gateway), await open(t, gateway)]) {
+    socket.write(log)
+    t.match(await received(socket, /201 /), /201 /)
+  }
+  await ends
+})
+
+t.test('connections with a key make room last, and only when they are idle', async (t) => {
+  const reasons: string[] = []
+  const connections = createConnections({ max: 2, onEnd: (reason) => reasons.push(reason) })
+  const responses: ServerResponse[] = []
+  const server = createServer((request, response) => {
+    connections.begin(request, response)
+    connections.authenticated(request, 'key')
+    responses.push(response)
+  })
+  server.on('connection', connections.open)
+  const gateway = { app: { server, listen: () => listen(server) } }
+  const [first, second] = [await open(t, gateway), await open(t, gateway)]
+  t.teardown(() => server.close())
+  first.write(get)
+  second.write(get)
+  while (responses.length < 2) await immediate()
+  t.equal(await received(await open(t, gateway)), '', 'all are busy: the new one ends')
+  for (const response of responses) {
+    response.end('done')
+    await once(response, 'close')
+  }
+  const ended = once(first.resume(), 'close')
+  await open(t, gateway)
+  await ended
+  t.same(reasons, ['no_room', 'room_for_another'])
+})
+
+t.test(
+  'a key with many idle connections makes room before others and before new ones',
+  async (t) => {
+    const order = createEvictionOrder()
+    const connection = (apiKeyId?: string) => ({ ...none, apiKeyId, exchanges: [] })
+    const innocent = connection('innocent')
+    const greedy = [connection('greedy'), connection('greedy')]
+    for (const one of [innocent, ...greedy]) order.rest(one)
+    const fresh = connection()
+    order.touch(fresh)
+    t.equal(order.next(), greedy[0])
+    order.touch(connection())
+    t.equal(order.next(), fresh, 'not when as many have no key')
+  },
+)
+
+t.test('a connection that has had time to show a key and has none makes room first', async (t) => {
+  const order = createEvictionOrder()
+  for (let n = 0; n < 9; n++) order.rest({ ...none, apiKeyId: 'fleet', exchanges: [] })
+  const silent = { ...none, apiKeyId: undefined, exchanges: [], sweeps: 2 }
+  order.touch(silent)
+  t.equal(order.next(), silent)
+})
+
+t.test('a connection ends when too many of its requests wait for a response', async (t) => {
+  const gateway = await startGateway(t, { holdFrames: true })
+  const patient = await open(t, gateway)
+  patient.write(log.repeat(pipelinedMax))
+  while (gateway.frames.logs.length === 0) await immediate()
+  const greedy = await open(t, gateway)
+  greedy.write(log.repeat(pipelinedMax + 1))
+  t.equal(await received(greedy), '')
+  gateway.release()
+  const responses = await received(patient, new RegExp(`(201 [^]*){${pipelinedMax}}`))
+  t.equal(responses.match(/HTTP\/1\.1 201/g)?.length, pipelinedMax)
+  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="pipelined"} 1')
+})
+
+t.test('a connection ends when too many requests came in one read, responded or not', async (t) => {
+  const gateway = await startGateway(t)
+  const refused = `${post('/api/log', [json, 'content-length: 2'], 'wrong')}{}`
+  const [patient, greedy] = [await open(t, gateway), await open(t, gateway)]
+  patient.write(refused.repeat(pipelinedMax - 1) + get)
+  const all = await received(patient, /"ok"/)
+  t.equal(all.match(/HTTP\/1\.1 401/g)?.length, pipelinedMax - 1, 'this one stays')
+  greedy.write(refused.repeat(500))
+  const responses = (await received(greedy)).match(/HTTP\/1\.1 401/g) ?? []
+  t.ok(responses.length <= pipelinedMax, `${responses.length} responses`)
+  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="pipelined"} 1')
+})
+
+t.test('a refused request does not keep its connection from making room', async (t) => {
+  const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '3' } })
+  const refused = await open(t, gateway)
+  refused.write(post('/api/log', ['content-type: text/plain', 'content-length: 300000']))
+  t.match(await received(refused, /"code"/), /connection: close/i, 'it waits for the client now')
+  const other = await open(t, gateway)
+  other.write(log)
+  t.match(await received(other, /201 /), /201 /)
+  const ended = once(refused, 'close')
+  const [third, fourth] = [await open(t, gateway), await open(t, gateway)]
+  await ended
+  for (const socket of [other, third, fourth]) {
+    socket.write(log)
+    t.match(await received(socket, /201 /), /201 /)
+  }
+})
+
+t.test('a CONNECT whose client resets the connection is survived', async (t) => {
+  const gateway = await startGateway(t)
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const socket = await open(t, gateway)
+    const ended = once(socket, 'close')
+    socket.write('CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n')
+    await immediate()
+    socket.resetAndDestroy()
+    await ended
+  }
+  const last = await open(t, gateway)
+  last.write(get)
+  t.match(await received(last, /"ok"/), /200/)
+})
+
+t.test(
+  'CONNECT behind a request that waits gets no response, which would be taken for its',
+  async (t) => {
+    const gateway = await startGateway(t, { holdFrames: true })
+    const socket = await open(t, gateway)
+    socket.write(`${log}CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n`)
+    t.equal(await received(socket), '')
+    gateway.release()
+  },
+)
+
+t.test('requests that waited on a connection give their places back when it ends', async (t) => {
+  // Of six places for requests in flight, one API key may have four.
+  const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '6' }, holdFrames: true })
+  const closed = new Promise((resolve) =>
+    gateway.app.server.once('connection', (socket: Socket) => socket.once('close', resolve)),
+  )
+  const gone = await open(t, gateway)
+  gone.write(log.repeat(4))
+  while (gateway.frames.logs.length === 0) await immediate()
+  const other = await open(t, gateway)
+  other.write(log)
+  t.match(await received(other, /"code"/), /"busy"/)
+  gone.destroy()
+  await closed
+  gateway.release()
+  other.write(log.repeat(4))
+  const responses = await received(other, /(HTTP[^]*){4}"message"/)
+  t.same(responses.match(/HTTP\/1\.1 \d+/g), Array(4).fill('HTTP/1.1 201'))
+})
+
+async function listen(server: Server): Promise<void> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+}

@@ -1,0 +1,107 @@
+import t from 'tap'
+import { open, received } from '../raw-client.ts'
+import { startGateway } from '../support.ts'
+
+const fields = (count: number) => 'a: 1\r\n'.repeat(count)
+const cases: [what: string, request: string, status: number, code: string][] = [
+  ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'malformed_http'],
+  ['an empty Host', 'GET /healthz HTTP/1.1\r\nhost:\r\n\r\n', 400, 'malformed_http'],
+  ['an invalid Host', 'GET /healthz HTTP/1.1\r\nhost: a/b\r\n\r\n', 400, 'malformed_http'],
+  ['two Hosts', 'GET /healthz HTTP/1.1\r\nhost: a\r\nHost: a\r\n\r\n', 400, 'malformed_http'],
+  ['HTTP/0.9', 'GET /healthz\r\n\r\n', 400, 'malformed_http'],
+  ['HTTP/2.0', 'GET /healthz HTTP/2.0\r\nhost: x\r\n\r\n', 400, 'malformed_http'],
+  ['HTTP/1.2', 'GET /healthz HTTP/1.2\r\nhost: x\r\n\r\n', 400, 'malformed_http'],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'malformed_http'],
+  ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n', 400, 'malformed_http'],
+  [
+    'more header fields than the limit',
+    `GET /healthz HTTP/1.1\r\nhost: x\r\n${fields(100)}\r\n`,
+    431,
+    'headers_too_large',
+  ],
+  [
+    'more header fields than Node keeps',
+    `GET /healthz HTTP/1.1\r\nhost: x\r\n${fields(2_000)}\r\n`,
+    431,
+    'headers_too_large',
+  ],
+  [
+    'two API keys',
+    'POST /api/log HTTP/1.1\r\nhost: x\r\nx-api-key: a\r\nx-api-key: b\r\n\r\n',
+    400,
+    'malformed_http',
+  ],
+  [
+    'two Content-Lengths',
+    'POST /api/log HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\n{}',
+    400,
+    'malformed_http',
+  ],
+  [
+    'Content-Length beside Transfer-Encoding',
+    'POST /api/log HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+    'malformed_http',
+  ],
+  ...['gzip, chunked', 'identity', 'xchunked', 'chunked, chunked'].map(
+    (coding): [string, string, number, string] => [
+      `Transfer-Encoding ${coding}`,
+      `POST /api/log HTTP/1.1\r\nhost: x\r\ntransfer-encoding: ${coding}\r\n\r\n0\r\n\r\n`,
+      400,
+      'malformed_http',
+    ],
+  ),
+  [
+    'Transfer-Encoding in HTTP/1.0',
+    'POST /api/log HTTP/1.0\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+    'malformed_http',
+  ],
+  [
+    'a GET with a body',
+    'GET /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}',
+    400,
+    'malformed_http',
+  ],
+  [
+    'an expectation that nobody knows',
+    'POST /api/log HTTP/1.1\r\nhost: x\r\nexpect: 200-maybe\r\n\r\n',
+    417,
+    'expectation_failed',
+  ],
+]
+
+for (const [what, request, status, code] of cases) {
+  t.test(`${status} for ${what}, as a problem, and the connection ends`, async (t) => {
+    const gateway = await startGateway(t)
+    const socket = await open(t, gateway)
+    socket.write(request)
+    const [head = '', body = ''] = (await received(socket)).split('\r\n\r\n')
+    t.match(
+      head,
+      new RegExp(`^HTTP/1.1 ${status} [^]*content-type: application/problem\\+json`, 'i'),
+    )
+    t.match(head, /connection: close/i)
+    t.match(JSON.parse(body), { status, code, request_id: String })
+    t.match(await gateway.metrics(), `intake_requests_refused_total{code="${code}"} 1`)
+  })
+}
+
+t.test('what follows a request with a bad head is not served', async (t) => {
+  const gateway = await startGateway(t)
+  const socket = await open(t, gateway)
+  socket.write('GET /healthz HTTP/1.1\r\n\r\nGET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+  t.same((await received(socket)).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400'])
+})
+
+t.test('200 for the forms of Host that are valid, and without one in HTTP/1.0', async (t) => {
+  const gateway = await startGateway(t)
+  for (const host of ['a', 'a.example:80', '[::1]:3000', '127.0.0.1:', 'my_service']) {
+    const socket = await open(t, gateway)
+    socket.write(`GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+    t.match(await received(socket), /^HTTP\/1\.1 200 /, host)
+  }
+  const socket = await open(t, gateway)
+  socket.write('GET /healthz HTTP/1.0\r\n\r\n')
+  t.match(await received(socket), /^HTTP\/1\.1 200 /)
+})

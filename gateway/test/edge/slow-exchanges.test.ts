@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { setImmediate as immediate } from 'node:timers/promises'
+import t from 'tap'
+import { fastClock, json, open, post, received } from '../raw-client.ts'
+import { logBody, startGateway } from '../support.ts'
+
+const body = JSON.stringify(logBody())
+const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
+
+t.test('408 as a problem when a body does not arrive, of any operation', async (t) => {
+  const gateway = await startGateway(t, { clock: fastClock() })
+  const form = 'content-type: multipart/form-data; boundary=b'
+  for (const [path, type] of [
+    ['/api/log', json],
+    ['/api/log/batch', json],
+    ['/api/feedback', form],
+  ] as const) {
+    for (const framing of ['content-length: 100000', 'transfer-encoding: chunked']) {
+      const socket = await open(t, gateway)
+      socket.write(post(path, [type, framing]))
+      const [head = '', problem = ''] = (await received(socket)).split('\r\n\r\n')
+      t.match(head, /^HTTP\/1\.1 408 [^]*connection: close/i, `${path}, ${framing}`)
+      t.match(JSON.parse(problem), { status: 408, code: 'request_timeout' })
+    }
+  }
+  t.match(await gateway.metrics(), 'intake_requests_refused_total{code="request_timeout"} 6')
+})
+
+t.test('413 for a form that does not end', async (t) => {
+  const env = { ATTACHMENT_BYTES_MAX: '1', BODY_BYTES_PER_SECOND_MIN: '1' }
+  const gateway = await startGateway(t, { clock: fastClock(), env })
+  const socket = await open(t, gateway)
+  const form = 'content-type: multipart/form-data; boundary=b'
+  socket.write(
+    post('/api/feedback', [form, 'transfer-encoding: chunked', 'prefer: handling=lenient']),
+  )
+  const part = '--b\r\ncontent-disposition: form-data; name="attachments"; filename="a"\r\n\r\n'
+  socket.write(`${part.length.toString(16)}\r\n${part}\r\n`)
+  const response = received(socket)
+  const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536), Buffer.from('\r\n')])
+  const send = () => {
+    while (!socket.destroyed && socket.writableLength < 1_000_000) socket.write(chunk)
+  }
+  socket.on('drain', send)
+  send()
+  t.match(await response, /^HTTP\/1\.1 413 [^]*"body_too_large"/)
+})
+
+t.test('503 outcome_unknown when the response takes too long, and the end', async (t) => {
+  const gateway = await startGateway(t, { clock: fastClock(), holdFrames: true })
+  const socket = await open(t, gateway)
+  socket.write(log)
+  const [head = '', problem = ''] = (await received(socket)).split('\r\n\r\n')
+  t.match(head, /^HTTP\/1\.1 503 [^]*connection: close/i)
+  t.match(JSON.parse(problem), { code: 'outcome_unknown' })
+  gateway.release()
+})
+
+t.test('a client that does not read its responses loses the connection', async (t) => {
+  const gateway = await startGateway(t, { clock: fastClock() })
+  const { server } = gateway.app
+  const opened = new Promise<Socket>((resolve) => server.once('connection', resolve))
+  const client = await open(t, gateway)
+  client.pause()
+  const taken = await opened
+  const ended = once(taken, 'close')
+  while (taken.writableLength === 0) {
+    const parsed = once(server, 'request')
+    client.write('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n')
+    await parsed
+    await immediate()
+  }
+  await ended
+  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="unread"} 1')
+})
+
+t.test('closing gives up what is still under way, and says so', async (t) => {
+  const gateway = await startGateway(t, { clock: fastClock(), holdFrames: true })
+  const [stored, coming] = [await open(t, gateway), await open(t, gateway)]
+  stored.write(log)
+  while (gateway.frames.logs.length === 0) await immediate()
+  const parsed = once(gateway.app.server, 'request')
+  coming.write(post('/api/log', [json, 'content-length: 100']))
+  await parsed
+  const closed = gateway.app.close()
+  t.match(await received(stored), /^HTTP\/1\.1 503 [^]*"outcome_unknown"/)
+  t.match(await received(coming), /^HTTP\/1\.1 (503|408) /)
+  gateway.release()
+  await closed
+})

@@ -1,0 +1,103 @@
+import type { Socket } from 'node:net'
+import t from 'tap'
+import { fastClock, json, open, post, received } from '../raw-client.ts'
+import { logBody, startGateway } from '../support.ts'
+
+const endless = 10 ** 12
+const chunked = 'transfer-encoding: chunked'
+type Framing = 'length' | typeof chunked
+type Refused = [what: string, head: (framing: string) => string, status: number, length?: number]
+const refused: Refused[] = [
+  ['without a valid key', (framing) => post('/api/log', [json, framing], 'wrong'), 401],
+  ['to no path', (framing) => post('/api/none', [json, framing]), 404],
+  ['with a wrong method', (framing) => post('/healthz', [json, framing]), 405],
+  ['of a wrong type', (framing) => post('/api/log', ['content-type: text/csv', framing]), 415, 1e6],
+  ['that is too large', (framing) => post('/api/log', [json, framing]), 413],
+]
+
+t.test('a refused body without end: the response is read, the end follows soon', async (t) => {
+  const gateway = await startGateway(t)
+  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
+  const send = async ([what, head, status, length = endless]: Refused, framing: Framing) => {
+    const socket = await open(t, gateway)
+    const response = received(socket)
+    socket.write(head(framing === 'length' ? `content-length: ${length}` : framing))
+    const sent = sendWithoutEnd(socket, framing)
+    const expected = new RegExp(`^HTTP/1.1 ${status} [^]*connection: close`, 'i')
+    t.match(await response, expected, `${status} for a body ${what}, ${framing}`)
+    t.ok(sent() < 32_000_000, `${sent()} bytes were taken`)
+  }
+  await Promise.all(refused.flatMap((one) => [send(one, 'length'), send(one, chunked)]))
+})
+
+/** Writes as fast as the other side takes it, and tells how much that was. */
+function sendWithoutEnd(socket: Socket, framing: Framing): () => number {
+  const piece = Buffer.alloc(65_536, 0x20)
+  const chunk =
+    framing === 'length'
+      ? piece
+      : Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')])
+  const send = () => {
+    while (!socket.destroyed && socket.writableLength < 1_000_000) socket.write(chunk)
+  }
+  socket.on('drain', send)
+  send()
+  return () => socket.bytesWritten
+}
+
+t.test('the response to a refused small body is read, and the connection stays', async (t) => {
+  const gateway = await startGateway(t)
+  const socket = await open(t, gateway)
+  const head = post('/api/log', [json, 'content-length: 200000'], 'wrong')
+  socket.write(head)
+  t.match(await received(socket, /unauthorized/), /^HTTP\/1\.1 401 /)
+  socket.write(Buffer.alloc(200_000))
+  socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+  t.match(await received(socket), /^HTTP\/1\.1 200 /)
+})
+
+t.test('a refused small body that does not come is not waited for', async (t) => {
+  const gateway = await startGateway(t, { clock: fastClock() })
+  const socket = await open(t, gateway)
+  socket.write(post('/api/log', [json, 'content-length: 2000'], 'wrong'))
+  t.same((await received(socket)).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401'])
+  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="unwanted"} 1')
+})
+
+t.test('a body in tiny chunks is refused, wanted or not, and the connection ends', async (t) => {
+  const gateway = await startGateway(t)
+  const form = 'content-type: multipart/form-data; boundary=b'
+  const heads = {
+    'an event': [post('/api/log', [json, chunked]), 413],
+    'a form': [post('/api/feedback', [form, chunked]), 413],
+    'without a key': [post('/api/log', [json, chunked], 'wrong'), 401],
+  } as const
+  for (const [what, [head, status]] of Object.entries(heads)) {
+    const socket = await open(t, gateway)
+    const response = received(socket)
+    socket.write(head + '1\r\n \r\n'.repeat(100_000))
+    t.match(await response, new RegExp(`^HTTP/1.1 ${status} `), what)
+  }
+})
+
+t.test('a body of many small chunks is accepted', async (t) => {
+  const gateway = await startGateway(t)
+  const socket = await open(t, gateway)
+  const body = JSON.stringify(logBody())
+  const chunks = body.replaceAll(/./g, (character) => `1\r\n${character}\r\n`)
+  socket.write(
+    `${post('/api/log', [json, chunked])}${chunks}${'10\r\n                \r\n'.repeat(3_000)}0\r\n\r\n`,
+  )
+  t.match(await received(socket, /message/), /^HTTP\/1\.1 201 /)
+})
+
+t.test('a form that goes on after more than it may hold is refused', async (t) => {
+  const gateway = await startGateway(t, { env: { ATTACHMENT_BYTES_MAX: '1024' } })
+  const socket = await open(t, gateway)
+  const response = received(socket)
+  const part = '--b\r\ncontent-disposition: form-data; name="attachments"; filename="a"\r\n\r\n'
+  socket.write(post('/api/feedback', ['content-type: multipart/form-data; boundary=b', chunked]))
+  socket.write(`${part.length.toString(16)}\r\n${part}\r\n`)
+  sendWithoutEnd(socket, chunked)
+  t.match(await response, /^HTTP\/1\.1 413 [^]*"body_too_large"/)
+})

@@ -1,0 +1,28 @@
+import t from 'tap'
+import { createExtraPrinter } from '../../src/record/extra.ts'
+
+t.test('what is unknown in the submission and in the record is printed at its path', async (t) => {
+  const cases: [object | undefined, object | undefined, string | undefined][] = [
+    [undefined, undefined, undefined],
+    [undefined, { a: 1 }, '{"log":{"a":1}}'],
+    [{ b: [2], c: null }, undefined, '{"b":[2],"c":null}'],
+    [{ b: 2 }, { a: 1 }, '{"b":2,"log":{"a":1}}'],
+    [{ log: 'x' }, undefined, '{"log":"x"}'],
+    [{ log: 'x', b: 2 }, { a: 1 }, '{"b":2,"log":["x",{"a":1}]}'],
+    [{ n: 2n ** 63n, '\ud83d': '\ud83d' }, { a: 2n ** 62n }, undefined],
+    [JSON.parse('{"__proto__":1}') as object, undefined, '{"__proto__":1}'],
+  ]
+  for (const [submission, inRecord, expected] of cases) {
+    const printed = createExtraPrinter(submission as Record<string, unknown>, 'log').print(
+      inRecord as Record<string, unknown>,
+    )
+    const special = '{"n":9223372036854775808,"\ufffd":"\ufffd","log":{"a":4611686018427387904}}'
+    t.equal(printed, submission && 'n' in submission ? special : expected)
+  }
+})
+
+t.test('the bytes that a submission adds to every record', async (t) => {
+  t.equal(createExtraPrinter(undefined, 'log').bytes, 0)
+  t.equal(createExtraPrinter({ a: '語' }, 'log').bytes, '{"a":"xxx"}'.length)
+  t.equal(createExtraPrinter({ log: 'x' }, 'log').bytes, '{"log":"x"}'.length)
+})

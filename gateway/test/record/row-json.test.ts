@@ -1,0 +1,29 @@
+import t from 'tap'
+import { rowJson } from '../../src/record/row-json.ts'
+
+t.test('a usual row is printed as JSON.stringify prints it', async (t) => {
+  const row = { a: 'text 😀 \\ud83d', b: [1, 2.5, null], c: { d: true } }
+  t.equal(rowJson(row), JSON.stringify(row))
+})
+
+t.test('half a surrogate pair becomes U+FFFD, in values and in names', async (t) => {
+  const row = { a: 'cut \ud83d', '\udc00': { b: ['\udfff😀'] } }
+  t.equal(rowJson(row), '{"a":"cut \ufffd","\ufffd":{"b":["\ufffd😀"]}}')
+})
+
+t.test(
+  'doubles beyond the safe integers are printed with an exponent, and stay the same',
+  async (t) => {
+    const numbers = [2 ** 53, 2 ** 63, -(2 ** 63), 2 ** 64, 123_456_789_012_345_680_000, -999e18]
+    const json = rowJson({ numbers, text: '12345678901234567890', small: 2 ** 53 - 1 })
+    t.match(json, '9.223372036854776e+18')
+    t.notMatch(json.replace('"12345678901234567890"', ''), /\d{17}/)
+    t.same(JSON.parse(json), { numbers, text: '12345678901234567890', small: 2 ** 53 - 1 })
+  },
+)
+
+t.test('integers of 64 bits are printed with all their digits', async (t) => {
+  const row = { a: 2n ** 64n - 1n, b: [-(2n ** 63n)], c: { d: 9_007_199_254_740_993n, e: 'n' } }
+  const printed = '{"a":18446744073709551615,"b":[-9223372036854775808],'
+  t.equal(rowJson(row), `${printed}"c":{"d":9007199254740993,"e":"n"}}`)
+})

@@ -1,0 +1,264 @@
+import t from 'tap'
+import { IntakeError } from '@intake/contract'
+import { createIdentity } from '../../src/identity/identity.ts'
+import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
+
+const day = 24 * 60 * 60_000
+const uuidV4 = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
+
+const send = ({ app }: TestGateway, path: string, payload: object, more = {}) =>
+  app.inject({ method: 'POST', url: path, headers: { ...headers, ...more }, payload })
+const sendLog = (gateway: TestGateway, log: object, more = {}) =>
+  send(gateway, '/api/log', logBody(log), more)
+const sendBatch = (gateway: TestGateway, logs: object[], rest = {}, more = {}) => {
+  const { log: _, ...sender } = logBody()
+  return send(gateway, '/api/log/batch', { ...sender, logs, ...rest }, more)
+}
+const keys = (rows: Record<string, unknown>[]) => rows.map(({ id, time }) => [id, time])
+
+t.test(
+  'a UUIDv7 of the client is the id of the record, in lower case, through both operations',
+  async (t) => {
+    const gateway = await startGateway(t)
+    gateway.fail.reserve = new IntakeError('keys_full', 'nothing may be reserved')
+    const { id, time } = createIdentity(Date.now() - 3 * day)
+    const one = await sendLog(gateway, { id: id.toUpperCase() })
+    t.match(one.json(), { id })
+    const two = await sendBatch(gateway, [{ event: 'screen_view', id }])
+    t.match(two.json(), { results: [{ status: 'accepted', id }] })
+    t.same(keys(gateway.rows('logs')), [
+      [id, time],
+      [id, time],
+    ])
+  },
+)
+
+t.test('422 id_time_out_of_range with server_time, and nothing is stored', async (t) => {
+  const gateway = await startGateway(t)
+  for (const off of [-31 * day, 11 * 60_000, 3650 * day]) {
+    const { id } = createIdentity(Date.now() + off)
+    const problem = (await sendLog(gateway, { id })).json()
+    t.match(problem, { status: 422, code: 'id_time_out_of_range', server_time: String })
+    t.ok(Math.abs(Date.parse(problem.server_time) - Date.now()) < 60_000)
+    const { results } = (await sendBatch(gateway, [{ event: 'e', id }, { event: 'f' }])).json()
+    t.match(results[0], { status: 'rejected', code: 'id_time_out_of_range', server_time: String })
+    t.match(results[1], { status: 'accepted' })
+  }
+  t.equal(gateway.rows('logs').length, 3)
+})
+
+t.test('the timestamp of an event is its time, unless it cannot be believed', async (t) => {
+  const gateway = await startGateway(t)
+  const late = new Date(Date.now() - 2 * day).toISOString()
+  const wrong = '1999-01-01T00:00:00.000Z'
+  for (const timestamp of [late, wrong]) {
+    await sendLog(gateway, { timestamp })
+    await sendBatch(gateway, [{ event: 'e', timestamp }])
+  }
+  const [one, two, three, four] = gateway.rows('logs')
+  for (const row of [one, two]) t.match(row, { time: late, client_timestamp: late })
+  for (const row of [three, four]) {
+    t.match(row, { client_timestamp: wrong })
+    t.equal(row!['time'], row!['received_at'])
+  }
+})
+
+t.test('201: an id or a timestamp of no use is kept as an unknown field of the log', async (t) => {
+  const gateway = await startGateway(t)
+  await sendLog(gateway, { id: 17, timestamp: 'yesterday', level: 'warn' })
+  const [row] = gateway.rows('logs')
+  t.same(row?.['extra'], { log: { id: 17, timestamp: 'yesterday', level: 'warn' } })
+  t.notOk('client_timestamp' in row!)
+})
+
+t.test('unknown fields are kept at their path', async (t) => {
+  const gateway = await startGateway(t)
+  await send(gateway, '/api/log', logBody({ foo: 1 }, { foo: { bar: [2] }, null: null }))
+  await sendBatch(gateway, [{ event: 'a' }, { event: 'b', foo: 2 }], { foo: 3, log: 'x' })
+  t.same(
+    gateway.rows('logs').map(({ extra }) => extra),
+    [
+      { foo: { bar: [2] }, null: null, log: { foo: 1 } },
+      { foo: 3, log: 'x' },
+      { foo: 3, log: ['x', { foo: 2 }] },
+    ],
+  )
+})
+
+t.test('a UUID of another version is reserved, through both operations', async (t) => {
+  const gateway = await startGateway(t)
+  const { id } = (await sendLog(gateway, { id: uuidV4 })).json()
+  t.not(id, uuidV4)
+  const [result] = (await sendBatch(gateway, [{ event: 'screen_view', id: uuidV4 }])).json().results
+  t.equal(result.id, id)
+  const other = await sendLog(gateway, { id: uuidV4, event: 'other' })
+  t.match(other.json(), { status: 422, code: 'idempotency_key_reused' })
+})
+
+t.test('a key beside a UUIDv7 is reserved for that id', async (t) => {
+  const gateway = await startGateway(t)
+  const key = { 'idempotency-key': 'k' }
+  const { id } = createIdentity(Date.now())
+  t.match((await sendLog(gateway, { id }, key)).json(), { id })
+  t.match((await sendLog(gateway, {}, key)).json(), { id })
+  const other = await sendLog(gateway, { id, event: 'other' }, key)
+  t.match(other.json(), { status: 422, code: 'idempotency_key_reused' })
+})
+
+t.test(
+  '422 for a key with another id than before, alone and in a batch: nothing is stored for it',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const v7 = () => createIdentity(Date.now()).id
+    const event = { event: 'screen_view' }
+    for (const [name, ids] of [
+      ['v7', [v7(), v7()]],
+      ['v4', [uuidV4, uuidV4.replace('6f', '7f')]],
+    ] as const) {
+      const stored = gateway.rows('logs').length
+      const [first, other] = ids
+      const key = { 'idempotency-key': name }
+      const reused = { status: 422, code: 'idempotency_key_reused' }
+      for (const id of [first, first.toUpperCase()]) {
+        t.equal((await sendLog(gateway, { id }, key)).statusCode, 201)
+        t.match((await sendBatch(gateway, [{ ...event, id }], {}, key)).json(), { accepted: 1 })
+      }
+      t.match((await sendLog(gateway, { id: other }, key)).json(), reused)
+      t.match((await sendBatch(gateway, [{ ...event, id: other }], {}, key)).json(), reused)
+      t.equal(gateway.rows('logs').length, stored + 4)
+    }
+  },
+)
+
+t.test('a key that is also the id of its event is no contradiction', async (t) => {
+  const gateway = await startGateway(t)
+  for (const id of [createIdentity(Date.now()).id, uuidV4]) {
+    const key = { 'idempotency-key': id }
+    const one = (await sendLog(gateway, { id }, key)).json()
+    t.same((await sendLog(gateway, { id }, key)).json(), one)
+    t.same((await sendLog(gateway, {}, key)).json(), one)
+  }
+})
+
+t.test('422 for a keyed batch with the nil UUID whose timestamps changed', async (t) => {
+  const gateway = await startGateway(t)
+  const at = (off: number) => ({
+    event: 'a',
+    id: '00000000-0000-0000-0000-000000000000',
+    timestamp: new Date(Date.now() - off).toISOString(),
+  })
+  await sendBatch(gateway, [at(5_000)], {}, { 'idempotency-key': 'k' })
+  const other = await sendBatch(gateway, [at(4_000)], {}, { 'idempotency-key': 'k' })
+  t.match(other.json(), { status: 422, code: 'idempotency_key_reused' })
+})
+
+t.test('two applications of one device may use the same keys', async (t) => {
+  const gateway = await startGateway(t)
+  const results = await Promise.all(
+    ['com.one', 'com.two'].flatMap((bundle_identifier) => [
+      send(
+        gateway,
+        '/api/log',
+        logBody({ event: bundle_identifier, id: uuidV4 }, { bundle_identifier }),
+      ),
+      send(gateway, '/api/log', logBody({ event: bundle_identifier }, { bundle_identifier }), {
+        'idempotency-key': 'k',
+      }),
+    ]),
+  )
+  for (const { statusCode } of results) t.equal(statusCode, 201)
+})
+
+t.test('one id twice in a batch: the same event is accepted twice and stored once', async (t) => {
+  const gateway = await startGateway(t)
+  for (const id of [createIdentity(Date.now()).id, uuidV4]) {
+    const response = await sendBatch(gateway, [
+      { event: 'a', params: { x: 1, y: 2 }, id },
+      { event: 'a', params: { y: 2, x: 1 }, id: id.toUpperCase() },
+      { event: 'b', id },
+    ])
+    const [one, two, three] = response.json().results
+    t.match(response.json(), { accepted: 2, rejected: 1 })
+    t.same(two, one)
+    t.match(three, { status: 'rejected', code: 'duplicate_id' })
+  }
+  t.equal(gateway.rows('logs').length, 2)
+})
+
+t.test('a keyed batch keeps its identities although the clock moves on', async (t) => {
+  const gateway = await startGateway(t)
+  const key = { 'idempotency-key': 'k' }
+  const now = Date.now
+  t.teardown(() => (Date.now = now))
+  const edge = new Date(now() - 30 * day + 60_000).toISOString()
+  const own = createIdentity(now()).id
+  const logs = [{ event: 'a', timestamp: edge }, { event: 'b' }, { event: 'c', id: own }]
+  const first = (await sendBatch(gateway, logs, {}, key)).json()
+  Date.now = () => now() + day
+  const second = (await sendBatch(gateway, logs, {}, key)).json()
+  t.same(second, first)
+  t.equal(first.results[2].id, own)
+  const rows = keys(gateway.rows('logs'))
+  t.same(rows.slice(3), rows.slice(0, 3))
+  t.equal(rows[0]![1], edge)
+})
+
+t.test(
+  '422 for a keyed batch whose timestamps changed: they are part of its identities',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const key = { 'idempotency-key': 'k' }
+    const at = (off: number) => ({
+      event: 'a',
+      timestamp: new Date(Date.now() - off).toISOString(),
+    })
+    await sendBatch(gateway, [at(5_000)], {}, key)
+    const other = await sendBatch(gateway, [at(4_000)], {}, key)
+    t.match(other.json(), { status: 422, code: 'idempotency_key_reused' })
+  },
+)
+
+t.test('503 keys_full: nothing of the batch is enqueued; without a key all goes on', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.fail.reserve = new IntakeError('keys_full', 'There is no room.')
+  const batch = await sendBatch(gateway, [{ event: 'a' }, { event: 'b', id: uuidV4 }])
+  t.match(batch.json(), { status: 503, code: 'keys_full' })
+  t.ok(Number(batch.headers['retry-after']) >= 60)
+  t.match((await sendLog(gateway, {}, { 'idempotency-key': 'k' })).json(), { code: 'keys_full' })
+  t.equal(gateway.frames.logs.length, 0)
+  t.equal((await sendLog(gateway, {})).statusCode, 201)
+})
+
+t.test('207: 500 bad entries are rejected in 60 KB, the first ten with the reason', async (t) => {
+  const gateway = await startGateway(t)
+  const response = await sendBatch(
+    gateway,
+    Array.from({ length: 500 }, () => ({})),
+  )
+  const { results, rejected } = response.json()
+  t.equal(rejected, 500)
+  t.ok(response.body.length < 60_000, `${response.body.length} bytes`)
+  t.match(results[9], {
+    code: 'invalid_request',
+    detail: String,
+    errors: [{ pointer: '/logs/9/event' }],
+  })
+  t.same(results[10], { status: 'rejected', code: 'invalid_request' })
+})
+
+t.test('rows of two months share no frame, and cut no frame short', async (t) => {
+  const gateway = await startGateway(t)
+  const realNow = Date.now
+  t.teardown(() => (Date.now = realNow))
+  Date.now = () => Date.parse('2026-11-10T00:00:00Z')
+  const months = [Date.now() - 29 * day, Date.now()]
+  const logs = Array.from({ length: 500 }, (_, n) => ({
+    event: 'e',
+    id: createIdentity(months[n % 2]!).id,
+  }))
+  await sendBatch(gateway, logs)
+  t.same(
+    gateway.frames.logs.map(({ rows }) => rows),
+    [250, 250],
+  )
+})

@@ -1,0 +1,513 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { setImmediate as immediate } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { IntakeError } from '@intake/contract'
+import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
+
+const url = '/api/log/batch'
+
+function batch(logs: unknown[], rest: object = {}): Record<string, unknown> {
+  const { log: _, ...sender } = logBody()
+  return { ...sender, logs, ...rest }
+}
+
+function send({ app }: TestGateway, payload: object, more: Record<string, string> = {}) {
+  return app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload })
+}
+
+const identityOf = ({ id, time }: Record<string, unknown>) => ({ id, time })
+
+t.test('207: every entry becomes a row with the sender, its own id and its time', async (t) => {
+  const gateway = await startGateway(t)
+  const logs = [
+    { event: 'opened', params: { n: 1 }, timestamp: '2026-11-20T23:00:00.5+02:00', future: 1 },
+    { event: 'closed', params: null, id: null, timestamp: null },
+  ]
+  const response = await send(gateway, batch(logs, { device: { os: 'iOS', theme: 'dark' } }))
+  t.equal(response.statusCode, 207)
+  const rows = gateway.rows('logs')
+  t.match(response.json(), {
+    message: 'Logs processed',
+    accepted: 2,
+    rejected: 0,
+    results: rows.map(({ id }) => ({ status: 'accepted', id })),
+  })
+  t.match(rows, [
+    {
+      event: 'opened',
+      params: { n: 1 },
+      client_timestamp: '2026-11-20T21:00:00.500Z',
+      extra: { log: { future: 1 } },
+    },
+    { event: 'closed', params: {} },
+  ])
+  t.notOk('client_timestamp' in rows[1]!)
+  for (const row of rows) {
+    t.match(row, {
+      bundle_identifier: 'com.example.app',
+      unique_user_id: 'user-1',
+      api_key_id: 'key_1',
+      device: { os: 'iOS' },
+      device_extra: { theme: 'dark' },
+      received_at: String,
+    })
+  }
+  t.equal(gateway.frames.logs.length, 1, 'one frame')
+})
+
+t.test('207: a bad entry is rejected with its pointers, the others are stored', async (t) => {
+  const gateway = await startGateway(t)
+  const deep = JSON.parse(`${'{"a":'.repeat(30)}1${'}'.repeat(30)}`) as object
+  const payload = JSON.stringify(
+    batch([
+      { event: 'good' },
+      'SUBMITTED',
+      { event: '', id: 'SUBMITTED' },
+      { event: 'deep', params: deep },
+      { event: 'number', params: { n: 70707 } },
+      { event: 'late', timestamp: 'yesterday' },
+      { event: 'good too' },
+    ]),
+  ).replace('70707', '1e999')
+  const response = await gateway.app.inject({ method: 'POST', url, headers, payload })
+  t.equal(response.statusCode, 207)
+  const { accepted, rejected, results } = response.json()
+  t.same([accepted, rejected], [2, 5])
+  t.match(results, [
+    { status: 'accepted' },
+    { status: 'rejected', code: 'invalid_request', errors: [{ pointer: '/logs/1' }] },
+    { errors: [{ pointer: '/logs/2/event' }, { pointer: '/logs/2/id' }] },
+    { status: 'rejected', code: 'invalid_json' },
+    { status: 'rejected', code: 'invalid_json' },
+    { errors: [{ pointer: '/logs/5/timestamp' }] },
+    { status: 'accepted' },
+  ])
+  t.notMatch(response.body, 'SUBMITTED')
+  t.same(
+    gateway.rows('logs').map(({ event }) => event),
+    ['good', 'good too'],
+  )
+})
+
+t.test('400 when the sender is wrong, or there are no entries or too many', async (t) => {
+  const gateway = await startGateway(t)
+  const cases: [object, string][] = [
+    [batch([{ event: 'e' }], { device_uuid: 'nope' }), '/device_uuid'],
+    [batch([]), '/logs'],
+    [batch(Array.from({ length: 501 }, () => ({ event: 'e' }))), '/logs'],
+    [logBody(), '/logs'],
+  ]
+  for (const [payload, pointer] of cases) {
+    const response = await send(gateway, payload)
+    t.match(response.json(), { status: 400, code: 'invalid_request', errors: [{ pointer }] })
+  }
+  const nested = JSON.parse(`${'{"a":'.repeat(33)}1${'}'.repeat(33)}`) as object
+  const tooDeep = await send(gateway, batch([{ event: 'e' }], { device: { nested } }))
+  t.match(tooDeep.json(), { status: 400, code: 'invalid_json' })
+  t.equal(gateway.frames.logs.length, 0)
+})
+
+t.test(
+  '207 for batches of much the same: 500 events, identical ones too, and many params',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const gzip = { ...headers, 'content-encoding': 'gzip' }
+    const params = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`p${n}`, `value ${n}`]))
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`p${n}`, n]))
+    const stack = 'at com.example.Screen.open(Screen.java:12)\n'.repeat(150)
+    const shapes: (() => object)[] = [
+      () => ({ event: 'e', params }),
+      () => ({ event: 'e', id: randomUUID(), timestamp: new Date().toISOString(), params: many }),
+      () => ({ event: 'e', id: randomUUID(), params: { stack } }),
+    ]
+    for (const make of shapes) {
+      const payload = gzipSync(JSON.stringify(batch(Array.from({ length: 500 }, make))), {
+        level: 9,
+      })
+      const response = await gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
+      t.match(response.json(), { accepted: 500 })
+    }
+  },
+)
+
+t.test(
+  '207: an entry with too many params or an integer too large is rejected alone',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`p${n}`, n]))
+    const logs = [{ event: 'many', params: many }, { event: 'LARGE' }, { event: 'EXACT' }]
+    const payload = JSON.stringify(batch(logs))
+      .replace('"LARGE"', '"large","params":{"SENT":18446744073709551616}')
+      .replace('"EXACT"', '"exact","params":{"max":18446744073709551615}')
+    const response = await gateway.app.inject({ method: 'POST', url, headers, payload })
+    t.match(response.json().results, [
+      { status: 'rejected', code: 'body_too_large' },
+      { status: 'rejected', code: 'invalid_request', errors: [{ pointer: '/logs/1/params' }] },
+      { status: 'accepted' },
+    ])
+    t.notMatch(response.body, 'SENT')
+  },
+)
+
+t.test('413 for more members and elements than a batch may have', async (t) => {
+  const { app } = await startGateway(t)
+  const logs = Array.from({ length: 500 }, () => ({
+    event: 'e',
+    params: { list: Array(120).fill(0) },
+  }))
+  const response = await app.inject({ method: 'POST', url, headers, payload: batch(logs) })
+  t.match(response.json(), { status: 413, code: 'body_too_large' })
+})
+
+t.test('the largest batch is taken', async (t) => {
+  const gateway = await startGateway(t)
+  const response = await send(
+    gateway,
+    batch(Array.from({ length: 500 }, (_, n) => ({ event: 'e', params: { n } }))),
+  )
+  t.equal(response.json().accepted, 500)
+  t.equal(new Set(gateway.rows('logs').map(({ id }) => id)).size, 500)
+})
+
+t.test('403 for a bundle identifier that the key is not for, 401 without a key', async (t) => {
+  const gateway = await startGateway(t, { key: { bundleIdentifiers: ['com.other'] } })
+  t.match((await send(gateway, batch([{ event: 'e' }]))).json(), { code: 'bundle_not_allowed' })
+  t.match((await send(gateway, batch([]), { 'x-api-key': 'no' })).json(), { code: 'unauthorized' })
+})
+
+t.test('the id of an entry makes it repeatable; with other content it is rejected', async (t) => {
+  const gateway = await startGateway(t)
+  const id = randomUUID()
+  const [one] = (await send(gateway, batch([{ event: 'a', id }]))).json().results
+  const again = (await send(gateway, batch([{ event: 'b' }, { event: 'a', id }]))).json()
+  t.equal(again.results[1].id, one.id)
+  const other = (await send(gateway, batch([{ event: 'other', id }]))).json()
+  t.match(other, { accepted: 0, results: [{ code: 'idempotency_key_reused' }] })
+})
+
+t.test('an Idempotency-Key makes the whole batch repeatable', async (t) => {
+  const gateway = await startGateway(t)
+  const key = { 'idempotency-key': 'batch-7' }
+  const logs = [{ event: 'a' }, { event: '' }, { event: 'c' }]
+  const first = await send(gateway, batch(logs), key)
+  const second = await send(gateway, batch(logs), key)
+  t.same(second.json(), first.json())
+  const rows = gateway.rows('logs')
+  t.same(rows.slice(2).map(identityOf), rows.slice(0, 2).map(identityOf))
+  const ids = first.json().results.map((one: { id?: string }) => one.id)
+  t.match(ids[0], /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  t.not(ids[0], ids[2])
+  const other = await send(gateway, batch([{ event: 'x' }]), key)
+  t.match(other.json(), { status: 422, code: 'idempotency_key_reused' })
+})
+
+t.test('503 for the whole batch when a frame is not stored', async (t) => {
+  const gateway = await startGateway(t)
+  for (const code of ['queue_unavailable', 'outcome_unknown'] as const) {
+    gateway.fail.enqueue = new IntakeError(code, 'The queue is away.')
+    const response = await send(gateway, batch([{ event: 'a' }, { event: 'b' }]))
+    t.match(response.json(), { status: 503, code })
+  }
+})
+
+t.test('503 outcome_unknown when some frames are stored and others are not', async (t) => {
+  const gateway = await startGateway(t)
+  const text = 'x'.repeat(600_000)
+  gateway.fail.enqueueAfter = {
+    frames: 1,
+    error: new IntakeError('queue_unavailable', 'The queue is away.'),
+  }
+  const logs = [1, 2, 3].map((n) => ({ event: 'large', params: { n, text } }))
+  const response = await send(gateway, batch(logs))
+  t.match(response.json(), { status: 503, code: 'outcome_unknown' })
+  t.equal(gateway.frames.logs.length, 1)
+})
+
+t.test('gzip on both operations: the same rows', async (t) => {
+  const gateway = await startGateway(t)
+  const gzip = { ...headers, 'content-encoding': 'X-GZip' }
+  for (const [path, body, status] of [
+    ['/api/log', logBody({ params: { n: 1 } }), 201],
+    [url, batch([{ event: 'screen_view', params: { n: 1 } }]), 207],
+  ] as const) {
+    const payload = gzipSync(JSON.stringify(body))
+    const response = await gateway.app.inject({ method: 'POST', url: path, headers: gzip, payload })
+    t.equal(response.statusCode, status)
+  }
+  const [one, two] = gateway.rows('logs')
+  t.match(one, { event: 'screen_view', params: { n: 1 } })
+  const { id, time, received_at, request_id } = one ?? {}
+  t.same({ ...two, id, time, received_at, request_id }, one)
+})
+
+t.test('413 beyond the wire limit and beyond the limit after decompression', async (t) => {
+  const { app, frames } = await startGateway(t)
+  const gzip = { ...headers, 'content-encoding': 'gzip' }
+  const bomb = gzipSync(Buffer.alloc(17 * 1024 * 1024, ' '))
+  const random = Buffer.alloc(5 * 1024 * 1024, 'x')
+  for (const [path, payload, more] of [
+    ['/api/log', gzipSync(Buffer.alloc(1024 * 1024 + 1, ' ')), gzip],
+    [url, bomb, gzip],
+    [url, random, headers],
+  ] as const) {
+    const response = await app.inject({ method: 'POST', url: path, headers: more, payload })
+    t.match(response.json(), { status: 413, code: 'body_too_large' })
+  }
+  t.equal(frames.logs.length, 0)
+})
+
+t.test(
+  '400 for a damaged gzip stream, 415 for another coding, with what is accepted',
+  async (t) => {
+    const { app } = await startGateway(t)
+    const whole = gzipSync(JSON.stringify(logBody()))
+    for (const payload of [whole.subarray(0, -4), Buffer.from('{}'), Buffer.alloc(0)]) {
+      const response = await app.inject({
+        method: 'POST',
+        url: '/api/log',
+        headers: { ...headers, 'content-encoding': 'gzip' },
+        payload,
+      })
+      t.match(response.json(), { status: 400, code: 'invalid_encoding' })
+    }
+    const br = await app.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, 'content-encoding': 'br' },
+      payload: '{}',
+    })
+    t.match(br.json(), { status: 415, code: 'unsupported_encoding' })
+    t.equal(br.headers['accept-encoding'], 'gzip')
+  },
+)
+
+t.test('503 busy when the decompressed bytes find no room; the room comes back', async (t) => {
+  // Three tenths are for logs, two thirds of it for one API key: 46 MiB, room for two of these and not for three.
+  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(232 * 1024 * 1024) } })
+  const gzip = { ...headers, 'content-encoding': 'gzip' }
+  const unit = randomBytes(10_000).toString('hex')
+  const text = Array.from({ length: 700 }, () => unit + randomBytes(1_000).toString('hex')).join('')
+  const payload = gzipSync(JSON.stringify(batch([{ event: text }])))
+  const large = () => gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
+  const answers = await Promise.all([large(), large(), large()])
+  const codes = answers.map(({ statusCode }) => statusCode)
+  t.same(new Set(codes), new Set([207, 503]))
+  t.equal((await large()).statusCode, 207)
+})
+
+t.test('503 busy while requests are worked on, although their clients have gone', async (t) => {
+  // Three tenths are for logs, two thirds of it for one API key, 22 MiB: four bodies of 5 MiB with
+  // their rows.
+  const env = {
+    BYTES_IN_FLIGHT_MAX: String(112 * 1024 * 1024),
+    BATCH_BODY_BYTES_MAX: String(5 * 1024 * 1024),
+    BATCH_JSON_BYTES_MAX: String(4 * 1024 * 1024),
+    ATTACHMENT_BYTES_MAX: '1000000',
+  }
+  const { app, frames, release } = await startGateway(t, { env, holdFrames: true })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const open = () => {
+    const sent = request({ host: '127.0.0.1', port, path: url, method: 'POST', headers })
+    sent.on('error', () => undefined)
+    sent.end(JSON.stringify(batch([{ event: 'e' }])).padEnd(5 * 1024 * 1024))
+    return sent
+  }
+  for (let n = 1; n <= 4; n++) {
+    const closed = new Promise((resolve) =>
+      app.server.once('connection', (socket) => socket.once('close', resolve)),
+    )
+    const client = open()
+    while (frames.logs.length < n) await immediate()
+    client.destroy()
+    await closed
+  }
+  const status = async () => {
+    const [response] = (await once(open(), 'response')) as [IncomingMessage]
+    response.resume()
+    return response.statusCode
+  }
+  t.equal(await status(), 503)
+  release()
+  t.equal(await status(), 207)
+})
+
+t.test('a body of unknown length takes what arrives of it, not what there may be', async (t) => {
+  // Three tenths are for logs, two thirds of it for one API key: 36 MiB, nine times the largest body.
+  const env = {
+    BYTES_IN_FLIGHT_MAX: String(180 * 1024 * 1024),
+    BATCH_JSON_BYTES_MAX: '11000000',
+    ATTACHMENT_BYTES_MAX: '1000000',
+  }
+  const { app, release } = await startGateway(t, { env, holdFrames: true })
+  const arrived: IncomingMessage[] = []
+  app.server.on('request', (one: IncomingMessage) => one.once('end', () => arrived.push(one)))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const chunked = { ...headers, 'transfer-encoding': 'chunked' }
+  const open = (body: string) => {
+    const sent = request({ host: '127.0.0.1', port, path: url, method: 'POST', headers: chunked })
+    sent.end(body)
+    return sent
+  }
+  const answerTo = async (sent: ClientRequest) => {
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    return { status: response.statusCode, ...((await json(response)) as { code?: string }) }
+  }
+  const small = JSON.stringify(batch([{ event: 'e' }]))
+  const taken = Array.from({ length: 40 }, () => answerTo(open(small)))
+  while (arrived.length < 40) await immediate()
+  const large = Array.from({ length: 9 }, () => answerTo(open(small.padEnd(4 * 1024 * 1024))))
+  t.match(await Promise.race(large), { status: 503, code: 'busy' })
+  release()
+  const statuses = (await Promise.all(taken)).map(({ status }) => status)
+  t.same(new Set(statuses), new Set([207]))
+  t.same(new Set((await Promise.all(large)).map(({ status }) => status)), new Set([207, 503]))
+})
+
+t.test('a body that is refused while it comes is not waited for: 413, and the end', async (t) => {
+  const { app } = await startGateway(t)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const chunked = { ...headers, 'transfer-encoding': 'chunked' }
+  const sent = request({ host: '127.0.0.1', port, path: url, method: 'POST', headers: chunked })
+  sent.on('error', () => undefined)
+  sent.write(JSON.stringify(batch([{ event: 'e' }])).padEnd(5 * 1024 * 1024))
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  t.match(response, { statusCode: 413, headers: { connection: 'close' } })
+  t.match(await json(response), { code: 'body_too_large' })
+  sent.destroy()
+})
+
+t.test('a body that is refused after its end costs the client no connection', async (t) => {
+  const { app } = await startGateway(t)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => agent.destroy())
+  const sockets = new Set<Socket>()
+  const statusOf = async (body: string) => {
+    const options = { host: '127.0.0.1', port, path: url, method: 'POST', agent }
+    const sent = request({ ...options, headers: { ...headers, 'transfer-encoding': 'chunked' } })
+    sent.on('socket', (socket) => sockets.add(socket))
+    sent.end(body)
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    await json(response)
+    return response.statusCode
+  }
+  t.equal(await statusOf('{"not": json'), 400)
+  t.equal(await statusOf(JSON.stringify(batch([{ event: 'e' }]))), 207)
+  t.equal(sockets.size, 1)
+})
+
+t.test(
+  '413 for little that becomes much: by compression, or by what is in every row',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const gzip = { ...headers, 'content-encoding': 'gzip' }
+    for (const [path, document] of [
+      [url, `[${'{},'.repeat(1_000_000)}{}]`],
+      ['/api/log', JSON.stringify(logBody({ params: { text: 'x'.repeat(500_000) } }))],
+    ] as const) {
+      const payload = gzipSync(document)
+      const bomb = await gateway.app.inject({ method: 'POST', url: path, headers: gzip, payload })
+      t.match(bomb.json(), { status: 413, code: 'body_too_large' })
+    }
+    const logs = Array.from({ length: 500 }, () => ({ event: 'e' }))
+    for (const wide of [
+      { device: { theme: 'x'.repeat(40_000) } },
+      { future: 'x'.repeat(40_000) },
+      { future: '語'.repeat(12_000) },
+      { log: 'x'.repeat(40_000) },
+    ]) {
+      const response = await send(gateway, batch(logs, wide))
+      t.match(response.json(), { status: 413, code: 'body_too_large' })
+    }
+    t.equal(gateway.frames.logs.length, 0)
+  },
+)
+
+t.test('an entry that is larger than a single event may be is rejected', async (t) => {
+  const gateway = await startGateway(t, { env: { LOG_BODY_BYTES_MAX: '10000' } })
+  const logs = [
+    { event: 'large', params: { text: 'x'.repeat(10_000) } },
+    { event: 'large in bytes', params: { text: '語'.repeat(4_000) } },
+    { event: 'small' },
+  ]
+  const response = await send(gateway, batch(logs))
+  const rejected = { status: 'rejected', code: 'body_too_large' }
+  t.match(response.json(), { results: [rejected, rejected, { status: 'accepted' }] })
+})
+
+t.test('an entry may repeat a single event, and a single event an entry', async (t) => {
+  const gateway = await startGateway(t)
+  const id = randomUUID()
+  const single = async (key: string) => {
+    const response = await gateway.app.inject({
+      method: 'POST',
+      url: '/api/log',
+      headers: { ...headers, 'idempotency-key': key },
+      payload: logBody({ event: 'e', params: {} }),
+    })
+    return response.json().id
+  }
+  const first = await single(id.toUpperCase())
+  for (const printed of [id, id.toUpperCase()]) {
+    const entry = { event: 'e', id: printed, timestamp: '2026-11-20T10:00:00Z', retry: 2 }
+    const { results } = (await send(gateway, batch([entry]))).json()
+    t.same(results, [{ status: 'accepted', id: first }])
+    t.equal(await single(printed), first)
+  }
+})
+
+t.test('the key of a batch may be the id of its entry', async (t) => {
+  const gateway = await startGateway(t)
+  const id = randomUUID()
+  const response = await send(gateway, batch([{ event: 'e', id }]), { 'idempotency-key': id })
+  t.equal(response.json().accepted, 1)
+})
+
+t.test('a keyed batch with an entry nested without end is answered per entry too', async (t) => {
+  const gateway = await startGateway(t)
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+  const payload = JSON.stringify(batch([{ event: 'a' }, { event: 'DEEP' }])).replace('"DEEP"', deep)
+  const keyed = { ...headers, 'idempotency-key': 'k' }
+  const response = await gateway.app.inject({ method: 'POST', url, headers: keyed, payload })
+  t.match(response.json(), { results: [{ status: 'accepted' }, { code: 'invalid_json' }] })
+})
+
+t.test('the limits are settings; those that contradict each other are refused', async (t) => {
+  const { app } = await startGateway(t, { env: { LOG_BODY_BYTES_MAX: '300' } })
+  const small = { method: 'POST', url: '/api/log', headers, payload: logBody() } as const
+  t.equal((await app.inject(small)).statusCode, 201)
+  const larger = { ...small, payload: logBody({ params: { text: 'x'.repeat(300) } }) }
+  t.equal((await app.inject(larger)).statusCode, 413)
+  const env = {
+    LOG_BODY_BYTES_MAX: '80000000',
+    RESPONSE_TIMEOUT_MS: '5000',
+  }
+  await t.rejects(startGateway(t, { env }), {
+    name: 'ConfigError',
+    message:
+      /BYTES_IN_FLIGHT_MAX must be at least 80800000\d for LOG_BODY_BYTES_MAX; RESPONSE_TIMEOUT_MS/,
+  })
+})
+
+t.test('rejected entries are logged with their request, without what was sent', async (t) => {
+  const gateway = await startGateway(t)
+  const logs = [{ event: 'good' }, { event: '', id: 'SUBMITTED' }, 'SUBMITTED']
+  await send(gateway, batch(logs, { unique_user_id: 'SUBMITTED' }))
+  const [row] = gateway.rows('logs')
+  await gateway.app.close()
+  const lines = gateway.log.filter((line) => line.includes('batch entries rejected'))
+  t.match(
+    lines.map((line) => JSON.parse(line) as object),
+    [{ requestId: row!['request_id'], apiKeyId: 'key_1', codes: { invalid_request: 2 } }],
+  )
+  t.notMatch(gateway.log.join(''), 'SUBMITTED')
+})

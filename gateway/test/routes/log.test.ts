@@ -1,0 +1,307 @@
+import { gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { IntakeError } from '@intake/contract'
+import { headers, logBody, secret, startGateway } from '../support.ts'
+
+const url = '/api/log'
+
+t.test('201: the row holds what was sent, and the id that was answered', async (t) => {
+  const { app, rows } = await startGateway(t)
+  const device = {
+    os: 'Android',
+    battery_level: 81.5,
+    is_emulator: false,
+    build_time: '2024-05-01T12:00:00.5+02:00',
+    build_security_patch: '2024-05-01',
+    manufacturer: null,
+    thermal_state: { level: 2 },
+  }
+  const params = { screen: 'home', ratio: 0.1, emoji: '😀 "quoted"\n', list: [1, 'a', null] }
+  const response = await app.inject({
+    method: 'POST',
+    url,
+    headers,
+    payload: logBody({ params }, { device, future_field: 1 }),
+  })
+  t.equal(response.statusCode, 201)
+  t.match(response.json(), { message: 'Log successfully created', id: String })
+  const [row] = rows('logs')
+  t.same(row, {
+    id: response.json().id,
+    time: row?.['time'],
+    received_at: row?.['received_at'],
+    request_id: row?.['request_id'],
+    bundle_identifier: 'com.example.app',
+    device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
+    unique_user_id: 'user-1',
+    api_key_id: 'key_1',
+    device: {
+      os: 'Android',
+      battery_level: 81.5,
+      is_emulator: false,
+      build_time: '2024-05-01T10:00:00.500Z',
+      build_security_patch: '2024-05-01',
+    },
+    device_extra: { thermal_state: { level: 2 } },
+    event: 'screen_view',
+    params,
+    extra: { future_field: 1 },
+  })
+})
+
+t.test('201: time is the time inside the id, and the moment of arrival', async (t) => {
+  const { app, rows } = await startGateway(t)
+  await app.inject({ method: 'POST', url, headers, payload: logBody() })
+  const [row] = rows('logs')
+  const milliseconds = Number.parseInt(String(row?.['id']).replace('-', '').slice(0, 12), 16)
+  t.equal(row?.['time'], new Date(milliseconds).toISOString())
+  t.equal(row?.['received_at'], row?.['time'])
+})
+
+t.test('201: a missing or null params is an empty map', async (t) => {
+  const { app, rows } = await startGateway(t)
+  await app.inject({ method: 'POST', url, headers, payload: logBody() })
+  await app.inject({ method: 'POST', url, headers, payload: logBody({ params: null }) })
+  t.strictSame(
+    rows('logs').map((row) => row['params']),
+    [{}, {}],
+  )
+})
+
+t.test('201: a device property called __proto__ is kept like any other', async (t) => {
+  const { app, rows } = await startGateway(t)
+  const payload = JSON.stringify(logBody()).replace('"os"', '"__proto__":{"a":1},"os"')
+  const response = await app.inject({ method: 'POST', url, headers, payload })
+  t.equal(response.statusCode, 201)
+  t.match(JSON.stringify(rows('logs')[0]), '"device_extra":{"__proto__":{"a":1}}')
+})
+
+t.test('201: integers of 64 bits are stored as they were sent', async (t) => {
+  const { app, frames } = await startGateway(t)
+  const sent =
+    '"params":{"ns":1795000000123456789,"max":18446744073709551615,"min":-9223372036854775808}'
+  const payload = JSON.stringify(logBody({}, { device: { version_code: 'INT64', os: 'A' } }))
+    .replace('"INT64"', '9223372036854775807')
+    .replace('"event":', `${sent},"event":`)
+  const response = await app.inject({ method: 'POST', url, headers, payload })
+  t.equal(response.statusCode, 201)
+  const json = gunzipSync(frames.logs[0]!.gzip).toString()
+  t.match(json, sent)
+  t.match(json, '"version_code":9223372036854775807')
+})
+
+t.test('400 with a pointer for an integer that its column or 64 bits cannot hold', async (t) => {
+  const { app, frames } = await startGateway(t)
+  const cases: [string, string][] = [
+    ['"version_code":9223372036854775808', '/device/version_code'],
+    ['"version_code":-9223372036854775809', '/device/version_code'],
+    ['"sdk_version":1e17', '/device/sdk_version'],
+    ['"battery_level":9007199254740993', '/device/battery_level'],
+    ['"unknown":{"SENT":18446744073709551616}', '/device'],
+  ]
+  for (const [field, pointer] of cases) {
+    const payload = JSON.stringify(logBody()).replace('"os":', `${field},"os":`)
+    const response = await app.inject({ method: 'POST', url, headers, payload })
+    t.match(response.json(), { status: 400, code: 'invalid_request', errors: [{ pointer }] })
+    t.equal(response.json().errors.length, 1)
+    t.notMatch(response.body, 'SENT')
+  }
+  t.equal(frames.logs.length, 0)
+})
+
+t.test('201: a name with an escape is stored as what it stands for', async (t) => {
+  const { app, rows } = await startGateway(t)
+  const body = JSON.stringify(logBody({ params: { NAME: 1 } }))
+  for (const name of [String.raw`\\`, String.raw`\"`, String.raw`gr\u00f6\u00dfe`]) {
+    const payload = body.replace('NAME', () => name)
+    t.equal((await app.inject({ method: 'POST', url, headers, payload })).statusCode, 201)
+  }
+  t.same(
+    rows('logs').map(({ params }) => params),
+    [{ '\\': 1 }, { '"': 1 }, { größe: 1 }],
+  )
+})
+
+t.test('413 for more members and elements than an event may have', async (t) => {
+  const { app, frames } = await startGateway(t)
+  for (const length of [10_000, 200_000]) {
+    const payload = logBody({ params: { list: Array.from({ length }, () => 0) } })
+    const response = await app.inject({ method: 'POST', url, headers, payload })
+    t.match(response.json(), { status: 413, code: 'body_too_large' })
+  }
+  t.equal(frames.logs.length, 0)
+})
+
+t.test(
+  '401 without a key, with a wrong key and with two keys; the body is not looked at',
+  async (t) => {
+    const { app, frames } = await startGateway(t)
+    for (const key of [undefined, 'wrong', '', `${secret}, ${secret}`]) {
+      const response = await app.inject({
+        method: 'POST',
+        url,
+        headers: {
+          'content-type': 'application/json',
+          ...(key !== undefined && { 'x-api-key': key }),
+        },
+        payload: '{"broken',
+      })
+      t.equal(response.statusCode, 401)
+      t.equal(response.json().code, 'unauthorized')
+      t.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8')
+    }
+    t.equal(frames.logs.length, 0)
+  },
+)
+
+t.test('403 for a bundle identifier that the key is not for', async (t) => {
+  const { app, frames } = await startGateway(t, { key: { bundleIdentifiers: ['com.other'] } })
+  const response = await app.inject({ method: 'POST', url, headers, payload: logBody() })
+  t.match(response.json(), { status: 403, code: 'bundle_not_allowed' })
+  t.equal(frames.logs.length, 0)
+})
+
+t.test('400 with a pointer to each wrong field; the values are not repeated', async (t) => {
+  const { app, frames } = await startGateway(t)
+  const cases: [object, string[]][] = [
+    [{ log: undefined }, ['/log']],
+    [{ device_uuid: undefined }, ['/device_uuid']],
+    [{ device_uuid: 'not-a-uuid-SUBMITTED' }, ['/device_uuid']],
+    [{ unique_user_id: '' }, ['/unique_user_id']],
+    [{ bundle_identifier: 'x'.repeat(256) }, ['/bundle_identifier']],
+    [{ log: { event: 'e', params: ['SUBMITTED'] } }, ['/log/params']],
+    [{ device: { os: 1, sdk_version: 1.5 } }, ['/device/os', '/device/sdk_version']],
+    [{ device: { is_emulator: 'SUBMITTED' } }, ['/device/is_emulator']],
+    [{ device: { build_time: '2024-02-30T00:00:00Z' } }, ['/device/build_time']],
+    [{ device: { build_security_patch: '2024-13-01' } }, ['/device/build_security_patch']],
+    [{ device: { supported_abis: ['a', 1] } }, ['/device/supported_abis/1']],
+    [{ device: [] }, ['/device']],
+  ]
+  for (const [change, pointers] of cases) {
+    const response = await app.inject({
+      method: 'POST',
+      url,
+      headers,
+      payload: logBody({}, change),
+    })
+    t.equal(response.statusCode, 400, JSON.stringify(change))
+    t.equal(response.json().code, 'invalid_request')
+    t.same(
+      response.json().errors.map((error: { pointer: string }) => error.pointer),
+      pointers,
+    )
+    t.notMatch(response.body, 'SUBMITTED')
+  }
+  t.equal(frames.logs.length, 0)
+})
+
+t.test('400 for what is not JSON, not UTF-8, too deep, or has a number out of range', async (t) => {
+  const { app, frames } = await startGateway(t)
+  const deep = `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`
+  const cases: [string | Buffer, string][] = [
+    ['{"SUBMITTED', 'invalid_json'],
+    ['', 'invalid_json'],
+    ['nul', 'invalid_json'],
+    [JSON.stringify(logBody({ params: { n: 7 } })).replace('7', '1e999'), 'invalid_json'],
+    [deep, 'invalid_json'],
+    [Buffer.from([0x22, 0xff, 0x22]), 'invalid_encoding'],
+  ]
+  for (const [payload, code] of cases) {
+    const response = await app.inject({ method: 'POST', url, headers, payload })
+    t.match(response.json(), { status: 400, code })
+    t.notMatch(response.body, 'SUBMITTED')
+  }
+  t.equal(frames.logs.length, 0)
+})
+
+t.test('413 over 1 MiB; a body of exactly that size is taken', async (t) => {
+  const { app, rows } = await startGateway(t)
+  const sized = (bytes: number) => {
+    const empty = JSON.stringify(logBody({ params: { text: '' } }))
+    return empty.replace('"text":""', `"text":"${'x'.repeat(bytes - empty.length)}"`)
+  }
+  const limit = 1024 * 1024
+  const over = await app.inject({ method: 'POST', url, headers, payload: sized(limit + 1) })
+  t.match(over.json(), { status: 413, code: 'body_too_large' })
+  const exact = await app.inject({ method: 'POST', url, headers, payload: sized(limit) })
+  t.equal(exact.statusCode, 201)
+  t.equal(rows('logs').length, 1)
+})
+
+t.test('415 for another content type, charset or content encoding', async (t) => {
+  const { app } = await startGateway(t)
+  const cases: [object, string][] = [
+    [{ 'content-type': 'text/plain' }, 'unsupported_media_type'],
+    [{ 'content-type': 'application/json; charset=iso-8859-1' }, 'unsupported_media_type'],
+    [{ 'content-type': 'multipart/form-data; boundary=x' }, 'unsupported_media_type'],
+    [{ 'content-encoding': 'br' }, 'unsupported_encoding'],
+  ]
+  for (const [change, code] of cases) {
+    const response = await app.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, ...change },
+      payload: JSON.stringify(logBody()),
+    })
+    t.match(response.json(), { status: 415, code })
+  }
+  const utf8 = { ...headers, 'content-type': 'application/json; charset=UTF-8' }
+  const response = await app.inject({ method: 'POST', url, headers: utf8, payload: logBody() })
+  t.equal(response.statusCode, 201)
+})
+
+t.test('429 with Retry-After beyond the limit of the key', async (t) => {
+  const { app, frames } = await startGateway(t, {
+    env: { RATE_LIMIT_MAX: '2', RATE_LIMIT_WINDOW_MS: '60000' },
+  })
+  const send = () => app.inject({ method: 'POST', url, headers, payload: logBody() })
+  t.equal((await send()).statusCode, 201)
+  t.equal((await send()).statusCode, 201)
+  const refused = await send()
+  t.match(refused.json(), { status: 429, code: 'rate_limited' })
+  t.ok(Number(refused.headers['retry-after']) > 0)
+  t.equal(frames.logs.length, 2)
+})
+
+t.test('503 while the queue is away, or while its answer is unknown', async (t) => {
+  const { app, fail } = await startGateway(t)
+  for (const code of ['queue_unavailable', 'outcome_unknown'] as const) {
+    fail.enqueue = new IntakeError(code, 'The queue is away.')
+    const response = await app.inject({ method: 'POST', url, headers, payload: logBody() })
+    t.match(response.json(), { status: 503, code })
+    t.ok(Number(response.headers['retry-after']) > 0)
+  }
+})
+
+t.test('refusals are logged together, with the id of one of them', async (t) => {
+  const { app, log, fail } = await startGateway(t)
+  fail.enqueue = new IntakeError('queue_full', 'Redis is full.')
+  const send = () => app.inject({ method: 'POST', url, headers, payload: logBody() })
+  const responses = await Promise.all(Array.from({ length: 50 }, send))
+  const ids = responses.map((response) => response.json().request_id)
+  await app.close()
+  const lines = log.map((line) => JSON.parse(line)).filter(({ code }) => code === 'queue_full')
+  t.match(lines, [{ apiKeyId: 'key_1', msg: 'requests refused' }])
+  t.equal(
+    lines.reduce((sum, { count }) => sum + count, 0),
+    50,
+  )
+  t.ok(ids.includes(lines[0].requestId))
+})
+
+t.test('503, not 401, until the API keys have been read', async (t) => {
+  const { app } = await startGateway(t, { keysLoaded: false })
+  const response = await app.inject({ method: 'POST', url, headers, payload: logBody() })
+  t.equal(response.statusCode, 503)
+})
+
+t.test('keys, e-mails and texts do not reach the log, also when a request fails', async (t) => {
+  const { app, log, fail } = await startGateway(t)
+  fail.enqueue = new IntakeError('queue_unavailable', 'The queue is away.')
+  const payload = logBody({ params: { email: 'a@SUBMITTED.example' } })
+  await app.inject({ method: 'POST', url, headers, payload })
+  await app.close()
+  t.match(log.join(''), '"err"')
+  t.notMatch(log.join(''), 'SUBMITTED')
+  t.notMatch(log.join(''), secret)
+})
