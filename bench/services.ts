@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { connectRedis, type Redis } from '@intake/redis'
 import { setUp } from '@intake/setup'
-import { startClickHouse, startRedis, startS3, type Service } from '@intake/stack'
+import { startClickHouse, startRedis, startS3, type Service } from '@intake/engines'
 import type { Owner } from './owner.ts'
 
 /** The engines that all variants share, on free loopback ports, with data of their own. */

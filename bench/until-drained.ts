@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { queueNames, queuePrefix } from '@intake/contract'
+import { queueNames, queuePrefix } from '@intake/queue'
 import type { Bench } from './bench.ts'
 
 const sampleMs = 200

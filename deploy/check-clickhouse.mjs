@@ -43,7 +43,7 @@ await writeFile(
   </default></users></clickhouse>`,
 )
 
-const host = pathOf('../packages/stack/hosts/clickhouse.mjs')
+const host = pathOf('../packages/engines/hosts/clickhouse.mjs')
 const engine = spawn(
   process.execPath,
   [host, join(folder, 'data'), join(folder, 'config.xml'), String(port)],

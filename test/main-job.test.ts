@@ -6,9 +6,9 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { Client } from 'minio'
 import t from 'tap'
-import { createDataDir } from './support/data-dir.ts'
-import { isCurl, startStack, until, type RunningStack } from './support/running-stack.ts'
-import { startStopwatch } from './support/stopwatch.ts'
+import { createDataDir } from './kit/data-dir.ts'
+import { isCurl, startStack, until, type RunningStack } from './kit/running-stack.ts'
+import { startStopwatch } from './kit/stopwatch.ts'
 
 const run = promisify(execFile)
 const dataDir = createDataDir(t)

@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { Pool } from 'undici'
 import t, { type Test } from 'tap'
-import { createDataDir } from './support/data-dir.ts'
-import { startStack, until, type RunningStack } from './support/running-stack.ts'
+import { createDataDir } from './kit/data-dir.ts'
+import { startStack, until, type RunningStack } from './kit/running-stack.ts'
 
 const device_uuid = randomUUID()
 

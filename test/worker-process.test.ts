@@ -10,9 +10,9 @@ import t, { type Test } from 'tap'
 import { createClickHouse, migrate } from '@intake/clickhouse'
 import { createFrameProducer } from '@intake/queue'
 import { connectRedis } from '@intake/redis'
-import { startClickHouse, startRedis } from '@intake/stack'
-import { createDataDir } from './support/data-dir.ts'
-import { until } from './support/running-stack.ts'
+import { startClickHouse, startRedis } from '@intake/engines'
+import { createDataDir } from './kit/data-dir.ts'
+import { until } from './kit/running-stack.ts'
 
 const heapMiB = 128
 const frames = 370

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip, gzipSync } from 'node:zlib'
-import type { Frame } from '@intake/contract'
+import type { Frame } from '@intake/queue'
 
 const decompress = promisify(gunzip)
 

@@ -1,6 +1,6 @@
 import { hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
-import type { Frame, RecordKind } from '@intake/contract'
-import type { ClaimedFrame } from '@intake/queue'
+import type { RecordKind } from '@intake/contract'
+import type { ClaimedFrame, Frame } from '@intake/queue'
 import type { Logger } from '@intake/runtime'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'

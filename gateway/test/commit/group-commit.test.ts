@@ -1,7 +1,8 @@
 import { mock } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { IntakeError, type Frame } from '@intake/contract'
+import { IntakeError } from '@intake/contract'
+import type { Frame } from '@intake/queue'
 import { createGroupCommit } from '../../src/commit/group-commit.ts'
 import type { Row } from '../../src/record/row.ts'
 

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { connectRedis, type Redis } from '@intake/redis'
-import { startRedis } from '@intake/stack'
+import { startRedis } from '@intake/engines'
 import { startTcpProxy } from '../../../test/faults/kit/tcp-proxy.ts'
-import { createDataDir } from '../../../test/support/data-dir.ts'
+import { createDataDir } from '../../../test/kit/data-dir.ts'
 import {
   createIdempotencyStore,
   type IdempotencyStore,

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { installationKey, type Redis } from '@intake/redis'
+import { readInstallationHash, type Redis } from '@intake/redis'
 
 /** A stored key. The secret is shown once, at creation; only its hash is stored. */
 export interface ApiKey {
@@ -53,9 +53,7 @@ export function hashSecret(secret: string): string {
 
 export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
   async function load(): Promise<Map<string, ApiKey>> {
-    const [mark, keys] = (await redis.multi().get(installationKey).hgetall(redisKey).exec()) ?? []
-    if (mark?.[1] == null) throw new Error('Redis belongs to no installation')
-    const stored = keys?.[1] as Record<string, string>
+    const stored = await readInstallationHash(redis, redisKey)
     return new Map(
       Object.entries(stored).map(([secretHash, json]) => [secretHash, JSON.parse(json) as ApiKey]),
     )

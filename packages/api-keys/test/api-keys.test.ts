@@ -1,8 +1,8 @@
 import { mock } from 'node:test'
 import t from 'tap'
-import { claimInstallation, connectRedis, installationKey } from '@intake/redis'
-import { startRedis } from '@intake/stack'
-import { createDataDir } from '../../../test/support/data-dir.ts'
+import { claimInstallation, connectRedis } from '@intake/redis'
+import { startRedis } from '@intake/engines'
+import { createDataDir } from '../../../test/kit/data-dir.ts'
 import { createApiKeyStore, watchApiKeys } from '../src/index.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
@@ -63,7 +63,7 @@ t.test('a revoked key is not created again, and can be told from a new one', asy
 })
 
 t.test('keys of a Redis that has lost its data are not taken for no keys', async (t) => {
-  await redis.del(installationKey)
+  await redis.del('{intake}:installation')
   await t.rejects(store.load(), /belongs to no installation/)
   await claimInstallation(redis, 'test')
 })

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { endpointsFile, readEndpoints } from '@intake/runtime'
 
 /** The message is for the user; the command exits with code 1. */
 export class UsageError extends Error {
@@ -10,18 +9,13 @@ const variables = { REDIS_URL: 'redis', CLICKHOUSE_URL: 'clickhouse', S3_ENDPOIN
 export type EndpointVariable = keyof typeof variables
 
 /** The URL of a service: from the environment, or else from the file of the running stack. */
-export async function findEndpoint(variable: EndpointVariable): Promise<string> {
+export function findEndpoint(variable: EndpointVariable): string {
   const given = process.env[variable]
   if (given) return given
-  const file = join(process.env['INTAKE_DATA_DIR'] || '.intake', 'endpoints.json')
-  try {
-    const endpoints = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>
-    const found = endpoints[variables[variable]]
-    if (found !== undefined) return found
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
+  const dataDir = process.env['INTAKE_DATA_DIR'] || '.intake'
+  const endpoints = readEndpoints(dataDir)
+  if (endpoints !== undefined) return endpoints[variables[variable]]
   throw new UsageError(
-    `Set ${variable}, or start the services with npm start (there is no ${file}).`,
+    `Set ${variable}, or start the services with npm start (there is no ${endpointsFile(dataDir)}).`,
   )
 }

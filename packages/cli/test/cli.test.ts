@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
-import { startClickHouse, startRedis, startS3 } from '@intake/stack'
-import { createDataDir } from '../../../test/support/data-dir.ts'
+import { startClickHouse, startRedis, startS3 } from '@intake/engines'
+import { endpointsFile, type Endpoints } from '@intake/runtime'
+import { createDataDir } from '../../../test/kit/data-dir.ts'
 import { logRow } from '../../clickhouse/test/fixture.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -118,13 +119,26 @@ t.test('keys are created, listed without their secret, and revoked', async (t) =
 })
 
 t.test('env prints exports that a shell takes, from the running stack', async (t) => {
-  const endpoints = { redis: "redis://:it's@h", clickhouse: 'http://c', s3: 'http://s' }
-  writeFileSync(join(dataDir, 'endpoints.json'), JSON.stringify(endpoints))
+  const pids = { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [null] }
+  const endpoints: Endpoints = {
+    gateway: 'http://g',
+    gatewayAdmin: 'http://a',
+    workerAdmin: null,
+    redis: "redis://:it's@h",
+    clickhouse: 'http://c',
+    s3: 'http://s',
+    apiKey: 'ik_1',
+    pids,
+  }
+  writeFileSync(endpointsFile(dataDir), JSON.stringify(endpoints))
   const none = { REDIS_URL: '', CLICKHOUSE_URL: '', S3_ENDPOINT: '' }
   const outcome = await intake(['env'], { ...none, INTAKE_DATA_DIR: dataDir })
   t.match(outcome.stdout, `export REDIS_URL='redis://:it'\\''s@h'\n`)
   const away = await intake(['env'], { ...none, INTAKE_DATA_DIR: join(dataDir, 'away') })
   t.match(away, { code: 1, stderr: /Set REDIS_URL, or start the services/ })
+  writeFileSync(endpointsFile(dataDir), '{"redis":"redis://r"}')
+  const other = await intake(['env'], { ...none, INTAKE_DATA_DIR: dataDir })
+  t.match(other, { code: 1, stderr: /endpoints.json was written by another version of Intake/ })
 })
 
 t.test('a service that is away is an error within seconds', async (t) => {

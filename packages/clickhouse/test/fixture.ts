@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Test } from 'tap'
-import { startClickHouse } from '@intake/stack'
-import { createDataDir } from '../../../test/support/data-dir.ts'
+import { startClickHouse } from '@intake/engines'
+import { createDataDir } from '../../../test/kit/data-dir.ts'
 import { ClickHouseError, createClickHouse, migrate, type ClickHouseOptions } from '../src/index.ts'
 
 /** A migrated server of its own for one test file, gone when the file ends. */

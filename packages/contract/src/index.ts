@@ -1,7 +1,6 @@
 export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
-export { createFrame, openFrame, FrameError, type Frame } from './frame.ts'
 export { limits } from './limits.ts'
-export { queueNames, queuePrefix, kinds, type RecordKind } from './queues.ts'
+export { kinds, type RecordKind } from './kinds.ts'
 export {
   DeviceInformation,
   documentedDeviceFields,

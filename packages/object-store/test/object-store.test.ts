@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { Client } from 'minio'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
-import { startS3 } from '@intake/stack'
-import { createDataDir } from '../../../test/support/data-dir.ts'
-import { startStopwatch } from '../../../test/support/stopwatch.ts'
+import { startS3 } from '@intake/engines'
+import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { startStopwatch } from '../../../test/kit/stopwatch.ts'
 import { createObjectStore } from '../src/index.ts'
 
 const server = await startS3({

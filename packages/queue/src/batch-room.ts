@@ -1,4 +1,4 @@
-import type { Frame } from '@intake/contract'
+import type { Frame } from './frame.ts'
 
 /** Limits of a batch. It always gets one frame, however large. */
 export interface BatchLimits {

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { FrameError, openFrame, type Frame } from '@intake/contract'
 import { withTimeout } from '@intake/runtime'
 import { createBatchRoom, type BatchLimits } from './batch-room.ts'
 import { createClaimTurn } from './claim-turn.ts'
 import type { Backlog, ClaimedJob, JobSource } from './job-source.ts'
 import { createLockRenewal } from './lock-renewal.ts'
+import { FrameError, openFrame, type Frame } from './frame.ts'
 
 /**
  * Claimed frames. No other consumer gets them until they are released, or until this process has not

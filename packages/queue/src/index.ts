@@ -5,5 +5,7 @@ export {
   type ClaimedFrame,
   type FrameConsumer,
 } from './consumer.ts'
+export { createFrame, FrameError, openFrame, type Frame } from './frame.ts'
 export { createJobSource, type Backlog, type JobSource } from './job-source.ts'
+export { queueNames, queuePrefix } from './names.ts'
 export { createFrameProducer, type FrameProducer } from './producer.ts'

@@ -1,6 +1,7 @@
 import { Job, Worker } from 'bullmq'
-import { queueNames, queuePrefix, type RecordKind } from '@intake/contract'
+import type { RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
+import { queueNames, queuePrefix } from './names.ts'
 
 /** A claimed job: no other consumer gets it while its lock is renewed. */
 export interface ClaimedJob {

@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Queue } from 'bullmq'
-import {
-  createFrame,
-  IntakeError,
-  queueNames,
-  queuePrefix,
-  type Frame,
-  type RecordKind,
-} from '@intake/contract'
+import { IntakeError, type RecordKind } from '@intake/contract'
 import { isOutOfMemory, ReplyError, type Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
+import { createFrame, type Frame } from './frame.ts'
+import { queueNames, queuePrefix } from './names.ts'
 
 export interface FrameProducer {
   /**

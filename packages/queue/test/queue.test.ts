@@ -4,11 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { Queue } from 'bullmq'
 import t, { type Test } from 'tap'
-import { queueNames, queuePrefix, type Frame } from '@intake/contract'
+import { queueNames, queuePrefix, type Frame } from '@intake/queue'
 import { connectRedis, type Redis } from '@intake/redis'
-import { startRedis } from '@intake/stack'
-import { createDataDir } from '../../../test/support/data-dir.ts'
-import { startStopwatch } from '../../../test/support/stopwatch.ts'
+import { startRedis } from '@intake/engines'
+import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { startStopwatch } from '../../../test/kit/stopwatch.ts'
 import {
   createFrameConsumer,
   createFrameProducer,

@@ -1,6 +1,6 @@
 export type { ClockReading } from './clock.ts'
 export { connectRedis, ReplyError, type Redis, type RedisRole } from './connect.ts'
 export { createConnectionCheck } from './connection-check.ts'
-export { claimInstallation, installationKey, readInstallation } from './installation.ts'
+export { claimInstallation, readInstallation, readInstallationHash } from './installation.ts'
 export { pollRedisState, type RedisPoll, type RedisState } from './poll-state.ts'
 export { findWriteRefusal, isOutOfMemory } from './write-refusal.ts'

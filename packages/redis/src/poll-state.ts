@@ -2,7 +2,7 @@ import { readClock, type ClockReading } from './clock.ts'
 import type { Redis } from './connect.ts'
 import { findDurabilityViolations } from './durability.ts'
 import { infoField } from './info-field.ts'
-import { installationKey } from './installation.ts'
+import { readInstallation } from './installation.ts'
 import { describeRefusal, findWriteRefusal } from './write-refusal.ts'
 
 /** The state of a Redis, at most `intervalMs` old while Redis responds. */
@@ -78,7 +78,7 @@ export function pollRedisState(options: {
       await readConfig()
       const [memory, installation] = await Promise.all([
         redis.info('memory'),
-        redis.get(installationKey),
+        readInstallation(redis),
       ])
       // Sent when no other command is pending, so that it does not wait for one.
       const clock = await readClock(redis)

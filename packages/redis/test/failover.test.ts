@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { startRedis } from '@intake/stack'
-import { createDataDir } from '../../../test/support/data-dir.ts'
+import { startRedis } from '@intake/engines'
+import { createDataDir } from '../../../test/kit/data-dir.ts'
 import {
   connectRedis,
   createConnectionCheck,

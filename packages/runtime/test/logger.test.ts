@@ -45,7 +45,7 @@ t.test(
     writeFileSync(join(disk, 'filler'), Buffer.alloc(900 * 1024))
     const logFile = join(disk, 'log')
     const log = openSync(logFile, 'a')
-    const program = fileURLToPath(new URL('support/log-until-room.ts', import.meta.url))
+    const program = fileURLToPath(new URL('log-until-room.ts', import.meta.url))
     const child = spawn(process.execPath, [...process.execArgv, program, join(disk, 'filler')], {
       stdio: ['ignore', log, 'pipe'],
     })

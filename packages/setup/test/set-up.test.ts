@@ -2,8 +2,8 @@ import t from 'tap'
 import { createApiKeyStore } from '@intake/api-keys'
 import { createClickHouse } from '@intake/clickhouse'
 import { connectRedis } from '@intake/redis'
-import { startClickHouse, startRedis, startS3 } from '@intake/stack'
-import { createDataDir } from '../../../test/support/data-dir.ts'
+import { startClickHouse, startRedis, startS3 } from '@intake/engines'
+import { createDataDir } from '../../../test/kit/data-dir.ts'
 import { setUp, SetupError } from '../src/index.ts'
 
 const [redisServer, clickhouseServer, s3] = await Promise.all([

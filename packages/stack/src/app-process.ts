@@ -1,5 +1,4 @@
-import { type Child, startChild } from './child.ts'
-import { untilReady } from './until-ready.ts'
+import { type Child, startChild, untilReady } from '@intake/supervisor'
 
 export interface AppProcessOptions {
   name: string

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-
+import { type SupervisedProcess, superviseProcess } from '@intake/supervisor'
 import { startAppProcess } from './app-process.ts'
 import type { StackPorts } from './claim-ports.ts'
-import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
 import type { Services } from './services.ts'
 import type { StackConfig } from './config.ts'
 

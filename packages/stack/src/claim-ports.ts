@@ -1,8 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-
-import { pickPort, portProblem } from './ports.ts'
+import { pickPort, portProblem, StartError } from '@intake/supervisor'
 import type { StackConfig } from './config.ts'
-import { StartError } from './start-error.ts'
 
 export interface StackPorts {
   gateway: number

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-import { writePrivateJson } from './secrets.ts'
-import { StartError } from './start-error.ts'
+import { StartError } from '@intake/supervisor'
+import { writePrivateJson } from './private-json.ts'
 
 /** Of everything in a data directory. Grows when this version cannot use what earlier ones wrote. */
 const format = 2

@@ -1,10 +1,8 @@
 import { ConfigError } from '@intake/runtime'
 import { SetupError } from '@intake/setup'
-
+import { messageOf, onEndRequest, StartError } from '@intake/supervisor'
 import { readConfig } from './config.ts'
 import { createStack } from './stack.ts'
-import { messageOf, StartError } from './start-error.ts'
-import { onEndRequest } from './end-request.ts'
 import { welcome } from './welcome.ts'
 
 const say = (line: string) => console.log(line)

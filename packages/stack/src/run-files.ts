@@ -1,27 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-import { writePrivateJson } from './secrets.ts'
-
-/** Where everything is while the stack runs; URLs with their credentials. */
-export interface Endpoints {
-  gateway: string
-  gatewayAdmin: string
-  /** Of the first worker; null: the stack runs none. */
-  workerAdmin: string | null
-  redis: string
-  clickhouse: string
-  s3: string
-  apiKey: string
-  /** Null: not part of the stack, or being started again. */
-  pids: {
-    redis: number | null
-    clickhouse: number | null
-    s3: number | null
-    gateway: number | null
-    workers: (number | null)[]
-  }
-}
+import { endpointsFile, type Endpoints } from '@intake/runtime'
+import { writePrivateJson } from './private-json.ts'
 
 export interface RunFiles {
   /** True when the run before this one was killed, so that its processes may still be ending. */
@@ -35,16 +15,16 @@ export interface RunFiles {
  * the moment all processes are ready, and a mark from the beginning.
  */
 export function createRunFiles(dataDir: string): RunFiles {
-  const endpointsFile = join(dataDir, 'endpoints.json')
+  const endpointsPath = endpointsFile(dataDir)
   const markFile = join(dataDir, 'running')
   const previousRunWasKilled = existsSync(markFile)
-  rmSync(endpointsFile, { force: true })
+  rmSync(endpointsPath, { force: true })
   writeFileSync(markFile, `${process.pid}\n`)
   return {
     previousRunWasKilled,
-    writeEndpoints: (endpoints) => writePrivateJson(endpointsFile, endpoints),
+    writeEndpoints: (endpoints) => writePrivateJson(endpointsPath, endpoints),
     remove() {
-      rmSync(endpointsFile, { force: true })
+      rmSync(endpointsPath, { force: true })
       rmSync(markFile, { force: true })
     },
   }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { StartError } from '@intake/supervisor'
+import { writePrivateJson } from './private-json.ts'
+import { randomSecret } from '@intake/engines'
 
-import { randomSecret } from './service.ts'
-import { StartError } from './start-error.ts'
 
 /** What protects the embedded services, and the first API key. */
 export interface Secrets {
@@ -42,11 +43,4 @@ function readSecrets(path: string): Partial<Secrets> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
     throw new StartError(`The secrets in ${path} cannot be read: restore or delete that file.`)
   }
-}
-
-/** Replaces the file in one step: a reader sees the old or the new one, never a part of it. */
-export function writePrivateJson(path: string, value: unknown) {
-  const next = `${path}.${process.pid}.new`
-  writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
-  renameSync(next, path)
 }

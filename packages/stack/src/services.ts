@@ -1,12 +1,8 @@
 import { join } from 'node:path'
-
+import { type SupervisedProcess, superviseProcess } from '@intake/supervisor'
+import { type Service, startClickHouse, startRedis, startS3 } from '@intake/engines'
 import type { StackPorts } from './claim-ports.ts'
-import { startClickHouse } from './clickhouse.ts'
-import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
-import { startRedis } from './redis.ts'
-import { startS3 } from './s3.ts'
 import type { Secrets } from './secrets.ts'
-import type { Service } from './service.ts'
 import type { StackConfig } from './config.ts'
 
 /** A service the apps need: its URL with credentials, and the process that runs it if it is ours. */

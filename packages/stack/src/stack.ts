@@ -1,19 +1,17 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Endpoints } from '@intake/runtime'
 import { setUp } from '@intake/setup'
-
+import { type Lock, lockDataDir, messageOf, StartError, type SupervisedProcess } from '@intake/supervisor'
 import { type Apps, createApps } from './apps.ts'
 import { claimPorts, type StackPorts } from './claim-ports.ts'
 import { claimDataFormat } from './data-format.ts'
 import { type DiskWatch, watchDisk } from './disk-watch.ts'
 import { createWriter, type Writer } from './file-writer.ts'
-import { lockDataDir, type Lock } from './lock.ts'
-import type { SupervisedProcess } from './supervised-process.ts'
-import { createRunFiles, type Endpoints, type RunFiles } from './run-files.ts'
+import { createRunFiles, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { type Services, startServices } from './services.ts'
 import type { StackConfig } from './config.ts'
-import { messageOf, StartError } from './start-error.ts'
 
 export interface StackOptions {
   config: StackConfig

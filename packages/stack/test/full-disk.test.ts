@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
 
-import type { Endpoints } from '../src/index.ts'
-import { until } from './support/processes.ts'
+import { readEndpoints, type Endpoints } from '@intake/runtime'
+import { until } from '../../../test/kit/processes.ts'
 
 const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
 const names = ['PORT', 'GATEWAY_ADMIN_PORT', 'WORKER_ADMIN_PORT', 'REDIS_PORT', 'CLICKHOUSE_PORT']
@@ -57,9 +57,8 @@ t.test(
       return output.includes(text)
     }
     await until('ready', hasSaid('See them arrive'))
-    const readEndpoints = () =>
-      JSON.parse(readFileSync(join(dataDir, 'endpoints.json'), 'utf8')) as Endpoints
-    const before = readEndpoints()
+    const endpoints = () => readEndpoints(dataDir) as Endpoints
+    const before = endpoints()
 
     let accepted = 0
     for (; accepted < 5; accepted++) t.equal((await sendLog(before, 'while full')).status, 201)
@@ -103,7 +102,7 @@ t.test(
       return status === 201
     })
     await until('endpoints.json is right again', () => {
-      const { redis, s3, gateway } = readEndpoints().pids
+      const { redis, s3, gateway } = endpoints().pids
       return s3 !== before.pids.s3 && ![redis, s3, gateway].includes(null)
     })
     const clickhouse = createClickHouse({ url: before.clickhouse })

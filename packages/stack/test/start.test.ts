@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 
-import type { Endpoints } from '../src/index.ts'
-import { inSessionsOf, until } from './support/processes.ts'
-import { createDataDir } from '../../../test/support/data-dir.ts'
-import { startStopwatch } from '../../../test/support/stopwatch.ts'
+import { endpointsFile, readEndpoints as readIfPresent, type Endpoints } from '@intake/runtime'
+import { inSessionsOf, until } from '../../../test/kit/processes.ts'
+import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { startStopwatch } from '../../../test/kit/stopwatch.ts'
 
 const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
 /** Loopback too, but nothing listens there unless it listens on every address. */
@@ -47,8 +47,10 @@ function start(t: Test, dataDir: string, env: Record<string, string> = {}): Star
   return { process: child, output: () => output, exited }
 }
 
-function readEndpoints(dataDir: string) {
-  return JSON.parse(readFileSync(`${dataDir}/endpoints.json`, 'utf8')) as Endpoints
+function readEndpoints(dataDir: string): Endpoints {
+  const endpoints = readIfPresent(dataDir)
+  if (endpoints === undefined) throw new Error(`there is no ${endpointsFile(dataDir)}`)
+  return endpoints
 }
 
 async function untilReady({ output, exited }: Start) {

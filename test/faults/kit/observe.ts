@@ -1,4 +1,5 @@
-import { kinds, queueNames, queuePrefix, type RecordKind } from '@intake/contract'
+import { kinds, type RecordKind } from '@intake/contract'
+import { queueNames, queuePrefix } from '@intake/queue'
 import type { Redis } from '@intake/redis'
 import { until } from './until.ts'
 

@@ -1,4 +1,4 @@
-import type { Service } from '@intake/stack'
+import type { Service } from '@intake/engines'
 
 /** Redis, ClickHouse or S3: killed, frozen and started again on the same port and data. */
 export interface ManagedService {

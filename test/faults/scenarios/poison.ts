@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq'
-import { createFrame, queueNames, queuePrefix } from '@intake/contract'
+import { createFrame, queueNames, queuePrefix } from '@intake/queue'
 import { gzipSync } from 'node:zlib'
 import type { AppProcess } from '../kit/app-process.ts'
 import { backlogOf, framesLeft, untilDone } from '../kit/observe.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startS3 } from '@intake/stack'
+import { startS3 } from '@intake/engines'
 import { join } from 'node:path'
 import { startHttpFake } from '../kit/http-fake.ts'
 import { blackHole } from '../kit/tcp-proxy.ts'

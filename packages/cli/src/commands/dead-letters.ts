@@ -93,7 +93,7 @@ async function find(clickhouse: ClickHouse, id: string): Promise<DeadLetter[]> {
 }
 
 async function withClickHouse(work: (clickhouse: ClickHouse) => Promise<void>): Promise<void> {
-  const clickhouse = createClickHouse({ url: await findEndpoint('CLICKHOUSE_URL') })
+  const clickhouse = createClickHouse({ url: findEndpoint('CLICKHOUSE_URL') })
   try {
     await work(clickhouse)
   } finally {

@@ -13,7 +13,7 @@ export function addEnvCommand(program: Command): void {
     .description('print shell exports for the running services (with their credentials)')
     .action(async () => {
       for (const variable of shown) {
-        const value = await findEndpoint(variable)
+        const value = findEndpoint(variable)
         console.log(`export ${variable}='${value.replaceAll("'", "'\\''")}'`)
       }
     })

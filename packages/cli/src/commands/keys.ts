@@ -77,7 +77,7 @@ export function addKeysCommand(program: Command): void {
 async function withStore<T>(work: (store: ApiKeyStore) => Promise<T>): Promise<T> {
   const failures: Error[] = []
   const redis = connectRedis({
-    url: await findEndpoint('REDIS_URL'),
+    url: findEndpoint('REDIS_URL'),
     role: 'consumer',
     onError: (error) => failures.push(error),
   })

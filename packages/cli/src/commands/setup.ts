@@ -12,10 +12,10 @@ export function addSetupCommand(program: Command): void {
     .action(async (options: { acceptEmptyRedis?: boolean }) => {
       const secret = process.env['INTAKE_API_KEY']
       const { applied } = await setUp({
-        redisUrl: await findEndpoint('REDIS_URL'),
-        clickhouseUrl: await findEndpoint('CLICKHOUSE_URL'),
+        redisUrl: findEndpoint('REDIS_URL'),
+        clickhouseUrl: findEndpoint('CLICKHOUSE_URL'),
         s3: {
-          endpoint: await findEndpoint('S3_ENDPOINT'),
+          endpoint: findEndpoint('S3_ENDPOINT'),
           bucket: process.env['S3_BUCKET'] || 'intake',
           region: process.env['S3_REGION'] || 'us-east-1',
         },

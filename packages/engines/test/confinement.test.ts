@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { createClickHouse, migrate } from '@intake/clickhouse'
 
 import { startClickHouse } from '../src/index.ts'
-import { createDataDir } from '../../../test/support/data-dir.ts'
+import { createDataDir } from '../../../test/kit/data-dir.ts'
 
 /** In a file beside the data of ClickHouse, as the passwords of an installation are. */
 const word = 'canary4f1d'

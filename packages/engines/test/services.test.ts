@@ -8,9 +8,10 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
-import { startClickHouse, startRedis, startS3, StartError } from '../src/index.ts'
-import { inSessionsOf, until } from './support/processes.ts'
-import { createDataDir } from '../../../test/support/data-dir.ts'
+import { startClickHouse, startRedis, startS3 } from '../src/index.ts'
+import { StartError } from '@intake/supervisor'
+import { inSessionsOf, until } from '../../../test/kit/processes.ts'
+import { createDataDir } from '../../../test/kit/data-dir.ts'
 
 function redisClient(url: string) {
   return connectRedis({ url, role: 'consumer', onError: () => undefined })
@@ -165,7 +166,7 @@ t.test('S3 wants signatures and keeps its buckets over a restart', async (t) => 
 })
 
 t.test('services end when the process that started them is killed', async (t) => {
-  const fixture = fileURLToPath(new URL('support/start-services.ts', import.meta.url))
+  const fixture = fileURLToPath(new URL('start-services.ts', import.meta.url))
   const parent = spawn(process.execPath, [...process.execArgv, fixture, createDataDir(t)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -26,7 +26,7 @@ t.test('one process holds a data directory, whatever path leads to it', async (t
 
 t.test('a lock goes with its process, even by SIGKILL', async (t) => {
   const dir = t.testdir()
-  const fixture = fileURLToPath(new URL('support/hold-lock.ts', import.meta.url))
+  const fixture = fileURLToPath(new URL('hold-lock.ts', import.meta.url))
   const holder = spawn(process.execPath, [...process.execArgv, fixture, dir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

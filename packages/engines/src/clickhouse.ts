@@ -3,12 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-
-import { startChild } from './child.ts'
+import { claimPort, startChild, untilReady } from '@intake/supervisor'
 import { serverConfig, usersConfig } from './clickhouse-config.ts'
-import { claimPort } from './ports.ts'
 import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
-import { untilReady } from './until-ready.ts'
 
 const checkTimeoutMs = 20_000
 const host = fileURLToPath(new URL('../hosts/clickhouse.mjs', import.meta.url))

@@ -1,6 +1,4 @@
 export { type ClickHouse, type ClickHouseOptions, startClickHouse } from './clickhouse.ts'
 export { type RedisOptions, startRedis } from './redis.ts'
-export type { Endpoints } from './run-files.ts'
 export { type S3Options, startS3 } from './s3.ts'
-export type { Service, ServiceOptions } from './service.ts'
-export { StartError } from './start-error.ts'
+export { randomSecret, type Service, type ServiceOptions } from './service.ts'

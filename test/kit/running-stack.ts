@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
-import type { Endpoints } from '@intake/stack'
+import { readEndpoints, type Endpoints } from '@intake/runtime'
 
 export interface RunningStack {
   /** All lines printed so far. */
@@ -69,8 +67,7 @@ export async function startStack(
     }),
   ])
 
-  const file = join(options.dataDir, 'endpoints.json')
-  const endpoints = JSON.parse(await readFile(file, 'utf8')) as Endpoints
+  const endpoints = readEndpoints(options.dataDir) as Endpoints
   const clickhouse = createClickHouse({ url: endpoints.clickhouse })
   t.teardown(() => clickhouse.close())
   return { lines, endpoints, clickhouse, stop }

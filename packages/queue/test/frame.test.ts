@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { createFrame, FrameError, openFrame } from '@intake/contract'
+import { createFrame, FrameError, openFrame } from '@intake/queue'
 
 const gzip = gzipSync('{"a":1}\n')
 

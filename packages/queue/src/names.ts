@@ -1,6 +1,4 @@
-/** The two kinds of record. Each has its own queue and table, so that feedback never waits for logs. */
-export const kinds = ['logs', 'feedback'] as const
-export type RecordKind = (typeof kinds)[number]
+import type { RecordKind } from '@intake/contract'
 
 /** The hash tag of every queue key, so that one Redis Cluster slot holds them all. */
 export const queuePrefix = '{intake}'

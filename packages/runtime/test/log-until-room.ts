@@ -1,6 +1,6 @@
 // Logs far more than the disk of its standard output takes, makes room on it and logs once more.
 import { rmSync } from 'node:fs'
-import { createLogger } from '../../src/logger.ts'
+import { createLogger } from '../src/logger.ts'
 
 const log = createLogger({ name: 'test', level: 'info' })
 const bytes = 16 * 1024

@@ -1,5 +1,5 @@
 // Starts every service below the folder it is given, prints their pids and stays.
-import { startClickHouse, startRedis, startS3 } from '../../src/index.ts'
+import { startClickHouse, startRedis, startS3 } from '../src/index.ts'
 
 const dataDir = process.argv[2] ?? '.'
 const services = await Promise.all([

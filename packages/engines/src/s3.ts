@@ -1,11 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-
-import { startChild } from './child.ts'
-import { claimPort } from './ports.ts'
+import { claimPort, startChild, untilReady } from '@intake/supervisor'
 import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
-import { untilReady } from './until-ready.ts'
 
 const host = fileURLToPath(new URL('../hosts/s3.mjs', import.meta.url))
 

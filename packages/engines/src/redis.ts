@@ -1,12 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-
-import { startChild } from './child.ts'
-import { claimPort } from './ports.ts'
+import { claimPort, startChild, untilReady } from '@intake/supervisor'
 import { findRedis } from './redis-binary.ts'
 import { pingRedis } from './redis-ping.ts'
 import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
-import { untilReady } from './until-ready.ts'
 
 export interface RedisOptions extends ServiceOptions {
   /** Default: a new random one. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { Child } from '@intake/supervisor'
 
-import type { Child } from './child.ts'
 
 /** One running service of the stack. */
 export interface Service extends Pick<Child, 'name' | 'pid' | 'exited' | 'stop' | 'kill'> {

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { StartError } from '@intake/supervisor'
 
-import { StartError } from './start-error.ts'
 
 const run = promisify(execFile)
 const aptTimeoutMs = 120_000

@@ -1,0 +1,46 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+
+const pid = Type.Union([Type.Integer(), Type.Null()], {
+  description: 'Null: not part of the stack, or being restarted.',
+})
+
+/** The endpoints of a running stack, URLs with their credentials: the content of `endpoints.json`. */
+export const Endpoints = Type.Object({
+  gateway: Type.String(),
+  gatewayAdmin: Type.String(),
+  workerAdmin: Type.Union([Type.String(), Type.Null()], {
+    description: 'Of the first worker. Null: the stack runs none.',
+  }),
+  redis: Type.String(),
+  clickhouse: Type.String(),
+  s3: Type.String(),
+  apiKey: Type.String(),
+  pids: Type.Object({
+    redis: pid,
+    clickhouse: pid,
+    s3: pid,
+    gateway: pid,
+    workers: Type.Array(pid),
+  }),
+})
+export type Endpoints = Static<typeof Endpoints>
+
+export function endpointsFile(dataDir: string): string {
+  return join(dataDir, 'endpoints.json')
+}
+
+/**
+ * The endpoints of the stack that runs on a data directory; undefined when none does.
+ *
+ * @throws {Error} another version of Intake wrote the file
+ */
+export function readEndpoints(dataDir: string): Endpoints | undefined {
+  const file = endpointsFile(dataDir)
+  if (!existsSync(file)) return undefined
+  const endpoints: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  if (Value.Check(Endpoints, endpoints)) return endpoints
+  throw new Error(`${file} was written by another version of Intake.`)
+}

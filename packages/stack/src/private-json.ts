@@ -1,0 +1,11 @@
+import { renameSync, writeFileSync } from 'node:fs'
+
+/**
+ * Writes a file that only its owner can read, in one step: a reader sees the old or the new content, never
+ * a part of it.
+ */
+export function writePrivateJson(path: string, value: unknown): void {
+  const next = `${path}.${process.pid}.new`
+  writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+  renameSync(next, path)
+}
