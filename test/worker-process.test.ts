@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { createClickHouse, migrate } from '@intake/clickhouse'
-import { createFrameProducer } from '@intake/queue'
+import { createFrameProducer, createJobSink } from '@intake/queue'
 import { connectRedis } from '@intake/redis'
 import { startClickHouse, startRedis } from '@intake/engines'
 import { createDataDir } from './kit/data-dir.ts'
@@ -32,14 +32,15 @@ await migrate({ clickhouse })
 t.test('a worker with a small heap drains a backlog of large frames', async (t) => {
   const redis = connectRedis({ url: redisServer.url, role: 'producer', onError: () => {} })
   t.teardown(() => redis.disconnect())
-  const producer = createFrameProducer({ redis, kind: 'logs' })
+  const sink = createJobSink({ redis, kind: 'logs' })
+  const producer = createFrameProducer({ sink })
   for (let n = 0; n < frames; n++) {
     const json = Buffer.from(`${JSON.stringify(row(n))}\n`)
     const gzip = gzipSync(json, { level: 1 })
     const frame = { rows: 1, jsonBytes: json.length, gzip }
     await producer.add(frame, performance.now() + 30_000)
   }
-  await producer.close()
+  await sink.close()
 
   const worker = startWorkerProcess(t, [`--max-old-space-size=${heapMiB}`])
   await until(async () => {

@@ -1,6 +1,6 @@
 import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
 import { createObjectStore } from '@intake/object-store'
-import { createFrameProducer } from '@intake/queue'
+import { createFrameProducer, createJobSink } from '@intake/queue'
 import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess, startAdminServer } from '@intake/runtime'
 import { createAdmission } from './admission/admission.ts'
@@ -8,6 +8,7 @@ import { buildApp } from './app.ts'
 import { GatewayConfig } from './config.ts'
 import { createIdempotencyStore } from './identity/idempotency-store.ts'
 import { createReservationLedger } from './identity/reservation-ledger.ts'
+import { defineReserve } from './identity/reserve-script.ts'
 import { createGatewayMetrics } from './metrics.ts'
 
 await runProcess({
@@ -56,9 +57,13 @@ await runProcess({
       region: config.S3_REGION,
       timeoutMs: config.STORAGE_TIMEOUT_MS,
     })
+    const sinks = {
+      logs: createJobSink({ redis, kind: 'logs' }),
+      feedback: createJobSink({ redis, kind: 'feedback' }),
+    }
     const queues = {
-      logs: createFrameProducer({ redis, kind: 'logs' }),
-      feedback: createFrameProducer({ redis, kind: 'feedback' }),
+      logs: createFrameProducer({ sink: sinks.logs }),
+      feedback: createFrameProducer({ sink: sinks.feedback }),
     }
     const admission = createAdmission({
       state: redisPoll.state,
@@ -96,7 +101,7 @@ await runProcess({
       apiKeys,
       attachments,
       queues,
-      idempotency: createIdempotencyStore({ redis, ledger }),
+      idempotency: createIdempotencyStore({ reserve: defineReserve(redis), ledger }),
     }
 
     const app = await buildApp({ config, ports, admission, checks, degradations, metrics, log })
@@ -116,7 +121,7 @@ await runProcess({
         apiKeys.close()
         redisPoll.close()
         ledger.close()
-        await Promise.all([queues.logs.close(), queues.feedback.close()])
+        await Promise.all([sinks.logs.close(), sinks.feedback.close()])
         redis.disconnect()
         attachments.close()
         await admin.close()

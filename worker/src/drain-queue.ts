@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { BatchLimits, ClaimedFrame, FrameConsumer } from '@intake/queue'
+import { pause } from '@intake/runtime'
 import { storeBatch, type StoreOptions } from './store-batch.ts'
 
 const pauseMinMs = 1_000
@@ -18,7 +18,7 @@ export async function drainQueue(options: {
   store: StoreOptions
 }): Promise<void> {
   const { consumer, limits, store } = options
-  const { signal, metrics, kind } = store
+  const { signal, metrics, kind, clock } = store
   let pauseMs = 0
   for (;;) {
     const batch = await consumer.take(limits)
@@ -33,7 +33,7 @@ export async function drainQueue(options: {
       if (!signal.aborted) throw error
       await batch.release()
     }
-    if (pauseMs > 0) await pause(pauseMs, undefined, { signal }).catch(() => {})
+    if (pauseMs > 0) await pause(pauseMs, { clock, signal }).catch(() => {})
   }
 }
 

@@ -1,4 +1,5 @@
 import { createClickHouse } from '@intake/clickhouse'
+import { createJobSource } from '@intake/queue'
 import { connectRedis, createConnectionCheck, findWriteRefusal } from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess, startAdminServer } from '@intake/runtime'
 import { WorkerConfig } from './config.ts'
@@ -23,11 +24,17 @@ await runProcess({
       requestTimeoutMs: config.INSERT_TIMEOUT_MS,
     })
     const metrics = createMetrics()
+    // Both queues use one Redis, so its errors are reported once.
+    const onError = limitRepeats((err, omitted) => log.warn({ err, omitted }, 'queue error'))
     const worker = startWorker({
-      redis,
+      sources: {
+        logs: createJobSource({ redis, kind: 'logs', onError }),
+        feedback: createJobSource({ redis, kind: 'feedback', onError }),
+      },
       store: clickhouse,
       metrics: createWorkerMetrics(metrics),
       log,
+      onError,
     })
     const admin = await startAdminServer({
       host: config.ADMIN_HOST,

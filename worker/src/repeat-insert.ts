@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { ClickHouseError } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
-import type { Logger } from '@intake/runtime'
+import { pause, type Clock, type Logger } from '@intake/runtime'
 import type { WorkerMetrics } from './metrics.ts'
 
 const pauseMinMs = 1_000
@@ -26,11 +25,12 @@ export async function repeatInsert(
     metrics: WorkerMetrics
     log: Logger
     signal: AbortSignal
+    clock: Clock
     shouldGiveUp: (failure: ClickHouseError, failures: ConsecutiveFailures) => boolean
   },
   insert: () => Promise<void>,
 ): Promise<ClickHouseError | undefined> {
-  const { kind, rows, metrics, log, signal, shouldGiveUp } = options
+  const { kind, rows, metrics, log, signal, clock, shouldGiveUp } = options
   let failures: ConsecutiveFailures = { refusals: 0, splitFailures: 0 }
   for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
     signal.throwIfAborted()
@@ -51,6 +51,6 @@ export async function repeatInsert(
         'insert failed; it will be repeated',
       )
     }
-    await pause(pauseMs * (0.5 + Math.random() / 2), undefined, { signal })
+    await pause(pauseMs * (0.5 + clock.random() / 2), { clock, signal })
   }
 }

@@ -1,7 +1,7 @@
 import { hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import type { ClaimedFrame, Frame } from '@intake/queue'
-import type { Logger } from '@intake/runtime'
+import type { Clock, Logger } from '@intake/runtime'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
 import type { RefusalRun } from './refusal-run.ts'
@@ -26,6 +26,7 @@ export interface StoreOptions {
   refusalRun: RefusalRun
   /** Stops the retries; the frames then return to the queue. */
   signal: AbortSignal
+  clock: Clock
 }
 
 /** Rows that are inserted together, and the frame that they belong to. */

@@ -1,7 +1,6 @@
 import { kinds, type RecordKind } from '@intake/contract'
-import { createFrameConsumer, createJobSource, type BatchLimits } from '@intake/queue'
-import type { Redis } from '@intake/redis'
-import { limitRepeats, withTimeout, type Logger, type Running } from '@intake/runtime'
+import { createFrameConsumer, type BatchLimits, type JobSource } from '@intake/queue'
+import { systemClock, withTimeout, type Clock, type Logger, type Running } from '@intake/runtime'
 import { drainQueue } from './drain-queue.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
@@ -21,20 +20,25 @@ const insertEndMs = 3_000
 /** Timeout for completing or releasing frames when the worker closes. */
 const closeTimeoutMs = 7_000
 
-/** Moves frames from each queue into its table, one batch at a time per queue. */
+/**
+ * Moves frames from each queue into its table, one batch at a time per queue.
+ *
+ * @param options.sources are closed with the worker
+ * @param options.onError called for errors of the queues, which are retried
+ */
 export function startWorker(options: {
-  redis: Redis
+  sources: Record<RecordKind, JobSource>
   store: RowStore
   metrics: WorkerMetrics
   log: Logger
+  onError: (error: Error) => void
+  clock?: Clock
 }): Running {
-  const { redis, store, metrics, log } = options
+  const { store, metrics, log, onError, clock = systemClock } = options
   const stop = new AbortController()
-  // Both queues use one Redis, so its errors are reported once.
-  const onError = limitRepeats((err, omitted) => log.warn({ err, omitted }, 'queue error'))
 
   const start = (kind: RecordKind) => {
-    const source = createJobSource({ redis, kind, onError })
+    const source = options.sources[kind]
     const consumer = createFrameConsumer({
       source,
       onError,
@@ -48,12 +52,21 @@ export function startWorker(options: {
         const help = 'docs/operations/locks-lost.md'
         log.warn({ kind, frames, help }, 'locks lost: another worker may store the same rows again')
       },
+      clock,
     })
     metrics.watchBacklog(kind, source.backlog)
     const drained = drainQueue({
       consumer,
       limits: batchLimits[kind],
-      store: { store, kind, metrics, log, refusalRun: createRefusalRun(), signal: stop.signal },
+      store: {
+        store,
+        kind,
+        metrics,
+        log,
+        refusalRun: createRefusalRun(),
+        signal: stop.signal,
+        clock,
+      },
     })
     return {
       async close() {
@@ -68,13 +81,13 @@ export function startWorker(options: {
   return {
     async close() {
       const closed = Promise.all(queues.map((queue) => queue.close()))
-      const timer = setTimeout(() => stop.abort(), insertEndMs)
+      const timer = clock.setTimeout(() => stop.abort(), insertEndMs)
       try {
-        await withTimeout(closed, closeTimeoutMs, 'closing the queues')
+        await withTimeout(closed, closeTimeoutMs, 'closing the queues', clock)
       } catch (err) {
         log.warn({ err }, 'frames were not released; they are redelivered when their locks expire')
       } finally {
-        clearTimeout(timer)
+        clock.clearTimeout(timer)
       }
     },
   }

@@ -1,6 +1,6 @@
 import { addDeadLetter, hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
-import type { Logger } from '@intake/runtime'
+import type { Clock, Logger } from '@intake/runtime'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
 import { repeatInsert } from './repeat-insert.ts'
@@ -17,6 +17,7 @@ export async function writeDeadLetter(
     metrics: WorkerMetrics
     log: Logger
     signal: AbortSignal
+    clock: Clock
   },
 ): Promise<boolean> {
   const { kind, store, metrics, log } = options

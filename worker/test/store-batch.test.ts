@@ -1,7 +1,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { ClickHouseError, type InsertGzip } from '@intake/clickhouse'
 import { createLogger, createMetrics } from '@intake/runtime'
+import { hurriedClock } from '../../test/kit/hurried-clock.ts'
 import { createWorkerMetrics } from '../src/metrics.ts'
 import type { ClaimedFrame } from '@intake/queue'
 import { createRefusalRun } from '../src/refusal-run.ts'
@@ -54,19 +55,14 @@ function build(failures: ClickHouseError[] = []) {
     }),
     refusalRun: createRefusalRun(),
     signal: stop.signal,
+    clock: hurriedClock,
   }
   return { options, stored, deadLetters, lines, stop, registry, calls: () => calls }
 }
 
-/** Stores them without the pauses between two attempts; resolves to the frames that are postponed. */
-async function store(t: Test, ...args: Parameters<typeof storeBatch>): Promise<ClaimedFrame[]> {
-  const hurried = await t.mockImport<{ storeBatch: typeof storeBatch }>('../src/store-batch.ts', {
-    // The same classes as here.
-    '@intake/clickhouse': await import('@intake/clickhouse'),
-    'node:timers/promises': { setTimeout: () => Promise.resolve() },
-  })
-  return [...(await hurried.storeBatch(...args))]
-}
+const store = async (...args: Parameters<typeof storeBatch>): Promise<ClaimedFrame[]> => [
+  ...(await storeBatch(...args)),
+]
 
 const refused = () => new ClickHouseError('refused', { kind: 'rejected', code: 117 })
 const away = () => new ClickHouseError('away', { kind: 'retry' })
@@ -78,7 +74,7 @@ const times = (count: number, failure: () => ClickHouseError) =>
 
 t.test('an insert that fails is repeated until it is confirmed', async (t) => {
   const { options, stored, lines, calls } = build([away()])
-  t.same(await store(t, [frame(row(1)), frame(row(2))], options), [])
+  t.same(await store([frame(row(1)), frame(row(2))], options), [])
   t.same(stored, [row(1), row(2)])
   t.equal(calls(), 2)
   t.match(lines.join(''), 'docs/operations/insert-retry.md')
@@ -89,7 +85,7 @@ t.test('one bad row among many frames becomes a dead letter; the others are stor
   const frames = Array.from({ length: 20 }, (_, i) =>
     frame(...[0, 1, 2, 3].map((j) => row(i * 4 + j, i === 7 && j === 2 ? { poison: true } : {}))),
   )
-  t.same(await store(t, frames, options), [])
+  t.same(await store(frames, options), [])
   t.equal(stored.length, 79)
   t.equal(new Set(stored).size, 79)
   t.match(deadLetters, [{ id: idOf(30), table: 'logs', row: /poison/, error_code: 117 }])
@@ -98,7 +94,7 @@ t.test('one bad row among many frames becomes a dead letter; the others are stor
 
 t.test('one refusal does not split an insert', async (t) => {
   const { options, stored, deadLetters, calls } = build([refused()])
-  await store(t, [frame(row(1)), frame(row(2))], options)
+  await store([frame(row(1)), frame(row(2))], options)
   t.equal(calls(), 2)
   t.equal(stored.length, 2)
   t.equal(deadLetters.length, 0)
@@ -110,7 +106,7 @@ t.test('an insert that is too large is split at once, one that is late after two
     [times(2, late), 4],
   ] as const) {
     const built = build([...failures])
-    t.same(await store(t, [frame(row(1), row(2)), frame(row(3))], built.options), [])
+    t.same(await store([frame(row(1), row(2)), frame(row(3))], built.options), [])
     t.same(built.stored, [row(1), row(2), row(3)])
     t.equal(built.deadLetters.length, 0)
     t.equal(built.calls(), calls)
@@ -126,7 +122,7 @@ t.test('a row that fails alone holds up no others: its frame is postponed', asyn
       return insert(one)
     }
     const heavy = frame(row(2), row(3, { heavy: true }))
-    t.same(await store(t, [frame(row(1)), heavy, frame(row(4))], options), [heavy])
+    t.same(await store([frame(row(1)), heavy, frame(row(4))], options), [heavy])
     t.same(stored.toSorted(), [row(1), row(2), row(4)])
     t.same(deadLetters, [])
     t.match(lines.join(''), 'docs/operations/frame-postponed.md')
@@ -140,7 +136,7 @@ t.test('a row that fails with an unknown code again and again becomes a dead let
   ] as const) {
     const { options, deadLetters } = build([unknown()])
     const often = { ...frame(row(1)), attempts }
-    t.equal((await store(t, [often], options)).length, postponed)
+    t.equal((await store([often], options)).length, postponed)
     t.same(
       deadLetters.map((letter) => letter.error_code),
       postponed === 1 ? [] : [9_999],
@@ -151,7 +147,7 @@ t.test('a row that fails with an unknown code again and again becomes a dead let
 t.test('while everything fails with an unknown code no row becomes a dead letter', async (t) => {
   const { options, deadLetters, lines } = build(times(100, unknown))
   const often = [frame(row(1), row(2)), frame(row(3))].map((one) => ({ ...one, attempts: 9 }))
-  t.same(await store(t, often, options), often)
+  t.same(await store(often, options), often)
   t.same(deadLetters, [])
   t.match(lines.join(''), 'writing a dead letter failed; its row will be retried')
 })
@@ -162,7 +158,7 @@ t.test('the dead letter of a refused row is repeated until it is confirmed', asy
     ...times(12, unknown),
     ...times(12, away),
   ])
-  await store(t, [frame(row(1))], options)
+  await store([frame(row(1))], options)
   t.match(deadLetters, [{ id: idOf(1), error_code: 117 }])
   t.equal(calls(), 2 + 12 + 12 + 1)
 })
@@ -173,18 +169,18 @@ t.test(
     const { options, stored, deadLetters, lines } = build()
     const poison = (n: number) => row(n, { poison: true })
     const frames = Array.from({ length: 40 }, (_, n) => frame(poison(2 * n), poison(2 * n + 1)))
-    const postponed = await store(t, frames, options)
+    const postponed = await store(frames, options)
     t.equal(deadLetters.length, 16)
     t.equal(postponed.length, 32)
     t.match(lines.join(''), 'docs/operations/rows-refused.md')
 
-    t.equal((await store(t, postponed, options)).length, 32)
+    t.equal((await store(postponed, options)).length, 32)
     t.equal(deadLetters.length, 16, 'none while no row is stored')
 
     const good = frame(row(1_000))
-    t.equal((await store(t, [...postponed, good], options)).length, 32)
+    t.equal((await store([...postponed, good], options)).length, 32)
     t.same(stored, [row(1_000)])
-    await store(t, postponed, options)
+    await store(postponed, options)
     t.equal(deadLetters.length, 32, 'the table takes rows, so these are the fault')
   },
 )
@@ -192,14 +188,14 @@ t.test(
 t.test('a frame that cannot be unpacked is kept whole as a dead letter', async (t) => {
   const gzip = () => new ClickHouseError('gzip', { kind: 'rejected', code: 354 })
   const { options, deadLetters } = build([gzip(), gzip()])
-  await store(t, [{ attempts: 1, rows: 3, jsonBytes: 7, gzip: Buffer.from('no gzip') }], options)
+  await store([{ attempts: 1, rows: 3, jsonBytes: 7, gzip: Buffer.from('no gzip') }], options)
   t.match(deadLetters, [{ row: Buffer.from('no gzip').toString('base64') }])
 })
 
 t.test('what needs an operator is repeated, never split', async (t) => {
   const hold = () => new ClickHouseError('no such table', { kind: 'operator', code: 60 })
   const { options, stored, deadLetters, lines } = build([hold(), hold()])
-  await store(t, [frame(row(1))], options)
+  await store([frame(row(1))], options)
   t.equal(stored.length, 1)
   t.equal(deadLetters.length, 0)
   t.match(lines.join(''), 'docs/operations/insert-operator.md')

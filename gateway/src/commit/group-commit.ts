@@ -1,14 +1,14 @@
-import { setImmediate as immediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { IntakeError } from '@intake/contract'
 import type { FrameProducer } from '@intake/queue'
+import { systemClock, type Clock } from '@intake/runtime'
 import type { Row } from '../record/row.ts'
 
 export interface GroupCommit {
   /**
    * Resolves when the row is on stable storage.
    *
-   * @param deadline in milliseconds of `performance.now()`
+   * @param deadline in milliseconds of `clock.now()`
    * @throws {IntakeError} `queue_unavailable` (certainly not stored) or `outcome_unknown`
    */
   append(row: Row, deadline: number): Promise<void>
@@ -70,20 +70,21 @@ export function createGroupCommit(options: {
   producer: Pick<FrameProducer, 'add'>
   loopUtilization: () => number
   onStored: (rows: number) => void
+  clock?: Clock
 }): GroupCommit {
-  const { producer } = options
+  const { producer, clock = systemClock } = options
   let waiting: Waiting[] = []
   let scheduled = false
-  /** In milliseconds of `performance.now()`. */
+  /** In milliseconds of `clock.now()`. */
   let nextStart = 0
   const inFlight = new Set<Promise<void>>()
 
   function schedule(): void {
     if (scheduled || waiting.length === 0 || inFlight.size >= framesInFlightMax) return
     scheduled = true
-    const pauseMs = nextStart - performance.now()
-    if (pauseMs > 0) setTimeout(start, pauseMs)
-    else setImmediate(start)
+    const pauseMs = nextStart - clock.now()
+    if (pauseMs > 0) clock.setTimeout(start, pauseMs)
+    else clock.setImmediate(start)
   }
 
   function start(): void {
@@ -91,7 +92,7 @@ export function createGroupCommit(options: {
     const frame = takeFrame()
     const isLone = frame.length <= 1 && inFlight.size === 0
     // Rows that did not fit into this frame do not wait longer.
-    nextStart = isLone || waiting.length > 0 ? 0 : performance.now() + intervalMs()
+    nextStart = isLone || waiting.length > 0 ? 0 : clock.now() + intervalMs()
     const flight = flush(frame).finally(() => {
       inFlight.delete(flight)
       schedule()
@@ -139,7 +140,7 @@ export function createGroupCommit(options: {
 
   /** Rejects rows whose deadline has passed; they are certainly not stored. */
   function rejectExpired(): void {
-    const now = performance.now()
+    const now = clock.now()
     const expired = waiting.filter(({ deadline }) => deadline <= now)
     if (expired.length === 0) return
     waiting = waiting.filter(({ deadline }) => deadline > now)
@@ -177,7 +178,7 @@ export function createGroupCommit(options: {
     async close() {
       while (waiting.length > 0 || inFlight.size > 0) {
         await Promise.all(inFlight)
-        await immediate()
+        await new Promise<void>((resolve) => clock.setImmediate(resolve))
       }
     },
   }

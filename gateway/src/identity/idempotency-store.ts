@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { IntakeError, limits, type RecordKind } from '@intake/contract'
-import { isOutOfMemory, ReplyError, type Redis } from '@intake/redis'
-import { withTimeout } from '@intake/runtime'
+import { isOutOfMemory, ReplyError } from '@intake/redis'
+import { retryUntil, systemClock, type Clock } from '@intake/runtime'
 import type { ReservationLedger } from './reservation-ledger.ts'
-import { defineReserve, type ReserveReply } from './reserve-script.ts'
+import type { Reserve, ReserveReply } from './reserve-script.ts'
 
 export interface IdempotencyStore {
   /**
    * Resolves to the id that belongs to a key: the given one, or that of an earlier request with the
    * same key and fingerprint. A reservation lasts at least 72 hours, for feedback at least 30 days.
    *
-   * @param deadline in milliseconds of `performance.now()`
+   * @param deadline in milliseconds of `clock.now()`
    * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another fingerprint;
    * `keys_full` for a new key when there is no capacity for it; `queue_unavailable` when Redis does not
    * respond. In all cases nothing is stored
@@ -47,52 +46,54 @@ const idBytes = 16
  * Stores reservations in Redis: 9 bytes of the key's hash map to the id and the fingerprint, 22 bytes.
  */
 export function createIdempotencyStore(options: {
-  redis: Redis
+  reserve: Reserve
   ledger: Pick<ReservationLedger, 'buckets' | 'deepen' | 'hasRoom' | 'reserved' | 'refresh'>
+  clock?: Clock
 }): IdempotencyStore {
-  const { ledger } = options
-  const reserve = defineReserve(options.redis)
+  const { reserve, ledger, clock = systemClock } = options
 
-  async function attempt(reservation: Reservation): Promise<SettledReply | 'other days'> {
+  /** Reserving is idempotent: if the reply was lost, the next attempt finds the reservation. */
+  async function attempt(reservation: Reservation): Promise<SettledReply> {
     const { scope, apiKeyId, fingerprint, id } = reservation
     const kind = scope === 'feedback' ? 'feedback' : 'logs'
     const keyHash = hashKey(reservation)
     const buckets = ledger.buckets(kind, keyHash)
-    if (buckets === undefined) return 'other days'
-    const reply = await reserve({
-      ...buckets,
-      field: keyHash.subarray(-fieldBytes),
-      value: Buffer.from(id.replaceAll('-', '') + fingerprint, 'hex'),
-      mayWrite: ledger.hasRoom(kind, apiKeyId),
-      keptDays: limits.keyDays[kind],
-    })
+    const reply =
+      buckets === undefined
+        ? 'other days'
+        : await reserve({
+            ...buckets,
+            field: keyHash.subarray(-fieldBytes),
+            value: Buffer.from(id.replaceAll('-', '') + fingerprint, 'hex'),
+            mayWrite: ledger.hasRoom(kind, apiKeyId),
+            keptDays: limits.keyDays[kind],
+          })
+    if (reply === 'other days') {
+      await ledger.refresh()
+      throw new Error('the days of reservations have changed')
+    }
     if (reply === 'more levels') {
-      ledger.deepen(kind, buckets.levels)
+      ledger.deepen(kind, buckets?.levels ?? 0)
       return attempt(reservation)
     }
     if (reply === 'reserved') ledger.reserved(kind, apiKeyId)
     return reply
   }
 
-  /** Reserving is idempotent: if the reply was lost, the next attempt finds the reservation. */
   async function untilAnswered(reservation: Reservation, deadline: number): Promise<SettledReply> {
-    for (;;) {
-      let cause: unknown
-      try {
-        const remainingMs = Math.max(deadline - performance.now(), 0)
-        const timeoutMs = Math.min(attemptTimeoutMs, remainingMs)
-        const reply = await withTimeout(attempt(reservation), timeoutMs, 'reserving a key')
-        if (reply !== 'other days') return reply
-        await withTimeout(ledger.refresh(), timeoutMs, 'reading the days of reservations')
-      } catch (error) {
-        cause = error
-      }
-      if (cause instanceof ReplyError || performance.now() + pauseMs >= deadline) {
-        throw isOutOfMemory(cause)
-          ? new IntakeError('queue_full', 'The queue has no memory left.', { cause })
-          : new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
-      }
-      await pause(pauseMs)
+    try {
+      return await retryUntil(() => attempt(reservation), {
+        what: 'reserving a key',
+        deadline,
+        attemptTimeoutMs,
+        pauseMs,
+        isFinal: (error) => error instanceof ReplyError,
+        clock,
+      })
+    } catch (cause) {
+      throw isOutOfMemory(cause)
+        ? new IntakeError('queue_full', 'The queue has no memory left.', { cause })
+        : new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
     }
   }
 

@@ -1,6 +1,6 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
-import { withTimeout } from '@intake/runtime'
+import { startPolling, withTimeout } from '@intake/runtime'
 import { bucketsOf, levelsMax, type Buckets, type Day } from './reservation-buckets.ts'
 import { createReservationUsage } from './reservation-usage.ts'
 
@@ -49,8 +49,6 @@ export function createReservationLedger(options: {
   const levels: Record<RecordKind, number> = { logs: 1, feedback: 1 }
   let today: Day | undefined
   let asking: Promise<void> | undefined
-  let timer: NodeJS.Timeout | undefined
-  let closed = false
 
   const reservationsMax = (kind: RecordKind) =>
     ((memoryBytes() ?? 0) * shares[kind]) / reservationBytes
@@ -67,11 +65,7 @@ export function createReservationLedger(options: {
       asking = undefined
     }))
 
-  async function poll(): Promise<void> {
-    await refresh().catch(options.onError)
-    if (!closed) timer = setTimeout(() => void poll(), today === undefined ? 100 : intervalMs)
-  }
-  void poll()
+  const polling = startPolling({ poll: refresh, intervalMs, onError: options.onError })
 
   return {
     buckets: (kind, keyHash) =>
@@ -93,9 +87,6 @@ export function createReservationLedger(options: {
           : []
       }),
     refresh,
-    close() {
-      closed = true
-      clearTimeout(timer)
-    },
+    close: polling.close,
   }
 }

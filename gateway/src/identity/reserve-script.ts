@@ -49,8 +49,10 @@ export type ReserveReply = Buffer | 'reserved' | 'no room' | 'other days' | 'mor
 
 const replies = ['no room', 'reserved', 'other days', 'more levels'] as const
 
+export type Reserve = (call: ReserveCall) => Promise<ReserveReply>
+
 /** Registers the script as a command; the client sends the script again when Redis does not have it. */
-export function defineReserve(redis: Redis): (call: ReserveCall) => Promise<ReserveReply> {
+export function defineReserve(redis: Redis): Reserve {
   redis.defineCommand('intakeReserve', { lua: script })
   const { intakeReserveBuffer } = redis as unknown as {
     intakeReserveBuffer: (...args: (Buffer | string | number)[]) => Promise<Buffer | 0 | 1 | 2 | 3>

@@ -9,6 +9,7 @@ import {
   type Reservation,
 } from '../../src/identity/idempotency-store.ts'
 import { createReservationLedger } from '../../src/identity/reservation-ledger.ts'
+import { defineReserve } from '../../src/identity/reserve-script.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
@@ -32,7 +33,7 @@ async function createStore(
   })
   t.teardown(() => ledger.close())
   if (options.refresh ?? true) await ledger.refresh()
-  return { ledger, store: createIdempotencyStore({ redis: connection, ledger }) }
+  return { ledger, store: createIdempotencyStore({ reserve: defineReserve(connection), ledger }) }
 }
 
 const soon = () => performance.now() + 60_000

@@ -1,3 +1,4 @@
+import { startPolling } from '@intake/runtime'
 import { hashSecret, type ApiKey, type ApiKeyStore } from './store.ts'
 
 export interface ApiKeyDirectory {
@@ -7,8 +8,6 @@ export interface ApiKeyDirectory {
   find(secret: string): ApiKey | undefined
   close(): void
 }
-
-const firstRetryMs = 100
 
 /**
  * Keeps all keys in memory and reads them again every `intervalMs`, with shorter intervals until the
@@ -22,21 +21,15 @@ export function watchApiKeys(options: {
   let keys: Map<string, ApiKey> | undefined
   /** Secrets looked up since the last refresh, so that each is hashed once per refresh. */
   const found = new Map<string, ApiKey>()
-  let timer: NodeJS.Timeout | undefined
-  let closed = false
 
-  const refresh = async (retryMs: number): Promise<void> => {
-    try {
+  const { close } = startPolling({
+    async poll() {
       keys = await options.store.load()
       found.clear()
-    } catch (error) {
-      options.onError(error)
-    }
-    const pauseMs = keys === undefined ? retryMs : options.intervalMs
-    const nextRetryMs = Math.min(2 * retryMs, options.intervalMs)
-    if (!closed) timer = setTimeout(() => void refresh(nextRetryMs), pauseMs)
-  }
-  void refresh(firstRetryMs)
+    },
+    intervalMs: options.intervalMs,
+    onError: options.onError,
+  })
 
   return {
     isLoaded: () => keys !== undefined,
@@ -47,9 +40,6 @@ export function watchApiKeys(options: {
       if (key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now()) return undefined
       return key
     },
-    close() {
-      closed = true
-      clearTimeout(timer)
-    },
+    close,
   }
 }

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { StartError } from '@intake/supervisor'
 
-
 const run = promisify(execFile)
 const aptTimeoutMs = 120_000
 const defaultCacheDir = fileURLToPath(

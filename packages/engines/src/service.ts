@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Child } from '@intake/supervisor'
 
-
 /** One running service of the stack. */
 export interface Service extends Pick<Child, 'name' | 'pid' | 'exited' | 'stop' | 'kill'> {
   /** Where it listens, with the credentials. */

@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import http from 'node:http'
 import https from 'node:https'
 import { Client, S3Error } from 'minio'
 import { IntakeError } from '@intake/contract'
-import { withTimeout } from '@intake/runtime'
+import { retryUntil, withTimeout } from '@intake/runtime'
 import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
@@ -63,20 +62,18 @@ export function createObjectStore(options: {
   return {
     async put({ key, body, contentType, sha256 }) {
       const headers = { 'Content-Type': contentType, 'x-amz-meta-sha256': sha256 }
-      const deadline = performance.now() + timeoutMs
-      for (;;) {
-        try {
-          const left = deadline - performance.now()
-          const attempt = client.putObject(bucket, key, body, body.length, headers)
-          await withTimeout(attempt, Math.min(attemptMs, left), 'storing an attachment')
-          return
-        } catch (cause) {
-          if (isFinal(cause) || performance.now() + pauseMs >= deadline) {
-            const detail = 'The attachment store did not accept the attachments.'
-            throw new IntakeError('storage_unavailable', detail, { cause })
-          }
-        }
-        await pause(pauseMs)
+      const attempt = () => client.putObject(bucket, key, body, body.length, headers)
+      try {
+        await retryUntil(attempt, {
+          what: 'storing an attachment',
+          deadline: performance.now() + timeoutMs,
+          attemptTimeoutMs: attemptMs,
+          pauseMs,
+          isFinal,
+        })
+      } catch (cause) {
+        const detail = 'The attachment store did not accept the attachments.'
+        throw new IntakeError('storage_unavailable', detail, { cause })
       }
     },
 

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause, type Clock } from '@intake/runtime'
 import type { Waiting } from './job-source.ts'
 
 const gatherMs = 350
@@ -17,24 +17,25 @@ const idleMaxMs = 5_000
 export function createClaimTurn(options: {
   peek: () => Promise<Waiting>
   signal: AbortSignal
+  clock: Clock
 }): (framesMax: number) => Promise<void> {
-  const { peek, signal } = options
+  const { peek, signal, clock } = options
   let intervalMs = gatherMs
 
   return async (framesMax) => {
-    const idleSince = performance.now()
+    const idleSince = clock.now()
     let oldestBefore: string | undefined
     while (!signal.aborted) {
       const { count, oldest } = await peek()
       if (count >= framesMax) return
       const isUnclaimed = oldest !== undefined && oldest === oldestBefore
-      if (isUnclaimed || performance.now() - idleSince >= idleMaxMs) {
+      if (isUnclaimed || clock.now() - idleSince >= idleMaxMs) {
         intervalMs = gatherMs
         return
       }
       if (oldestBefore !== undefined) intervalMs = standbyMs
       oldestBefore = oldest
-      await pause(intervalMs, undefined, { signal })
+      await pause(intervalMs, { clock, signal })
     }
   }
 }

@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { withTimeout } from '@intake/runtime'
+import { pause, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { createBatchRoom, type BatchLimits } from './batch-room.ts'
 import { createClaimTurn } from './claim-turn.ts'
 import type { Backlog, ClaimedJob, JobSource } from './job-source.ts'
@@ -66,12 +65,13 @@ export function createFrameConsumer(options: {
   onError: (error: Error) => void
   onUnreadable: (error: FrameError) => void
   onLocksLost: (frames: number) => void
+  clock?: Clock
 }): FrameConsumer {
-  const { source, onError, onUnreadable, onLocksLost } = options
+  const { source, onError, onUnreadable, onLocksLost, clock = systemClock } = options
   const closing = new AbortController()
   const { signal } = closing
-  const untilDue = createClaimTurn({ peek: source.peek, signal })
-  const locks = createLockRenewal({ renew: source.renew, onError, onLost: onLocksLost })
+  const untilDue = createClaimTurn({ peek: source.peek, signal, clock })
+  const locks = createLockRenewal({ renew: source.renew, onError, onLost: onLocksLost, clock })
   /**
    * Claimed, but in no batch yet: they did not fit into the last one, or were claimed by a completion.
    */
@@ -122,7 +122,7 @@ export function createFrameConsumer(options: {
     // Each command releases the lock, so a concurrent renewal would report it as lost.
     for (const job of jobs) locks.delete(job)
     const commands = jobs.map((job) =>
-      withTimeout(command(job), commandTimeoutMs, 'a queue command'),
+      withTimeout(command(job), commandTimeoutMs, 'a queue command', clock),
     )
     return succeeded(await Promise.allSettled(commands))
   }
@@ -191,7 +191,7 @@ export function createFrameConsumer(options: {
         } catch (error) {
           if (signal.aborted) break
           onError(error as Error)
-          await pause(errorPauseMs, undefined, { signal }).catch(() => {})
+          await pause(errorPauseMs, { clock, signal }).catch(() => {})
         }
       }
       await forEach(

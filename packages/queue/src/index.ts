@@ -6,6 +6,13 @@ export {
   type FrameConsumer,
 } from './consumer.ts'
 export { createFrame, FrameError, openFrame, type Frame } from './frame.ts'
-export { createJobSource, type Backlog, type JobSource } from './job-source.ts'
+export { createJobSink, type JobSink } from './job-sink.ts'
+export {
+  createJobSource,
+  type Backlog,
+  type ClaimedJob,
+  type JobSource,
+  type Waiting,
+} from './job-source.ts'
 export { queueNames, queuePrefix } from './names.ts'
 export { createFrameProducer, type FrameProducer } from './producer.ts'

@@ -1,4 +1,4 @@
-import { withTimeout } from '@intake/runtime'
+import { withTimeout, type Clock, type Timer } from '@intake/runtime'
 import type { ClaimedJob, JobSource } from './job-source.ts'
 
 export interface LockRenewal {
@@ -16,15 +16,21 @@ export function createLockRenewal(options: {
   onError: (error: Error) => void
   /** Called with the number of claimed jobs that another worker may have too. */
   onLost: (jobs: number) => void
+  clock: Clock
 }): LockRenewal {
-  const { renew, onError, onLost } = options
+  const { renew, onError, onLost, clock } = options
   const claimed = new Set<ClaimedJob>()
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
+
+  function renewAgain(): void {
+    timer = clock.setTimeout(renewAgain, intervalMs)
+    void renewAll()
+  }
 
   async function renewAll(): Promise<void> {
     const jobs = [...claimed]
     try {
-      const lost = new Set(await withTimeout(renew(jobs), timeoutMs, 'lock renewal'))
+      const lost = new Set(await withTimeout(renew(jobs), timeoutMs, 'lock renewal', clock))
       // A job that has been completed meanwhile has no lock to lose.
       const affected = jobs.filter((job) => lost.has(job.id) && claimed.has(job))
       if (affected.length > 0) onLost(affected.length)
@@ -36,12 +42,12 @@ export function createLockRenewal(options: {
   return {
     add(job) {
       claimed.add(job)
-      timer ??= setInterval(() => void renewAll(), intervalMs)
+      timer ??= clock.setTimeout(renewAgain, intervalMs)
     },
     delete(job) {
       claimed.delete(job)
       if (claimed.size > 0) return
-      clearInterval(timer)
+      clock.clearTimeout(timer)
       timer = undefined
     },
   }

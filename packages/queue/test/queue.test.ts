@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { Queue } from 'bullmq'
 import t, { type Test } from 'tap'
-import { queueNames, queuePrefix, type Frame } from '@intake/queue'
+import type { RecordKind } from '@intake/contract'
 import { connectRedis, type Redis } from '@intake/redis'
 import { startRedis } from '@intake/engines'
 import { createDataDir } from '../../../test/kit/data-dir.ts'
@@ -12,8 +12,12 @@ import { startStopwatch } from '../../../test/kit/stopwatch.ts'
 import {
   createFrameConsumer,
   createFrameProducer,
+  createJobSink,
   createJobSource,
+  queueNames,
+  queuePrefix,
   type BatchLimits,
+  type Frame,
 } from '../src/index.ts'
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
@@ -32,11 +36,15 @@ function connect(t: Test, role: 'producer' | 'consumer'): Redis {
   return redis
 }
 
+function createProducer(t: Test, redis: Redis, kind: RecordKind = 'logs') {
+  const sink = createJobSink({ redis, kind })
+  t.teardown(() => sink.close())
+  return createFrameProducer({ sink })
+}
+
 function produce(t: Test) {
   const redis = connect(t, 'producer')
-  const producer = createFrameProducer({ redis, kind: 'logs' })
-  t.teardown(() => producer.close())
-  return { redis, producer }
+  return { redis, producer: createProducer(t, redis) }
 }
 
 const wide: BatchLimits = { framesMax: 1_000, gzipBytesMax: 1e9, jsonBytesMax: 1e9 }
@@ -237,7 +245,7 @@ t.test('what was claimed and not handed over goes back when the consumer closes'
 t.test('queue_unavailable within the deadline while Redis was never reached', async (t) => {
   const redis = connectRedis({ url: 'redis://127.0.0.1:1', role: 'producer', onError: () => {} })
   t.teardown(() => redis.disconnect())
-  const producer = createFrameProducer({ redis, kind: 'logs' })
+  const producer = createProducer(t, redis)
   const elapsedMs = startStopwatch(t)
   await t.rejects(producer.add(frame('x'), soon(300)), { code: 'queue_unavailable' })
   t.ok(elapsedMs() < 1_000)
@@ -276,7 +284,7 @@ t.test(
     await once(redis, 'ready')
     kill(redisServer.pid, 'SIGSTOP')
     // The producer makes its first contact with Redis while Redis is frozen.
-    const producer = createFrameProducer({ redis, kind: 'feedback' })
+    const producer = createProducer(t, redis, 'feedback')
     try {
       await t.rejects(producer.add(frame('refused'), soon(300)), { code: 'queue_unavailable' })
     } finally {

@@ -1,3 +1,4 @@
+import { startPolling } from '@intake/runtime'
 import { readClock, type ClockReading } from './clock.ts'
 import type { Redis } from './connect.ts'
 import { findDurabilityViolations } from './durability.ts'
@@ -28,7 +29,6 @@ export interface RedisPoll {
 }
 
 const configIntervalMs = 60_000
-const firstRetryMs = 100
 
 /** The state of a Redis that refuses even reads. */
 const unknown: Omit<RedisState, 'writeRefusal'> = {
@@ -59,9 +59,6 @@ export function pollRedisState(options: {
   let state: RedisState | undefined
   let durabilityViolations: string[] = []
   let configReadAt = -Infinity
-  let timer: NodeJS.Timeout | undefined
-  let endPause = () => {}
-  let closed = false
 
   async function readConfig(): Promise<void> {
     if (performance.now() - configReadAt < configIntervalMs) return
@@ -88,45 +85,27 @@ export function pollRedisState(options: {
     }
   }
 
-  async function poll(): Promise<void> {
-    try {
+  const polling = startPolling({
+    async poll() {
       const before = state?.writeRefusal
       state = await readState()
       if (state.writeRefusal !== before) options.onWriteRefusal(state.writeRefusal)
-    } catch (error) {
-      if (!closed) options.onError(error)
-    }
-  }
-
-  async function pollUntilClosed(): Promise<void> {
-    for (let retryMs = firstRetryMs; ; retryMs = Math.min(2 * retryMs, intervalMs)) {
-      await poll()
-      if (closed) return
-      await new Promise<void>((resolve) => {
-        endPause = resolve
-        timer = setTimeout(resolve, state === undefined ? retryMs : intervalMs)
-      })
-    }
-  }
-
-  function pollNow(): void {
-    clearTimeout(timer)
-    endPause()
-  }
+    },
+    intervalMs,
+    onError: options.onError,
+  })
   function onReady(): void {
     configReadAt = -Infinity
     // Each poll of a replica closes the connection: without the pause, polls would follow each other.
-    if (state?.writeRefusal === undefined) pollNow()
+    if (state?.writeRefusal === undefined) polling.pollNow()
   }
   redis.on('ready', onReady)
-  void pollUntilClosed()
 
   return {
     state: () => state,
     close() {
-      closed = true
       redis.off('ready', onReady)
-      pollNow()
+      polling.close()
     },
   }
 }

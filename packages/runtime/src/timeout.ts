@@ -1,3 +1,5 @@
+import { systemClock, type Clock, type Timer } from './clock.ts'
+
 export class TimeoutError extends Error {
   override name = 'TimeoutError'
 }
@@ -6,14 +8,22 @@ export class TimeoutError extends Error {
  * Settles like `work`, or rejects with `TimeoutError` after `ms` milliseconds. The work keeps running:
  * its outcome is then unknown, and its late rejection is not an unhandled one.
  */
-export async function withTimeout<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
+export async function withTimeout<T>(
+  work: Promise<T>,
+  ms: number,
+  what: string,
+  clock: Clock = systemClock,
+): Promise<T> {
+  let timer: Timer | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimeoutError(`${what} took longer than ${ms} ms`)), ms)
+    timer = clock.setTimeout(
+      () => reject(new TimeoutError(`${what} took longer than ${ms} ms`)),
+      ms,
+    )
   })
   try {
     return await Promise.race([work, late])
   } finally {
-    clearTimeout(timer)
+    clock.clearTimeout(timer)
   }
 }

@@ -5,7 +5,6 @@ import { StartError } from '@intake/supervisor'
 import { writePrivateJson } from './private-json.ts'
 import { randomSecret } from '@intake/engines'
 
-
 /** What protects the embedded services, and the first API key. */
 export interface Secrets {
   redisPassword: string

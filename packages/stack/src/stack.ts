@@ -2,7 +2,13 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Endpoints } from '@intake/runtime'
 import { setUp } from '@intake/setup'
-import { type Lock, lockDataDir, messageOf, StartError, type SupervisedProcess } from '@intake/supervisor'
+import {
+  type Lock,
+  lockDataDir,
+  messageOf,
+  StartError,
+  type SupervisedProcess,
+} from '@intake/supervisor'
 import { type Apps, createApps } from './apps.ts'
 import { claimPorts, type StackPorts } from './claim-ports.ts'
 import { claimDataFormat } from './data-format.ts'

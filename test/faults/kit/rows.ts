@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { createFrameProducer } from '@intake/queue'
+import { createFrameProducer, createJobSink } from '@intake/queue'
 import type { Cluster } from './cluster.ts'
 import type { History } from './history.ts'
 import type { Payload } from './payload.ts'
@@ -49,7 +49,8 @@ export async function enqueueRows(options: {
   frames: { seq: number; id: string; json: string }[][]
 }): Promise<void> {
   const { cluster, history, frames } = options
-  const producer = createFrameProducer({ redis: cluster.keys, kind: 'logs' })
+  const sink = createJobSink({ redis: cluster.keys, kind: 'logs' })
+  const producer = createFrameProducer({ sink })
   try {
     for (const rows of frames) {
       for (const { seq } of rows) {
@@ -63,7 +64,7 @@ export async function enqueueRows(options: {
       }
     }
   } finally {
-    await producer.close()
+    await sink.close()
   }
 }
 

@@ -1,0 +1,44 @@
+/** Identifies a timer of the clock that made it. */
+export type Timer = object
+
+/** Time and chance. Tests replace it, so that a run depends only on its inputs. */
+export interface Clock {
+  /** Milliseconds, monotonic; the starting point is arbitrary. */
+  now(): number
+  setTimeout(run: () => void, ms: number): Timer
+  clearTimeout(timer: Timer | undefined): void
+  setImmediate(run: () => void): void
+  /** 0 up to, not including, 1. */
+  random(): number
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  setTimeout: (run, ms) => setTimeout(run, ms),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
+  setImmediate: (run) => void setImmediate(run),
+  random: () => Math.random(),
+}
+
+/**
+ * Resolves after `ms` milliseconds.
+ *
+ * @throws the reason of `signal`, when it aborts
+ */
+export function pause(
+  ms: number,
+  { clock = systemClock, signal }: { clock?: Clock; signal?: AbortSignal } = {},
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    const abort = () => {
+      clock.clearTimeout(timer)
+      reject(signal?.reason as Error)
+    }
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort, { once: true })
+  })
+}

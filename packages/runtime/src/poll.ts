@@ -1,0 +1,54 @@
+export interface Polling {
+  /** Polls at once, unless a poll is in progress. */
+  pollNow(): void
+  close(): void
+}
+
+const firstRetryMs = 100
+
+/**
+ * Calls `poll` at once and then `intervalMs` after each poll has settled. Until the first success the
+ * intervals are shorter: they double from 100 ms.
+ *
+ * @param options.onError called when a poll rejects, unless polling was closed meanwhile
+ */
+export function startPolling(options: {
+  poll: () => Promise<void>
+  intervalMs: number
+  onError: (error: unknown) => void
+}): Polling {
+  const { poll, intervalMs, onError } = options
+  let hasSucceeded = false
+  let isClosed = false
+  let timer: NodeJS.Timeout | undefined
+  let endPause = () => {}
+
+  async function run(): Promise<void> {
+    for (let retryMs = firstRetryMs; ; retryMs = Math.min(2 * retryMs, intervalMs)) {
+      try {
+        await poll()
+        hasSucceeded = true
+      } catch (error) {
+        if (!isClosed) onError(error)
+      }
+      if (isClosed) return
+      await new Promise<void>((resolve) => {
+        endPause = resolve
+        timer = setTimeout(resolve, hasSucceeded ? intervalMs : retryMs)
+      })
+    }
+  }
+  void run()
+
+  const pollNow = () => {
+    clearTimeout(timer)
+    endPause()
+  }
+  return {
+    pollNow,
+    close() {
+      isClosed = true
+      pollNow()
+    },
+  }
+}

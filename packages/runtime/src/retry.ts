@@ -1,0 +1,41 @@
+import { pause, systemClock, type Clock } from './clock.ts'
+import { withTimeout } from './timeout.ts'
+
+/** One attempt, which must have no effect any more once it is abandoned. */
+export interface Attempt {
+  isAbandoned: boolean
+}
+
+/**
+ * Repeats `attempt` until it resolves. Rejects with the error of the last attempt when a repeat would not
+ * help, or when the deadline leaves no time for one.
+ *
+ * @param options.what subject of the error of an attempt that timed out
+ * @param options.deadline in milliseconds of `clock.now()`
+ * @param options.isFinal whether a repeat after this error would not help; default: never
+ */
+export async function retryUntil<Result>(
+  attempt: (attempt: Attempt) => Promise<Result>,
+  options: {
+    what: string
+    deadline: number
+    attemptTimeoutMs: number
+    pauseMs: number
+    isFinal?: (error: unknown) => boolean
+    clock?: Clock
+  },
+): Promise<Result> {
+  const { what, deadline, attemptTimeoutMs, pauseMs, isFinal, clock = systemClock } = options
+  for (;;) {
+    const remainingMs = deadline - clock.now()
+    const state: Attempt = { isAbandoned: false }
+    try {
+      if (remainingMs <= 0) throw new Error(`${what}: the deadline has passed`)
+      return await withTimeout(attempt(state), Math.min(attemptTimeoutMs, remainingMs), what, clock)
+    } catch (error) {
+      state.isAbandoned = true
+      if (isFinal?.(error) || clock.now() + pauseMs >= deadline) throw error
+    }
+    await pause(pauseMs, { clock })
+  }
+}

@@ -1,0 +1,8 @@
+import { systemClock, type Clock } from '@intake/runtime'
+
+/** Every timer is due at once. */
+export const hurriedClock: Clock = {
+  ...systemClock,
+  setTimeout: (run) => setImmediate(run),
+  clearTimeout: (timer) => clearImmediate(timer as NodeJS.Immediate | undefined),
+}
