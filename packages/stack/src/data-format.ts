@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { writePrivateJson } from './secrets.ts'
 import { StartError } from './start-error.ts'
 
-/** Of everything in a data directory. Grows when this version cannot use what earlier ones wrote. */
+/** Format of a data directory. Increased when a version cannot use the data of earlier versions. */
 const format = 2
 
 const foldersWithData = ['redis', 'clickhouse', 's3']
 
 /**
- * Marks a data directory that holds no data yet with the format, and leaves one of this format alone.
+ * Writes the format into a data directory that holds no data yet; accepts one that has this format.
  *
  * @throws {StartError} the data has another format
  */
@@ -30,6 +30,6 @@ function readFormat(path: string): unknown {
   try {
     return (JSON.parse(readFileSync(path, 'utf8')) as { format?: unknown }).format ?? null
   } catch {
-    return null // unreadable is no format that this version knows
+    return null // an unreadable file is an unknown format
   }
 }

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 
 import { writePrivateJson } from './secrets.ts'
 
-/** Where everything is while the stack runs; URLs with their credentials. */
+/** The addresses and processes of a running stack. URLs include the credentials. */
 export interface Endpoints {
   gateway: string
   gatewayAdmin: string
-  /** Of the first worker; null: the stack runs none. */
+  /** Of the first worker; null when the stack runs no worker. */
   workerAdmin: string | null
   redis: string
   clickhouse: string
   s3: string
   apiKey: string
-  /** Null: not part of the stack, or being started again. */
+  /** Null: not run by the stack, or being restarted. */
   pids: {
     redis: number | null
     clickhouse: number | null
@@ -24,15 +24,15 @@ export interface Endpoints {
 }
 
 export interface RunFiles {
-  /** True when the run before this one was killed, so that its processes may still be ending. */
+  /** True when the previous run was killed, so its processes may still be ending. */
   previousRunWasKilled: boolean
   writeEndpoints(endpoints: Endpoints): void
   remove(): void
 }
 
 /**
- * What a run keeps in the data directory only while it lasts: `endpoints.json`, which is there from
- * the moment all processes are ready, and a mark from the beginning.
+ * Creates the files that exist only during a run: a marker file from the beginning, and
+ * `endpoints.json` from the moment when all processes are ready.
  */
 export function createRunFiles(dataDir: string): RunFiles {
   const endpointsFile = join(dataDir, 'endpoints.json')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { randomSecret } from './service.ts'
 import { StartError } from './start-error.ts'
 
-/** What protects the embedded services, and the first API key. */
+/** The passwords of the embedded services, and the first API key. */
 export interface Secrets {
   redisPassword: string
   clickhousePassword: string
@@ -15,7 +15,7 @@ export interface Secrets {
   apiKey: string
 }
 
-/** The secrets of a data directory: made once, then kept in `secrets.json`, for its owner only. */
+/** Loads the secrets from `secrets.json`, which only its owner can read; creates missing ones. */
 export function loadSecrets(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets.json')
   const kept = readSecrets(path)
@@ -44,7 +44,7 @@ function readSecrets(path: string): Partial<Secrets> {
   }
 }
 
-/** Replaces the file in one step: a reader sees the old or the new one, never a part of it. */
+/** Replaces the file atomically: a reader sees the old or the new content, never part of it. */
 export function writePrivateJson(path: string, value: unknown) {
   const next = `${path}.${process.pid}.new`
   writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
