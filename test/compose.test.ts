@@ -5,18 +5,18 @@ import { WorkerConfig } from '../worker/src/config.ts'
 
 const lines = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8').split('\n')
 
-t.test('compose publishes every port on loopback, unless an operator says otherwise', async (t) => {
+t.test('compose publishes every port on loopback by default', async (t) => {
   const ports = lines.flatMap((line) => /[^\s'[\]]*:-\d+}:\d+(?=\W*$)/.exec(line)?.[0] ?? [])
   t.equal(ports.length, 6)
   for (const port of ports) t.match(port, /^(\$\{PUBLISH_HOST:-127\.0\.0\.1\}|127\.0\.0\.1):/)
 })
 
-t.test('compose creates no API key that is known beforehand', async (t) => {
+t.test('compose creates no API key with a known default', async (t) => {
   const [, value] = lines.join('\n').match(/INTAKE_API_KEY: (.*)/) ?? []
   t.equal(value, '${INTAKE_API_KEY:-}')
 })
 
-/** The settings that compose gives a service, with their values. */
+/** The settings that compose passes to a service, with their values. */
 function environmentOf(service: string): Map<string, string> {
   const text = lines.join('\n')
   const [, block = ''] =
@@ -29,7 +29,7 @@ function environmentOf(service: string): Map<string, string> {
   )
 }
 
-/** What the image of a process says itself: the addresses inside the container. */
+/** The settings that the image of a process sets: the addresses inside the container. */
 function imageSettings(target: string): string[] {
   const dockerfile = readFileSync(new URL('../deploy/Dockerfile', import.meta.url), 'utf8')
   return ['runtime', target].flatMap((stage) => {
@@ -43,7 +43,7 @@ for (const [service, config] of [
   ['gateway', GatewayConfig],
   ['worker', WorkerConfig],
 ] as const) {
-  t.test(`compose can set everything that the ${service} knows, and nothing else`, async (t) => {
+  t.test(`compose can set all settings of the ${service}, and no others`, async (t) => {
     const known = [...Object.keys(config.properties), 'LOG_LEVEL']
     const given = environmentOf(service)
     const fixed = imageSettings(service)
@@ -58,7 +58,7 @@ for (const [service, config] of [
       'not known',
     )
     for (const [name, value] of given) {
-      // Empty is the default of the process.
+      // Empty selects the default of the process.
       if (value.endsWith(':-}')) t.equal(value, `\${${name}:-}`)
     }
   })

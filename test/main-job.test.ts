@@ -81,7 +81,7 @@ interface StoredRow extends Record<string, unknown> {
   attachments: { key: string; bytes: number; sha256: string; content_type: string }[]
 }
 
-/** The row with this id as soon as it is there; fails when there are two. */
+/** The row with this id as soon as it exists; fails if there are two. */
 async function row(stack: RunningStack, view: string, id: string): Promise<StoredRow> {
   let rows: StoredRow[] = []
   await until(async () => {
@@ -115,14 +115,14 @@ async function countObjects(stack: RunningStack): Promise<number> {
 t.test('a stack, started twice on the same data', async (t) => {
   const stack = await startStack(t, { dataDir })
 
-  t.test('every printed curl line works as it stands', async (t) => {
-    const answers = await Promise.all(
+  t.test('every printed curl line works unchanged', async (t) => {
+    const responses = await Promise.all(
       stack.lines
         .filter(isCurl)
         .map(async (curl) => (await run('sh', ['-c', `${curl} -s --fail-with-body`])).stdout),
     )
-    // What the query finds is a matter of time.
-    const [log, batch, feedback, ...others] = answers
+    // The result of the query depends on timing.
+    const [log, batch, feedback, ...others] = responses
     t.match(log, '"Log successfully created"')
     t.match(batch, '"accepted":2,"rejected":0')
     t.match(feedback, '"Feedback successfully created"')
@@ -132,7 +132,7 @@ t.test('a stack, started twice on the same data', async (t) => {
     const batchLine = stack.lines.filter(isCurl)[1]!
     const { stdout: again } = await run('sh', ['-c', `${batchLine} -s --fail-with-body`])
     t.equal(ids(batch)?.length, 2)
-    t.same(ids(again), ids(batch), 'sent again, the same records')
+    t.same(ids(again), ids(batch), 'a retry returns the same records')
   })
 
   t.test('a log event is one row within 2 s, every field as it was sent', async (t) => {
@@ -175,7 +175,7 @@ t.test('a stack, started twice on the same data', async (t) => {
     }
   })
 
-  t.test('params as large as the body allows arrive whole', async (t) => {
+  t.test('params of the largest possible size arrive complete', async (t) => {
     const text = 'ß'.repeat(500_000)
     const body = JSON.stringify({ ...head, device: {}, log: { event: 'large', params: { text } } })
     const response = await post(stack, '/api/log', body)
@@ -184,7 +184,7 @@ t.test('a stack, started twice on the same data', async (t) => {
     t.equal((await row(stack, 'logs', id)).params['text'], text)
   })
 
-  t.test('a compressed batch: a row per accepted entry, a verdict for each', async (t) => {
+  t.test('a compressed batch: a row per accepted entry, a result for each entry', async (t) => {
     const logs = [
       { event: 'first', params: { n: 1 }, timestamp: '2026-11-20T10:00:00.250Z' },
       { event: 7 },
@@ -215,12 +215,12 @@ t.test('a stack, started twice on the same data', async (t) => {
       client_timestamp: '2026-11-20 10:00:00.250',
     })
     const again = await send()
-    t.equal(again[2].id, results[2].id, 'an entry with an id may be sent again')
+    t.equal(again[2].id, results[2].id, 'an entry with an id can be retried')
     await row(stack, 'logs', again[0].id)
     t.match(await row(stack, 'logs', again[2].id), { event: 'second', client_timestamp: null })
   })
 
-  t.test('four images arrive byte for byte, with the sha256 that the row says', async (t) => {
+  t.test('four images arrive byte for byte, with the sha256 in the row', async (t) => {
     const files = await Promise.all(imageNames.map((name) => readFile(new URL(name, imagesDir))))
     const form = new FormData()
     for (const [index, file] of files.entries()) {
@@ -251,7 +251,7 @@ t.test('a stack, started twice on the same data', async (t) => {
     }
   })
 
-  t.test('what is refused leaves no row and no object', async (t) => {
+  t.test('a refused request leaves no row and no object', async (t) => {
     const before = await stack.clickhouse.query('SELECT count() AS rows FROM intake.feedback')
     const objectsBefore = await countObjects(stack)
     const form = new FormData()
@@ -285,7 +285,7 @@ t.test('a stack, started twice on the same data', async (t) => {
       body: '{}',
     })
     t.equal(unknown.status, 401)
-    // Behind a marker that was sent later, everything sent earlier is visible.
+    // Once a marker that is sent later is visible, everything sent earlier is visible too.
     const marker = new FormData()
     marker.append('payload', JSON.stringify({ ...head, device: {}, feedback: { text: 'marker' } }))
     const { id } = (await (await post(stack, '/api/feedback', marker)).json()) as { id: string }
@@ -295,7 +295,7 @@ t.test('a stack, started twice on the same data', async (t) => {
     t.equal(await countObjects(stack), objectsBefore)
   })
 
-  t.test('Ctrl-C ends it within 10 s; a second start has the data and takes more', async (t) => {
+  t.test('Ctrl-C stops it within 10 s; a second start has the data and accepts more', async (t) => {
     const before = await stack.clickhouse.query('SELECT id FROM intake.logs ORDER BY id')
     t.ok(before.length > 0)
     const { workers, ...others } = stack.endpoints.pids

@@ -20,10 +20,10 @@ const sources = sourceDirs.flatMap((dir) =>
     .map((name) => readFileSync(join(root, dir, name), 'utf8')),
 )
 const source = sources.join('\n')
-/** As it is printed: texts of several literals in one piece. */
+/** As printed: with concatenated literals joined. */
 const printed = source.replaceAll(/['`] \+\s+['`]/g, '')
 
-/** By the library that ends the processes. */
+/** Printed by the library that stops the processes. */
 const printedByOthers = new Set(['killed by timeout'])
 
 t.test('every page that a log line or an error names exists', async (t) => {
@@ -33,7 +33,7 @@ t.test('every page that a log line or an error names exists', async (t) => {
   )
   t.ok(named.length >= 10, `${named.length} places`)
   for (const page of named) {
-    // A part that is computed stands for any text.
+    // A computed part matches any text.
     const pattern = new RegExp(`^${page.replaceAll(/\$\{[^}]*\}/g, '.+')}$`)
     t.ok(
       pages.some((one) => pattern.test(one)),
@@ -42,7 +42,7 @@ t.test('every page that a log line or an error names exists', async (t) => {
   }
 })
 
-t.test('every kind of a failed insert has its page', async (t) => {
+t.test('every kind of insert failure has its page', async (t) => {
   const [, kinds = ''] = /type FailureKind = ([^\n]*)/.exec(source) ?? []
   const names = Array.from(kinds.matchAll(/'(\w+)'/g), ([, kind]) => `insert-${kind}.md`)
   t.ok(names.length >= 4)
@@ -59,7 +59,7 @@ t.test('the list of symptoms names every page, and pages link to pages that exis
   }
 })
 
-t.test('the processes print the symptoms that are listed', async (t) => {
+t.test('the processes print the listed symptoms', async (t) => {
   const rows = read('README.md').matchAll(/^\| (.*?) *\| \[/gm)
   const symptoms = [...rows].flatMap(([, cell]) => cell!.match(/(?<=`)[^`]{2,}(?=`)/g) ?? [])
   t.ok(symptoms.length > 20, `${symptoms.length} symptoms`)

@@ -30,8 +30,8 @@ async function load(stack: RunningStack, event: string, count: number): Promise<
           log: { event, params: { index, screen: `screen-${index % 13}` } },
         }),
       })
-      const answer = (await body.json()) as { id: string }
-      if (statusCode === 201) acknowledged.push(answer.id)
+      const response = (await body.json()) as { id: string }
+      if (statusCode === 201) acknowledged.push(response.id)
     }
   }
   await Promise.all(Array.from({ length: 64 }, client))
@@ -79,10 +79,10 @@ async function startWorker(
   return { url: `http://127.0.0.1:${adminPort}`, stop }
 }
 
-/** As many as a load of that length may make: four a second, on a slow machine too, and forty at least. */
+/** The most inserts for a load of this length: four a second, but at least forty. */
 const insertsIn = (loadMs: number) => Math.max(40, Math.ceil((4 * loadMs) / 1_000))
 
-t.test('20,000 events over 64 connections are 20,000 rows in a handful of inserts', async (t) => {
+t.test('20,000 events over 64 connections are 20,000 rows in a few inserts', async (t) => {
   const stack = await startStack(t, { dataDir: createDataDir(t) })
   const began = performance.now()
   const acknowledged = await load(stack, 'burst', 20_000)
@@ -110,7 +110,7 @@ t.test('20,000 events over 64 connections are 20,000 rows in a handful of insert
   t.ok(inserts <= insertsMax, `${inserts} inserts of ${insertsMax}`)
   t.ok((parts['parts'] ?? 0) <= insertsMax)
 
-  t.test('with two more workers there are no more inserts', async (t) => {
+  t.test('two more workers do not cause more inserts', async (t) => {
     const more = [await startWorker(t, stack), await startWorker(t, stack)]
     const urls = [stack.endpoints.workerAdmin!, ...more.map(({ url }) => url)]
     const sharedBegan = performance.now()

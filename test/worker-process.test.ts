@@ -16,9 +16,9 @@ import { until } from './kit/running-stack.ts'
 
 const heapMiB = 128
 const frames = 370
-/** What deploy/README.md says. */
+/** As deploy/README.md states. */
 const residentMiBMax = 400
-/** As large as a frame of the gateway gets, and it hardly compresses. */
+/** As large as frames of the gateway get; the text hardly compresses. */
 const textBytes = 700_000
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '1gb' })
@@ -55,7 +55,7 @@ t.test('a worker with a small heap drains a backlog of large frames', async (t) 
   t.same(await worker.exited, [0, null], 'it was never restarted')
 })
 
-t.test('a worker ends on SIGTERM while Redis is frozen', async (t) => {
+t.test('a worker exits on SIGTERM while Redis is frozen', async (t) => {
   const worker = startWorkerProcess(t)
   await worker.isUp
   kill(redisServer.pid, 'SIGSTOP')

@@ -13,7 +13,7 @@ t.test('the defaults do not contradict each other', async () => {
 })
 
 t.test(
-  'a URL of another form is reported with all else that is wrong, without its value',
+  'an invalid URL is reported together with all other problems, without its value',
   async (t) => {
     const wrong = { PORT: 'abc', RATE_LIMIT_MAX: '-1', REDIS_URL: 'foo', S3_ENDPOINT: 'bar' }
     t.throws(() => load(wrong), {
@@ -22,12 +22,12 @@ t.test(
   },
 )
 
-t.test('the fewest connections that can be set take one request', async (t) => {
+t.test('the smallest possible CONNECTIONS_MAX allows one request', async (t) => {
   t.throws(() => load({ CONNECTIONS_MAX: '1' }), ConfigError)
   t.ok(createShares(load({ CONNECTIONS_MAX: '2' }).CONNECTIONS_MAX).take('key', 1))
 })
 
-t.test('a response may take as long as the longest feedback', async (t) => {
+t.test('the response timeout covers the longest feedback request', async (t) => {
   const times: [storage: number, enqueue: number, needed: number][] = [
     // A key is reserved and the record enqueued, around its images.
     [1_000, 10_000, 21_000],

@@ -10,7 +10,7 @@ interface Listener {
   listen(options: { host: string; port: number }): Promise<unknown>
 }
 
-/** A connection of its own, whose errors are its end. */
+/** Opens a new connection. Its errors are ignored; it then just ends. */
 export async function open(t: Test, { app }: { app: Listener }): Promise<Socket> {
   if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
@@ -21,7 +21,7 @@ export async function open(t: Test, { app }: { app: Listener }): Promise<Socket>
   return socket
 }
 
-/** Resolves with what has been received, at the first match or at the end of the connection. */
+/** Resolves with the received text, at the first match or at the end of the connection. */
 export function received(socket: Socket, pattern = /$^/): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -46,7 +46,7 @@ export function post(path: string, more: string[] = [], key = secret): string {
 
 export const json = 'content-type: application/json'
 
-/** A second passes at each look, and it looks all the time. */
+/** A sweep every 5 ms, at each of which one second has passed. */
 export function fastClock(): SweepClock {
   let now = 0
   return { now: () => (now += 1_000), intervalMs: 5 }

@@ -15,26 +15,26 @@ import type { SweepClock } from '../src/edge/sweep.ts'
 
 export const secret = 'a-secret-of-some-length'
 
-/** The gateway on in-memory ports, and what reached them. */
+/** A gateway with in-memory ports, and the data that reached them. */
 export interface TestGateway {
   app: FastifyInstance
   frames: Record<RecordKind, Frame[]>
   objects: Map<string, StoredObject>
   log: string[]
-  /** What the gateway sees of Redis; may be changed at any time. */
+  /** The state of Redis that the gateway sees; may be changed at any time. */
   state: RedisState
   /** Every row in every frame of a kind, parsed. */
   rows(kind: RecordKind): Record<string, unknown>[]
   release(): void
-  /** In the format of Prometheus. */
+  /** In Prometheus format. */
   metrics(): Promise<string>
-  /** What the next calls of a port do instead of succeeding. */
+  /** Errors with which the next calls of a port fail. */
   fail: {
     enqueue?: IntakeError | undefined
-    /** Instead of every frame after the first `frames`. */
+    /** The error for every frame after the first `frames`. */
     enqueueAfter?: { frames: number; error: IntakeError }
     put?: IntakeError | undefined
-    /** Of an idempotency key. */
+    /** The error for the reservation of an idempotency key. */
     reserve?: IntakeError | undefined
   }
 }

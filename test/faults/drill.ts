@@ -12,16 +12,16 @@ import { createPayloads } from './kit/payload.ts'
 import { startProducer, type Producer } from './kit/producer.ts'
 import { createRandom } from './kit/random.ts'
 
-/** What is done in turn, and what an operator will see of it. */
+/** The faults in order, and what an operator sees of each. */
 const steps: { say: string; expect: string; parts: (cluster: Cluster) => Killable[] }[] = [
   {
     say: 'a worker is killed',
-    expect: 'the other worker goes on; what the dead one had in hand comes back within 30 s',
+    expect: 'the other worker continues; frames of the dead one are redelivered within 30 s',
     parts: ({ workers }) => [workers[0]!],
   },
   {
     say: 'a gateway is killed',
-    expect: 'its clients find nobody, and repeat at the other gateway what has an idempotency key',
+    expect: 'its clients cannot connect; they retry keyed records at the other gateway',
     parts: ({ gateways }) => [gateways[0]!],
   },
   {
@@ -31,17 +31,17 @@ const steps: { say: string; expect: string; parts: (cluster: Cluster) => Killabl
   },
   {
     say: 'the S3 server is killed',
-    expect: 'feedback with images is refused and repeated; logs go on',
+    expect: 'feedback with images is refused and retried; logs are still accepted',
     parts: ({ s3 }) => [s3],
   },
   {
     say: 'Redis is killed',
-    expect: 'everything is refused with 503 until it is back; nothing accepted is lost',
+    expect: 'every request is refused with 503 until Redis is back; nothing accepted is lost',
     parts: ({ redis }) => [redis],
   },
   {
     say: 'everything is killed at once',
-    expect: 'connections are refused until it is back; nothing accepted is lost',
+    expect: 'connections are refused until all are back; nothing accepted is lost',
     parts: ({ redis, clickhouse, s3, gateways, workers }) => [
       redis,
       clickhouse,
@@ -59,14 +59,14 @@ interface Killable {
 const calmMs = 4_000
 const downMs = 4_000
 const rate = 200
-/** The view goes on without the number when ClickHouse is away. */
+/** How long the status line waits for the number from ClickHouse. */
 const viewPatienceMs = 700
 const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
 const began = performance.now()
 const dir = mkdtempSync(join(tmpdir(), 'intake-drill-'))
 const terminal = process.stdout.isTTY
 
-console.log('Intake drill: every part is killed under load. Takes less than two minutes.')
+console.log('Intake drill: every component is killed under load. Takes less than two minutes.')
 console.log('Starting Redis, ClickHouse, S3, two gateways and two workers on free ports ...')
 const random = createRandom(Date.now())
 const cluster = await startCluster({ dataDir: dir, root, random, gateways: 2, workers: 2 })
@@ -79,7 +79,7 @@ const { apiKey, inRotation } = cluster
 const producer = startProducer({ urls: inRotation, apiKey, history, payload, rate })
 say(`Load: ${rate} records a second, some with idempotency keys, some feedback with images.`)
 
-let now = 'all is well'
+let now = 'no fault'
 const view = setInterval(() => void showStatus(producer), 1_000)
 for (const step of steps) {
   await pause(calmMs)
@@ -90,11 +90,11 @@ for (const step of steps) {
   await pause(downMs)
   await Promise.all(parts.map((part) => part.start()))
   say('    started again')
-  now = 'all is well'
+  now = 'no fault'
 }
 await pause(calmMs)
-now = 'the load has ended, what is left is delivered'
-say(`>>> ${now}: what a killed worker had in hand comes back within 30 s`)
+now = 'the load has ended, the backlog drains'
+say(`>>> ${now}: frames of a killed worker are redelivered within 30 s`)
 await cluster.heal()
 await producer.stop()
 const { counts, violations } = await check({
@@ -112,22 +112,20 @@ say(`After ${seconds} s:`)
 say(`  ${counts.acknowledged} records were acknowledged (201).`)
 say(`  ${counts.visible} records are visible in ClickHouse, each once.`)
 say(
-  `  ${extra} of them lost their answer on the way: the sender could not know, no record is twice.`,
+  `  The responses for ${extra} of them were lost: the sender could not know. No record appears twice.`,
 )
-say(
-  `  ${counts.refused} attempts were refused (503 or no connection): visible only if repeated and`,
-)
+say(`  ${counts.refused} attempts were refused (503 or no connection): visible only if retried and`)
 say('  then acknowledged.')
 say(
-  `  Survived: ${counts.redeliveries} frames delivered again, ${counts.duplicateRows} rows inserted twice, ` +
-    `${counts.unknown} answers lost.`,
+  `  Survived: ${counts.redeliveries} redeliveries, ${counts.duplicateRows} rows inserted twice, ` +
+    `${counts.unknown} responses lost.`,
 )
 for (const violation of violations) say(`  BROKEN: ${violation}`)
 say('')
 say(
   violations.length === 0
-    ? 'VERDICT: kept. Acknowledged = visible, each once, every payload and image as it was sent.'
-    : 'VERDICT: BROKEN, see above.',
+    ? 'VERDICT: guarantees kept. Acknowledged = visible, each once, every payload and image as it was sent.'
+    : 'VERDICT: guarantees BROKEN, see above.',
 )
 await end(violations.length === 0 ? 0 : 1)
 
@@ -145,7 +143,7 @@ async function showStatus({ counts: countsOf }: Producer): Promise<void> {
     .catch(() => '?')
   const status =
     `${clock()}  attempts ${issued}  acknowledged ${acknowledged}  visible ${visible}  ` +
-    `refused ${refused}  no answer ${unknown}  frames in the queue ${frames}  | ${now}`
+    `refused ${refused}  outcome unknown ${unknown}  frames in the queue ${frames}  | ${now}`
   if (terminal) process.stdout.write(`\r\u001B[K${status.slice(0, process.stdout.columns - 1)}`)
   else console.log(status)
 }

@@ -8,14 +8,14 @@ import { scenarios } from './scenarios/index.ts'
 
 const { values } = parseArgs({
   options: {
-    /** Ids of scenarios; F33 means F33a and F33b too. */
+    /** Ids of scenarios; F33 includes F33a and F33b. */
     only: { type: 'string' },
     seed: { type: 'string' },
-    /** Leaves the data and logs of failed scenarios. */
+    /** Keeps the data and logs of failed scenarios. */
     keep: { type: 'boolean', default: false },
-    /** Plants bugs and expects the scenarios to see them. */
+    /** Plants bugs and expects the scenarios to detect them. */
     planted: { type: 'boolean', default: false },
-    /** A file for the results of a whole run. */
+    /** A file for the results of a complete run. */
     write: { type: 'string' },
   },
 })
@@ -34,7 +34,7 @@ function report(result: Result): void {
 
 if (planted) {
   const bugs = plantedBugs.filter(({ scenario }) => isWanted(scenario))
-  console.log(`${bugs.length} planted bugs, each must turn its scenario red, SEED=${seed}`)
+  console.log(`${bugs.length} planted bugs, each must make its scenario fail, SEED=${seed}`)
   for (const bug of bugs) report(await runPlanted(bug, { scenarios, root, seed }))
 } else {
   const chosen = scenarios.filter(({ id }) => isWanted(id))

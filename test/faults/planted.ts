@@ -6,13 +6,13 @@ import { copyBuilt, type Edit } from './kit/built-copy.ts'
 import { runScenario, type Result } from './run-scenario.ts'
 import type { Scenario } from './scenario.ts'
 
-/** A bug, put into a copy of the built code, and the scenario that must see it. */
+/** A bug planted in a copy of the built code, and the scenario that must detect it. */
 export interface PlantedBug {
   name: string
   scenario: string
   edits?: Edit[]
   cluster?: Partial<Scenario['cluster']>
-  /** One of the reasons for the red verdict must contain this. */
+  /** One of the reasons for the failure must contain this. */
   reason: string
 }
 
@@ -65,7 +65,7 @@ export const plantedBugs: PlantedBug[] = [
     name: 'FINAL is missing in the view of logs',
     scenario: 'F13',
     edits: [
-      // Whichever migration made the view last.
+      // Any migration may be the last to create the view.
       {
         file: 'packages/clickhouse/dist/migrate.js',
         find: 'clickhouse.command(statement);\n        await clickhouse.command(record',
@@ -76,11 +76,11 @@ export const plantedBugs: PlantedBug[] = [
     reason: 'visible twice',
   },
   {
-    name: 'deadlines are skipped',
+    name: 'timeouts are skipped',
     scenario: 'F24',
     edits: [
       {
-        file: 'packages/runtime/dist/deadline.js',
+        file: 'packages/runtime/dist/timeout.js',
         find: 'return await Promise.race([work, late]);',
         replace: 'late.catch(() => {}); return await work;',
       },
@@ -95,7 +95,7 @@ export const plantedBugs: PlantedBug[] = [
         replace: 'socketTimeout: 60_000',
       },
     ],
-    reason: 'late answer',
+    reason: 'late response',
   },
   {
     name: 'idempotency keys are ignored',
@@ -110,7 +110,7 @@ export const plantedBugs: PlantedBug[] = [
     reason: 'visible twice',
   },
   {
-    name: 'the time of a record is not the time inside its id',
+    name: 'the time of a record is not the time in its id',
     scenario: 'F24',
     edits: [
       {
@@ -127,7 +127,7 @@ export const plantedBugs: PlantedBug[] = [
     reason: 'visible twice',
   },
   {
-    name: 'rows are partitioned by their arrival',
+    name: 'rows are partitioned by received_at',
     scenario: 'F63b',
     edits: [
       {
@@ -139,10 +139,10 @@ export const plantedBugs: PlantedBug[] = [
     reason: 'no record is in two partitions',
   },
   {
-    name: 'a reservation is not atomic over midnight',
+    name: 'a reservation is not atomic across midnight',
     scenario: 'F63b',
     edits: [
-      // Each gateway goes by the day that it last heard of.
+      // Each gateway uses the day that it last read from Redis.
       {
         file: 'gateway/dist/identity/reserve-script.js',
         find: 'local today = day - ARGV[1]',
@@ -154,10 +154,10 @@ export const plantedBugs: PlantedBug[] = [
         replace: 'for i = today, 0, -1 do',
       },
     ],
-    reason: 'every repeat gets the same id',
+    reason: 'every retry gets the same id',
   },
   {
-    name: 'dead letters have the id alone for a key',
+    name: 'dead letters are keyed only by id',
     scenario: 'F20c',
     edits: [
       {
@@ -170,7 +170,7 @@ export const plantedBugs: PlantedBug[] = [
   },
 ]
 
-/** Runs the scenario of a bug on a copy of the code that has it. Passed: the scenario was red. */
+/** Runs the scenario of a bug on a copy of the code with the bug. Passes if the scenario fails. */
 export async function runPlanted(
   bug: PlantedBug,
   options: { scenarios: Scenario[]; root: string; seed: number },
@@ -189,7 +189,7 @@ export async function runPlanted(
     if (result.verdict === 'skipped') return { ...result, title }
     const seen =
       result.verdict === 'failed' && result.reasons.some((one) => one.includes(bug.reason))
-    const reasons = seen ? result.reasons : ['this bug was not noticed', ...result.reasons]
+    const reasons = seen ? result.reasons : ['this bug was not detected', ...result.reasons]
     return { ...result, title, verdict: seen ? 'passed' : 'failed', reasons }
   } finally {
     await rm(copy, { recursive: true, force: true })

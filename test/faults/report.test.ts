@@ -18,7 +18,7 @@ const passed = (id: string, counts: Counts): Result => {
   return { id, title: `what breaks in ${id}`, verdict: 'passed', reasons: [], counts, ms: 1_000 }
 }
 
-t.test('a run is believed only when everything that it is about has happened', async (t) => {
+t.test('a run counts only if every kind of event occurred at least once', async (t) => {
   t.same(neverHappened([passed('F1', survived)]), [])
   const lacking: Partial<Counts>[] = [
     { redeliveries: 0 },
@@ -33,7 +33,7 @@ t.test('a run is believed only when everything that it is about has happened', a
   }
 })
 
-t.test('what happened in any scenario counts for the whole run', async (t) => {
+t.test('an event in any scenario counts for the whole run', async (t) => {
   const nothing: Counts = { ...survived, redeliveries: 0, duplicateRows: 0, partialInserts: 0 }
   t.same(neverHappened([passed('F1', nothing), passed('F2', survived)]), [])
 })

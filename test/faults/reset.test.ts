@@ -19,14 +19,14 @@ async function open(): Promise<{ socket: Socket; peer: Socket }> {
   return { socket, peer: peer.on('error', () => undefined).resume() }
 }
 
-t.test('the peer is told that the connection was reset', async (t) => {
+t.test('the peer sees that the connection was reset', async (t) => {
   const { socket, peer } = await open()
   const closed = once(peer, 'close')
   reset(socket)
   await t.rejects(closed, { code: 'ECONNRESET' })
 })
 
-t.test('a connection is closed, whatever is on its way', async (t) => {
+t.test('a connection closes, whatever is in flight', async (t) => {
   const before: Record<string, (socket: Socket) => unknown> = {
     'a byte': (socket) => socket.write('a'),
     'a FIN': (socket) => socket.end(),
@@ -39,7 +39,7 @@ t.test('a connection is closed, whatever is on its way', async (t) => {
     const closed = once(socket, 'close')
     await act(socket)
     reset(socket)
-    await closed // rejects when an error comes instead
+    await closed // rejects on an error
     peer.destroy()
     t.ok(socket.destroyed, name)
   }

@@ -23,14 +23,14 @@ export interface Result {
 }
 
 export interface RunOptions {
-  /** Of the built code. */
+  /** Root of the built code. */
   root: string
   seed: number
-  /** Changes that are planted to see the scenario fail. */
+  /** Planted changes that must make the scenario fail. */
   planted?: Partial<Scenario['cluster']>
-  /** Added to each deadline of an answer, for a machine whose disk does much else. */
+  /** Added to each response time limit, for a machine with a busy disk. */
   slackMs?: number
-  /** Leaves the data and logs of a failed scenario where they are. */
+  /** Keeps the data and logs of a failed scenario. */
   keep?: boolean
 }
 

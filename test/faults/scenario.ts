@@ -3,23 +3,23 @@ import type { Producer } from './kit/producer.ts'
 import type { History } from './kit/history.ts'
 import type { Payload } from './kit/payload.ts'
 
-/** One fault at one moment, and what must hold beyond "conserved", which is always checked. */
+/** One fault at one moment, and what must hold besides conservation, which is always checked. */
 export interface Scenario {
-  /** As in the fault matrix, with a letter where one row needs several. */
+  /** As in the fault matrix, with a letter if one row needs several scenarios. */
   id: string
   title: string
   cluster?: Partial<Omit<ClusterOptions, 'dataDir' | 'root' | 'random'>>
-  /** Default: 150 records a second, one of 25 feedback, one of 4 keyed. */
+  /** Default: 150 records a second, one in 25 is feedback, one in 4 is keyed. */
   load?: { rate?: number; feedbackEvery?: number; keyedEvery?: number }
-  /** No answer is expected within its deadline, because the gateway itself is frozen. */
+  /** Response times are not checked, because the gateway itself is frozen. */
   lateAnswers?: boolean
-  /** How much later an answer may be because of the network, in milliseconds; default 0. */
+  /** Response time added by the network, in milliseconds; default 0. */
   networkMs?: number
-  /** Whoever gets no answer must not have been stored: no process is killed here. */
+  /** Every stored record must be acknowledged; for scenarios that kill no process. */
   everyStoredIsAnswered?: boolean
-  /** How long the backlog may stay as large as it is while it drains. */
+  /** How long the backlog may stay the same size while it drains. */
   drainStallMs?: number
-  /** Why it cannot run on this machine. */
+  /** Returns the reason if it cannot run on this machine. */
   cannotRun?: () => Promise<string | undefined>
   run(stage: Stage): Promise<void>
 }
@@ -32,18 +32,18 @@ export interface Stage {
   random: () => number
   /** The data directory of this run. */
   dir: string
-  /** Of the built code. */
+  /** Root of the built code. */
   root: string
   /** Resolves when this many more records have been issued. */
   issued(more: number): Promise<void>
   /** Resolves when this many more records have been acknowledged. */
   acknowledged(more: number): Promise<void>
-  /** A condition beyond conservation. */
+  /** A condition besides conservation. */
   expect(holds: boolean, sentence: string): void
-  /** Told by a scenario that has seen an insert which was stored in part. */
+  /** To be called when an insert was stored only in part. */
   sawPartialInsert(): void
-  /** Frames that are meant to stay in the queue. */
+  /** How many frames are meant to stay in the queue. */
   keeps(frames: number): void
-  /** Runs when the scenario ends, before the services do. */
+  /** Runs `work` at the end of the scenario, before the services stop. */
   later(work: () => Promise<unknown>): void
 }

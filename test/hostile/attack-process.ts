@@ -12,9 +12,9 @@ export interface Order {
 export type Outcome = { facts: Facts } | { failed: string }
 
 export interface AttackProcess {
-  /** Starts the attack of a case; resolves to what it did and saw. Its connections are open until `end`. */
+  /** Starts the attack of a case; resolves to its outcome. Its connections stay open until `end`. */
   attack(order: Order): Promise<Outcome>
-  /** Resolves when the process is gone. */
+  /** Kills the process; resolves when it has exited. */
   end(): Promise<void>
 }
 
@@ -22,12 +22,12 @@ export interface AttackProcess {
 const spareMs = 60_000
 const source = import.meta.url.endsWith('.ts') ? './attacker.ts' : './attacker.js'
 
-/** A process that can attack once. It loads its code while the gateway starts. */
+/** Starts a process for one attack. It loads its code while the gateway starts. */
 export function startAttackProcess(): AttackProcess {
   const child = fork(new URL(source, import.meta.url))
   const gone = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   const ended = gone.then(([code, signal]): Outcome => ({
-    failed: `its process ended with ${code ?? signal}`,
+    failed: `its process exited with ${code ?? signal}`,
   }))
   const told = once(child, 'message').then(([outcome]) => outcome as Outcome)
   let timer: NodeJS.Timeout | undefined

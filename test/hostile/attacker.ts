@@ -1,11 +1,11 @@
-// The process of an attack: apart from the innocent sender, whose clock its work must not disturb.
+// The process of an attack, separate so that it does not distort the innocent sender's measurements.
 import { setMaxListeners } from 'node:events'
 import { setPriority } from 'node:os'
 import { hostileCases } from './cases/index.ts'
 import type { Facts } from './hostile-case.ts'
 import type { Order, Outcome } from './attack-process.ts'
 
-// Whoever attacks has a machine of its own. Here it must not take the gateway's processor.
+// A real attacker has its own machine. Here it must not take the gateway's CPU.
 setPriority(5)
 
 function tell(outcome: Outcome): void {

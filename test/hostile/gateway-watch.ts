@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface GatewayWatch {
-  /** The most memory that the process has had, in MiB. */
+  /** Peak memory of the process in MiB. */
   peakMiB(): number
-  /** Files and connections that are open now. */
+  /** Open files and connections. */
   descriptors(): number
-  /** Processor time so far. */
+  /** CPU time so far. */
   cpuMs(): number
-  /** How long the main thread has waited for a processor so far. */
+  /** How long the main thread has waited for a CPU so far. */
   waitMs(): number
   stop(): void
 }
@@ -15,7 +15,7 @@ export interface GatewayWatch {
 const intervalMs = 100
 const ticksPerSecond = 100
 
-/** Reads `/proc`, so Linux only. The last values stay when the process ends. */
+/** Reads `/proc`, so Linux only. Keeps the last values when the process exits. */
 export function watchGateway(pid: number): GatewayWatch {
   let peakMiB = 0
   let descriptors = 0
@@ -27,13 +27,13 @@ export function watchGateway(pid: number): GatewayWatch {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
       peakMiB = Number(/VmHWM:\s*(\d+)/.exec(status)?.[1] ?? peakMiB * 1024) / 1024
       descriptors = readdirSync(`/proc/${pid}/fd`).length
-      // After the name, which may hold spaces: state is field 3, utime and stime are 14 and 15.
+      // Split after the name, which may contain spaces: state is field 3, utime and stime are 14 and 15.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
       cpuMs = ((Number(stat[11]) + Number(stat[12])) * 1_000) / ticksPerSecond
       const schedstat = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
       waitMs = Number(schedstat[1]) / 1_000_000
     } catch {
-      // It has ended; somebody else notices that.
+      // It has exited; `run-case.ts` detects that.
     }
   }
   const timer = setInterval(read, intervalMs)

@@ -1,9 +1,9 @@
-/** What an attack has at hand. It runs in a process of its own. */
+/** What an attack can use. It runs in its own process. */
 export interface Attacker {
   port: number
   /** A valid key, but not the innocent sender's. */
   apiKey: string
-  /** Aborted when the attack is over. Connections that are open then stay open until SIGTERM was tried. */
+  /** Aborted at the end of the attack. Open connections stay open until SIGTERM has been tried. */
   signal: AbortSignal
 }
 
@@ -12,7 +12,7 @@ export type Facts = { sent: number } & Record<string, number>
 
 export type Expect = (holds: boolean, sentence: string) => void
 
-/** One way to hurt the others, and what must hold beyond "the innocent sender notices nothing". */
+/** One attack, and what must hold besides "the innocent sender is not affected". */
 export interface HostileCase<Seen extends Facts = Facts> {
   /** A letter for the kind of attack (README.md) and a number. */
   id: string
@@ -20,9 +20,9 @@ export interface HostileCase<Seen extends Facts = Facts> {
   title: string
   /** Also part of `npm test`, with a shorter attack. */
   quick?: boolean
-  /** How long new requests are sent; default 10,000. */
+  /** How long new requests are sent, in milliseconds; default 10,000. */
   attackMs?: number
-  /** With less `sent` than this there was no attack, and the case proves nothing; default 4. */
+  /** The least `sent` for which the case proves something; default 4. */
   sentMin?: number
   /** Default 900. */
   memoryMiBMax?: number
@@ -30,17 +30,17 @@ export interface HostileCase<Seen extends Facts = Facts> {
   connectionsEndMs?: number
   /** An event of the innocent sender must be visible to analysts this long after its acknowledgement. */
   visibleMsMax?: number
-  /** ClickHouse is frozen during the attack, so what is sent becomes a backlog. */
+  /** ClickHouse is frozen during the attack, so a backlog builds up. */
   whileClickHouseIsFrozen?: boolean
   gatewayEnv?: Record<string, string>
-  /** What the sender does before the time of the attack starts. */
+  /** What the attacker does before the attack is timed. */
   prepare?(attacker: Omit<Attacker, 'signal'>): Promise<void>
-  /** Resolves when `signal` is aborted and what is under way has ended, or earlier. */
+  /** Resolves when `signal` is aborted and pending work has ended, or earlier. */
   attack(attacker: Attacker): Promise<Seen>
   judge?(seen: Seen, expect: Expect): void
 }
 
-/** Lets `judge` name the facts of its own `attack`. */
+/** Gives `judge` the type of the facts of its `attack`. */
 export function hostileCase<Seen extends Facts>(definition: HostileCase<Seen>): HostileCase {
   return definition
 }

@@ -4,38 +4,38 @@ import { createPayloads, type Payload } from '../faults/kit/payload.ts'
 import { startProducer } from '../faults/kit/producer.ts'
 import { until } from '../faults/kit/until.ts'
 
-/** What the innocent sender saw of a stretch of time. */
+/** What the innocent sender saw in a period. */
 export interface Notice {
   responses: number
   p50Ms: number
   slowestMs: number
-  /** Whatever is no acknowledgement, by code. */
+  /** Outcomes other than an acknowledgement, by code. */
   refusals: Record<string, number>
 }
 
 export interface Innocent {
   events: readonly Event[]
   payload: (seq: number) => Payload
-  /** An SQL condition for the rows of this sender. */
+  /** An SQL condition that selects the rows of this sender. */
   where: string
   /** Resolves when this many more records have been sent. */
   issued(more: number): Promise<void>
-  /** Starts a stretch; call the result to end it. */
+  /** Starts a period; call the result to end it. */
   observe(): () => Notice
-  /** Sends no more; resolves when every request has an outcome. */
+  /** Stops sending; resolves when every request has an outcome. */
   stop(): Promise<void>
 }
 
 const rate = 20
-/** One of so many records has this field too: a document that is parsed in turns with those of others. */
+/** One in this many records also has this field: its document is parsed in turns with others. */
 const largeEvery = 10
 const large = 'x'.repeat(20_000)
 
 /**
- * An app among others: 20 records a second, whatever became of the earlier ones, some of them feedback
- * with small images, every other over a fresh connection.
+ * Behaves like an ordinary app: 20 records a second, without waiting for responses, some of them feedback
+ * with small images, every other one over a new connection.
  *
- * @param options.run a number that no other sender on the same data has
+ * @param options.run a number that is unique among the senders on the same data
  */
 export function startInnocent(options: {
   url: string
@@ -43,7 +43,7 @@ export function startInnocent(options: {
   dir: string
   root: string
   run: number
-  /** See `createCpuWait`; the times are less this. */
+  /** See `createCpuWait`; subtracted from the times. */
   cpuWaitMs?: () => number
 }): Innocent {
   const { url, apiKey, dir, root, run, cpuWaitMs } = options
@@ -83,7 +83,7 @@ export function startInnocent(options: {
   }
 }
 
-/** Of a device that sends in this run only: the same keys from another device are other keys. */
+/** Gives the record a device of this run only: keys are separate per device. */
 function ofRun(record: Payload, run: number): Payload {
   const isLarge = Number(record.expected['seq']) % largeEvery === 1
   const device_uuid = String(record.body['device_uuid']).replace('-2f4f-', groupOf(run))

@@ -11,9 +11,9 @@ import { runCases } from './run-cases.ts'
 
 const { values } = parseArgs({
   options: {
-    /** Ids of cases; `a` means a1, a2, … */
+    /** Ids of cases; `a` stands for a1, a2, … */
     only: { type: 'string' },
-    /** Another directory with built code to judge; default: this one. */
+    /** Directory with the built code to test; default: this one. */
     root: { type: 'string' },
     /** A file for the results as JSON. */
     json: { type: 'string' },
@@ -21,7 +21,7 @@ const { values } = parseArgs({
     write: { type: 'string' },
     /** The JSON of an earlier run, shown beside this one in the page. */
     before: { type: 'string' },
-    /** Leaves logs and data. */
+    /** Keeps logs and data. */
     keep: { type: 'boolean', default: false },
   },
 })
@@ -45,7 +45,7 @@ const run: Run = {
 const before =
   values.before === undefined ? undefined : (JSON.parse(readFileSync(values.before, 'utf8')) as Run)
 
-goFirst()
+raisePriority()
 const dir = mkdtempSync(join(tmpdir(), 'intake-hostile-'))
 console.log(`${cases.length} cases${values.keep ? ` in ${dir}` : ''}`)
 await runCases({
@@ -57,7 +57,7 @@ await runCases({
   onResult(result) {
     run.results.push(result)
     console.log(line(result))
-    // After each case: a run that is ended early has its results too.
+    // After each case, so that an interrupted run has its results too.
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`)
     if (values.write !== undefined) writeFileSync(values.write, markdown(run, before))
   },
@@ -70,16 +70,16 @@ console.log(`${passed} passed, ${results.length - passed} failed`)
 process.exit(passed === results.length && passed > 0 ? 0 : 1)
 
 /**
- * Gives this process, and all that it starts, the processor before others of this machine, which are not
- * what is judged. That takes a right that not everybody has; without it a busy machine shows in the times.
+ * Gives this process and its children a higher priority than the rest of the machine. Without the right
+ * to do so, other load on the machine affects the times.
  */
-function goFirst(): void {
+function raisePriority(): void {
   try {
     setPriority(-15)
-    // Linux weighs whole sessions against each other first. This one goes on when the suite has ended.
+    // Linux first schedules whole sessions against each other. This session outlives the suite.
     writeFileSync('/proc/self/autogroup', '-15')
     process.once('exit', () => writeFileSync('/proc/self/autogroup', '0'))
   } catch {
-    // It runs like any other then.
+    // Runs at normal priority.
   }
 }

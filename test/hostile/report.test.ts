@@ -27,11 +27,11 @@ const hostile = {
   attack: () => Promise.resolve({ sent: 100 }),
 }
 
-t.test('a case passes when the innocent sender notices nothing', async (t) => {
+t.test('a case passes if the innocent sender is not affected', async (t) => {
   t.same(judge(hostile, fine, { slowestMsMax: 1_500 }), [])
 })
 
-t.test('each thing that must hold can fail a case alone', async (t) => {
+t.test('each condition alone can fail a case', async (t) => {
   const wrong: Partial<Seen>[] = [
     { before: { ...notice, slowestMs: 1_501 } },
     { during: { ...notice, responses: 0 } },

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { Notice } from './innocent.ts'
 import type { Result, Seen } from './result.ts'
 
-/** The results of a run, and what was judged by it. */
+/** The results of a run, and the version that was tested. */
 export interface Run {
   /** The last commit that changed the product. */
   commit: string
@@ -22,7 +22,7 @@ const codes = ({ refusals }: Notice) =>
 export function line(result: Result): string {
   const { id, title, seen, reasons, ms } = result
   const first = `${passed(result) ? 'ok  ' : 'FAIL'} ${id.padEnd(4)} ${title} (${Math.round(ms / 1_000)} s)`
-  const details = [...(seen ? numbers(seen) : []), ...reasons.map((reason) => `not met: ${reason}`)]
+  const details = [...(seen ? numbers(seen) : []), ...reasons.map((reason) => `failed: ${reason}`)]
   return [first, ...details.map((detail) => `     ${detail}`)].join('\n')
 }
 
@@ -30,20 +30,20 @@ function numbers(result: Seen) {
   const { before, during, facts, peakMiB, cpuShare, waitShare, load, exitMs } = result
   const { connectionsEndMs, visibleMs } = result
   const seen = Object.entries(facts ?? {}).map(([name, value]) => `${name} ${value}`)
-  const gone = connectionsEndMs === null ? '' : `, connections gone after ${connectionsEndMs} ms`
+  const gone = connectionsEndMs === null ? '' : `, connections closed after ${connectionsEndMs} ms`
   const visible = visibleMs === undefined ? '' : `, an event visible within ${visibleMs} ms`
   return [
     `before: p50 ${before.p50Ms} ms, slowest ${before.slowestMs} ms; ` +
       `during: ${during.responses} responses, p50 ${during.p50Ms} ms, slowest ${during.slowestMs} ms, ` +
       `refused ${codes(during) || 'none'}${visible}`,
-    `gateway: ${peakMiB} MiB, ${percent(cpuShare)} of a processor, waiting for it ${percent(waitShare)}, SIGTERM ${exitMs} ms${gone}; load ${load}`,
+    `gateway: ${peakMiB} MiB, ${percent(cpuShare)} of a CPU, waiting for it ${percent(waitShare)}, SIGTERM ${exitMs} ms${gone}; load ${load}`,
     ...(seen.length > 0 ? [`attack: ${seen.join(', ')}`] : []),
   ]
 }
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
-/** The page `docs/hostile-results.md`; `before` is a run of an earlier state of the product. */
+/** The page `docs/hostile-results.md`; `before` is a run of an earlier version. */
 export function markdown(run: Run, before?: Run): string {
   const { results, command, date, node, commit } = run
   const row = (texts: string[]) => `| ${texts.join(' | ')} |`
@@ -60,22 +60,22 @@ export function markdown(run: Run, before?: Run): string {
   const failed = results.filter((result) => !passed(result))
   const count = `${results.length - failed.length} of ${results.length} cases passed`
   return [
-    '# Results of the suite of hostile and careless senders',
+    '# Results of the hostile suite',
     '',
     `\`${command}\`, ${date}, commit ${commit}, Node ${node}: ${count}.`,
     ...(before ? [`Before: ${before.date}, commit ${before.commit}, Node ${before.node}.`] : []),
     '',
-    'Each case attacks a gateway of its own (heap limit 512 MB) for ten seconds over real sockets. Beside',
-    'it an innocent sender sends 20 records a second with another key, every other one over a fresh',
-    'connection. The table shows its median and slowest response from the start of the attack to two',
-    'seconds after its end, its requests without an acknowledgement, and the most memory that the gateway',
-    'had. A case passes when no response takes more than 1,500 ms, none is refused, the gateway has at most',
-    '900 MiB (500 in a), ends on SIGTERM with code 0, every acknowledged record is visible once, and what',
-    'the case itself demands holds. All processes share one machine, with a load average of',
-    `${Math.min(...loads)} to ${Math.max(...loads)} on ${availableParallelism()} processors, so times are upper limits.`,
+    'Each case attacks its own gateway (heap limit 512 MB) for ten seconds over real sockets. Meanwhile an',
+    'innocent sender sends 20 records a second with another key, every other one over a new connection. The',
+    'table shows its median and slowest response from the start of the attack to two seconds after its end,',
+    'its requests without an acknowledgement, and the peak memory of the gateway. A case passes if no',
+    'response takes more than 1,500 ms, no request is refused, the gateway uses at most 900 MiB (500 in a)',
+    'and exits on SIGTERM with code 0, every acknowledged record is visible once, and the conditions of the',
+    'case hold. All processes share one machine, with a load average of',
+    `${Math.min(...loads)} to ${Math.max(...loads)} on ${availableParallelism()} CPUs, so times are upper limits.`,
     '',
-    'Written by the run itself (`--write`), never by hand; how the suite works is in',
-    '[test/hostile](../test/hostile/README.md).',
+    'The run writes this file (`--write`); do not edit it. [test/hostile](../test/hostile/README.md) explains',
+    'how the suite works.',
     '',
     row([...head, ...headBefore]),
     row([...head, ...headBefore].map((_, at) => (at >= 2 ? '--:' : '---'))),

@@ -5,13 +5,13 @@ import type { Notice } from './innocent.ts'
 export interface Result {
   id: string
   title: string
-  /** Why it failed; empty: passed. */
+  /** Why it failed; empty if it passed. */
   reasons: string[]
   seen?: Seen
   ms: number
 }
 
-/** All that a verdict is made of. */
+/** What a verdict is based on. */
 export interface Seen {
   /** Of the innocent sender: before the attack, and from its start to two seconds after its end. */
   before: Notice
@@ -19,20 +19,20 @@ export interface Seen {
   attack: Outcome
   facts: Facts | undefined
   peakMiB: number
-  /** Of one processor, during the attack. */
+  /** Share of one CPU that the gateway used during the attack. */
   cpuShare: number
-  /** The share of that time in which it waited for a processor. */
+  /** Share of that time in which it waited for a CPU. */
   waitShare: number
-  /** Processes of this machine that wanted to run, on average over the last minute. */
+  /** Load average of the machine over the last minute. */
   load: number
-  /** How long after its start the attack's connections were gone; null: they were not. */
+  /** When the attack's connections were closed, after its start; null: they were not. */
   connectionsEndMs: number | null
-  /** Of an innocent event, after its acknowledgement; only where a case judges it. */
+  /** Of an innocent event, after its acknowledgement; only if the case checks it. */
   visibleMs?: number
   died: boolean
-  /** Of SIGTERM; null: it had to be killed. */
+  /** After SIGTERM; null: it had to be killed. */
   exitCode: number | null
   exitMs: number
-  /** What the checker of the fault suites has found. */
+  /** What the checker of the fault suites found. */
   violations: string[]
 }

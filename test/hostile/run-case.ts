@@ -14,26 +14,26 @@ import { watchVisibility } from './visibility.ts'
 
 export interface RunOptions {
   stage: Stage
-  /** Of the whole run; each case another one. */
+  /** Number of the case in the run; unique. */
   run: number
-  /** Default: what the case says. */
+  /** Default: that of the case. */
   attackMs?: number
-  /** Records of the innocent sender after the attack, 20 a second; before it half as many. */
+  /** Records of the innocent sender after the attack, 20 a second; half as many before it. */
   records: number
   slowestMsMax: number
   /**
-   * The times of the innocent sender are less what the services waited for a processor, for a machine
-   * that does much else.
+   * Subtracts the time that the services waited for a CPU from the times of the innocent sender, for a
+   * busy machine.
    */
   lessCpuWait?: boolean
 }
 
 const attackMsDefault = 10_000
-/** Connections that the innocent sender and the services may have more than before the attack. */
+/** Connections that the innocent sender and the services may open during the attack. */
 const descriptorsSpare = 8
 const exitMsMax = 15_000
 
-/** Runs one case with a gateway of its own. Rejects when the stage cannot be used any more. */
+/** Runs one case with its own gateway. Rejects if the stage is no longer usable. */
 export async function runCase(hostile: HostileCase, options: RunOptions): Promise<Result> {
   const started = performance.now()
   const seen = await play(hostile, options)
@@ -58,7 +58,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
   const cpuWait = options.lessCpuWait ? { cpuWaitMs: createCpuWait(pids) } : {}
   const innocent = startInnocent({ url, apiKey, dir, root, run, ...cpuWait })
   try {
-    // The first requests of a process are slow, whoever attacks.
+    // The first requests of a process are slow, even without an attack.
     await innocent.issued(10)
     const beforeEnds = innocent.observe()
     await innocent.issued(records / 2)
@@ -125,7 +125,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
   }
 }
 
-/** What of the innocent sender's records is not as it was told. A busy ClickHouse is asked again. */
+/** Checks the innocent sender's records against its responses. Retries if ClickHouse is busy. */
 async function violationsOf({ cluster }: Stage, innocent: Innocent): Promise<string[]> {
   const { events, payload, where } = innocent
   for (let attempt = 1; ; attempt++) {
@@ -133,12 +133,12 @@ async function violationsOf({ cluster }: Stage, innocent: Innocent): Promise<str
       const { violations } = await check({ cluster, events, payload, where })
       return violations
     } catch (error) {
-      if (attempt === 3) return [`what is visible cannot be read: ${(error as Error).message}`]
+      if (attempt === 3) return [`the visible rows cannot be read: ${(error as Error).message}`]
     }
   }
 }
 
-/** Resolves when the process has ended although nobody wanted it to. */
+/** Resolves when the process has exited unexpectedly. */
 async function death(app: AppProcess): Promise<{ failed: string }> {
   await until('the gateway is gone', () => !app.running(), { stallMs: 300_000, everyMs: 100 })
   return { failed: 'the gateway died' }

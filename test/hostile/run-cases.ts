@@ -4,7 +4,7 @@ import type { Result } from './result.ts'
 import { runCase } from './run-case.ts'
 import { startStage, type Stage } from './stage.ts'
 
-/** Runs cases one after another on the same services, and on new ones after a case that left them unusable. */
+/** Runs cases one after another on the same services; starts new ones if a case made them unusable. */
 export async function runCases(options: {
   cases: HostileCase[]
   dir: string
@@ -28,7 +28,7 @@ export async function runCases(options: {
         result = { id: hostile.id, title: hostile.title, reasons: [describe(error)], ms }
       }
       onResult(result)
-      // What one case has left in the services must not fail the next one.
+      // The state after a failed case must not fail the next one.
       if (result.seen === undefined || result.seen.violations.length > 0) {
         await stage.close()
         stage = undefined

@@ -5,14 +5,14 @@ import { createAppProcess, type AppProcess } from '../faults/kit/app-process.ts'
 import { pickPorts, startCluster, type Cluster } from '../faults/kit/cluster.ts'
 import { until } from '../faults/kit/until.ts'
 
-/** Redis, ClickHouse, S3 and a worker that many cases share, and a gateway for each of them. */
+/** Redis, ClickHouse, S3 and a worker, shared by the cases, and a gateway for each case. */
 export interface Stage {
   cluster: Cluster
   innocentKey: string
   attackerKey: string
   dir: string
   root: string
-  /** A gateway process of its own, not started yet. */
+  /** Creates a gateway process without starting it. */
   createGateway(env?: Record<string, string>): Promise<Gateway>
   close(): Promise<void>
 }
@@ -26,14 +26,14 @@ export interface Gateway {
 }
 
 const attackerKey = 'hostile-key-0123456789abcdef'
-/** So that a gateway that keeps too much dies instead of growing. */
+/** Makes a gateway that uses too much memory crash instead of grow. */
 const heapMiB = 512
 
-/** @param options.root where the built code is that is judged */
+/** @param options.root directory of the built code to test */
 export async function startStage(options: { dir: string; root: string }): Promise<Stage> {
   const { dir, root } = options
   mkdirSync(dir, { recursive: true })
-  // Gateway and worker go straight to the services: proxies would share the innocent sender's processor.
+  // Gateway and worker connect without proxies, which would share the innocent sender's CPU.
   const cluster = await startCluster({
     dataDir: dir,
     root,

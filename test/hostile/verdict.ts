@@ -5,7 +5,7 @@ const memoryMiBMax = 900
 const exitMsMax = 10_500
 const sentMin = 4
 
-/** What must hold in every case, and what the case adds. */
+/** Checks what must hold in every case, and the conditions of this case. */
 export function judge(
   hostile: HostileCase,
   seen: Seen,
@@ -18,8 +18,11 @@ export function judge(
   const memoryMax = hostile.memoryMiBMax ?? memoryMiBMax
 
   const quiet = before.slowestMs <= slowestMsMax && Object.keys(before.refusals).length === 0
-  expect(quiet, `before the attack all is well (${before.slowestMs} ms, ${codes(before.refusals)})`)
-  expect(!seen.died, 'the gateway lives')
+  expect(
+    quiet,
+    `before the attack the sender is fast and not refused (${before.slowestMs} ms, ${codes(before.refusals)})`,
+  )
+  expect(!seen.died, 'the gateway survives')
   expect(during.responses > 0, 'the innocent sender gets responses')
   expect(
     during.slowestMs <= slowestMsMax,
@@ -45,10 +48,10 @@ export function judge(
   if (!seen.died) {
     const { exitCode, exitMs } = seen
     const ended = exitCode === 0 && exitMs <= exitMsMax
-    expect(ended, `SIGTERM ends it in time with 0 (${exitCode} after ${exitMs} ms)`)
+    expect(ended, `on SIGTERM it exits in time with 0 (${exitCode} after ${exitMs} ms)`)
     expect('facts' in attack, `the attack ran (${'failed' in attack ? attack.failed : ''})`)
   }
-  // Of a gateway that has died the attack saw but a part.
+  // If the gateway has died, the facts of the attack are incomplete.
   if (facts !== undefined && !seen.died) {
     const wanted = hostile.sentMin ?? sentMin
     expect(facts.sent >= wanted, `there was an attack (${facts.sent} sent, not ${wanted})`)

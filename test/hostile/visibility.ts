@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { until } from '../faults/kit/until.ts'
 
-/** How long acknowledged events took until analysts saw them. */
+/** How long acknowledged events took to become visible to analysts. */
 export interface Visibility {
   events: number
   slowestMs: number
@@ -16,9 +16,9 @@ const sendEveryMs = 1_000
 const lookEveryMs = 250
 
 /**
- * Sends one event a second with the innocent sender's key, and asks ClickHouse which ones are visible.
+ * Sends one event a second with the innocent sender's key, and queries which ones are visible.
  *
- * @returns ends it: resolves when every acknowledged event is visible
+ * @returns a function that stops this; resolves when every acknowledged event is visible
  */
 export function watchVisibility(options: {
   url: string
@@ -74,7 +74,7 @@ export function watchVisibility(options: {
     }
   }
   const work = Promise.all([every(sendEveryMs, send), every(lookEveryMs, look)])
-  // Whoever ends it is told.
+  // The caller of the returned function gets the error.
   work.catch(() => stopped.abort())
 
   return async () => {

@@ -4,10 +4,10 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Much longer than anything takes: only what never comes reaches it. */
+/** Much longer than any step takes, so only a real failure reaches it. */
 const timeoutMs = 300_000
 
-/** Resolves with the first value that is not undefined or false; rejects after the deadline. */
+/** Resolves with the first value that is not undefined or false; rejects after the timeout. */
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
@@ -21,7 +21,7 @@ export async function until<T>(
   }
 }
 
-/** The processes whose session was opened by one of these, as lines of ps; zombies do not count. */
+/** The processes in the sessions of these pids, as lines of ps, without zombies. */
 export async function inSessionsOf(pids: readonly number[]) {
   const { stdout } = await run('ps', ['-eo', 'sid=,stat=,pid=,args='])
   return stdout.split('\n').filter((line) => {

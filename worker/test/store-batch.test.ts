@@ -17,7 +17,7 @@ const frame = (...rows: string[]): ClaimedFrame => ({
   gzip: gzipSync(rows.map((one) => `${one}\n`).join('')),
 })
 
-/** A store that refuses every insert with a row that says `poison`, and fails as it is told to. */
+/** A store that fails with `failures` first, then rejects every insert with a row that contains `poison`. */
 function build(failures: ClickHouseError[] = []) {
   const stored: string[] = []
   const deadLetters: { id: string; table: string; row: string; error_code: number }[] = []
@@ -36,7 +36,7 @@ function build(failures: ClickHouseError[] = []) {
         if (table === 'dead_letters') {
           deadLetters.push(...sent.map((one) => JSON.parse(one) as (typeof deadLetters)[0]))
         } else if (sent.some((one) => one.includes('poison'))) {
-          throw new ClickHouseError('refused', {
+          throw new ClickHouseError('rejected', {
             kind: 'rejected',
             code: 117,
             serverText: 'because',
@@ -64,23 +64,23 @@ const store = async (...args: Parameters<typeof storeBatch>): Promise<ClaimedFra
   ...(await storeBatch(...args)),
 ]
 
-const refused = () => new ClickHouseError('refused', { kind: 'rejected', code: 117 })
-const away = () => new ClickHouseError('away', { kind: 'retry' })
+const rejected = () => new ClickHouseError('rejected', { kind: 'rejected', code: 117 })
+const unavailable = () => new ClickHouseError('unavailable', { kind: 'retry' })
 const late = () => new ClickHouseError('late', { kind: 'split' })
 const memory = () => new ClickHouseError('memory', { kind: 'split', code: 241, isTooLarge: true })
 const unknown = () => new ClickHouseError('unknown', { kind: 'split', code: 9_999 })
 const times = (count: number, failure: () => ClickHouseError) =>
   Array.from({ length: count }, failure)
 
-t.test('an insert that fails is repeated until it is confirmed', async (t) => {
-  const { options, stored, lines, calls } = build([away()])
+t.test('a failed insert is repeated until it is confirmed', async (t) => {
+  const { options, stored, lines, calls } = build([unavailable()])
   t.same(await store([frame(row(1)), frame(row(2))], options), [])
   t.same(stored, [row(1), row(2)])
   t.equal(calls(), 2)
   t.match(lines.join(''), 'docs/operations/insert-retry.md')
 })
 
-t.test('one bad row among many frames becomes a dead letter; the others are stored', async (t) => {
+t.test('one bad row among many frames is dead-lettered; the others are stored', async (t) => {
   const { options, stored, deadLetters, registry } = build()
   const frames = Array.from({ length: 20 }, (_, i) =>
     frame(...[0, 1, 2, 3].map((j) => row(i * 4 + j, i === 7 && j === 2 ? { poison: true } : {}))),
@@ -92,44 +92,50 @@ t.test('one bad row among many frames becomes a dead letter; the others are stor
   t.match(await registry.metrics(), 'intake_dead_letters_total{kind="logs"} 1')
 })
 
-t.test('one refusal does not split an insert', async (t) => {
-  const { options, stored, deadLetters, calls } = build([refused()])
+t.test('a single rejection does not split an insert', async (t) => {
+  const { options, stored, deadLetters, calls } = build([rejected()])
   await store([frame(row(1)), frame(row(2))], options)
   t.equal(calls(), 2)
   t.equal(stored.length, 2)
   t.equal(deadLetters.length, 0)
 })
 
-t.test('an insert that is too large is split at once, one that is late after two', async (t) => {
-  for (const [failures, calls] of [
-    [[memory()], 3],
-    [times(2, late), 4],
-  ] as const) {
-    const built = build([...failures])
-    t.same(await store([frame(row(1), row(2)), frame(row(3))], built.options), [])
-    t.same(built.stored, [row(1), row(2), row(3)])
-    t.equal(built.deadLetters.length, 0)
-    t.equal(built.calls(), calls)
-  }
-})
-
-t.test('a row that fails alone holds up no others: its frame is postponed', async (t) => {
-  for (const failure of [memory, late, unknown]) {
-    const { options, stored, deadLetters, lines } = build()
-    const insert = options.store.insertGzip
-    options.store.insertGzip = async (one) => {
-      if (gunzipSync(Buffer.concat(one.members)).includes('heavy')) throw failure()
-      return insert(one)
+t.test(
+  'an insert that is too large is split at once; one that times out, after two attempts',
+  async (t) => {
+    for (const [failures, calls] of [
+      [[memory()], 3],
+      [times(2, late), 4],
+    ] as const) {
+      const built = build([...failures])
+      t.same(await store([frame(row(1), row(2)), frame(row(3))], built.options), [])
+      t.same(built.stored, [row(1), row(2), row(3)])
+      t.equal(built.deadLetters.length, 0)
+      t.equal(built.calls(), calls)
     }
-    const heavy = frame(row(2), row(3, { heavy: true }))
-    t.same(await store([frame(row(1)), heavy, frame(row(4))], options), [heavy])
-    t.same(stored.toSorted(), [row(1), row(2), row(4)])
-    t.same(deadLetters, [])
-    t.match(lines.join(''), 'docs/operations/frame-postponed.md')
-  }
-})
+  },
+)
 
-t.test('a row that fails with an unknown code again and again becomes a dead letter', async (t) => {
+t.test(
+  'a single row that keeps failing does not delay others: its frame is postponed',
+  async (t) => {
+    for (const failure of [memory, late, unknown]) {
+      const { options, stored, deadLetters, lines } = build()
+      const insert = options.store.insertGzip
+      options.store.insertGzip = async (one) => {
+        if (gunzipSync(Buffer.concat(one.members)).includes('heavy')) throw failure()
+        return insert(one)
+      }
+      const heavy = frame(row(2), row(3, { heavy: true }))
+      t.same(await store([frame(row(1)), heavy, frame(row(4))], options), [heavy])
+      t.same(stored.toSorted(), [row(1), row(2), row(4)])
+      t.same(deadLetters, [])
+      t.match(lines.join(''), 'docs/operations/frame-postponed.md')
+    }
+  },
+)
+
+t.test('a row that keeps failing with an unknown code is dead-lettered', async (t) => {
   for (const [attempts, postponed] of [
     [7, 1],
     [8, 0],
@@ -144,7 +150,7 @@ t.test('a row that fails with an unknown code again and again becomes a dead let
   }
 })
 
-t.test('while everything fails with an unknown code no row becomes a dead letter', async (t) => {
+t.test('while everything fails with an unknown code, no row is dead-lettered', async (t) => {
   const { options, deadLetters, lines } = build(times(100, unknown))
   const often = [frame(row(1), row(2)), frame(row(3))].map((one) => ({ ...one, attempts: 9 }))
   t.same(await store(often, options), often)
@@ -152,11 +158,11 @@ t.test('while everything fails with an unknown code no row becomes a dead letter
   t.match(lines.join(''), 'writing a dead letter failed; its row will be retried')
 })
 
-t.test('the dead letter of a refused row is repeated until it is confirmed', async (t) => {
+t.test('writing the dead letter of a rejected row is repeated until it is confirmed', async (t) => {
   const { options, deadLetters, calls } = build([
-    ...times(2, refused),
+    ...times(2, rejected),
     ...times(12, unknown),
-    ...times(12, away),
+    ...times(12, unavailable),
   ])
   await store([frame(row(1))], options)
   t.match(deadLetters, [{ id: idOf(1), error_code: 117 }])
@@ -164,7 +170,7 @@ t.test('the dead letter of a refused row is repeated until it is confirmed', asy
 })
 
 t.test(
-  'a table that refuses every row gets few dead letters; the frames are postponed',
+  'a table that rejects every row causes few dead letters; the frames are postponed',
   async (t) => {
     const { options, stored, deadLetters, lines } = build()
     const poison = (n: number) => row(n, { poison: true })
@@ -181,28 +187,28 @@ t.test(
     t.equal((await store([...postponed, good], options)).length, 32)
     t.same(stored, [row(1_000)])
     await store(postponed, options)
-    t.equal(deadLetters.length, 32, 'the table takes rows, so these are the fault')
+    t.equal(deadLetters.length, 32, 'the table accepts other rows, so these rows are at fault')
   },
 )
 
-t.test('a frame that cannot be unpacked is kept whole as a dead letter', async (t) => {
+t.test('a frame that cannot be decompressed becomes one dead letter', async (t) => {
   const gzip = () => new ClickHouseError('gzip', { kind: 'rejected', code: 354 })
   const { options, deadLetters } = build([gzip(), gzip()])
   await store([{ attempts: 1, rows: 3, jsonBytes: 7, gzip: Buffer.from('no gzip') }], options)
   t.match(deadLetters, [{ row: Buffer.from('no gzip').toString('base64') }])
 })
 
-t.test('what needs an operator is repeated, never split', async (t) => {
-  const hold = () => new ClickHouseError('no such table', { kind: 'operator', code: 60 })
-  const { options, stored, deadLetters, lines } = build([hold(), hold()])
+t.test('an insert that needs an operator is repeated, never split', async (t) => {
+  const operator = () => new ClickHouseError('no such table', { kind: 'operator', code: 60 })
+  const { options, stored, deadLetters, lines } = build([operator(), operator()])
   await store([frame(row(1))], options)
   t.equal(stored.length, 1)
   t.equal(deadLetters.length, 0)
   t.match(lines.join(''), 'docs/operations/insert-operator.md')
 })
 
-t.test('gives up only when it is told to', async (t) => {
-  const { options, stop, stored } = build(times(100, away))
+t.test('repeats until it is aborted', async (t) => {
+  const { options, stop, stored } = build(times(100, unavailable))
   const done = storeBatch([frame(row(1))], options)
   stop.abort()
   await t.rejects(done, { name: 'AbortError' })

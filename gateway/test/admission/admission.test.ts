@@ -13,7 +13,7 @@ const sound: RedisState = {
 }
 const relaxed = { strict: false, clockSkewMaxMs: 5_000 }
 
-t.test('logs are refused from 75 % on and taken again at 65 %, feedback later', async (t) => {
+t.test('logs are refused from 75 % on and accepted again at 65 %; feedback later', async (t) => {
   let memoryUsed = 0
   const admission = createAdmission({ ...relaxed, state: () => ({ ...sound, memoryUsed }) })
   const open = (kind: 'logs' | 'feedback') => {
@@ -41,7 +41,7 @@ t.test('logs are refused from 75 % on and taken again at 65 %, feedback later', 
   }
 })
 
-t.test('503 queue_full before the body is looked at, for logs and not for feedback', async (t) => {
+t.test('503 queue_full before the body is read, for logs and not for feedback', async (t) => {
   const { app } = await startGateway(t, { queueState: { memoryUsed: 0.8 } })
   const log = await app.inject({ method: 'POST', url: '/api/log', headers, payload: '{"broken' })
   t.match(log.json(), { status: 503, code: 'queue_full' })
@@ -55,7 +55,7 @@ t.test('503 queue_full before the body is looked at, for logs and not for feedba
 })
 
 t.test(
-  '503 to everybody while Redis could lose what it confirms, unless that is allowed',
+  '503 for all requests while Redis could lose accepted records, unless that is allowed',
   async (t) => {
     const durabilityViolations = ['Redis has appendfsync everysec, not always']
     const { app, state } = await startGateway(t, { queueState: { durabilityViolations } })
@@ -84,7 +84,7 @@ t.test('503, not 401, when Redis has lost its data and the API keys with it', as
   t.match(response.json(), { status: 503, code: 'queue_unavailable' })
 })
 
-t.test('503 while Redis refuses writes, whatever else is known of it', async (t) => {
+t.test('503 while Redis refuses writes, whatever else its state says', async (t) => {
   const writeRefusal = 'Redis is a replica'
   const { app, state } = await startGateway(t, { queueState: { writeRefusal } })
   const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })

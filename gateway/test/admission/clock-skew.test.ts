@@ -7,7 +7,7 @@ import { feedbackPayload, headers, logBody, secret, startGateway } from '../supp
 
 const startMs = Date.UTC(2026, 10, 1)
 
-/** A gateway whose clock is `offMs` ahead of that of Redis, and 5 s are allowed. */
+/** A gateway whose clock is `offMs` ahead of the clock of Redis. The limit is 5 s. */
 function createGauge(options: { errorMs: number }) {
   const at = { offMs: 0, elapsedMs: 0 }
   const clock = { offsetMs: startMs, errorMs: options.errorMs }
@@ -23,7 +23,7 @@ function createGauge(options: { errorMs: number }) {
 }
 
 t.test(
-  'a clock counts as skewed beyond the limit, in both directions, and not at it',
+  'a clock counts as skewed beyond the limit, in both directions, but not at the limit',
   async (t) => {
     const { at, skewMs, changes } = createGauge({ errorMs: 0 })
     for (const sign of [1, -1]) {
@@ -38,7 +38,7 @@ t.test(
   },
 )
 
-t.test('a jump is noticed between two readings, however old the last one is', async (t) => {
+t.test('a jump between two readings is noticed, however old the last one is', async (t) => {
   const { at, skewMs } = createGauge({ errorMs: 1 })
   at.elapsedMs = 3_600_000
   t.equal(skewMs(), undefined)
@@ -46,7 +46,7 @@ t.test('a jump is noticed between two readings, however old the last one is', as
   t.equal(skewMs(), -10_000)
 })
 
-t.test('a long round trip is no skew, and does not end one', async (t) => {
+t.test('a long round trip neither causes nor ends a skew', async (t) => {
   const { at, clock, skewMs } = createGauge({ errorMs: 2_500 })
   at.offMs = 7_500
   t.equal(skewMs(), undefined, 'it may be 5 s')
@@ -87,7 +87,7 @@ t.test('the reason names the distance and the direction', async (t) => {
   t.same(told, [ahead, undefined])
 })
 
-t.test('a time that the tables refuse counts as skewed, although Redis has the same', async (t) => {
+t.test('a time that the tables reject counts as skewed, even if Redis has it, too', async (t) => {
   const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
   let nowMs = 0
   const told: (string | undefined)[] = []
@@ -105,7 +105,7 @@ t.test('a time that the tables refuse counts as skewed, although Redis has the s
     onClockSkew: (reason) => told.push(reason),
     now: () => nowMs,
   })
-  // Events are taken from 30 days before to 10 minutes after it.
+  // Events are accepted from 30 days before to 10 minutes after this time.
   const first = recordTimeMs.after + eventAgeMs + 1
   const last = recordTimeMs.before - eventAheadMs - 1
   for (nowMs of [0, first - 1, last + 1, 10 ** 14]) {
@@ -118,7 +118,7 @@ t.test('a time that the tables refuse counts as skewed, although Redis has the s
   ])
 })
 
-/** What the gateway sees of a Redis whose clock is this far from its own. */
+/** The state of a Redis whose clock differs from that of the gateway by this much. */
 const clockOff = (offMs: number) => ({
   clock: { offsetMs: Date.now() + offMs - performance.now(), errorMs: 1 },
 })
@@ -145,7 +145,7 @@ async function sendAll(t: Test, { app }: Awaited<ReturnType<typeof startGateway>
   return responses
 }
 
-t.test('503 clock_skew to every write while the clock is off, and nothing is kept', async (t) => {
+t.test('503 clock_skew for every write while the clock is wrong; nothing is stored', async (t) => {
   const year = 365 * 24 * 3_600_000
   const gateway = await startGateway(t, { queueState: clockOff(10_000) })
   for (const offMs of [10_000, -10_000, 3_600_000, -3_600_000, 10 * year, -10 * year]) {
@@ -175,7 +175,7 @@ t.test('503 when the clock jumps while the body arrives', async (t) => {
   t.same(frames.logs, [])
 })
 
-t.test('401, not clock_skew, to whoever has no key', async (t) => {
+t.test('401, not clock_skew, without a key', async (t) => {
   const { app } = await startGateway(t, { queueState: clockOff(10_000) })
   const response = await app.inject({ method: 'POST', url: '/api/log', payload: logBody() })
   t.match(response.json(), { status: 401, code: 'unauthorized' })

@@ -5,7 +5,7 @@ import { createShares } from '../../src/fairness/shares.ts'
 const budgetOf = (bytesMax: number, requestsMax = 100) =>
   createByteBudget({ bytesMax, requests: createShares(requestsMax) })
 
-t.test('what is declared is not held: bytes count when they arrive', async (t) => {
+t.test('declared bytes are not reserved: bytes count when they arrive', async (t) => {
   const budget = budgetOf(300)
   const leases = Array.from({ length: 10 }, () =>
     budget.lease({ account: 'a', expectedBytes: 200 }),
@@ -16,7 +16,7 @@ t.test('what is declared is not held: bytes count when they arrive', async (t) =
   t.throws(() => budget.lease({ account: 'a', expectedBytes: 1 }), { code: 'busy' })
 })
 
-t.test('one API key cannot take what the others need, nor can two', async (t) => {
+t.test('neither one API key nor two can use the share that the others need', async (t) => {
   const budget = budgetOf(300)
   const greedy = budget.lease({ account: 'a', expectedBytes: 0 })
   greedy.extend(200)
@@ -27,7 +27,7 @@ t.test('one API key cannot take what the others need, nor can two', async (t) =>
   budget.lease({ account: 'c', expectedBytes: 0 }).extend(20)
 })
 
-t.test('one API key cannot take the places of all requests', async (t) => {
+t.test('one API key cannot occupy all request slots', async (t) => {
   const budget = budgetOf(300, 6)
   const lease = () => budget.lease({ account: 'a', expectedBytes: 0 })
   const [first] = [lease(), lease(), lease(), lease()]
@@ -37,7 +37,7 @@ t.test('one API key cannot take the places of all requests', async (t) => {
   lease()
 })
 
-t.test('a client that goes away frees nothing while its request is worked on', async (t) => {
+t.test('a client that disconnects frees nothing while its request is processed', async (t) => {
   const budget = budgetOf(150)
   const lease = budget.lease({ account: 'a', expectedBytes: 60 })
   lease.extend(60)
@@ -51,7 +51,7 @@ t.test('a client that goes away frees nothing while its request is worked on', a
   budget.lease({ account: 'a', expectedBytes: 100 })
 })
 
-t.test('work that fails or ends before the response gives the bytes back too', async (t) => {
+t.test('work that fails or ends before the response also releases its bytes', async (t) => {
   const budget = budgetOf(150)
   const lease = budget.lease({ account: 'a', expectedBytes: 0 })
   lease.extend(60)

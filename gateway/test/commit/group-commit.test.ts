@@ -14,7 +14,7 @@ const row = (n: number, partition = '2026-11', size = 0): Row => ({
 
 const soon = performance.now() + 60_000
 
-/** A group commit whose frames are confirmed by hand. */
+/** A group commit whose frames are confirmed by the test. */
 function build(loopUtilization: () => number = () => 0) {
   const frames: {
     numbers: number[]
@@ -43,7 +43,7 @@ function build(loopUtilization: () => number = () => 0) {
   return { commit, frames, sent, stored: () => stored }
 }
 
-t.test('a lone row goes at once, and settles only when its frame is confirmed', async (t) => {
+t.test('a lone row is sent at once, and settles only when its frame is confirmed', async (t) => {
   const { commit, sent, stored } = build()
   let settled = false
   const done = commit.append(row(1), soon).then(() => (settled = true))
@@ -76,7 +76,7 @@ t.test(
   },
 )
 
-t.test('a frame holds one partition, at most 1,000 rows and about 1 MiB', async (t) => {
+t.test('a frame has rows of one partition, at most 1,000 rows and about 1 MiB', async (t) => {
   const { commit, sent } = build()
   for (let n = 0; n < 1_001; n++) void commit.append(row(n), soon)
   void commit.append(row(2_000, '2026-12'), soon)
@@ -93,13 +93,13 @@ t.test('a frame holds one partition, at most 1,000 rows and about 1 MiB', async 
   )
 })
 
-t.test('a frame that fails fails its own rows only', async (t) => {
+t.test('a failed frame fails only its own rows', async (t) => {
   const { commit, sent } = build()
   const first = commit.append(row(1), soon)
   await sent(1)
   const second = commit.append(row(2), soon)
   const frames = await sent(2)
-  frames[0]!.fail(new IntakeError('outcome_unknown', 'no answer'))
+  frames[0]!.fail(new IntakeError('outcome_unknown', 'no response'))
   await t.rejects(first, { code: 'outcome_unknown' })
   frames[1]!.confirm()
   await second
@@ -114,28 +114,25 @@ t.test('close waits for every row that was appended', async (t) => {
   t.equal(stored(), 1)
 })
 
-t.test(
-  'a row whose deadline has passed is refused and never sent; the others are stored',
-  async (t) => {
-    const { commit, sent } = build()
-    const late = commit.append(row(1), performance.now() - 1)
-    const early = commit.append(row(2), soon - 30_000)
-    const fresh = commit.append(row(3), soon)
-    await t.rejects(late, { code: 'queue_unavailable' })
-    const frames = await sent(2)
-    t.same(
-      frames.map(({ numbers }) => numbers),
-      [[2], [3]],
-      'deadlines that lie far apart do not share a frame',
-    )
-    for (const { confirm } of frames) confirm()
-    await Promise.all([early, fresh])
-  },
-)
+t.test('a row is refused and never sent after its deadline; the others are stored', async (t) => {
+  const { commit, sent } = build()
+  const late = commit.append(row(1), performance.now() - 1)
+  const early = commit.append(row(2), soon - 30_000)
+  const fresh = commit.append(row(3), soon)
+  await t.rejects(late, { code: 'queue_unavailable' })
+  const frames = await sent(2)
+  t.same(
+    frames.map(({ numbers }) => numbers),
+    [[2], [3]],
+    'rows with very different deadlines do not share a frame',
+  )
+  for (const { confirm } of frames) confirm()
+  await Promise.all([early, fresh])
+})
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-t.test('rows that come one after the other wait for nothing', async (t) => {
+t.test('rows that arrive one after the other are sent without delay', async (t) => {
   const { commit, frames } = build()
   for (let n = 1; n <= 20; n++) {
     const done = commit.append(row(n), soon)
@@ -146,7 +143,7 @@ t.test('rows that come one after the other wait for nothing', async (t) => {
   }
 })
 
-t.test('what does not fit into a frame goes without a pause', async (t) => {
+t.test('rows that exceed one frame are sent without a pause', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
   const { commit, sent } = build()
@@ -158,7 +155,7 @@ t.test('what does not fit into a frame goes without a pause', async (t) => {
   )
 })
 
-t.test('rows that come close together make frames 4 ms apart', async (t) => {
+t.test('rows that arrive close together are sent in frames 4 ms apart', async (t) => {
   const { commit, frames } = build()
   const started = performance.now()
   const all: Promise<void>[] = []

@@ -2,7 +2,7 @@ import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { createLoopUtilization } from '../../src/commit/loop-utilization.ts'
 
-/** A process whose event loop works and waits as it is told. */
+/** A process whose event loop is busy and idle as the test decides. */
 function pretend(t: Test) {
   let now = 1_000
   let active = 0
@@ -26,13 +26,13 @@ function pretend(t: Test) {
   }
 }
 
-t.test('the share of the last tenth of a second, until the next one has passed', (t) => {
+t.test('returns the share of the last tenth of a second until the next one is complete', (t) => {
   const { work, wait } = pretend(t)
   const utilization = createLoopUtilization()
   t.equal(utilization(), 0, 'nothing measured yet')
   work(80)
   wait(19)
-  t.equal(utilization(), 0, 'not a whole window yet')
+  t.equal(utilization(), 0, 'no complete window yet')
   wait(1)
   t.equal(utilization(), 0.8)
   work(99)
@@ -42,7 +42,7 @@ t.test('the share of the last tenth of a second, until the next one has passed',
   t.end()
 })
 
-t.test('the loop is read once for a window, however many questions there are', (t) => {
+t.test('the event loop is read once per window, however many calls there are', (t) => {
   const { work, readings } = pretend(t)
   const utilization = createLoopUtilization()
   for (let asked = 0; asked < 50; asked++) {
@@ -56,7 +56,7 @@ t.test('the loop is read once for a window, however many questions there are', (
   t.end()
 })
 
-t.test('a window without questions lasts until the next one', (t) => {
+t.test('a window without calls lasts until the next call', (t) => {
   const { work, wait } = pretend(t)
   const utilization = createLoopUtilization()
   wait(9_900)
@@ -67,7 +67,7 @@ t.test('a window without questions lasts until the next one', (t) => {
   t.end()
 })
 
-t.test('of this very process it is between nothing and all', async (t) => {
+t.test('for the current process it is between 0 and 1', async (t) => {
   await new Promise((resolve) => setImmediate(resolve)) // the loop has begun
   const utilization = createLoopUtilization()
   const until = performance.now() + 100

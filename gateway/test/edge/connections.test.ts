@@ -21,7 +21,7 @@ const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 const body = JSON.stringify(logBody())
 const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
 
-t.test('a new connection takes the place of the oldest one without a key', async (t) => {
+t.test('a new connection evicts the oldest one without a key', async (t) => {
   const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '3' } })
   const [withKey, oldest, younger] = [
     await open(t, gateway),
@@ -46,7 +46,7 @@ t.test('a new connection takes the place of the oldest one without a key', async
   t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="room_for_another"} 1')
 })
 
-t.test('connections that send nothing, or half a header, make room too', async (t) => {
+t.test('connections that send nothing, or half a header, are evicted, too', async (t) => {
   const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '2' } })
   const [silent, slow] = [await open(t, gateway), await open(t, gateway)]
   slow.write('GET /healthz HT')
@@ -58,7 +58,7 @@ t.test('connections that send nothing, or half a header, make room too', async (
   await ends
 })
 
-t.test('connections with a key make room last, and only when they are idle', async (t) => {
+t.test('connections with a key are evicted last, and only when they are idle', async (t) => {
   const reasons: string[] = []
   const connections = createConnections({ max: 2, onEnd: (reason) => reasons.push(reason) })
   const responses: ServerResponse[] = []
@@ -74,7 +74,7 @@ t.test('connections with a key make room last, and only when they are idle', asy
   first.write(get)
   second.write(get)
   while (responses.length < 2) await immediate()
-  t.equal(await received(await open(t, gateway)), '', 'all are busy: the new one ends')
+  t.equal(await received(await open(t, gateway)), '', 'all are busy: the new one is closed')
   for (const response of responses) {
     response.end('done')
     await once(response, 'close')
@@ -86,7 +86,7 @@ t.test('connections with a key make room last, and only when they are idle', asy
 })
 
 t.test(
-  'a key with many idle connections makes room before others and before new ones',
+  'idle connections of a key that has many are evicted before others and before new ones',
   async (t) => {
     const order = createEvictionOrder()
     const connection = (apiKeyId?: string) => ({ ...none, apiKeyId, exchanges: [] })
@@ -97,11 +97,11 @@ t.test(
     order.touch(fresh)
     t.equal(order.next(), greedy[0])
     order.touch(connection())
-    t.equal(order.next(), fresh, 'not when as many have no key')
+    t.equal(order.next(), fresh, 'not when as many connections have no key')
   },
 )
 
-t.test('a connection that has had time to show a key and has none makes room first', async (t) => {
+t.test('a connection that had time to send a key and has not is evicted first', async (t) => {
   const order = createEvictionOrder()
   for (let n = 0; n < 9; n++) order.rest({ ...none, apiKeyId: 'fleet', exchanges: [] })
   const silent = { ...none, apiKeyId: undefined, exchanges: [], sweeps: 2 }
@@ -109,7 +109,7 @@ t.test('a connection that has had time to show a key and has none makes room fir
   t.equal(order.next(), silent)
 })
 
-t.test('a connection ends when too many of its requests wait for a response', async (t) => {
+t.test('a connection with too many pending requests is closed', async (t) => {
   const gateway = await startGateway(t, { holdFrames: true })
   const patient = await open(t, gateway)
   patient.write(log.repeat(pipelinedMax))
@@ -123,24 +123,24 @@ t.test('a connection ends when too many of its requests wait for a response', as
   t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="pipelined"} 1')
 })
 
-t.test('a connection ends when too many requests came in one read, responded or not', async (t) => {
+t.test('a connection with too many requests in one read is closed, pending or not', async (t) => {
   const gateway = await startGateway(t)
   const refused = `${post('/api/log', [json, 'content-length: 2'], 'wrong')}{}`
   const [patient, greedy] = [await open(t, gateway), await open(t, gateway)]
   patient.write(refused.repeat(pipelinedMax - 1) + get)
   const all = await received(patient, /"ok"/)
-  t.equal(all.match(/HTTP\/1\.1 401/g)?.length, pipelinedMax - 1, 'this one stays')
+  t.equal(all.match(/HTTP\/1\.1 401/g)?.length, pipelinedMax - 1, 'this connection stays open')
   greedy.write(refused.repeat(500))
   const responses = (await received(greedy)).match(/HTTP\/1\.1 401/g) ?? []
   t.ok(responses.length <= pipelinedMax, `${responses.length} responses`)
   t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="pipelined"} 1')
 })
 
-t.test('a refused request does not keep its connection from making room', async (t) => {
+t.test('a connection with a refused request can be evicted', async (t) => {
   const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '3' } })
   const refused = await open(t, gateway)
   refused.write(post('/api/log', ['content-type: text/plain', 'content-length: 300000']))
-  t.match(await received(refused, /"code"/), /connection: close/i, 'it waits for the client now')
+  t.match(await received(refused, /"code"/), /connection: close/i, 'now it waits for the client')
   const other = await open(t, gateway)
   other.write(log)
   t.match(await received(other, /201 /), /201 /)
@@ -153,7 +153,7 @@ t.test('a refused request does not keep its connection from making room', async 
   }
 })
 
-t.test('a CONNECT whose client resets the connection is survived', async (t) => {
+t.test('the gateway survives a CONNECT whose client resets the connection', async (t) => {
   const gateway = await startGateway(t)
   for (let attempt = 0; attempt < 100; attempt++) {
     const socket = await open(t, gateway)
@@ -169,7 +169,7 @@ t.test('a CONNECT whose client resets the connection is survived', async (t) => 
 })
 
 t.test(
-  'CONNECT behind a request that waits gets no response, which would be taken for its',
+  'CONNECT after a pending request gets no response, which would be taken for the pending one',
   async (t) => {
     const gateway = await startGateway(t, { holdFrames: true })
     const socket = await open(t, gateway)
@@ -179,8 +179,8 @@ t.test(
   },
 )
 
-t.test('requests that waited on a connection give their places back when it ends', async (t) => {
-  // Of six places for requests in flight, one API key may have four.
+t.test('pending requests of a connection release their slots when it ends', async (t) => {
+  // One API key may have four of the six slots for requests in flight.
   const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '6' }, holdFrames: true })
   const closed = new Promise((resolve) =>
     gateway.app.server.once('connection', (socket: Socket) => socket.once('close', resolve)),

@@ -14,7 +14,7 @@ async function exchange(t: Test, request: string, gateway?: TestGateway): Promis
   return text(socket)
 }
 
-t.test('404 and 405 are problems; 405 names the methods', async (t) => {
+t.test('404 and 405 are problem documents; 405 names the methods', async (t) => {
   const { app } = await startGateway(t)
   const missing = await app.inject({ method: 'POST', url: '/api/nothing', headers })
   t.match(missing.json(), { status: 404, code: 'not_found', request_id: String })
@@ -33,7 +33,7 @@ t.test('400 for a URL that cannot be decoded', async (t) => {
   t.match(response.json(), { status: 400, code: 'malformed_http' })
 })
 
-t.test('400 for what is not HTTP, 431 for too large a header, 417 for an odd Expect', async (t) => {
+t.test('400 for non-HTTP bytes, 431 for too large a header, 417 for a wrong Expect', async (t) => {
   t.match(await exchange(t, 'GET / NOPE\r\n\r\n'), /^HTTP\/1\.1 400 [^]*"malformed_http"/)
   const large = `GET / HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(20_000)}\r\n\r\n`
   t.match(await exchange(t, large), /^HTTP\/1\.1 431 [^]*"headers_too_large"/)
@@ -54,11 +54,11 @@ t.test('a refusal is counted by its code, whichever layer it comes from', async 
   }
 })
 
-t.test('a refused upload that waits for 100 Continue is never asked for', async (t) => {
+t.test('a refused upload that waits for 100 Continue never gets it', async (t) => {
   const head = (method: string, path: string, key: string) =>
     `${method} ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n` +
     `content-length: 2\r\nexpect: 100-continue\r\nx-api-key: ${key}\r\n\r\n`
-  // The connection ends with the answer, for the client may or may not send the body.
+  // The connection ends with the response, because the client may or may not send the body.
   const refused = await exchange(t, head('POST', '/api/log', 'wrong'))
   t.match(refused, /^HTTP\/1\.1 401 [^]*\r\nconnection: close\r\n/i)
   t.match(await exchange(t, head('POST', '/api/none', secret)), /^HTTP\/1\.1 404 /)
@@ -73,11 +73,11 @@ t.test('a refused upload that waits for 100 Continue is never asked for', async 
   t.match(
     await text(socket),
     /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 [^]*HTTP\/1\.1 200 /,
-    'the connection goes on',
+    'the connection stays open',
   )
 })
 
-t.test('closing ends a connection whose answer was under way', async (t) => {
+t.test('closing completes a pending response and ends its connection', async (t) => {
   const { app, release, frames } = await startGateway(t, { holdFrames: true })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
@@ -93,7 +93,7 @@ t.test('closing ends a connection whose answer was under way', async (t) => {
   await closed
 })
 
-t.test('a refusal while the server closes says that the connection ends', async (t) => {
+t.test('a refusal while the server closes has connection: close', async (t) => {
   const { app, release, frames } = await startGateway(t, { holdFrames: true })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
@@ -114,16 +114,16 @@ t.test('a refusal while the server closes says that the connection ends', async 
   await closed
 })
 
-t.test('a request is answered once, also when its body never ends', async (t) => {
+t.test('a request gets one response, even if its body never ends', async (t) => {
   const gateway = await startGateway(t, {
     env: { HEADERS_TIMEOUT_MS: '1000' },
   })
   const head = `POST /api/log HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`
-  const answers = await exchange(t, `${head}5\r\nabc`, gateway)
-  t.same(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401'])
+  const responses = await exchange(t, `${head}5\r\nabc`, gateway)
+  t.same(responses.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401'])
 })
 
-t.test('garbage behind a request is not answered in its place', async (t) => {
+t.test('garbage after a request does not get its response', async (t) => {
   const { app, frames, release } = await startGateway(t, { holdFrames: true })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
@@ -132,13 +132,13 @@ t.test('garbage behind a request is not answered in its place', async (t) => {
     `POST /api/log HTTP/1.1\r\nhost: x\r\nx-api-key: ${secret}\r\n` +
       `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}garbage\n`,
   )
-  const answer = await text(socket)
+  const response = await text(socket)
   release()
-  t.notMatch(answer, 'malformed_http')
+  t.notMatch(response, 'malformed_http')
   t.ok(frames.logs.length <= 1)
 })
 
-t.test('a client whose connection ends in the middle of its body is refused nothing', async (t) => {
+t.test('a connection that ends in the middle of a body is not counted as a refusal', async (t) => {
   const gateway = await startGateway(t)
   await gateway.app.listen({ host: '127.0.0.1', port: 0 })
   const head = `POST /api/log HTTP/1.1\r\nhost: x\r\nx-api-key: ${secret}\r\ncontent-type: application/json\r\n`
@@ -165,7 +165,7 @@ t.test('liveness and readiness need no key', async (t) => {
   t.equal((await app.inject('/readyz')).statusCode, 200)
 })
 
-t.test('the OpenAPI document is made from the schemas', async (t) => {
+t.test('the OpenAPI document is generated from the schemas', async (t) => {
   const { app } = await startGateway(t)
   const document = (await app.inject('/openapi.json')).json()
   t.match(document, {

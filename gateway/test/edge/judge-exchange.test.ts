@@ -24,7 +24,7 @@ function exchange() {
     bodyBytesMax: 50_000_000,
     progress,
   }
-  /** The first verdict that is not `fine`, and the second in which it falls. */
+  /** Returns the first verdict other than `fine`, and the second of that verdict. */
   const pass = (seconds: number, bytesPerSecond: number): [number, Verdict] => {
     for (let second = 1; second <= seconds; second++) {
       socket.bytesRead += bytesPerSecond
@@ -36,39 +36,39 @@ function exchange() {
   return { request, response, pass }
 }
 
-t.test('8 MB at 1.6 Mbit/s go through', async (t) => {
+t.test('8 MB at 1.6 Mbit/s are accepted', async (t) => {
   t.same(exchange().pass(42, 200_000), [42, 'fine'])
 })
 
-t.test('the slowest accepted rate goes through, a slower one does not', async (t) => {
+t.test('the slowest allowed rate is accepted, a slower one is not', async (t) => {
   t.same(exchange().pass(3_600, 4_096), [3_600, 'fine'])
   t.same(exchange().pass(3_600, 4_000)[1], 'slow_body')
 })
 
-t.test('silence is too slow after ten seconds, a trickle hardly later', async (t) => {
+t.test('silence is too slow after ten seconds, a trickle a little later', async (t) => {
   t.same(exchange().pass(60, 0), [11, 'slow_body'])
   t.same(exchange().pass(60, 100), [11, 'slow_body'])
 })
 
-t.test('a burst buys ten seconds of silence and no more', async (t) => {
+t.test('a burst allows ten seconds of silence and no more', async (t) => {
   const { pass } = exchange()
   t.same(pass(10, 1_000_000), [10, 'fine'])
   t.same(pass(60, 0), [11, 'slow_body'])
 })
 
-t.test('a body that does not end is refused in the end, however fast it is', async (t) => {
+t.test('a body that does not end is eventually refused, however fast it is', async (t) => {
   t.same(exchange().pass(100_000, 10_000), [5_001, 'endless_body'])
   t.same(exchange().pass(60, 10_000_000), [6, 'endless_body'])
 })
 
-t.test('once the body is complete the time is that of the gateway', async (t) => {
+t.test('once the body is complete, the response timeout of the gateway applies', async (t) => {
   const { request, pass } = exchange()
   t.same(pass(9, 0), [9, 'fine'])
   request.complete = true
   t.same(pass(60, 0), [31, 'no_response'])
 })
 
-t.test('a gateway that has stopped reading is not the fault of the client', async (t) => {
+t.test('the client is not blamed while the gateway has stopped reading', async (t) => {
   const { request, pass } = exchange()
   t.same(pass(9, 4_096), [9, 'fine'])
   request.readableLength = request.readableHighWaterMark

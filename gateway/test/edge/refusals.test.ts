@@ -27,7 +27,7 @@ function setUp() {
   return { refusals, lines, registry, note, written }
 }
 
-t.test('one line for each code and API key, with a count and one request', async (t) => {
+t.test('one line per code and API key, with a count and one request id', async (t) => {
   const { refusals, lines, registry, note } = setUp()
   note('unauthorized', 'r1')
   note('unauthorized', 'r2')
@@ -44,7 +44,7 @@ t.test('one line for each code and API key, with a count and one request', async
   t.match(await registry.metrics(), 'intake_requests_refused_total{code="unauthorized"} 2')
 })
 
-t.test('a line is written by itself, and the next refusal starts another', async (t) => {
+t.test('a line is written after a pause, and the next refusal starts a new one', async (t) => {
   const { lines, note, written } = setUp()
   for (const requestId of ['r1', 'r2']) {
     const line = written()
@@ -54,7 +54,7 @@ t.test('a line is written by itself, and the next refusal starts another', async
   t.match(lines, [{ requestId: 'r1' }, { requestId: 'r2' }])
 })
 
-t.test('more API keys than can be told apart share a line', async (t) => {
+t.test('API keys beyond the limit share a line', async (t) => {
   const { refusals, lines, note } = setUp()
   for (let n = 0; n < 5_000; n++) note('busy', `r${n}`, `key_${n}`)
   refusals.close()
@@ -62,7 +62,7 @@ t.test('more API keys than can be told apart share a line', async (t) => {
   t.match(lines.at(-1), { apiKeyId: 'several', count: 4_000 })
 })
 
-t.test('rejected entries: one line for each API key and set of codes, with counts', async (t) => {
+t.test('rejected entries: one line per API key and set of codes, with counts', async (t) => {
   const { refusals, lines, registry } = setUp()
   const reject = (requestId: string, apiKeyId: string, ...codes: ErrorCode[]) =>
     refusals.noteEntries({

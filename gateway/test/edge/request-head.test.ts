@@ -38,7 +38,7 @@ const cases: [what: string, request: string, status: number, code: string][] = [
     'malformed_http',
   ],
   [
-    'Content-Length beside Transfer-Encoding',
+    'Content-Length with Transfer-Encoding',
     'POST /api/log HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     400,
     'malformed_http',
@@ -64,7 +64,7 @@ const cases: [what: string, request: string, status: number, code: string][] = [
     'malformed_http',
   ],
   [
-    'an expectation that nobody knows',
+    'an unknown expectation',
     'POST /api/log HTTP/1.1\r\nhost: x\r\nexpect: 200-maybe\r\n\r\n',
     417,
     'expectation_failed',
@@ -72,7 +72,7 @@ const cases: [what: string, request: string, status: number, code: string][] = [
 ]
 
 for (const [what, request, status, code] of cases) {
-  t.test(`${status} for ${what}, as a problem, and the connection ends`, async (t) => {
+  t.test(`${status} for ${what}, as a problem document, and the connection ends`, async (t) => {
     const gateway = await startGateway(t)
     const socket = await open(t, gateway)
     socket.write(request)
@@ -87,14 +87,14 @@ for (const [what, request, status, code] of cases) {
   })
 }
 
-t.test('what follows a request with a bad head is not served', async (t) => {
+t.test('a request after one with an invalid head is not served', async (t) => {
   const gateway = await startGateway(t)
   const socket = await open(t, gateway)
   socket.write('GET /healthz HTTP/1.1\r\n\r\nGET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
   t.same((await received(socket)).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400'])
 })
 
-t.test('200 for the forms of Host that are valid, and without one in HTTP/1.0', async (t) => {
+t.test('200 for all valid forms of Host, and without one in HTTP/1.0', async (t) => {
   const gateway = await startGateway(t)
   for (const host of ['a', 'a.example:80', '[::1]:3000', '127.0.0.1:', 'my_service']) {
     const socket = await open(t, gateway)

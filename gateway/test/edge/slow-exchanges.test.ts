@@ -8,7 +8,7 @@ import { logBody, startGateway } from '../support.ts'
 const body = JSON.stringify(logBody())
 const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
 
-t.test('408 as a problem when a body does not arrive, of any operation', async (t) => {
+t.test('408 as a problem document when a body does not arrive, for every operation', async (t) => {
   const gateway = await startGateway(t, { clock: fastClock() })
   const form = 'content-type: multipart/form-data; boundary=b'
   for (const [path, type] of [
@@ -47,7 +47,7 @@ t.test('413 for a form that does not end', async (t) => {
   t.match(await response, /^HTTP\/1\.1 413 [^]*"body_too_large"/)
 })
 
-t.test('503 outcome_unknown when the response takes too long, and the end', async (t) => {
+t.test('503 outcome_unknown and a closed connection when the response is late', async (t) => {
   const gateway = await startGateway(t, { clock: fastClock(), holdFrames: true })
   const socket = await open(t, gateway)
   socket.write(log)
@@ -57,7 +57,7 @@ t.test('503 outcome_unknown when the response takes too long, and the end', asyn
   gateway.release()
 })
 
-t.test('a client that does not read its responses loses the connection', async (t) => {
+t.test('the connection of a client that does not read its responses is closed', async (t) => {
   const gateway = await startGateway(t, { clock: fastClock() })
   const { server } = gateway.app
   const opened = new Promise<Socket>((resolve) => server.once('connection', resolve))
@@ -75,7 +75,7 @@ t.test('a client that does not read its responses loses the connection', async (
   t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="unread"} 1')
 })
 
-t.test('closing gives up what is still under way, and says so', async (t) => {
+t.test('closing aborts the requests in progress, each with a response', async (t) => {
   const gateway = await startGateway(t, { clock: fastClock(), holdFrames: true })
   const [stored, coming] = [await open(t, gateway), await open(t, gateway)]
   stored.write(log)

@@ -15,7 +15,7 @@ const refused: Refused[] = [
   ['that is too large', (framing) => post('/api/log', [json, framing]), 413],
 ]
 
-t.test('a refused body without end: the response is read, the end follows soon', async (t) => {
+t.test('a refused endless body: the client gets the response, then the end', async (t) => {
   const gateway = await startGateway(t)
   await gateway.app.listen({ host: '127.0.0.1', port: 0 })
   const send = async ([what, head, status, length = endless]: Refused, framing: Framing) => {
@@ -30,7 +30,7 @@ t.test('a refused body without end: the response is read, the end follows soon',
   await Promise.all(refused.flatMap((one) => [send(one, 'length'), send(one, chunked)]))
 })
 
-/** Writes as fast as the other side takes it, and tells how much that was. */
+/** Writes as fast as the other side reads, and reports how many bytes that was. */
 function sendWithoutEnd(socket: Socket, framing: Framing): () => number {
   const piece = Buffer.alloc(65_536, 0x20)
   const chunk =
@@ -45,7 +45,7 @@ function sendWithoutEnd(socket: Socket, framing: Framing): () => number {
   return () => socket.bytesWritten
 }
 
-t.test('the response to a refused small body is read, and the connection stays', async (t) => {
+t.test('a refused small body: the client gets the response, the connection stays', async (t) => {
   const gateway = await startGateway(t)
   const socket = await open(t, gateway)
   const head = post('/api/log', [json, 'content-length: 200000'], 'wrong')
@@ -56,7 +56,7 @@ t.test('the response to a refused small body is read, and the connection stays',
   t.match(await received(socket), /^HTTP\/1\.1 200 /)
 })
 
-t.test('a refused small body that does not come is not waited for', async (t) => {
+t.test('a refused small body that does not arrive is not awaited', async (t) => {
   const gateway = await startGateway(t, { clock: fastClock() })
   const socket = await open(t, gateway)
   socket.write(post('/api/log', [json, 'content-length: 2000'], 'wrong'))
@@ -91,7 +91,7 @@ t.test('a body of many small chunks is accepted', async (t) => {
   t.match(await received(socket, /message/), /^HTTP\/1\.1 201 /)
 })
 
-t.test('a form that goes on after more than it may hold is refused', async (t) => {
+t.test('a form that continues beyond its maximum size is refused', async (t) => {
   const gateway = await startGateway(t, { env: { ATTACHMENT_BYTES_MAX: '1024' } })
   const socket = await open(t, gateway)
   const response = received(socket)

@@ -2,14 +2,14 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
 import { createFairDispatch } from '../../src/fairness/fair-dispatch.ts'
 
-t.test('few requests are served at once, in their order', async (t) => {
+t.test('a few requests are served at once, in their order', async (t) => {
   const dispatch = createFairDispatch({ perTurn: 3 })
   const served: string[] = []
   for (const name of ['a', 'b', 'a']) dispatch(name, () => served.push(name))
   t.same(served, ['a', 'b', 'a'])
 })
 
-t.test('beyond that accounts take turns, and each turn of the loop serves a few', async (t) => {
+t.test('beyond that, accounts alternate, and each turn of the loop serves a few', async (t) => {
   const dispatch = createFairDispatch({ perTurn: 2 })
   const served: string[] = []
   for (let n = 0; n < 6; n++) dispatch('greedy', () => served.push('greedy'))

@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
 import { createTurns } from '../../src/fairness/turns.ts'
 
-t.test('pieces of work run in order, and one that fails does not stop the next', async (t) => {
+t.test('tasks run in order, and a failed one does not stop the next', async (t) => {
   const turns = createTurns()
   const order: number[] = []
   const first = turns.take('one', () => order.push(1))
@@ -17,7 +17,7 @@ t.test('pieces of work run in order, and one that fails does not stop the next',
   t.same(order, [1, 2, 3])
 })
 
-t.test('between two pieces the event loop turns', async (t) => {
+t.test('the event loop turns between two tasks', async (t) => {
   const turns = createTurns()
   const order: string[] = []
   const pieces = ['a', 'b', 'c'].map((piece) => turns.take('one', () => void order.push(piece)))
@@ -31,7 +31,7 @@ t.test('between two pieces the event loop turns', async (t) => {
   t.match(order.join(''), /a-+b-+c/)
 })
 
-t.test('after a long piece others have the event loop for as long', async (t) => {
+t.test('after a long task, other work gets the event loop for the same time', async (t) => {
   const turns = createTurns()
   let ended = 0
   const long = turns.take('one', () => {
@@ -55,7 +55,7 @@ t.test('accounts take turns, however much work one of them has', async (t) => {
   t.equal(order.join(' '), 'greedy greedy other greedy other greedy greedy')
 })
 
-t.test('short work does not wait for the long work of others', async (t) => {
+t.test('a short task does not wait for the long tasks of others', async (t) => {
   const turns = createTurns()
   const order: string[] = []
   const work = () => {

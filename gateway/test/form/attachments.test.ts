@@ -6,7 +6,7 @@ import { createIdentity } from '../../src/identity/identity.ts'
 
 const log = createLogger({ name: 'test', level: 'error', destination: { write: () => {} } })
 
-t.test('two attempts of one record with other bytes overwrite nothing', async (t) => {
+t.test('a second attempt of a record with different bytes overwrites nothing', async (t) => {
   const objects = new Map<string, Buffer>()
   const identity = createIdentity(Date.now())
   const commitImage = async (text: string): Promise<string> => {

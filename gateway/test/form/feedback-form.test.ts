@@ -9,7 +9,7 @@ import { createShares } from '../../src/fairness/shares.ts'
 import { createTurns } from '../../src/fairness/turns.ts'
 import { feedbackPayload } from '../support.ts'
 
-/** A server that answers with the text parts of a form. */
+/** A server that responds with the text parts of a form. */
 async function startForms(t: Test) {
   const app = fastify()
   t.teardown(() => app.close())
@@ -47,7 +47,7 @@ const part = (name: string, text: string) =>
   `content-disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`
 const payload = part('payload', JSON.stringify(feedbackPayload()))
 
-t.test('text parts beside the payload come back by name, repeated ones as a list', async (t) => {
+t.test('text parts other than the payload are kept by name, repeated ones as a list', async (t) => {
   const send = await startForms(t)
   const parts = [part('a', 'one'), payload, part('b', ''), part('a', 'zwö'), part('a', '3')]
   const response = await send(
@@ -57,14 +57,14 @@ t.test('text parts beside the payload come back by name, repeated ones as a list
   t.same(response.json(), { fields: { a: ['one', 'zwö', '3'], b: '' } })
 })
 
-t.test('what is not UTF-8 in a text part becomes U+FFFD', async (t) => {
+t.test('invalid UTF-8 in a text part becomes U+FFFD', async (t) => {
   const send = await startForms(t)
   const body = Buffer.from(`--x\r\n${payload}--x\r\n${part('a', 'zwö')}--x--\r\n`, 'latin1')
   const response = await send('multipart/form-data; boundary=x', body)
   t.same(response.json(), { fields: { a: 'zw\ufffd' } })
 })
 
-t.test('text parts beyond the limits are read past and counted, the others kept', async (t) => {
+t.test('text parts beyond the limits are skipped and counted; the others are kept', async (t) => {
   const send = await startForms(t)
   const half = 'h'.repeat(600_000)
   const many = Array.from({ length: 35 }, (_, n) => [`n${n}`, 'abc'] as const)
@@ -102,7 +102,7 @@ t.test('text parts beyond the limits are read past and counted, the others kept'
   }
 })
 
-t.test('boundaries as clients write them, text before the first and behind the last', async (t) => {
+t.test('boundaries as clients write them, text before the first and after the last', async (t) => {
   const send = await startForms(t)
   for (const [boundary, written] of [
     ['----WebKitFormBoundaryAbC123', '----WebKitFormBoundaryAbC123'],

@@ -8,7 +8,7 @@ const day = 24 * 60 * minute
 const believed = [0, 10 * minute, -30 * day]
 const notBelieved = [10 * minute + 1, -30 * day - 1, 365 * day, -now]
 
-t.test('the time of an event is what the device says, near enough to arrival', async (t) => {
+t.test('the time of an event is that of the device, if close enough to the arrival', async (t) => {
   for (const off of believed)
     t.equal(eventTimeMs(new Date(now + off).toISOString(), now), now + off)
   for (const off of notBelieved) t.equal(eventTimeMs(new Date(now + off).toISOString(), now), now)
@@ -16,7 +16,7 @@ t.test('the time of an event is what the device says, near enough to arrival', a
   t.equal(eventTimeMs(null, now), now)
 })
 
-t.test('an id outside the window is refused, with the time of this clock', async (t) => {
+t.test('an id outside the allowed period is refused, with the time of the server', async (t) => {
   for (const off of believed)
     t.doesNotThrow(() => requireIdInWindow(createIdentity(now + off).id, now))
   for (const off of notBelieved) {

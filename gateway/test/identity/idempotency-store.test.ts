@@ -48,7 +48,7 @@ const first = {
   id: id(1),
 }
 
-t.test('the first to reserve a key gives it its id, also when many come at once', async (t) => {
+t.test('the first of many concurrent reservations of a key decides its id', async (t) => {
   const stores = [(await createStore(t)).store, (await createStore(t)).store]
   const ids = await Promise.all(
     Array.from({ length: 50 }, (_, i) => stores[i % 2]!.reserve({ ...first, id: id(i) }, soon())),
@@ -56,7 +56,7 @@ t.test('the first to reserve a key gives it its id, also when many come at once'
   t.equal(new Set(ids).size, 1)
 })
 
-t.test('another payload under the same key is refused', async (t) => {
+t.test('a different payload under the same key is refused', async (t) => {
   const { store } = await createStore(t)
   await t.rejects(store.reserve({ ...first, fingerprint: 'ffffffffffff' }, soon()), {
     code: 'idempotency_key_reused',
@@ -64,7 +64,7 @@ t.test('another payload under the same key is refused', async (t) => {
 })
 
 t.test(
-  'the same key of another application, device or kind of record is another key',
+  'the same key of another application, device or kind of record is a different key',
   async (t) => {
     const { store } = await createStore(t)
     const others = [
@@ -77,41 +77,41 @@ t.test(
   },
 )
 
-t.test(
-  'a key that was reserved up to three days ago is found, and one from tomorrow',
-  async (t) => {
-    const { store } = await createStore(t)
-    for (const daysAgo of [3, 2, 1, -1]) {
-      const reservation = { ...first, key: `of ${daysAgo} days ago`, id: id(200 + daysAgo) }
-      await store.reserve(reservation, soon())
-      for (const key of await redis.keys('*:logs:*')) {
-        const [, tag, day, bucket] = /^(.*:logs:)(\d+):(\w+)$/.exec(key) ?? []
-        if (day === undefined || (await redis.hlen(key)) === 0) continue
-        await redis.rename(key, `${tag}${Number(day) - daysAgo}:${bucket}`)
-      }
-      t.equal(await store.reserve({ ...reservation, id: id(300) }, soon()), reservation.id)
-      await redis.flushall()
-    }
-  },
-)
-
-t.test('the reservations of a day end three days after it, those of feedback thirty', async (t) => {
+t.test('a key reserved up to three days ago is found, and also one from tomorrow', async (t) => {
   const { store } = await createStore(t)
-  await redis.flushall()
-  const [seconds] = await redis.time()
-  const midnight = Math.ceil(Number(seconds) / 86_400) * 86_400
-  for (const [scope, days] of [
-    ['logs', 3],
-    ['feedback', 30],
-  ] as const) {
-    await store.reserve({ ...first, scope }, soon())
-    const [key] = await redis.keys(`{intake:*:${scope}:*`)
-    t.equal(await redis.expiretime(key!), midnight + days * 86_400)
+  for (const daysAgo of [3, 2, 1, -1]) {
+    const reservation = { ...first, key: `of ${daysAgo} days ago`, id: id(200 + daysAgo) }
+    await store.reserve(reservation, soon())
+    for (const key of await redis.keys('*:logs:*')) {
+      const [, tag, day, bucket] = /^(.*:logs:)(\d+):(\w+)$/.exec(key) ?? []
+      if (day === undefined || (await redis.hlen(key)) === 0) continue
+      await redis.rename(key, `${tag}${Number(day) - daysAgo}:${bucket}`)
+    }
+    t.equal(await store.reserve({ ...reservation, id: id(300) }, soon()), reservation.id)
+    await redis.flushall()
   }
 })
 
 t.test(
-  'keys_full for a new key when the share is used up, and known keys are still found',
+  'the reservations of a day expire three days after it, those of feedback thirty',
+  async (t) => {
+    const { store } = await createStore(t)
+    await redis.flushall()
+    const [seconds] = await redis.time()
+    const midnight = Math.ceil(Number(seconds) / 86_400) * 86_400
+    for (const [scope, days] of [
+      ['logs', 3],
+      ['feedback', 30],
+    ] as const) {
+      await store.reserve({ ...first, scope }, soon())
+      const [key] = await redis.keys(`{intake:*:${scope}:*`)
+      t.equal(await redis.expiretime(key!), midnight + days * 86_400)
+    }
+  },
+)
+
+t.test(
+  'keys_full for a new key when the share is used up; known keys are still found',
   async (t) => {
     await redis.flushall()
     const { store, ledger } = await createStore(t, { memoryBytes: (100 * 64) / 0.125 })
@@ -137,7 +137,7 @@ t.test(
   },
 )
 
-/** Reserves the keys of these numbers, and gives the ids that belong to them. */
+/** Reserves the keys with these numbers and returns their ids. */
 async function fill(
   store: IdempotencyStore,
   { from = 0, to }: { from?: number; to: number },
@@ -154,13 +154,13 @@ async function fill(
   return ids
 }
 
-/** What Redis uses, in bytes. */
+/** The memory that Redis uses, in bytes. */
 const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
 
 for (const scope of ['logs', 'feedback'] as const) {
-  t.test(`one day may fill the whole share of ${scope}, at 64 bytes a reservation`, async (t) => {
+  t.test(`one day may use the whole share of ${scope}, at 64 bytes per reservation`, async (t) => {
     await redis.flushall()
-    // As redis.conf has it.
+    // As in redis.conf.
     await redis.config('SET', 'hash-max-listpack-entries', '128')
     const memoryBytes = 16 * mebibyte
     const { store, ledger } = await createStore(t, { memoryBytes })
@@ -182,7 +182,7 @@ for (const scope of ['logs', 'feedback'] as const) {
   })
 }
 
-t.test('a reservation whose reply was lost is asked for again, and found', async (t) => {
+t.test('a reservation whose reply was lost is requested again and found', async (t) => {
   const proxy = await startTcpProxy({ target: server.port, random: Math.random })
   t.teardown(() => proxy.close())
   const url = new URL(server.url)
@@ -199,10 +199,14 @@ t.test('a reservation whose reply was lost is asked for again, and found', async
   t.equal(await reserving, first.id)
 })
 
-t.test('queue_unavailable when Redis does not reply in time: nothing is stored then', async (t) => {
-  const away = connectRedis({ url: 'redis://127.0.0.1:1', role: 'consumer', onError: () => {} })
-  t.teardown(() => away.disconnect())
-  const { store } = await createStore(t, { redis: away, refresh: false })
+t.test('queue_unavailable when Redis does not reply in time: nothing is stored', async (t) => {
+  const unreachable = connectRedis({
+    url: 'redis://127.0.0.1:1',
+    role: 'consumer',
+    onError: () => {},
+  })
+  t.teardown(() => unreachable.disconnect())
+  const { store } = await createStore(t, { redis: unreachable, refresh: false })
   const reserving = store.reserve(first, performance.now() + 300)
   await t.rejects(reserving, { code: 'queue_unavailable' })
 })

@@ -44,7 +44,7 @@ t.test('the content of an entry is read once, however often its id is repeated',
   }
 })
 
-t.test('the content of an entry that nothing is compared with is not read', async (t) => {
+t.test('the content of an entry that needs no comparison is not read', async (t) => {
   const counted = [createIdentity(Date.now()).id, null].map(countingEntry)
   await assign(counted.map(({ entry }) => entry))
   for (const { counter } of counted) t.equal(counter.reads, 0)

@@ -5,18 +5,18 @@ import { createTurns } from '../../src/fairness/turns.ts'
 const turns = createTurns()
 const takeTurn: TakeTurn = (piece) => turns.take('one', piece)
 
-/** Longer than a turn. */
+/** Takes longer than a turn. */
 function work(): void {
   const until = performance.now() + 6
   while (performance.now() < until);
 }
 
-t.test('results in the order of the values, of promises too', async (t) => {
+t.test('results are in the order of the values, also for promises', async (t) => {
   t.same(await mapInTurns([1, 2, 3], takeTurn, (n, index) => n * index), [0, 2, 6])
   t.same(await mapInTurns([1, 2], takeTurn, async (n) => n * 2), [2, 4])
 })
 
-t.test('others have the event loop between two long pieces of work', async (t) => {
+t.test('other work gets the event loop between two long tasks', async (t) => {
   const order: string[] = []
   const pause = () => {
     order.push('-')
@@ -30,7 +30,7 @@ t.test('others have the event loop between two long pieces of work', async (t) =
   t.match(order.join(''), /a-+b-+c/)
 })
 
-t.test('a promise that is rejected turns before the end is no unhandled rejection', async (t) => {
+t.test('a promise that rejects long before the end is not an unhandled rejection', async (t) => {
   const unhandled: unknown[] = []
   const note = (reason: unknown) => unhandled.push(reason)
   process.on('unhandledRejection', note)

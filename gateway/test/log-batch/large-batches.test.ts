@@ -18,7 +18,7 @@ function send({ app }: TestGateway, logs: object[], more: Record<string, string>
   })
 }
 
-/** What nobody handled until the end of the test: it would end the gateway. */
+/** Collects unhandled rejections until the end of the test: in the gateway they would end the process. */
 function unhandledRejections(t: Test): unknown[] {
   const unhandled: unknown[] = []
   const note = (reason: unknown) => unhandled.push(reason)
@@ -30,7 +30,7 @@ function unhandledRejections(t: Test): unknown[] {
 const params = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`p${n}`, `value ${n}`]))
 const text = 'some "quoted" text '.repeat(45_000)
 
-t.test('207: 500 large entries of which the first is rejected', async (t) => {
+t.test('207: 500 large entries, the first of which is rejected', async (t) => {
   const gateway = await startGateway(t)
   const unhandled = unhandledRejections(t)
   const entries = (length: number, more: object) =>
@@ -69,7 +69,7 @@ t.test('an entry that is too large is rejected before its id is reserved', async
   t.match(response.json(), { results: [{ code: 'body_too_large' }, { status: 'accepted' }] })
 })
 
-/** A batch with this many bytes of params, and with what stands for the last one in place of it. */
+/** A batch with this many bytes of params, and a last entry whose params are the text `last`. */
 function batchText(bytes: number, last: string): string {
   const { log: _, ...sender } = logBody()
   const count = Math.ceil(bytes / 10_000)

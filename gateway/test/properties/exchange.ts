@@ -19,9 +19,9 @@ export async function exchange(
     path: string
     headers: Record<string, string>
     body: Buffer
-    /** Places in the body, in any order, after which the loop turns before the rest is sent. */
+    /** Positions in the body, in any order, at which the event loop turns before the rest is sent. */
     cuts?: number[]
-    /** Each segment as an HTTP chunk. */
+    /** Sends each segment as an HTTP chunk. */
     chunked?: boolean
   },
 ): Promise<Answer> {
@@ -51,10 +51,10 @@ export async function exchange(
   return { status: response.statusCode ?? 0, body: (await json(response)) as Answer['body'] }
 }
 
-/** Connections are used again, so what is left over of a body would spoil the next request. */
+/** Reuses connections, so unread bytes of a body would break the next request. */
 const agent = new Agent({ keepAlive: true })
 
-/** A body that is right or wrong gets one of the documented responses of a request that is complete. */
+/** Whether the request was refused. Throws for a response that no complete request may get. */
 export function isRefused({ status, body }: Answer): boolean {
   if (status < 300) return false
   const code = body.code as ErrorCode
@@ -65,7 +65,7 @@ export function isRefused({ status, body }: Answer): boolean {
   return true
 }
 
-/** What one fault on the way makes of a body. */
+/** The effect of one transmission fault on a body. */
 export interface Damage {
   kind: 'flip' | 'cut' | 'remove' | 'repeat'
   at: number

@@ -36,7 +36,7 @@ const badPart = fc
   )
   .map(([header, bytes]): [string, Buffer] => [header, Buffer.alloc(bytes, 'f')])
 
-/** A part, as its header and its content. */
+/** A part: its header and its content. */
 const part: Arbitrary<[string, Buffer]> = fc.oneof(
   { arbitrary: goodPart, weight: 12 },
   { arbitrary: badPart, weight: 1 },
@@ -51,13 +51,13 @@ const faults: Arbitrary<Damage[]> = fc.array(
   { maxLength: 2 },
 )
 
-/** Mostly the first. */
+/** Usually the first value. */
 const rarely = <Value>(usual: Value, ...others: Value[]) =>
   fc.oneof({ arbitrary: fc.constant(usual), weight: 8 }, fc.constantFrom(...others))
 
 const forms = fc.record({
   parts: fc.array(part, { maxLength: 4 }),
-  /** Where among the parts the payload lies. */
+  /** The position of the payload among the parts. */
   place: fc.nat(4),
   before: rarely('', 'garbage\r\n', 'garbage', '\r\n', '--', '--b--\r\n', '--b\r\n'),
   behind: rarely('', 'garbage', '--b\r\n', 'garbage'.repeat(10_000)),
@@ -93,7 +93,7 @@ t.test('a form, damaged and cut into segments, is stored as sent or refused', as
       const whole = Buffer.concat([Buffer.from(before), formOf(all, close + behind)])
       const body = damage(whole, ofForm)
       const headers = { ...type, ...(isLenient ? { prefer: 'handling=lenient' } : {}) }
-      const answer = await exchange(gateway.app, {
+      const response = await exchange(gateway.app, {
         path: '/api/feedback',
         headers,
         body,
@@ -105,7 +105,7 @@ t.test('a form, damaged and cut into segments, is stored as sent or refused', as
         stored.toString('hex'),
       )
       gateway.objects.clear()
-      if (isRefused(answer)) {
+      if (isRefused(response)) {
         expectEqual([rows, objects], [[], []])
         return
       }
@@ -116,12 +116,12 @@ t.test('a form, damaged and cut into segments, is stored as sent or refused', as
       const isStored = (content: Buffer) => objects.includes(content.toString('hex'))
       const asSent = sent.contents.filter(isStored).map((content) => content.toString('hex'))
       expectEqual(objects, asSent)
-      // A fault may have made a text part of a file.
+      // A fault may have turned a file into a text part.
       const { form = {} } = (rows[0]?.['extra'] ?? {}) as { form?: Record<string, unknown> }
       const texts = new Set(Object.values(form).flat())
       const lost = sent.files.filter((file) => !isStored(file) && !texts.has(file.toString()))
       if (!isLenient) expectEqual(lost, [])
-      const stored = (answer.body.attachments ?? []).filter(({ status }) => status === 'stored')
+      const stored = (response.body.attachments ?? []).filter(({ status }) => status === 'stored')
       expectEqual(stored.length, objects.length)
     },
   })
@@ -130,26 +130,26 @@ t.test('a form, damaged and cut into segments, is stored as sent or refused', as
 
 const small = formOf([payload, [`${disposition}"file"; filename="a"`, images.gif]], '--b--\r\n')
 
-t.test('a form that ends anywhere before its end is refused', async (t) => {
+t.test('a form that is truncated anywhere is refused', async (t) => {
   const gateway = await startServer(t)
-  // The line break behind the last delimiter is not needed.
+  // The line break after the last delimiter is optional.
   const cases = small.length - 2
   for (let end = 0; end < cases; end++) {
     const body = small.subarray(0, end)
-    const answer = await exchange(gateway.app, { path: '/api/feedback', headers: type, body })
-    if (answer.status !== 400) t.fail(`${answer.status} after ${end} bytes`)
+    const response = await exchange(gateway.app, { path: '/api/feedback', headers: type, body })
+    if (response.status !== 400) t.fail(`${response.status} after ${end} bytes`)
   }
   t.equal(gateway.frames.feedback.length, 0, `${cases} cases`)
   t.equal(gateway.objects.size, 0)
 })
 
-t.test('a form is stored as sent wherever it is cut in two', async (t) => {
+t.test('a form is stored as sent wherever it is split into two segments', async (t) => {
   const gateway = await startServer(t)
   for (let cut = 1; cut < small.length; cut++) {
     const request = { path: '/api/feedback', headers: type, body: small, cuts: [cut] }
-    const answer = await exchange(gateway.app, { ...request, chunked: cut % 2 === 0 })
+    const response = await exchange(gateway.app, { ...request, chunked: cut % 2 === 0 })
     const [row] = takeRows(gateway, 'feedback')
-    if (answer.status !== 201) t.fail(`${answer.status} at ${cut}`)
+    if (response.status !== 201) t.fail(`${response.status} at ${cut}`)
     expectEqual(row?.['text'], 'Größe 😀\r\n--b?')
     expectEqual([...gateway.objects.values()][0]?.body, images.gif)
     gateway.objects.clear()

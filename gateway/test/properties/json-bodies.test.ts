@@ -41,7 +41,7 @@ async function startServer(t: Test) {
   return gateway
 }
 
-/** Whether an array has, however deep in arrays, an integer beyond 2^53 and a fraction: ClickHouse may round. */
+/** Whether an array, with its nested ones, has an integer beyond 2^53 and a fraction: ClickHouse may round. */
 function mixesNumbers(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Object.values(value).some(mixesNumbers)) return true
@@ -53,7 +53,7 @@ function mixesNumbers(value: unknown): boolean {
   )
 }
 
-/** Sends what `bodyOf` makes of a document, and compares what is stored with what `jsonOf` reads in it. */
+/** Sends `bodyOf` a document and compares the stored rows with `jsonOf` the body. */
 async function checkBodies(
   t: Test,
   options: {
@@ -76,17 +76,17 @@ async function checkBodies(
       const body = damage(bodyOf(`${JSON.stringify(sender).slice(0, -1)},${rest}}`), ofBody)
       const path = isBatch ? '/api/log/batch' : '/api/log'
       const type = { 'content-type': 'application/json', ...encoding }
-      const answer = await exchange(gateway.app, { path, headers: type, body, cuts, chunked })
+      const response = await exchange(gateway.app, { path, headers: type, body, cuts, chunked })
       const rows = takeRows(gateway, 'logs')
-      if (isRefused(answer)) {
+      if (isRefused(response)) {
         expectEqual(rows, [])
         const isFair = ofBody.length > 0 || params.some(({ value }) => mixesNumbers(value))
-        if (!isFair) throw new Error(`refused: ${answer.body.code}`)
+        if (!isFair) throw new Error(`refused: ${response.body.code}`)
         return
       }
       accepted++
       const sent = parseLossless(jsonOf(body)) as Submission
-      const results = (answer.body.results ?? [answer.body]) as { id?: string }[]
+      const results = (response.body.results ?? [response.body]) as { id?: string }[]
       const kept = (isBatch ? sent.logs : [sent.log]).filter(
         (_entry, n) => results[n]?.id !== undefined,
       )
@@ -119,7 +119,7 @@ t.test('a gzip body, damaged and cut into segments, is stored as sent or refused
 
 const document = Buffer.from(JSON.stringify(logBody({ params: { n: 1, text: 'é😀"\\' } })))
 
-t.test('a body that ends anywhere before its end is refused', async (t) => {
+t.test('a body that is truncated anywhere is refused', async (t) => {
   const gateway = await startGateway(t)
   const gzip = gzipSync(document)
   let cases = 0
@@ -144,7 +144,7 @@ t.test('a body that ends anywhere before its end is refused', async (t) => {
   t.equal(gateway.frames.logs.length, 0, `${cases} cases`)
 })
 
-t.test('a gzip body with any bit flipped is refused, or stored as sent', async (t) => {
+t.test('a gzip body with any single bit flipped is refused, or stored as sent', async (t) => {
   const gateway = await startGateway(t)
   const gzip = gzipSync(document)
   for (let bit = 0; bit < gzip.length * 8; bit++) {
@@ -159,10 +159,10 @@ t.test('a gzip body with any bit flipped is refused, or stored as sent', async (
   t.pass(`${gzip.length * 8} cases`)
 })
 
-t.test('a body is stored as sent wherever it is cut in two', async (t) => {
+t.test('a body is stored as sent wherever it is split into two segments', async (t) => {
   const gateway = await startServer(t)
   for (let cut = 1; cut < document.length; cut++) {
-    const answer = await exchange(gateway.app, {
+    const response = await exchange(gateway.app, {
       path: '/api/log',
       headers: { 'content-type': 'application/json' },
       body: document,
@@ -170,7 +170,7 @@ t.test('a body is stored as sent wherever it is cut in two', async (t) => {
       chunked: cut % 2 === 0,
     })
     const [row] = takeRows(gateway, 'logs')
-    if (answer.status !== 201) t.fail(`${answer.status} at ${cut}`)
+    if (response.status !== 201) t.fail(`${response.status} at ${cut}`)
     else expectEqual(row?.['params'], { n: 1, text: 'é😀"\\' })
   }
   t.pass(`${document.length - 1} cases`)

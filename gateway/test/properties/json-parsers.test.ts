@@ -32,7 +32,7 @@ function equal(actual: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(actual, expected)) throw new Error('another value')
 }
 
-t.test('a document is parsed to what it stands for, and so by the lossless parser', async (t) => {
+t.test('a document is parsed to its value, also by the lossless parser', async (t) => {
   await checkProperty(t, {
     runs: 3_000,
     value: jsonText,
@@ -43,7 +43,7 @@ t.test('a document is parsed to what it stands for, and so by the lossless parse
   })
 })
 
-t.test('both parsers agree where no name has an escape and no integer is large', async (t) => {
+t.test('both parsers agree when no name has an escape and no integer is large', async (t) => {
   await checkProperty(t, {
     runs: 3_000,
     value: jsonText.filter(({ text }) => !hasEscapedName(text) && !/\d{16}/.test(text)),
@@ -51,7 +51,7 @@ t.test('both parsers agree where no name has an escape and no integer is large',
   })
 })
 
-t.test('what is broken is refused by both parsers, or by neither', async (t) => {
+t.test('a broken document is refused by both parsers or by neither', async (t) => {
   const edit = fc.record({
     at: fc.nat(),
     remove: fc.nat(2),
@@ -91,7 +91,7 @@ t.test('what is broken is refused by both parsers, or by neither', async (t) => 
 })
 
 t.test(
-  'the count in the bytes is that of the parsed value, wherever the bytes are cut',
+  'the count from the bytes equals that of the parsed value, wherever the bytes are split',
   async (t) => {
     await checkProperty(t, {
       runs: 2_000,
@@ -111,7 +111,7 @@ t.test(
   },
 )
 
-t.test('a row has the numbers and texts of the document that it was made of', async (t) => {
+t.test('a row has the numbers and texts of its document', async (t) => {
   await checkProperty(t, {
     runs: 2_000,
     value: jsonText,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 
-/** A JSON document, and the value that it stands for. */
+/** A JSON document and its value. */
 export interface JsonText {
   text: string
   value: unknown
@@ -42,7 +42,7 @@ const escaped = (char: string) =>
     (_, n) => `\\u${char.charCodeAt(n).toString(16).padStart(4, '0')}`,
   ).join('')
 
-/** A string, of which some characters are escaped although they need not be. */
+/** A string with some unnecessarily escaped characters. */
 const string: Arbitrary<{ text: string; value: string }> = fc
   .array(fc.tuple(character, fc.nat(3)), { maxLength: 6 })
   .map((characters) => ({
@@ -111,7 +111,7 @@ export const jsonText: Arbitrary<JsonText> = fc.letrec<{ any: JsonText }>((tie) 
   ),
 })).any
 
-/** With a fourth element the member is there twice; the last one counts. */
+/** With a fourth element, the member appears twice; the last one counts. */
 function object(
   members: [
     name: { text: string; value: string },

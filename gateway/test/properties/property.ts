@@ -5,10 +5,10 @@ import type { Test } from 'tap'
 const silenceMs = 20_000
 
 /**
- * Checks a property for many random values, and says how many. `PROPERTY_RUNS` is a factor for longer runs;
- * a failure names the seed and the path, which go into `PROPERTY_SEED` and `PROPERTY_PATH`.
+ * Checks a property for many random values and reports how many. `PROPERTY_RUNS` multiplies the number of
+ * runs. To repeat a failure, set `PROPERTY_SEED` and `PROPERTY_PATH` to the reported seed and path.
  *
- * @param options.runs at a factor of 1
+ * @param options.runs number of runs for `PROPERTY_RUNS=1`
  */
 export async function checkProperty<Value>(
   t: Test,
@@ -21,7 +21,7 @@ export async function checkProperty<Value>(
   const at = PROPERTY_PATH === undefined ? {} : { path: PROPERTY_PATH }
   const { failed, numShrinks, ...details } = await fc.check(property, {
     numRuns,
-    // Silence is a failure too.
+    // A value that takes too long is a failure, too.
     timeout: silenceMs,
     ...again,
     ...at,

@@ -1,6 +1,6 @@
 /**
- * What a generous reader finds in the bytes of a form: its payload, the contents of all its parts, and those
- * that are files and not empty, in their order. It is right for forms that are accepted.
+ * A lenient reference parser for forms: returns the payload, the contents of all parts, and those of the
+ * non-empty files, in their order. It is correct for accepted forms.
  */
 export function readParts(body: Buffer): { payload: string; contents: Buffer[]; files: Buffer[] } {
   // Each character is a byte.
@@ -14,7 +14,7 @@ export function readParts(body: Buffer): { payload: string; contents: Buffer[]; 
     const header = part.slice(0, end)
     const content = Buffer.from(part.slice(end + 4), 'latin1')
     contents.push(content)
-    // A fault may have hit the quotes, which parsers read in their own ways.
+    // A fault may have damaged the quotes, which parsers read differently.
     if (/name[="; ]*payload/i.test(header)) payload = content.toString()
     else if (/filename|content-type: ?image\//i.test(header) && content.length > 0) {
       files.push(content)

@@ -6,7 +6,7 @@ import type { TestGateway } from '../support.ts'
 
 export type Row = Record<string, unknown>
 
-/** Settings with which a request that keeps its bytes is noticed after some thousand requests. */
+/** Settings that reveal, within some thousand requests, a request that does not release its bytes. */
 export const smallBudget = {
   LOG_BODY_BYTES_MAX: '20000',
   BATCH_BODY_BYTES_MAX: '20000',
@@ -15,7 +15,7 @@ export const smallBudget = {
   BYTES_IN_FLIGHT_MAX: '50000000',
 }
 
-/** Takes the rows that have been stored since the last call. */
+/** Removes and returns the rows stored since the last call. */
 export function takeRows(gateway: TestGateway, kind: RecordKind): Row[] {
   return gateway.frames[kind].splice(0).flatMap(({ gzip }) =>
     gunzipSync(gzip)
@@ -30,7 +30,7 @@ export function expectEqual(actual: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(actual, expected)) throw new Error('stored is not what was sent')
 }
 
-/** Halves of surrogate pairs are stored as U+FFFD. */
+/** Replaces lone surrogates by U+FFFD, as the gateway does. */
 export function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
   if (Array.isArray(value)) return value.map(wellFormed)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createExtraPrinter } from '../../src/record/extra.ts'
 
-t.test('what is unknown in the submission and in the record is printed at its path', async (t) => {
+t.test('unknown fields of submission and record are printed at their path', async (t) => {
   const cases: [object | undefined, object | undefined, string | undefined][] = [
     [undefined, undefined, undefined],
     [undefined, { a: 1 }, '{"log":{"a":1}}'],
@@ -21,7 +21,7 @@ t.test('what is unknown in the submission and in the record is printed at its pa
   }
 })
 
-t.test('the bytes that a submission adds to every record', async (t) => {
+t.test('the number of bytes that a submission adds to every record', async (t) => {
   t.equal(createExtraPrinter(undefined, 'log').bytes, 0)
   t.equal(createExtraPrinter({ a: '語' }, 'log').bytes, '{"a":"xxx"}'.length)
   t.equal(createExtraPrinter({ log: 'x' }, 'log').bytes, '{"log":"x"}'.length)

@@ -1,18 +1,18 @@
 import t from 'tap'
 import { rowJson } from '../../src/record/row-json.ts'
 
-t.test('a usual row is printed as JSON.stringify prints it', async (t) => {
+t.test('an ordinary row is printed like JSON.stringify does', async (t) => {
   const row = { a: 'text 😀 \\ud83d', b: [1, 2.5, null], c: { d: true } }
   t.equal(rowJson(row), JSON.stringify(row))
 })
 
-t.test('half a surrogate pair becomes U+FFFD, in values and in names', async (t) => {
+t.test('a lone surrogate becomes U+FFFD, in values and in names', async (t) => {
   const row = { a: 'cut \ud83d', '\udc00': { b: ['\udfff😀'] } }
   t.equal(rowJson(row), '{"a":"cut \ufffd","\ufffd":{"b":["\ufffd😀"]}}')
 })
 
 t.test(
-  'doubles beyond the safe integers are printed with an exponent, and stay the same',
+  'doubles beyond the safe integers are printed with an exponent and keep their value',
   async (t) => {
     const numbers = [2 ** 53, 2 ** 63, -(2 ** 63), 2 ** 64, 123_456_789_012_345_680_000, -999e18]
     const json = rowJson({ numbers, text: '12345678901234567890', small: 2 ** 53 - 1 })

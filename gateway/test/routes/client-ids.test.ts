@@ -17,7 +17,7 @@ const sendBatch = (gateway: TestGateway, logs: object[], rest = {}, more = {}) =
 const keys = (rows: Record<string, unknown>[]) => rows.map(({ id, time }) => [id, time])
 
 t.test(
-  'a UUIDv7 of the client is the id of the record, in lower case, through both operations',
+  'a UUIDv7 of the client is the id of the record, in lower case, with both operations',
   async (t) => {
     const gateway = await startGateway(t)
     gateway.fail.reserve = new IntakeError('keys_full', 'nothing may be reserved')
@@ -47,7 +47,7 @@ t.test('422 id_time_out_of_range with server_time, and nothing is stored', async
   t.equal(gateway.rows('logs').length, 3)
 })
 
-t.test('the timestamp of an event is its time, unless it cannot be believed', async (t) => {
+t.test('the timestamp of an event is its time, unless it is out of range', async (t) => {
   const gateway = await startGateway(t)
   const late = new Date(Date.now() - 2 * day).toISOString()
   const wrong = '1999-01-01T00:00:00.000Z'
@@ -63,7 +63,7 @@ t.test('the timestamp of an event is its time, unless it cannot be believed', as
   }
 })
 
-t.test('201: an id or a timestamp of no use is kept as an unknown field of the log', async (t) => {
+t.test('201: an unusable id or timestamp is kept as an unknown field of the log', async (t) => {
   const gateway = await startGateway(t)
   await sendLog(gateway, { id: 17, timestamp: 'yesterday', level: 'warn' })
   const [row] = gateway.rows('logs')
@@ -85,7 +85,7 @@ t.test('unknown fields are kept at their path', async (t) => {
   )
 })
 
-t.test('a UUID of another version is reserved, through both operations', async (t) => {
+t.test('a UUID of another version is reserved, with both operations', async (t) => {
   const gateway = await startGateway(t)
   const { id } = (await sendLog(gateway, { id: uuidV4 })).json()
   t.not(id, uuidV4)
@@ -95,7 +95,7 @@ t.test('a UUID of another version is reserved, through both operations', async (
   t.match(other.json(), { status: 422, code: 'idempotency_key_reused' })
 })
 
-t.test('a key beside a UUIDv7 is reserved for that id', async (t) => {
+t.test('a key sent with a UUIDv7 is reserved for that id', async (t) => {
   const gateway = await startGateway(t)
   const key = { 'idempotency-key': 'k' }
   const { id } = createIdentity(Date.now())
@@ -106,7 +106,7 @@ t.test('a key beside a UUIDv7 is reserved for that id', async (t) => {
 })
 
 t.test(
-  '422 for a key with another id than before, alone and in a batch: nothing is stored for it',
+  '422 for a key with a different id than before, alone and in a batch: nothing is stored',
   async (t) => {
     const gateway = await startGateway(t)
     const v7 = () => createIdentity(Date.now()).id
@@ -130,7 +130,7 @@ t.test(
   },
 )
 
-t.test('a key that is also the id of its event is no contradiction', async (t) => {
+t.test('a key that equals the id of its event is accepted', async (t) => {
   const gateway = await startGateway(t)
   for (const id of [createIdentity(Date.now()).id, uuidV4]) {
     const key = { 'idempotency-key': id }
@@ -169,7 +169,7 @@ t.test('two applications of one device may use the same keys', async (t) => {
   for (const { statusCode } of results) t.equal(statusCode, 201)
 })
 
-t.test('one id twice in a batch: the same event is accepted twice and stored once', async (t) => {
+t.test('an id twice in a batch: the same event is accepted twice and stored once', async (t) => {
   const gateway = await startGateway(t)
   for (const id of [createIdentity(Date.now()).id, uuidV4]) {
     const response = await sendBatch(gateway, [
@@ -185,7 +185,7 @@ t.test('one id twice in a batch: the same event is accepted twice and stored onc
   t.equal(gateway.rows('logs').length, 2)
 })
 
-t.test('a keyed batch keeps its identities although the clock moves on', async (t) => {
+t.test('a keyed batch keeps its identities while the clock advances', async (t) => {
   const gateway = await startGateway(t)
   const key = { 'idempotency-key': 'k' }
   const now = Date.now
@@ -218,7 +218,7 @@ t.test(
   },
 )
 
-t.test('503 keys_full: nothing of the batch is enqueued; without a key all goes on', async (t) => {
+t.test('503 keys_full: nothing of the batch is enqueued; without a key, 201', async (t) => {
   const gateway = await startGateway(t)
   gateway.fail.reserve = new IntakeError('keys_full', 'There is no room.')
   const batch = await sendBatch(gateway, [{ event: 'a' }, { event: 'b', id: uuidV4 }])
@@ -246,7 +246,7 @@ t.test('207: 500 bad entries are rejected in 60 KB, the first ten with the reaso
   t.same(results[10], { status: 'rejected', code: 'invalid_request' })
 })
 
-t.test('rows of two months share no frame, and cut no frame short', async (t) => {
+t.test('rows of two months never share a frame, whatever their order', async (t) => {
   const gateway = await startGateway(t)
   const realNow = Date.now
   t.teardown(() => (Date.now = realNow))

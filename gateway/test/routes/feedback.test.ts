@@ -58,7 +58,7 @@ const file = (bytes: Buffer | string, name = 'a.png'): Part => [
 ]
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-t.test('201: images are stored under the id, and the row says what they are', async (t) => {
+t.test('201: images are stored under the id, and the row describes them', async (t) => {
   const gateway = await startGateway(t)
   const { status, body } = await send(gateway, [
     file(images.png, 'misleading.gif'),
@@ -94,7 +94,7 @@ t.test('201: images are stored under the id, and the row says what they are', as
   t.match(body.attachments, [{ status: 'stored' }, { status: 'stored' }])
 })
 
-t.test('201: an absent, null or empty e-mail is no e-mail', async (t) => {
+t.test('201: an absent, null or empty e-mail is stored as null', async (t) => {
   const gateway = await startGateway(t)
   for (const email of [undefined, null, '']) {
     t.equal((await send(gateway, [payload({ email }), ['other', 'x']])).status, 201)
@@ -122,7 +122,7 @@ t.test('201: a file under another name is an attachment, in the order of the par
   t.equal(gateway.objects.size, 3)
 })
 
-t.test('201: an image in a part without a file name and a type is an attachment', async (t) => {
+t.test('201: an image in a part without file name and type is an attachment', async (t) => {
   const gateway = await startGateway(t)
   const parts: Part[] = [['a', images.png], payload(), ['attachments', images.gif]]
   const { status, body } = await send(gateway, parts)
@@ -134,7 +134,7 @@ t.test('201: an image in a part without a file name and a type is an attachment'
   t.notOk('extra' in gateway.rows('feedback')[0]!)
 })
 
-t.test('a file under another name is refused as an attachment is, or left out', async (t) => {
+t.test('a file under another name is refused or left out like an attachment', async (t) => {
   const gateway = await startGateway(t)
   const other: Part = ['SENT', 'text', 'SENT.txt', 'text/plain']
   const parts = [payload(), file(images.png), other]
@@ -152,7 +152,7 @@ t.test('a file under another name is refused as an attachment is, or left out', 
   t.match(lenient.body.attachments, [{ status: 'stored' }, { code: 'attachment_not_an_image' }])
 })
 
-t.test('201: internationalised e-mail addresses are taken; 400 for what is none', async (t) => {
+t.test('201 for internationalised e-mail addresses; 400 for invalid ones', async (t) => {
   const gateway = await startGateway(t)
   const sent = [
     'jürgen@exämple.de',
@@ -186,7 +186,7 @@ t.test('201: internationalised e-mail addresses are taken; 400 for what is none'
   }
 })
 
-t.test('201: an empty file input of a browser form is no attachment', async (t) => {
+t.test('201: an empty file input of a browser form is not an attachment', async (t) => {
   const gateway = await startGateway(t)
   for (const part of [
     ['attachments', ''],
@@ -198,7 +198,7 @@ t.test('201: an empty file input of a browser form is no attachment', async (t) 
   }
 })
 
-t.test('201: form libraries that write attachments[] lose no image', async (t) => {
+t.test('201: parts named attachments[] by form libraries are attachments', async (t) => {
   const gateway = await startGateway(t)
   const { body } = await send(gateway, [
     payload(),
@@ -208,7 +208,7 @@ t.test('201: form libraries that write attachments[] lose no image', async (t) =
   t.equal(body.attachments.length, 2)
 })
 
-t.test('400 for a payload that is missing, a file, sent twice, or wrong inside', async (t) => {
+t.test('400 for a payload that is missing, a file, sent twice, or invalid', async (t) => {
   const gateway = await startGateway(t)
   const cases: [Part[], string, string][] = [
     [[file(images.png)], 'invalid_request', '/payload'],
@@ -268,7 +268,7 @@ t.test('400 for a malformed form', async (t) => {
   }
 })
 
-t.test('400 for a part that the parser passes over: nothing of a form is lost', async (t) => {
+t.test('400 for a part that the parser would skip: no part of a form is lost', async (t) => {
   const gateway = await startGateway(t)
   const form = (part: string) =>
     `--x\r\ncontent-disposition: form-data; name="payload"\r\n\r\n` +
@@ -296,7 +296,7 @@ t.test('400 for a part that the parser passes over: nothing of a form is lost', 
   t.equal(gateway.frames.feedback.length, 0)
 })
 
-t.test('413 for more parts than a form has', async (t) => {
+t.test('413 for more parts than a form may have', async (t) => {
   const gateway = await startGateway(t)
   const many = (count: number, one: Part) => Array.from({ length: count }, () => one)
   t.equal((await send(gateway, [payload(), ...many(limits.formParts - 1, ['n', 'x'])])).status, 201)
@@ -312,7 +312,7 @@ t.test('413 for more parts than a form has', async (t) => {
 })
 
 t.test(
-  '201: unknown text parts never cost the feedback, and the response counts them',
+  '201: unknown text parts never cause a refusal; the response counts omitted ones',
   async (t) => {
     const gateway = await startGateway(t)
     const texts = (count: number, text: string | Buffer): Part[] =>
@@ -335,7 +335,7 @@ t.test(
 )
 
 t.test(
-  '413 for a fifth attachment, one over 10 MiB, a payload over 1 MiB, a form over all',
+  '413 for a fifth attachment, one over 10 MiB, a payload over 1 MiB, too large a form',
   async (t) => {
     const gateway = await startGateway(t)
     for (const length of [5, 40]) {
@@ -363,7 +363,7 @@ t.test(
   },
 )
 
-t.test('lenient: an invalid e-mail does not cost the feedback, and is kept in extra', async (t) => {
+t.test('lenient: an invalid e-mail is kept in extra, and the feedback is accepted', async (t) => {
   for (const email of ['nobody at example.com', 7, { at: 'example.com' }]) {
     const gateway = await startGateway(t)
     const parts = [payload({ email, topic: 'a' })]
@@ -379,7 +379,7 @@ t.test('lenient: an invalid e-mail does not cost the feedback, and is kept in ex
 })
 
 t.test(
-  'lenient: a valid e-mail, and none, are as without it; a wrong payload is refused',
+  'lenient: no effect on a valid or missing e-mail; an invalid payload is refused',
   async (t) => {
     const gateway = await startGateway(t)
     const lenient = { prefer: 'handling=lenient' }
@@ -405,7 +405,7 @@ t.test('lenient: a form with forty images keeps its text and four of them', asyn
   t.equal(gateway.objects.size, 4)
 })
 
-t.test('lenient: what is larger than any form is read past, and the text is kept', async (t) => {
+t.test('lenient: files beyond the limit of a form are skipped; the text is kept', async (t) => {
   const gateway = await startGateway(t)
   const image = (bytes: number) => file(Buffer.concat([images.png, Buffer.alloc(bytes)]))
   const lenient = { prefer: 'handling=lenient' }
@@ -442,7 +442,7 @@ t.test('415 for a file that is not an image by its bytes', async (t) => {
 })
 
 t.test(
-  '201 with Prefer: handling=lenient: what cannot be kept is left out, with the reason',
+  '201 with Prefer: handling=lenient: invalid attachments are left out, with the reason',
   async (t) => {
     const gateway = await startGateway(t)
     const parts = [payload(), file('text'), ...Array.from({ length: 4 }, () => file(images.png))]
@@ -462,13 +462,13 @@ t.test(
 
 t.test('503 when the attachment store or the queue fails; no object is left', async (t) => {
   const gateway = await startGateway(t)
-  gateway.fail.put = new IntakeError('storage_unavailable', 'away')
+  gateway.fail.put = new IntakeError('storage_unavailable', 'down')
   t.match(await send(gateway, [payload(), file(images.png)]), {
     status: 503,
     body: { code: 'storage_unavailable' },
   })
   gateway.fail.put = undefined
-  gateway.fail.enqueue = new IntakeError('queue_unavailable', 'away')
+  gateway.fail.enqueue = new IntakeError('queue_unavailable', 'down')
   t.match(await send(gateway, [payload(), file(images.png)]), {
     status: 503,
     body: { code: 'queue_unavailable' },
@@ -477,11 +477,11 @@ t.test('503 when the attachment store or the queue fails; no object is left', as
 })
 
 t.test(
-  '503 with an idempotency key: the objects stay, for a repeat stores the same ones',
+  '503 with an idempotency key: the objects stay, because a retry stores the same ones',
   async (t) => {
     const gateway = await startGateway(t)
     const id = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
-    gateway.fail.enqueue = new IntakeError('queue_unavailable', 'away')
+    gateway.fail.enqueue = new IntakeError('queue_unavailable', 'down')
     t.equal((await send(gateway, [payload({ id }), file(images.png)])).status, 503)
     t.equal(gateway.objects.size, 1)
     gateway.fail.enqueue = undefined
@@ -492,7 +492,7 @@ t.test(
   },
 )
 
-t.test('another image under the same key is refused, and the first one stays', async (t) => {
+t.test('a different image under the same key is refused, and the first one stays', async (t) => {
   const gateway = await startGateway(t)
   const id = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
   t.equal((await send(gateway, [payload({ id }), file(images.png)])).status, 201)
@@ -504,7 +504,7 @@ t.test('another image under the same key is refused, and the first one stays', a
   t.same(gateway.objects, before)
 })
 
-t.test('the id of a feedback and the key beside it stand for one feedback', async (t) => {
+t.test('the id of a feedback and its idempotency key identify the same feedback', async (t) => {
   const gateway = await startGateway(t)
   const [id, other] = [createIdentity(Date.now()).id, randomUUID()]
   const sendAs = (feedbackId: string, key: string) =>
@@ -519,15 +519,15 @@ t.test('the id of a feedback and the key beside it stand for one feedback', asyn
   t.equal(gateway.rows('feedback').length, 3)
 })
 
-t.test('503 outcome_unknown: the objects stay, for the row may exist', async (t) => {
+t.test('503 outcome_unknown: the objects stay, because the row may exist', async (t) => {
   const gateway = await startGateway(t)
-  gateway.fail.enqueue = new IntakeError('outcome_unknown', 'no answer')
+  gateway.fail.enqueue = new IntakeError('outcome_unknown', 'no response')
   t.equal((await send(gateway, [payload(), file(images.png)])).status, 503)
   t.equal(gateway.objects.size, 1)
 })
 
-t.test('503 busy for forms of unknown length too, by what has arrived of them', async (t) => {
-  // Seven tenths are for forms, two thirds of it for one API key: 108 MiB, twelve images of 9 MB.
+t.test('503 busy for forms of unknown length, too, by the bytes that have arrived', async (t) => {
+  // Seven tenths are for forms, two thirds of that for one API key: 108 MiB, twelve images of 9 MB.
   const env = { BYTES_IN_FLIGHT_MAX: String(232 * 1024 * 1024) }
   const { app } = await startGateway(t, { env })
   await app.listen({ host: '127.0.0.1', port: 0 })
@@ -549,7 +549,7 @@ t.test('503 busy for forms of unknown length too, by what has arrived of them', 
       response!.resume()
       return response!.statusCode
     })
-    // A refused form is not read to its end, and its connection ends.
+    // The gateway does not read a refused form to its end, and closes the connection.
     form.on('error', () => undefined)
     form.write(`${disposition}"payload"\r\n\r\n${JSON.stringify(feedbackPayload())}\r\n`)
     return { form, status }
@@ -571,11 +571,11 @@ t.test('503 busy for forms of unknown length too, by what has arrived of them', 
     form.end('--b--\r\n')
   }
   const statusesAgain = await Promise.all(again.map(({ status }) => status))
-  t.same(new Set(statusesAgain), new Set([201]), 'the bytes have been given back')
+  t.same(new Set(statusesAgain), new Set([201]), 'the bytes have been released')
 })
 
 t.test('503 busy when the bytes in flight are used up', async (t) => {
-  // Seven tenths are for forms, two thirds of it for one API key: 42 MiB.
+  // Seven tenths are for forms, two thirds of that for one API key: 42 MiB.
   const env = {
     BYTES_IN_FLIGHT_MAX: String(92 * 1024 * 1024),
     BATCH_JSON_BYTES_MAX: String(1024 * 1024),
@@ -583,8 +583,8 @@ t.test('503 busy when the bytes in flight are used up', async (t) => {
   const gateway = await startGateway(t, { env })
   const large = file(Buffer.concat([images.png, Buffer.alloc(9 * 1024 * 1024)]))
   const form = () => send(gateway, [payload(), large, large, large])
-  const answers = await Promise.all([form(), form(), form()])
-  t.same(new Set(answers.map(({ status }) => status)), new Set([201, 503]))
+  const responses = await Promise.all([form(), form(), form()])
+  t.same(new Set(responses.map(({ status }) => status)), new Set([201, 503]))
   t.equal((await form()).status, 201)
 })
 

@@ -14,7 +14,7 @@ t.test('201 with the same identity for the same key and payload', async (t) => {
   t.same([two?.['id'], two?.['time']], [one?.['id'], one?.['time']])
 })
 
-t.test('201 with the same id although the battery went down between two attempts', async (t) => {
+t.test('201 with the same id although the battery level has changed', async (t) => {
   const { app } = await startGateway(t)
   const send = async (battery_level: number) => {
     const response = await app.inject({
@@ -28,7 +28,7 @@ t.test('201 with the same id although the battery went down between two attempts
   t.equal((await send(80)).id, (await send(79)).id)
 })
 
-t.test('201 with the same id although the names in params came in another order', async (t) => {
+t.test('201 with the same id although the order of names in params changed', async (t) => {
   const { app } = await startGateway(t)
   const send = async (params: object) => {
     const response = await app.inject({
@@ -46,7 +46,7 @@ t.test('201 with the same id although the names in params came in another order'
   t.match(reordered, { code: 'idempotency_key_reused' })
 })
 
-t.test('422 for the same key with another payload, 400 for a key of no use', async (t) => {
+t.test('422 for the same key with a different payload, 400 for an invalid key', async (t) => {
   const { app, frames } = await startGateway(t)
   const send = (key: string, event: string) =>
     app.inject({

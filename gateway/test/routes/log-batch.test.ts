@@ -113,7 +113,7 @@ t.test('400 when the sender is wrong, or there are no entries or too many', asyn
 })
 
 t.test(
-  '207 for batches of much the same: 500 events, identical ones too, and many params',
+  '207 for repetitive batches: 500 events, also identical ones, and many params',
   async (t) => {
     const gateway = await startGateway(t)
     const gzip = { ...headers, 'content-encoding': 'gzip' }
@@ -136,7 +136,7 @@ t.test(
 )
 
 t.test(
-  '207: an entry with too many params or an integer too large is rejected alone',
+  '207: only the entry with too many params or too large an integer is rejected',
   async (t) => {
     const gateway = await startGateway(t)
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`p${n}`, n]))
@@ -164,7 +164,7 @@ t.test('413 for more members and elements than a batch may have', async (t) => {
   t.match(response.json(), { status: 413, code: 'body_too_large' })
 })
 
-t.test('the largest batch is taken', async (t) => {
+t.test('the largest batch is accepted', async (t) => {
   const gateway = await startGateway(t)
   const response = await send(
     gateway,
@@ -180,7 +180,7 @@ t.test('403 for a bundle identifier that the key is not for, 401 without a key',
   t.match((await send(gateway, batch([]), { 'x-api-key': 'no' })).json(), { code: 'unauthorized' })
 })
 
-t.test('the id of an entry makes it repeatable; with other content it is rejected', async (t) => {
+t.test('the id of an entry makes retries safe; different content is rejected', async (t) => {
   const gateway = await startGateway(t)
   const id = randomUUID()
   const [one] = (await send(gateway, batch([{ event: 'a', id }]))).json().results
@@ -190,7 +190,7 @@ t.test('the id of an entry makes it repeatable; with other content it is rejecte
   t.match(other, { accepted: 0, results: [{ code: 'idempotency_key_reused' }] })
 })
 
-t.test('an Idempotency-Key makes the whole batch repeatable', async (t) => {
+t.test('an Idempotency-Key makes retries of the whole batch safe', async (t) => {
   const gateway = await startGateway(t)
   const key = { 'idempotency-key': 'batch-7' }
   const logs = [{ event: 'a' }, { event: '' }, { event: 'c' }]
@@ -209,7 +209,7 @@ t.test('an Idempotency-Key makes the whole batch repeatable', async (t) => {
 t.test('503 for the whole batch when a frame is not stored', async (t) => {
   const gateway = await startGateway(t)
   for (const code of ['queue_unavailable', 'outcome_unknown'] as const) {
-    gateway.fail.enqueue = new IntakeError(code, 'The queue is away.')
+    gateway.fail.enqueue = new IntakeError(code, 'The queue is down.')
     const response = await send(gateway, batch([{ event: 'a' }, { event: 'b' }]))
     t.match(response.json(), { status: 503, code })
   }
@@ -220,7 +220,7 @@ t.test('503 outcome_unknown when some frames are stored and others are not', asy
   const text = 'x'.repeat(600_000)
   gateway.fail.enqueueAfter = {
     frames: 1,
-    error: new IntakeError('queue_unavailable', 'The queue is away.'),
+    error: new IntakeError('queue_unavailable', 'The queue is down.'),
   }
   const logs = [1, 2, 3].map((n) => ({ event: 'large', params: { n, text } }))
   const response = await send(gateway, batch(logs))
@@ -262,7 +262,7 @@ t.test('413 beyond the wire limit and beyond the limit after decompression', asy
 })
 
 t.test(
-  '400 for a damaged gzip stream, 415 for another coding, with what is accepted',
+  '400 for a damaged gzip stream, 415 for another coding, with the accepted ones',
   async (t) => {
     const { app } = await startGateway(t)
     const whole = gzipSync(JSON.stringify(logBody()))
@@ -286,23 +286,25 @@ t.test(
   },
 )
 
-t.test('503 busy when the decompressed bytes find no room; the room comes back', async (t) => {
-  // Three tenths are for logs, two thirds of it for one API key: 46 MiB, room for two of these and not for three.
-  const gateway = await startGateway(t, { env: { BYTES_IN_FLIGHT_MAX: String(232 * 1024 * 1024) } })
+t.test('503 busy when decompressed bytes exceed the budget; they are released later', async (t) => {
+  // Three tenths are for logs, two thirds of that for one API key: 46 MiB, enough for two of these.
+  const gateway = await startGateway(t, {
+    env: { BYTES_IN_FLIGHT_MAX: String(232 * 1024 * 1024) },
+  })
   const gzip = { ...headers, 'content-encoding': 'gzip' }
   const unit = randomBytes(10_000).toString('hex')
   const text = Array.from({ length: 700 }, () => unit + randomBytes(1_000).toString('hex')).join('')
   const payload = gzipSync(JSON.stringify(batch([{ event: text }])))
   const large = () => gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
-  const answers = await Promise.all([large(), large(), large()])
-  const codes = answers.map(({ statusCode }) => statusCode)
+  const responses = await Promise.all([large(), large(), large()])
+  const codes = responses.map(({ statusCode }) => statusCode)
   t.same(new Set(codes), new Set([207, 503]))
   t.equal((await large()).statusCode, 207)
 })
 
-t.test('503 busy while requests are worked on, although their clients have gone', async (t) => {
-  // Three tenths are for logs, two thirds of it for one API key, 22 MiB: four bodies of 5 MiB with
-  // their rows.
+t.test('503 busy while requests of disconnected clients are still processed', async (t) => {
+  // Three tenths are for logs, two thirds of that for one API key: 22 MiB, enough for four bodies of
+  // 5 MiB with their rows.
   const env = {
     BYTES_IN_FLIGHT_MAX: String(112 * 1024 * 1024),
     BATCH_BODY_BYTES_MAX: String(5 * 1024 * 1024),
@@ -337,8 +339,8 @@ t.test('503 busy while requests are worked on, although their clients have gone'
   t.equal(await status(), 207)
 })
 
-t.test('a body of unknown length takes what arrives of it, not what there may be', async (t) => {
-  // Three tenths are for logs, two thirds of it for one API key: 36 MiB, nine times the largest body.
+t.test('a body of unknown length is charged for arrived bytes, not for its limit', async (t) => {
+  // Three tenths are for logs, two thirds of that for one API key: 36 MiB, nine times the largest body.
   const env = {
     BYTES_IN_FLIGHT_MAX: String(180 * 1024 * 1024),
     BATCH_JSON_BYTES_MAX: '11000000',
@@ -355,14 +357,14 @@ t.test('a body of unknown length takes what arrives of it, not what there may be
     sent.end(body)
     return sent
   }
-  const answerTo = async (sent: ClientRequest) => {
+  const responseTo = async (sent: ClientRequest) => {
     const [response] = (await once(sent, 'response')) as [IncomingMessage]
     return { status: response.statusCode, ...((await json(response)) as { code?: string }) }
   }
   const small = JSON.stringify(batch([{ event: 'e' }]))
-  const taken = Array.from({ length: 40 }, () => answerTo(open(small)))
+  const taken = Array.from({ length: 40 }, () => responseTo(open(small)))
   while (arrived.length < 40) await immediate()
-  const large = Array.from({ length: 9 }, () => answerTo(open(small.padEnd(4 * 1024 * 1024))))
+  const large = Array.from({ length: 9 }, () => responseTo(open(small.padEnd(4 * 1024 * 1024))))
   t.match(await Promise.race(large), { status: 503, code: 'busy' })
   release()
   const statuses = (await Promise.all(taken)).map(({ status }) => status)
@@ -370,7 +372,7 @@ t.test('a body of unknown length takes what arrives of it, not what there may be
   t.same(new Set((await Promise.all(large)).map(({ status }) => status)), new Set([207, 503]))
 })
 
-t.test('a body that is refused while it comes is not waited for: 413, and the end', async (t) => {
+t.test('a body refused before its end is not awaited: 413, and the connection ends', async (t) => {
   const { app } = await startGateway(t)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
@@ -384,7 +386,7 @@ t.test('a body that is refused while it comes is not waited for: 413, and the en
   sent.destroy()
 })
 
-t.test('a body that is refused after its end costs the client no connection', async (t) => {
+t.test('the connection stays open when a complete body is refused', async (t) => {
   const { app } = await startGateway(t)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
@@ -406,7 +408,7 @@ t.test('a body that is refused after its end costs the client no connection', as
 })
 
 t.test(
-  '413 for little that becomes much: by compression, or by what is in every row',
+  '413 for small input that expands: by compression, or by fields repeated in every row',
   async (t) => {
     const gateway = await startGateway(t)
     const gzip = { ...headers, 'content-encoding': 'gzip' }
@@ -432,7 +434,7 @@ t.test(
   },
 )
 
-t.test('an entry that is larger than a single event may be is rejected', async (t) => {
+t.test('an entry larger than the limit of a single event is rejected', async (t) => {
   const gateway = await startGateway(t, { env: { LOG_BODY_BYTES_MAX: '10000' } })
   const logs = [
     { event: 'large', params: { text: 'x'.repeat(10_000) } },
@@ -444,7 +446,7 @@ t.test('an entry that is larger than a single event may be is rejected', async (
   t.match(response.json(), { results: [rejected, rejected, { status: 'accepted' }] })
 })
 
-t.test('an entry may repeat a single event, and a single event an entry', async (t) => {
+t.test('an entry may be a retry of a single event, and the reverse', async (t) => {
   const gateway = await startGateway(t)
   const id = randomUUID()
   const single = async (key: string) => {
@@ -465,14 +467,14 @@ t.test('an entry may repeat a single event, and a single event an entry', async 
   }
 })
 
-t.test('the key of a batch may be the id of its entry', async (t) => {
+t.test('the key of a batch may equal the id of its entry', async (t) => {
   const gateway = await startGateway(t)
   const id = randomUUID()
   const response = await send(gateway, batch([{ event: 'e', id }]), { 'idempotency-key': id })
   t.equal(response.json().accepted, 1)
 })
 
-t.test('a keyed batch with an entry nested without end is answered per entry too', async (t) => {
+t.test('a keyed batch with an extremely nested entry also gets a result per entry', async (t) => {
   const gateway = await startGateway(t)
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
   const payload = JSON.stringify(batch([{ event: 'a' }, { event: 'DEEP' }])).replace('"DEEP"', deep)
@@ -481,7 +483,7 @@ t.test('a keyed batch with an entry nested without end is answered per entry too
   t.match(response.json(), { results: [{ status: 'accepted' }, { code: 'invalid_json' }] })
 })
 
-t.test('the limits are settings; those that contradict each other are refused', async (t) => {
+t.test('the limits are settings; contradictory ones are refused', async (t) => {
   const { app } = await startGateway(t, { env: { LOG_BODY_BYTES_MAX: '300' } })
   const small = { method: 'POST', url: '/api/log', headers, payload: logBody() } as const
   t.equal((await app.inject(small)).statusCode, 201)
@@ -498,7 +500,7 @@ t.test('the limits are settings; those that contradict each other are refused', 
   })
 })
 
-t.test('rejected entries are logged with their request, without what was sent', async (t) => {
+t.test('rejected entries are logged with their request, without their content', async (t) => {
   const gateway = await startGateway(t)
   const logs = [{ event: 'good' }, { event: '', id: 'SUBMITTED' }, 'SUBMITTED']
   await send(gateway, batch(logs, { unique_user_id: 'SUBMITTED' }))

@@ -5,7 +5,7 @@ import { headers, logBody, secret, startGateway } from '../support.ts'
 
 const url = '/api/log'
 
-t.test('201: the row holds what was sent, and the id that was answered', async (t) => {
+t.test('201: the row contains the sent values and the id of the response', async (t) => {
   const { app, rows } = await startGateway(t)
   const device = {
     os: 'Android',
@@ -49,7 +49,7 @@ t.test('201: the row holds what was sent, and the id that was answered', async (
   })
 })
 
-t.test('201: time is the time inside the id, and the moment of arrival', async (t) => {
+t.test('201: time is the time in the id, and the time of arrival', async (t) => {
   const { app, rows } = await startGateway(t)
   await app.inject({ method: 'POST', url, headers, payload: logBody() })
   const [row] = rows('logs')
@@ -58,7 +58,7 @@ t.test('201: time is the time inside the id, and the moment of arrival', async (
   t.equal(row?.['received_at'], row?.['time'])
 })
 
-t.test('201: a missing or null params is an empty map', async (t) => {
+t.test('201: missing or null params are stored as an empty object', async (t) => {
   const { app, rows } = await startGateway(t)
   await app.inject({ method: 'POST', url, headers, payload: logBody() })
   await app.inject({ method: 'POST', url, headers, payload: logBody({ params: null }) })
@@ -68,7 +68,7 @@ t.test('201: a missing or null params is an empty map', async (t) => {
   )
 })
 
-t.test('201: a device property called __proto__ is kept like any other', async (t) => {
+t.test('201: a device property named __proto__ is kept like any other', async (t) => {
   const { app, rows } = await startGateway(t)
   const payload = JSON.stringify(logBody()).replace('"os"', '"__proto__":{"a":1},"os"')
   const response = await app.inject({ method: 'POST', url, headers, payload })
@@ -109,7 +109,7 @@ t.test('400 with a pointer for an integer that its column or 64 bits cannot hold
   t.equal(frames.logs.length, 0)
 })
 
-t.test('201: a name with an escape is stored as what it stands for', async (t) => {
+t.test('201: a name with an escape is stored decoded', async (t) => {
   const { app, rows } = await startGateway(t)
   const body = JSON.stringify(logBody({ params: { NAME: 1 } }))
   for (const name of [String.raw`\\`, String.raw`\"`, String.raw`gr\u00f6\u00dfe`]) {
@@ -132,27 +132,24 @@ t.test('413 for more members and elements than an event may have', async (t) => 
   t.equal(frames.logs.length, 0)
 })
 
-t.test(
-  '401 without a key, with a wrong key and with two keys; the body is not looked at',
-  async (t) => {
-    const { app, frames } = await startGateway(t)
-    for (const key of [undefined, 'wrong', '', `${secret}, ${secret}`]) {
-      const response = await app.inject({
-        method: 'POST',
-        url,
-        headers: {
-          'content-type': 'application/json',
-          ...(key !== undefined && { 'x-api-key': key }),
-        },
-        payload: '{"broken',
-      })
-      t.equal(response.statusCode, 401)
-      t.equal(response.json().code, 'unauthorized')
-      t.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8')
-    }
-    t.equal(frames.logs.length, 0)
-  },
-)
+t.test('401 without a key, with a wrong key and with two keys; the body is not read', async (t) => {
+  const { app, frames } = await startGateway(t)
+  for (const key of [undefined, 'wrong', '', `${secret}, ${secret}`]) {
+    const response = await app.inject({
+      method: 'POST',
+      url,
+      headers: {
+        'content-type': 'application/json',
+        ...(key !== undefined && { 'x-api-key': key }),
+      },
+      payload: '{"broken',
+    })
+    t.equal(response.statusCode, 401)
+    t.equal(response.json().code, 'unauthorized')
+    t.equal(response.headers['content-type'], 'application/problem+json; charset=utf-8')
+  }
+  t.equal(frames.logs.length, 0)
+})
 
 t.test('403 for a bundle identifier that the key is not for', async (t) => {
   const { app, frames } = await startGateway(t, { key: { bundleIdentifiers: ['com.other'] } })
@@ -161,7 +158,7 @@ t.test('403 for a bundle identifier that the key is not for', async (t) => {
   t.equal(frames.logs.length, 0)
 })
 
-t.test('400 with a pointer to each wrong field; the values are not repeated', async (t) => {
+t.test('400 with a pointer to each invalid field, without its value', async (t) => {
   const { app, frames } = await startGateway(t)
   const cases: [object, string[]][] = [
     [{ log: undefined }, ['/log']],
@@ -195,7 +192,7 @@ t.test('400 with a pointer to each wrong field; the values are not repeated', as
   t.equal(frames.logs.length, 0)
 })
 
-t.test('400 for what is not JSON, not UTF-8, too deep, or has a number out of range', async (t) => {
+t.test('400 for invalid JSON, invalid UTF-8, deep nesting and numbers out of range', async (t) => {
   const { app, frames } = await startGateway(t)
   const deep = `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`
   const cases: [string | Buffer, string][] = [
@@ -214,7 +211,7 @@ t.test('400 for what is not JSON, not UTF-8, too deep, or has a number out of ra
   t.equal(frames.logs.length, 0)
 })
 
-t.test('413 over 1 MiB; a body of exactly that size is taken', async (t) => {
+t.test('413 over 1 MiB; a body of exactly that size is accepted', async (t) => {
   const { app, rows } = await startGateway(t)
   const sized = (bytes: number) => {
     const empty = JSON.stringify(logBody({ params: { text: '' } }))
@@ -263,17 +260,17 @@ t.test('429 with Retry-After beyond the limit of the key', async (t) => {
   t.equal(frames.logs.length, 2)
 })
 
-t.test('503 while the queue is away, or while its answer is unknown', async (t) => {
+t.test('503 while the queue is unavailable or does not respond', async (t) => {
   const { app, fail } = await startGateway(t)
   for (const code of ['queue_unavailable', 'outcome_unknown'] as const) {
-    fail.enqueue = new IntakeError(code, 'The queue is away.')
+    fail.enqueue = new IntakeError(code, 'The queue is down.')
     const response = await app.inject({ method: 'POST', url, headers, payload: logBody() })
     t.match(response.json(), { status: 503, code })
     t.ok(Number(response.headers['retry-after']) > 0)
   }
 })
 
-t.test('refusals are logged together, with the id of one of them', async (t) => {
+t.test('refusals are logged together, with one of their request ids', async (t) => {
   const { app, log, fail } = await startGateway(t)
   fail.enqueue = new IntakeError('queue_full', 'Redis is full.')
   const send = () => app.inject({ method: 'POST', url, headers, payload: logBody() })
@@ -295,9 +292,9 @@ t.test('503, not 401, until the API keys have been read', async (t) => {
   t.equal(response.statusCode, 503)
 })
 
-t.test('keys, e-mails and texts do not reach the log, also when a request fails', async (t) => {
+t.test('keys, e-mails and texts are not logged, even if a request fails', async (t) => {
   const { app, log, fail } = await startGateway(t)
-  fail.enqueue = new IntakeError('queue_unavailable', 'The queue is away.')
+  fail.enqueue = new IntakeError('queue_unavailable', 'The queue is down.')
   const payload = logBody({ params: { email: 'a@SUBMITTED.example' } })
   await app.inject({ method: 'POST', url, headers, payload })
   await app.close()

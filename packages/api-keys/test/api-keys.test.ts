@@ -22,7 +22,7 @@ t.test('a key is shown at creation and stored only as a hash', async (t) => {
   t.ok((await redis.hlen('{intake}:api-keys')) > 0)
 })
 
-t.test('a chosen secret makes one key, however often it is created', async (t) => {
+t.test('a chosen secret is one key, however often it is created', async (t) => {
   const first = await store.create({ name: 'first', secret: 'chosen-by-somebody' })
   const second = await store.create({ name: 'second', secret: 'chosen-by-somebody' })
   t.same(second, { ...first, created: false })
@@ -52,7 +52,7 @@ t.test('a directory follows creation, expiry and revocation', async (t) => {
   await until(() => directory.find(secret) === undefined)
 })
 
-t.test('a revoked key is not created again, and can be told from a new one', async (t) => {
+t.test('a revoked key is not created again, and is distinguishable from a new one', async (t) => {
   const secret = 'revoked-and-still-in-some-environment'
   const { key } = await store.create({ name: 'leaked', secret })
   await store.revoke(key.id)
@@ -62,19 +62,19 @@ t.test('a revoked key is not created again, and can be told from a new one', asy
   })
 })
 
-t.test('keys of a Redis that has lost its data are not taken for no keys', async (t) => {
+t.test('a Redis that has lost its data is an error, not an empty list of keys', async (t) => {
   await redis.del('{intake}:installation')
   await t.rejects(store.load(), /belongs to no installation/)
   await claimInstallation(redis, 'test')
 })
 
-t.test('a directory keeps the last known keys while the store is away', async (t) => {
-  let away = false
+t.test('a directory keeps the last known keys while the store is unavailable', async (t) => {
+  let isDown = false
   let failures = 0
   const directory = watchApiKeys({
     store: {
       ...store,
-      load: () => (away ? Promise.reject(new Error('away')) : store.load()),
+      load: () => (isDown ? Promise.reject(new Error('down')) : store.load()),
     },
     intervalMs: 5,
     onError: () => failures++,
@@ -83,21 +83,21 @@ t.test('a directory keeps the last known keys while the store is away', async (t
   t.equal(directory.isLoaded(), false)
   const { secret } = await store.create({ name: 'kept' })
   await until(() => directory.find(secret) !== undefined)
-  away = true
+  isDown = true
   await until(() => failures > 1)
   t.ok(directory.find(secret))
 })
 
-t.test('keys that cannot be read at first are asked for less and less often', async (t) => {
+t.test('keys that cannot be read at first are retried with growing pauses', async (t) => {
   const attempts: number[] = []
   const directory = watchApiKeys({
-    store: { ...store, load: () => Promise.reject(new Error('away')) },
+    store: { ...store, load: () => Promise.reject(new Error('down')) },
     intervalMs: 300,
     onError: () => attempts.push(performance.now()),
   })
   t.teardown(() => directory.close())
   await until(() => attempts.length === 5)
-  // Timers may be a bit early, never much; how late they are says nothing.
+  // Timers may fire slightly early. Their lateness is not tested.
   t.ok(attempts[4]! - attempts[0]! >= 100 + 200 + 300 + 300 - 10)
 })
 

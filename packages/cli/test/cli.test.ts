@@ -26,7 +26,7 @@ interface Outcome {
   stderr: string
 }
 
-/** Runs the command line as an operator does. */
+/** Runs the command line like an operator. */
 function intake(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
   const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
   return new Promise((resolve) => {
@@ -38,7 +38,7 @@ function intake(args: string[], env: Record<string, string> = {}): Promise<Outco
 }
 
 async function writeDeadLetter(record: { id: string }): Promise<string> {
-  const refusal = new ClickHouseError('refused', { kind: 'rejected', code: 27, serverText: 'why' })
+  const refusal = new ClickHouseError('rejected', { kind: 'rejected', code: 27, serverText: 'why' })
   await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(record), refusal })
   return record.id
 }
@@ -49,7 +49,7 @@ const count = async (id: string) => {
   return first?.rows
 }
 
-t.test('setup makes tables, bucket and mark once', async (t) => {
+t.test('setup creates tables, bucket and installation mark once', async (t) => {
   const first = await intake(['setup'])
   t.equal(first.code, 0)
   t.match(first.stdout, /^applied 0001-.*Intake is set up\.\n$/s)
@@ -76,18 +76,21 @@ t.test('dead letters are listed, shown, replayed and dropped', async (t) => {
   t.equal((await intake(['dead-letters', 'list'])).stderr, '0 dead letters\n')
 })
 
-t.test('--all goes on after one that is refused again, which stays', async (t) => {
-  const good = await writeDeadLetter(logRow({ event: 'good' }))
-  const bad = await writeDeadLetter(logRow({ event: { not: 'a text' } }))
-  const outcome = await intake(['dead-letters', 'replay', '--all'])
-  t.equal(outcome.code, 1)
-  t.match(outcome.stdout, `${good}\tdone`)
-  t.match(outcome.stderr, '1 failed')
-  t.match((await intake(['dead-letters', 'list'])).stdout, bad)
-  t.match(await intake(['dead-letters', 'drop', '--all']), { code: 0 })
-})
+t.test(
+  '--all continues after a row that is rejected again, which stays a dead letter',
+  async (t) => {
+    const good = await writeDeadLetter(logRow({ event: 'good' }))
+    const bad = await writeDeadLetter(logRow({ event: { not: 'a text' } }))
+    const outcome = await intake(['dead-letters', 'replay', '--all'])
+    t.equal(outcome.code, 1)
+    t.match(outcome.stdout, `${good}\tdone`)
+    t.match(outcome.stderr, '1 failed')
+    t.match((await intake(['dead-letters', 'list'])).stdout, bad)
+    t.match(await intake(['dead-letters', 'drop', '--all']), { code: 0 })
+  },
+)
 
-t.test('a wrong use is one sentence and exit code 1', async (t) => {
+t.test('wrong usage is reported in one sentence, with exit code 1', async (t) => {
   const cases: [string[], RegExp][] = [
     [['dead-letters', 'show', 'nothing'], /^There is no dead letter nothing\.\n$/],
     [['dead-letters', 'replay'], /^Name an id, or --all\.\n$/],
@@ -118,7 +121,7 @@ t.test('keys are created, listed without their secret, and revoked', async (t) =
   t.match(await intake(from, given), { code: 1, stderr: /already exists/ })
 })
 
-t.test('env prints exports that a shell takes, from the running stack', async (t) => {
+t.test('env prints exports for a shell, from the running stack', async (t) => {
   const pids = { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [null] }
   const endpoints: Endpoints = {
     gateway: 'http://g',
@@ -134,15 +137,15 @@ t.test('env prints exports that a shell takes, from the running stack', async (t
   const none = { REDIS_URL: '', CLICKHOUSE_URL: '', S3_ENDPOINT: '' }
   const outcome = await intake(['env'], { ...none, INTAKE_DATA_DIR: dataDir })
   t.match(outcome.stdout, `export REDIS_URL='redis://:it'\\''s@h'\n`)
-  const away = await intake(['env'], { ...none, INTAKE_DATA_DIR: join(dataDir, 'away') })
-  t.match(away, { code: 1, stderr: /Set REDIS_URL, or start the services/ })
+  const missing = await intake(['env'], { ...none, INTAKE_DATA_DIR: join(dataDir, 'missing') })
+  t.match(missing, { code: 1, stderr: /Set REDIS_URL, or start the services/ })
   writeFileSync(endpointsFile(dataDir), '{"redis":"redis://r"}')
   const other = await intake(['env'], { ...none, INTAKE_DATA_DIR: dataDir })
   t.match(other, { code: 1, stderr: /endpoints.json was written by another version of Intake/ })
 })
 
-t.test('a service that is away is an error within seconds', async (t) => {
-  const away = { REDIS_URL: 'redis://127.0.0.1:1', CLICKHOUSE_URL: 'http://u:p@127.0.0.1:1' }
-  t.match(await intake(['keys', 'list'], away), { code: 1 })
-  t.match(await intake(['dead-letters', 'list'], away), { code: 1 })
+t.test('an unavailable service is an error within seconds', async (t) => {
+  const down = { REDIS_URL: 'redis://127.0.0.1:1', CLICKHOUSE_URL: 'http://u:p@127.0.0.1:1' }
+  t.match(await intake(['keys', 'list'], down), { code: 1 })
+  t.match(await intake(['dead-letters', 'list'], down), { code: 1 })
 })

@@ -14,13 +14,13 @@ import { logRow, startServer } from './fixture.ts'
 
 const { connect } = await startServer(t)
 const clickhouse = connect(t)
-const refusal = new ClickHouseError('refused', {
+const refusal = new ClickHouseError('rejected', {
   kind: 'rejected',
   code: 117,
   serverText: 'because',
 })
 
-t.test('a dead letter holds the row as it came, once however often it is added', async (t) => {
+t.test('a dead letter contains the row unchanged, once however often it is added', async (t) => {
   const row = JSON.stringify(logRow({ params: { text: '😀 "quoted"\\' } }))
   await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
   await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
@@ -40,7 +40,7 @@ t.test('a dead letter holds the row as it came, once however often it is added',
   t.notOk('row' in listed!, 'the row is left out')
 })
 
-t.test('two devices that chose one id have a dead letter each', async (t) => {
+t.test('two devices that chose the same id have a dead letter each', async (t) => {
   const row = logRow()
   const other = { ...row, device_uuid: logRow().device_uuid }
   for (const one of [row, other]) {
@@ -55,7 +55,7 @@ t.test('two devices that chose one id have a dead letter each', async (t) => {
   t.equal((await readDeadLetters(clickhouse, row.id)).length, 1)
 })
 
-t.test('a row without an id, or that is no JSON, is kept all the same', async (t) => {
+t.test('a row that is not JSON, or has no id, is kept, too', async (t) => {
   await addDeadLetter(clickhouse, { table: 'feedback', row: '{"cut', refusal })
   const letters: DeadLetter[] = []
   for await (const page of readDeadLetterPages(clickhouse)) letters.push(...page)
@@ -65,7 +65,7 @@ t.test('a row without an id, or that is no JSON, is kept all the same', async (t
   t.same(await readDeadLetters(clickhouse, letter!.id), [])
 })
 
-t.test('a replayed row is in its table and no dead letter any more', async (t) => {
+t.test('a replayed row is in its table and no longer a dead letter', async (t) => {
   const row = logRow({ event: 'replayed' })
   await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(row), refusal })
   const [letter] = await readDeadLetters(clickhouse, row.id)
@@ -77,7 +77,7 @@ t.test('a replayed row is in its table and no dead letter any more', async (t) =
   t.same(stored, [{ event: 'replayed' }])
 })
 
-t.test('a row that is refused again stays a dead letter', async (t) => {
+t.test('a row that is rejected again stays a dead letter', async (t) => {
   const row = JSON.stringify({ ...logRow(), device_uuid: 'not a uuid' })
   await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
   const { id } = JSON.parse(row) as { id: string }
@@ -87,35 +87,32 @@ t.test('a row that is refused again stays a dead letter', async (t) => {
   t.equal((await readDeadLetters(clickhouse, id)).length, 1)
 })
 
-t.test(
-  'many are read in pages and replayed together, except the one that is refused',
-  async (t) => {
-    const rows = Array.from({ length: 150 }, (_, n) => logRow({ event: 'many', params: { n } }))
-    const bad = { ...logRow({ event: 'many' }), device_uuid: 'not a uuid' }
-    for (const one of [...rows, bad]) {
-      await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(one), refusal })
-    }
-    const ids = new Set([...rows, bad].map(({ id }) => id))
-    const read: string[] = []
-    let inserts = 0
-    const counting = {
-      insertGzip: (insert: InsertGzip) => {
-        inserts++
-        return clickhouse.insertGzip(insert)
-      },
-    }
-    for await (const page of readDeadLetterPages(clickhouse)) {
-      const mine = page.filter(({ id }) => ids.has(id))
-      read.push(...mine.map(({ id }) => id))
-      await replayDeadLetters(counting, mine)
-    }
-    t.equal(new Set(read).size, 151)
-    t.equal(read.length, 151)
-    t.ok(inserts < 30, `${inserts} inserts`)
-    const [stored] = await clickhouse.query(
-      "SELECT count() AS n FROM intake.logs WHERE event = 'many'",
-    )
-    t.same(stored, { n: 150 })
-    t.equal((await readDeadLetters(clickhouse, bad.id)).length, 1)
-  },
-)
+t.test('many are read in pages and replayed together, except a rejected one', async (t) => {
+  const rows = Array.from({ length: 150 }, (_, n) => logRow({ event: 'many', params: { n } }))
+  const bad = { ...logRow({ event: 'many' }), device_uuid: 'not a uuid' }
+  for (const one of [...rows, bad]) {
+    await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(one), refusal })
+  }
+  const ids = new Set([...rows, bad].map(({ id }) => id))
+  const read: string[] = []
+  let inserts = 0
+  const counting = {
+    insertGzip: (insert: InsertGzip) => {
+      inserts++
+      return clickhouse.insertGzip(insert)
+    },
+  }
+  for await (const page of readDeadLetterPages(clickhouse)) {
+    const mine = page.filter(({ id }) => ids.has(id))
+    read.push(...mine.map(({ id }) => id))
+    await replayDeadLetters(counting, mine)
+  }
+  t.equal(new Set(read).size, 151)
+  t.equal(read.length, 151)
+  t.ok(inserts < 30, `${inserts} inserts`)
+  const [stored] = await clickhouse.query(
+    "SELECT count() AS n FROM intake.logs WHERE event = 'many'",
+  )
+  t.same(stored, { n: 150 })
+  t.equal((await readDeadLetters(clickhouse, bad.id)).length, 1)
+})

@@ -5,7 +5,7 @@ import { startClickHouse } from '@intake/engines'
 import { createDataDir } from '../../../test/kit/data-dir.ts'
 import { ClickHouseError, createClickHouse, migrate, type ClickHouseOptions } from '../src/index.ts'
 
-/** A migrated server of its own for one test file, gone when the file ends. */
+/** Starts a migrated server for one test file; it stops when the file ends. */
 export const startServer = async (t: Test) => {
   const server = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
   t.teardown(() => server.stop())
@@ -18,7 +18,7 @@ export const startServer = async (t: Test) => {
   return { server, connect }
 }
 
-/** A UUIDv7 of that time. */
+/** A UUIDv7 with this time. */
 export const uuidV7 = (time: string) => {
   const hex =
     Date.parse(time).toString(16).padStart(12, '0') + '7' + randomBytes(10).toString('hex')
@@ -55,11 +55,11 @@ export const feedbackRow = (fields: object = {}) => ({
   ...fields,
 })
 
-/** Rows as one gzip member, the way frames carry them. */
+/** Rows as one gzip member, as in a frame. */
 export const member = (rows: readonly object[]) =>
   gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { level: 1 })
 
-/** The error a request ends with. */
+/** The error with which the request fails. */
 export const failureOf = async (request: Promise<unknown>): Promise<ClickHouseError> => {
   const error: unknown = await request.then(
     () => new Error('it succeeded'),

@@ -45,7 +45,7 @@ t.test('concatenated gzip members are one insert', async (t) => {
   t.match(parts, [{ n: 1 }])
 })
 
-t.test('a field that the schema does not know is no fault of the row', async (t) => {
+t.test('a field that the schema does not know is not treated as an error of the row', async (t) => {
   const row = logRow({ column_of_tomorrow: 1 })
   const insert = clickhouse.insertGzip({ table: 'logs', members: [member([row])], rows: 1 })
   t.match(await failureOf(insert), { kind: 'operator', code: 117 })
@@ -55,7 +55,7 @@ t.test('a field that the schema does not know is no fault of the row', async (t)
   t.match(await failureOf(other), { kind: 'rejected' })
 })
 
-t.test('a redelivered row is in the raw table twice and in the view once', async (t) => {
+t.test('a redelivered row is twice in the raw table and once in the view', async (t) => {
   await clickhouse.command('SYSTEM STOP MERGES intake.feedback_raw')
   const row = feedbackRow()
   for (const _ of [1, 2]) {
@@ -68,7 +68,7 @@ t.test('a redelivered row is in the raw table twice and in the view once', async
   t.equal(await countOf('feedback_raw', [row.id]), 1)
 })
 
-t.test('a tombstone hides its row, also when the row is delivered again', async (t) => {
+t.test('a tombstone hides its row, also after a redelivery', async (t) => {
   const row = logRow()
   const insert = { table: 'logs', members: [member([row])], rows: 1 } as const
   await clickhouse.insertGzip(insert)
@@ -83,7 +83,7 @@ t.test('a tombstone hides its row, also when the row is delivered again', async 
   t.equal(await countOf('logs', [row.id]), 0)
 })
 
-t.test('of two versions of a record, the one that was accepted first is shown', async (t) => {
+t.test('the view shows the version of a record that was accepted first', async (t) => {
   const first = logRow({ event: 'first', received_at: '2026-11-21T03:00:02.000Z' })
   const later = { ...first, event: 'later', received_at: '2026-11-24T03:00:02.000Z' }
   for (const rows of [[later], [first], [later]]) {
@@ -96,7 +96,7 @@ t.test('of two versions of a record, the one that was accepted first is shown', 
   t.same(await shown(), [{ event: 'first' }])
 })
 
-t.test('one id of two devices, or of two applications, is two records', async (t) => {
+t.test('the same id from two devices or two applications is two records', async (t) => {
   const row = logRow()
   const rows = [
     row,
@@ -107,7 +107,7 @@ t.test('one id of two devices, or of two applications, is two records', async (t
   t.equal(await countOf('logs', [row.id]), 3)
 })
 
-t.test('data: a time that is not the time inside the id, or no application', async (t) => {
+t.test('rejected: a time that differs from the time in the id, or no application', async (t) => {
   const bads = [
     { time: '2026-11-21T03:00:00.124Z' },
     { id: '6f9619ff-8b86-4d01-b42d-00c04fc964ff' },
@@ -119,7 +119,7 @@ t.test('data: a time that is not the time inside the id, or no application', asy
   }
 })
 
-t.test('split: another number of rows was written than the caller counted', async (t) => {
+t.test('split: the number of written rows differs from that of the caller', async (t) => {
   for (const rows of [1, 3]) {
     const insert = { table: 'logs', members: [member([logRow(), logRow()])], rows } as const
     const error = await failureOf(clickhouse.insertGzip(insert))
@@ -127,7 +127,7 @@ t.test('split: another number of rows was written than the caller counted', asyn
   }
 })
 
-t.test('data: one bad row refuses all rows', async (t) => {
+t.test('rejected: one bad row causes the rejection of all rows', async (t) => {
   const good = logRow({ params: { pad: 'x'.repeat(1000) } })
   const rows = Array.from({ length: 20_000 }, () => good)
   const bads = [
@@ -149,7 +149,7 @@ t.test('data: one bad row refuses all rows', async (t) => {
   t.equal(await countOf('logs', [good.id]), 0)
 })
 
-t.test('data: cut or damaged gzip', async (t) => {
+t.test('rejected: truncated or damaged gzip', async (t) => {
   const whole = member([logRow()])
   const damaged = Buffer.from(whole)
   damaged.writeUInt8(damaged.readUInt8(40) ^ 0xff, 40)
@@ -159,7 +159,7 @@ t.test('data: cut or damaged gzip', async (t) => {
   }
 })
 
-t.test('hold: the schema does not have what the rows need', async (t) => {
+t.test('operator: a column or table is missing', async (t) => {
   const insert = (row: object) =>
     failureOf(clickhouse.insertGzip({ table: 'logs', members: [member([row])], rows: 1 }))
   t.match(await insert(logRow({ device: { newer: 1 } })), { kind: 'operator', code: 10 })
@@ -173,7 +173,7 @@ t.test('hold: the schema does not have what the rows need', async (t) => {
   await clickhouse.command('RENAME TABLE intake.elsewhere TO intake.logs_raw')
 })
 
-t.test('hold: wrong credentials', async (t) => {
+t.test('operator: wrong credentials', async (t) => {
   const url = new URL(server.url)
   url.password = 'wrong'
   const stranger = connect(t, { url: url.href })
@@ -193,7 +193,7 @@ t.test('retry: too many parts', async (t) => {
   await clickhouse.command('SYSTEM START MERGES intake.feedback_raw')
 })
 
-t.test('an error says nothing about the rows, except where it is asked', async (t) => {
+t.test('an error reveals row contents only in serverText', async (t) => {
   const members = [member([logRow({ id: 'secret-of-the-user' })])]
   const error = await failureOf(clickhouse.insertGzip({ table: 'logs', members, rows: 1 }))
   t.equal(error.message, 'ClickHouse responded with 376 (CANNOT_PARSE_UUID)')
@@ -201,28 +201,31 @@ t.test('an error says nothing about the rows, except where it is asked', async (
   t.match(error.serverText, /^Code: 376/)
 })
 
-t.test('retry: no answer within the deadline; the rows come once all the same', async (t) => {
-  const hurried = connect(t, { requestTimeoutMs: 300 })
-  const row = logRow()
-  const insert = { table: 'logs', members: [member([row])], rows: 1 } as const
-  kill(server.pid, 'SIGSTOP')
-  const elapsedMs = startStopwatch(t)
-  const error = await failureOf(hurried.insertGzip(insert)).finally(() => {
-    kill(server.pid, 'SIGCONT')
-  })
-  t.match(error, { kind: 'split', message: 'No answer from ClickHouse within 300 ms' })
-  t.ok(elapsedMs() < 2_000)
-  await clickhouse.insertGzip(insert)
-  t.equal(await countOf('logs', [row.id]), 1)
-})
+t.test(
+  'split: no response within the timeout; a repeated insert is still stored once',
+  async (t) => {
+    const hurried = connect(t, { requestTimeoutMs: 300 })
+    const row = logRow()
+    const insert = { table: 'logs', members: [member([row])], rows: 1 } as const
+    kill(server.pid, 'SIGSTOP')
+    const elapsedMs = startStopwatch(t)
+    const error = await failureOf(hurried.insertGzip(insert)).finally(() => {
+      kill(server.pid, 'SIGCONT')
+    })
+    t.match(error, { kind: 'split', message: 'No response from ClickHouse within 300 ms' })
+    t.ok(elapsedMs() < 2_000)
+    await clickhouse.insertGzip(insert)
+    t.equal(await countOf('logs', [row.id]), 1)
+  },
+)
 
-t.test('retry: the answer begins and then stalls', async (t) => {
+t.test('split: the response begins and then stalls', async (t) => {
   const client = await listen(t, (_, res) => res.write('1'), 100)
   const error = await failureOf(client.query('SELECT 1'))
-  t.match(error, { kind: 'split', message: 'No answer from ClickHouse within 100 ms' })
+  t.match(error, { kind: 'split', message: 'No response from ClickHouse within 100 ms' })
 })
 
-t.test('retry: the caller gives up, before or while it waits', async (t) => {
+t.test('retry: the caller aborts, before or while it waits', async (t) => {
   kill(server.pid, 'SIGSTOP')
   const stop = new AbortController()
   const insert = { table: 'logs', members: [member([logRow()])], rows: 1 } as const
@@ -247,9 +250,9 @@ t.test('retry: no server', async (t) => {
   await nobody.close()
 })
 
-t.test('retry: an answer that is not a confirmation', async (t) => {
+t.test('retry or split: a response that is not a confirmation', async (t) => {
   const summary = (rows: number) => ({ 'x-clickhouse-summary': `{"written_rows":"${rows}"}` })
-  const answers: [string, object, RequestListener][] = [
+  const responses: [string, object, RequestListener][] = [
     [
       '200 with an exception code',
       { kind: 'split', code: 241 },
@@ -267,15 +270,15 @@ t.test('retry: an answer that is not a confirmation', async (t) => {
     ['413 of a proxy', { kind: 'split', code: undefined }, (_, res) => res.writeHead(413).end()],
     ['a reset', {}, (req) => req.socket.resetAndDestroy()],
     [
-      'a cut answer',
+      'a truncated response',
       {},
       (_, res) =>
         res.writeHead(200, { ...summary(1), 'content-length': 9 }).write('1', () => res.destroy()),
     ],
   ]
-  for (const [name, expected, answer] of answers) {
+  for (const [name, expected, respond] of responses) {
     const client = await listen(t, (req, res) => {
-      req.resume().on('end', () => answer(req, res))
+      req.resume().on('end', () => respond(req, res))
     })
     const members = [gzipSync('{}\n')]
     const error = await failureOf(client.insertGzip({ table: 'logs', members, rows: 1 }))
@@ -283,7 +286,7 @@ t.test('retry: an answer that is not a confirmation', async (t) => {
   }
 })
 
-t.test('an insert without a response in time is killed, so that it takes no memory', async (t) => {
+t.test('an insert that times out is killed, so that it uses no memory', async (t) => {
   const impatient = connect(t, { requestTimeoutMs: 1_500 })
   const rows = 500_000
   const thousand = member(Array.from({ length: 1_000 }, () => logRow({ event: 'late' })))

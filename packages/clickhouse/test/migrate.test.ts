@@ -16,7 +16,7 @@ const names = async () => {
   return rows.map(({ name }) => name)
 }
 
-t.test('two migrators at once make the schema once', async (t) => {
+t.test('two concurrent migrations create the schema once', async (t) => {
   const both = await Promise.all([migrate({ clickhouse }), migrate({ clickhouse })])
   t.ok(both.some(({ applied }) => applied.includes('0001-logs-and-feedback')))
   t.same(await names(), [
@@ -35,7 +35,7 @@ t.test('a second run applies nothing', async (t) => {
   t.same(await migrate({ clickhouse }), { applied: [] })
 })
 
-t.test('new migrations run in order, and again after a failure half way', async (t) => {
+t.test('new migrations run in order, and again after a failure in the middle', async (t) => {
   const table = (name: string) =>
     `CREATE TABLE IF NOT EXISTS intake.${name} (a String DEFAULT ';') ENGINE = MergeTree ORDER BY ()`
   const first: Migration = { name: '9001-first', statements: [table('one')] }
@@ -44,11 +44,11 @@ t.test('new migrations run in order, and again after a failure half way', async 
   t.equal(error.code, 47)
   t.ok((await names()).includes('one'))
 
-  const mended: Migration = { name: '9002-second', statements: [table('two')] }
-  t.same(await migrate({ clickhouse, migrations: [first, mended] }), { applied: ['9002-second'] })
+  const repaired: Migration = { name: '9002-second', statements: [table('two')] }
+  t.same(await migrate({ clickhouse, migrations: [first, repaired] }), { applied: ['9002-second'] })
 })
 
-t.test('an applied migration that changed stops everything before it starts', async (t) => {
+t.test('a changed migration that was already applied stops the run before it starts', async (t) => {
   const changed: Migration = { name: '9001-first', statements: ['SELECT 1'] }
   const later: Migration = { name: '9003-third', statements: ['CREATE TABLE intake.three'] }
   await t.rejects(migrate({ clickhouse, migrations: [changed, later] }), {
@@ -58,7 +58,7 @@ t.test('an applied migration that changed stops everything before it starts', as
 })
 
 t.test(
-  'the views read with the rights of their maker, so an analyst needs none below',
+  'the views read with the rights of their definer, so analysts need none on the tables',
   async (t) => {
     const definers = await clickhouse.query(
       `SELECT name FROM system.tables WHERE database = 'intake' AND engine = 'View'

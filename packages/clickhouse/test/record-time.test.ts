@@ -12,7 +12,7 @@ const insert = (timeMs: number) => {
   return clickhouse.insertGzip({ table: 'logs', members: [member([row])], rows: 1 })
 }
 
-t.test('the tables take every time that a gateway may give a record', async (t) => {
+t.test('the tables accept every time that a gateway may assign to a record', async (t) => {
   const times = [after + 1, before - 1]
   for (const time of times) await insert(time)
   const rows = await clickhouse.query<{ time: number; ver: number; month: number }>(
@@ -25,6 +25,6 @@ t.test('the tables take every time that a gateway may give a record', async (t) 
   )
 })
 
-t.test('and refuse the others', async (t) => {
+t.test('the tables reject all other times', async (t) => {
   for (const time of [after, before]) t.equal((await failureOf(insert(time))).code, 469)
 })

@@ -25,7 +25,7 @@ function errorsOf(validate: () => unknown): readonly FieldError[] {
   return []
 }
 
-t.test('errors say in words what a field must be', async (t) => {
+t.test('errors describe in words what a field must be', async (t) => {
   const validate = compileSchema(FeedbackPayload)
   const device = { build_security_patch: '1.2.2026', build_time: '2026-01-01' }
   const found = errorsOf(() => validate(payload(device, { email: 'nobody' }, 'x')))
@@ -40,7 +40,7 @@ t.test('errors say in words what a field must be', async (t) => {
   )
 })
 
-t.test('an empty text must not be empty', async (t) => {
+t.test('an empty text gets the error "must not be empty"', async (t) => {
   const errors = errorsOf(() => compileSchema(LogEntry)({ event: '' }))
   t.same(errors, [{ pointer: '/event', detail: 'must not be empty' }])
 })

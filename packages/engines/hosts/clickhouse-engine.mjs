@@ -1,11 +1,11 @@
-// A process that becomes a ClickHouse server: libchdb contains the whole engine with its HTTP server.
-// clickhouse-local, the program behind chdb_query_cmdline, starts listening by a SQL statement.
+// Runs a ClickHouse server in this process: libchdb contains the whole engine with its HTTP server.
+// clickhouse-local, the program behind chdb_query_cmdline, starts to listen on a SQL statement.
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
 const [dataDir, configFile, port] = process.argv.slice(2)
 
-// The second statement never ends and so keeps the server running.
+// The second statement never ends, so the server keeps running.
 const sql = `SYSTEM START LISTEN HTTP;
 SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, max_threads = 1 FORMAT Null`
 
@@ -21,7 +21,7 @@ const argv = [
 const library = 'chdb'
 open({ library, path: libchdbPath() })
 
-// The engine checks how much of its stack is left and so needs a thread of its own.
+// The engine checks its remaining stack space, so it needs a separate thread.
 const result = await load({
   library,
   funcName: 'chdb_query_cmdline',
@@ -31,9 +31,9 @@ const result = await load({
   runInNewThread: true,
 })
 
-// Reached only when the server could not start or had to give up; a port in use gives no message.
+// Reached only when the server could not start or has failed; for a port in use there is no message.
 const message = resultError(DataType.External)
-console.error(isNullPointer(message) ? 'The engine ended.' : resultError(DataType.String))
+console.error(isNullPointer(message) ? 'The engine has ended.' : resultError(DataType.String))
 process.exitCode = 1
 
 function resultError(retType) {

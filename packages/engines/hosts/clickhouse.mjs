@@ -1,8 +1,8 @@
-// Starts ClickHouse (clickhouse-engine.mjs) with a low priority, and confined where the system can:
-// clickhouse-local lets every user read every file that its process can read, by the function file()
-// and by formats, whatever is granted. So the process must not be able to read what is not its own.
-// Arguments: data folder, configuration file, port. With --check it only says what keeps it from that, as JSON.
-// Plain JavaScript because it is started as a process of its own, from the sources and from dist.
+// Starts ClickHouse (clickhouse-engine.mjs) with a low priority, and confined if the system supports it:
+// clickhouse-local lets every user, whatever the grants, read every file that its process can read, by the
+// function file() and by formats. So the process must be able to read only its own files.
+// Arguments: data folder, configuration file, port. With --check it only prints, as JSON, why it cannot be
+// confined. Plain JavaScript, because it is started as a separate process, from the sources and from dist.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'
@@ -33,24 +33,21 @@ function startConfined([dataDir, configFile, port]) {
     writable: [dataDir, '/dev/null'],
     port,
   })
-  // Node ends when there is a configuration of OpenSSL that it may not read.
+  // Node exits when it may not read an existing OpenSSL configuration.
   const options = ['--openssl-config=/dev/null']
   const [, , ...args] = process.argv
   becomeProgram(process.execPath, [...options, pathOf('clickhouse-engine.mjs'), ...args])
 }
 
-/**
- * Inserts and merges come in bursts. Where all parts share the processors they must not delay what
- * is being acknowledged.
- */
+/** Inserts and merges come in bursts. On shared CPUs they must not delay acknowledgements. */
 function lowerPriority(niceness) {
-  // Linux may share the processors between sessions first: then only this counts.
+  // Linux may schedule by session first (autogroup): then only this value has an effect.
   const ofSession = '/proc/self/autogroup'
   try {
     setPriority(niceness)
     if (existsSync(ofSession) && hasOwnSession()) writeFileSync(ofSession, String(niceness))
   } catch (error) {
-    console.error(`The priority stays as it is: ${error.message}`)
+    console.error(`The priority could not be lowered: ${error.message}`)
   }
 }
 

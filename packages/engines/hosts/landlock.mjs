@@ -1,6 +1,6 @@
-// Landlock, by which a process gives up rights for good on Linux, without being root
-// (https://docs.kernel.org/userspace-api/landlock.html), and exec, which keeps them given up. Through
-// the C library, because Node has neither.
+// Landlock, with which a process on Linux permanently drops rights without being root
+// (https://docs.kernel.org/userspace-api/landlock.html), and exec, which keeps them dropped. Called through
+// the C library, because Node offers neither.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DataType, load, open } from 'ffi-rs'
 
@@ -21,10 +21,10 @@ const truncate = 1n << 14n
 const bindTcp = 1n << 0n
 const connectTcp = 1n << 1n
 
-/** Everything that a version knows of files, from reading them to controlling devices. */
+/** All file rights that a version of Landlock knows. */
 const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
 
-/** Why this system cannot confine a process: as to files, and as to connections. Undefined: it can. */
+/** Why this system cannot confine a process, for files and for connections. Undefined when it can. */
 export function obstacles() {
   if (process.platform !== 'linux') return { files: 'it is not Linux', network: 'it is not Linux' }
   const version = landlockVersion()
@@ -36,9 +36,9 @@ export function obstacles() {
 }
 
 /**
- * Confines the calling thread, and whatever it starts or becomes, to what is at and below these
- * paths; paths that do not exist are left out. It can listen on nothing but this port, and connect to
- * nothing, unless there is an obstacle as to the network.
+ * Confines the calling thread, and every process that it starts or becomes, to these paths and the files
+ * below them; ignores paths that do not exist. It can listen only on this port and cannot connect to
+ * anything, unless `obstacles` reports one for the network.
  */
 export function confine({ readable, writable, port }) {
   const version = landlockVersion()
@@ -64,9 +64,9 @@ export function confine({ readable, writable, port }) {
   closeSync(rules)
 }
 
-/** This process becomes another program, with the same pid and the same standard streams. */
+/** Replaces this process with another program; pid and standard streams stay the same. */
 export function becomeProgram(path, args) {
-  // Node closes them for whatever it starts.
+  // Node sets close-on-exec on them.
   for (const stream of [0, 1, 2]) call('fcntl', stream, setDescriptorFlags, 0)
   const pointers = [path, ...args].map((text) => BigInt(call('strdup', text)))
   call('execv', path, words(...pointers, 0n))

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The engine opens its first session as `default` without a password, from loopback, and nothing can
- * change that. So `default` may do no more than start the server, and no HTTP request reaches it:
- * one that does not name another user is answered before it gets to the engine.
+ * The engine opens its first session as `default`, without a password, from loopback; this cannot be
+ * configured. So `default` may only start the server, and no HTTP request can use it: a request that does
+ * not name another user gets 401 before it reaches the engine.
  */
 export function serverConfig(options: { usersFile: string; memoryBytesMax: number }) {
   const query =
@@ -50,17 +50,15 @@ export function serverConfig(options: { usersFile: string; memoryBytesMax: numbe
 `
 }
 
-/** What analysts may read. Not the raw tables: those show deleted rows and repetitions. */
+/** The views that analysts may read. The raw tables are excluded: they show deleted and duplicate rows. */
 const analystViews = ['logs', 'feedback', 'dead_letters']
 
-/**
- * For whoever reads params: a key with a dot prints as it was sent, and `GROUP BY params.x` works.
- */
+/** For queries on params: a key with a dot prints as it was sent, and `GROUP BY params.x` works. */
 const readerSettings = `<json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>
       <allow_suspicious_types_in_group_by>1</allow_suspicious_types_in_group_by>
       <allow_suspicious_types_in_order_by>1</allow_suspicious_types_in_order_by>`
 
-/** @param options.analystPassword without it there is no user `analyst` */
+/** @param options.analystPassword when absent, there is no user `analyst` */
 export function usersConfig(options: { password: string; analystPassword?: string }) {
   const { password, analystPassword } = options
   return `<clickhouse>
@@ -124,7 +122,7 @@ function passwordHash(password: string) {
   return `<password_sha256_hex>${hex}</password_sha256_hex>`
 }
 
-/** The part of the base64 text that every text with this start shares. */
+/** The base64 characters that are the same for every text with this start. */
 function base64Start(start: string) {
   const wholeCharacters = Math.floor((start.length * 8) / 6)
   return Buffer.from(start).toString('base64').slice(0, wholeCharacters)

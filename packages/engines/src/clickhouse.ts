@@ -11,35 +11,36 @@ const checkTimeoutMs = 20_000
 const host = fileURLToPath(new URL('../hosts/clickhouse.mjs', import.meta.url))
 
 export interface ClickHouseOptions extends ServiceOptions {
-  /** Of the user `intake`, who may do everything. Default: a new random one. */
+  /** Password of the user `intake`, which has all rights. Default: a new random one. */
   password?: string
-  /** Of the user `analyst`, who may read the views. Default: a new random one. */
+  /** Password of the user `analyst`, which may read the views. Default: a new random one. */
   analystPassword?: string
-  /** The server's own limit for all it does. */
+  /** Total memory limit of the server. */
   memoryBytesMax?: number
 }
 
 export interface ClickHouse extends Service {
-  /** The same server as the user `analyst`. */
+  /** The URL of the same server for the user `analyst`. */
   analystUrl: string
-  /** Why the system cannot confine the process to its files. Then there is no user `analyst`. */
+  /** Why the system cannot confine the process to its own files; then there is no user `analyst`. */
   unconfined: string | undefined
   /**
    * Why the system cannot keep the process from connecting to other servers. Then the user `intake` can
-   * make it do so; the user `analyst` lacks the rights.
+   * make it connect; the user `analyst` lacks the rights.
    */
   unconfinedNetwork: string | undefined
 }
 
 /**
- * A ClickHouse server in a process of its own, HTTP on loopback only. Resolves when it executes a
- * query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables survive.
+ * Starts a ClickHouse server in a separate process, with HTTP on loopback only. Resolves when it executes
+ * a query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables survive.
  *
  * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
- * credentials only by basic authentication or `X-ClickHouse-User`. The function `file()` and some
- * formats read every file that the process can read, for every user. So the process is confined
- * (hosts/clickhouse.mjs): it reads its own data and configuration, with hashes of the passwords. Where the
- * system cannot do that, there is no user `analyst`. From Linux 6.7 on it also connects to nothing.
+ * credentials only by basic authentication or `X-ClickHouse-User`. The function `file()` and some formats
+ * let every user read every file that the process can read. So the process is confined
+ * (hosts/clickhouse.mjs): it can read only its data and its configuration, which contains only hashes of
+ * the passwords. If the system cannot confine it, there is no user `analyst`. From Linux 6.7 on it also
+ * cannot connect to anything.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
@@ -63,12 +64,17 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     command: process.execPath,
     args: [host, join(dataDir, 'data'), configFile, String(port)],
     cwd: dataDir,
-    // The engine can show its environment to every user.
+    // Every user can make the engine show its environment.
     env: { PATH: process.env['PATH'] },
     logFile: options.logFile ?? join(dataDir, 'clickhouse.log'),
     ownSession: options.ownSession,
   })
-  await untilReady({ child, signal, timeoutMs: readyMs, probe: () => answers({ port, password }) })
+  await untilReady({
+    child,
+    signal,
+    timeoutMs: readyMs,
+    probe: () => isQueryable({ port, password }),
+  })
 
   const urlOf = (user: string, secret: string) => `http://${user}:${secret}@127.0.0.1:${port}`
   return {
@@ -79,7 +85,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   }
 }
 
-/** Why this system cannot confine the engine; absent: it can. */
+/** Why this system cannot confine the engine; a reason is absent when it can. */
 async function findObstacles(): Promise<{ files?: string; network?: string }> {
   const { stdout } = await promisify(execFile)(process.execPath, [host, '--check'], {
     timeout: checkTimeoutMs,
@@ -87,7 +93,7 @@ async function findObstacles(): Promise<{ files?: string; network?: string }> {
   return JSON.parse(stdout) as { files?: string; network?: string }
 }
 
-async function answers({ port, password }: { port: number; password: string }) {
+async function isQueryable({ port, password }: { port: number; password: string }) {
   const authorization = `Basic ${Buffer.from(`intake:${password}`).toString('base64')}`
   try {
     const response = await fetch(`http://127.0.0.1:${port}/?query=SELECT+1`, {

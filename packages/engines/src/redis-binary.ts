@@ -14,7 +14,7 @@ const defaultCacheDir = fileURLToPath(
 
 export interface RedisBinary {
   path: string
-  /** What it needs in its environment beyond the usual. */
+  /** Additional environment variables that it needs. */
   env: NodeJS.ProcessEnv
 }
 
@@ -26,9 +26,9 @@ export interface FindRedisOptions {
 }
 
 /**
- * A server that speaks Redis's protocol: the installed one, else one taken from the packages of the
- * system's distribution and unpacked below `node_modules`. Unpacking needs no rights, changes
- * nothing on the system and starts no system service, which installing the package would do.
+ * Finds the installed Redis or Valkey server; otherwise downloads the package of the Linux distribution
+ * and unpacks it below `node_modules`. Unlike an installation, unpacking needs no root privileges, changes
+ * nothing else on the system and starts no system service.
  */
 export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBinary> {
   const { say = () => undefined, env = process.env, cacheDir = defaultCacheDir, signal } = options
@@ -39,7 +39,7 @@ export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBi
   const cached = await unpackedBinary(cacheDir)
   if (cached !== undefined) return cached
   if (onPath('apt-get', env).length === 0 || onPath('dpkg-deb', env).length === 0) {
-    throw missing('this system has no apt-get to get it with')
+    throw missing('this system has no apt-get to download it')
   }
 
   say('Redis is not installed: downloading redis-server with apt-get (about 2 MB, once) ...')
@@ -47,10 +47,10 @@ export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBi
     await unpackDebs(cacheDir, signal)
   } catch (error) {
     signal?.throwIfAborted()
-    throw missing(`apt-get could not get it: ${lastLine(error)}`)
+    throw missing(`apt-get could not download it: ${lastLine(error)}`)
   }
   const unpacked = await unpackedBinary(cacheDir)
-  if (unpacked === undefined) throw missing('the downloaded one does not run here')
+  if (unpacked === undefined) throw missing('the downloaded one does not run on this system')
   return unpacked
 }
 
@@ -58,7 +58,7 @@ function missing(why: string) {
   const command =
     process.platform === 'darwin' ? 'brew install redis' : 'sudo apt-get install redis-server'
   return new StartError(
-    `Redis is missing and ${why}. Install it (for example: ${command}), or set REDIS_URL to one that runs already.`,
+    `Redis is missing and ${why}. Install it (for example: ${command}), or set REDIS_URL to a running one.`,
   )
 }
 
@@ -71,7 +71,7 @@ async function firstThatRuns(paths: string[], env: NodeJS.ProcessEnv = {}) {
   for (const path of paths) {
     const works = await run(path, ['--version'], { env: { ...process.env, ...env } }).then(
       () => true,
-      () => false, // not for this machine, or a library is missing: the next source has its turn
+      () => false, // wrong architecture, or a library is missing: try the next one
     )
     if (works) return path
   }
@@ -90,7 +90,7 @@ function subfolders(folder: string) {
   return readdirSync(folder).map((name) => join(folder, name))
 }
 
-/** Lists of packages may be absent (fresh image) or point to versions that are gone: then once more. */
+/** Retries after `apt-get update`, because package lists may be absent (fresh image) or outdated. */
 async function unpackDebs(cacheDir: string, signal: AbortSignal | undefined) {
   await mkdir(dirname(cacheDir), { recursive: true })
   const work = await mkdtemp(`${cacheDir}-`)
@@ -100,7 +100,7 @@ async function unpackDebs(cacheDir: string, signal: AbortSignal | undefined) {
       await download(options)
     } catch (error) {
       const updated = await run('apt-get', ['update'], options).catch(() => undefined)
-      if (updated === undefined) throw error // not allowed or no network: the first failure tells more
+      if (updated === undefined) throw error // no permission or no network: the first error says more
       await download(options)
     }
     const debs = (await readdir(work)).filter((name) => name.endsWith('.deb'))
@@ -111,7 +111,7 @@ async function unpackDebs(cacheDir: string, signal: AbortSignal | undefined) {
   }
 }
 
-/** redis-server and whatever it needs that is not installed. */
+/** Downloads redis-server and its dependencies that are not installed. */
 async function download(options: ExecFileOptions) {
   const args = ['-s', '--no-install-recommends', 'install', 'redis-server']
   const { stdout } = await run('apt-get', args, options)
@@ -119,7 +119,7 @@ async function download(options: ExecFileOptions) {
   await run('apt-get', ['download', ...names], options)
 }
 
-/** Another process may have done the same meanwhile; what works is left alone. */
+/** Keeps a working binary that another process has put there meanwhile. */
 async function putInPlace(folder: string, cacheDir: string) {
   if ((await unpackedBinary(cacheDir)) !== undefined) return
   await rm(cacheDir, { recursive: true, force: true })

@@ -8,16 +8,16 @@ import { randomSecret, type Service, type ServiceOptions, toService } from './se
 export interface RedisOptions extends ServiceOptions {
   /** Default: a new random one. */
   password?: string
-  /** In Redis's own notation. Writes beyond it are refused, nothing is evicted. */
+  /** In Redis notation. Redis refuses writes beyond this limit and evicts nothing. */
   maxmemory?: string
-  /** Told in one sentence before Redis is downloaded. */
+  /** Called with one sentence before Redis is downloaded. */
   say?: (sentence: string) => void
 }
 
 /**
- * A Redis on loopback that confirms a write only after it is on stable storage, and keeps its data
- * over restarts and SIGKILL. Resolves when it answers PING; loading a large data set counts as not
- * ready yet.
+ * Starts a Redis on loopback that confirms a write only after it is on stable storage and keeps its data
+ * after restarts and SIGKILL. Resolves when it responds to PING; while it loads a large data set it is not
+ * ready.
  */
 export async function startRedis(options: RedisOptions): Promise<Service> {
   const { password = randomSecret(), maxmemory = '512mb', readyMs = 60_000, say, signal } = options
@@ -49,7 +49,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
   return toService(child, { url: `redis://:${password}@127.0.0.1:${port}`, port })
 }
 
-/** The password is in the file and not among the arguments, which every user of a machine can read. */
+/** Contains the password, because every user of the machine can read command-line arguments. */
 function redisConfig(options: {
   dataDir: string
   port: number

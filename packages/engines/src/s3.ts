@@ -13,9 +13,9 @@ export interface S3Options extends ServiceOptions {
 }
 
 /**
- * An S3 server on loopback that keeps its objects in a folder, over restarts and SIGKILL (but it
- * does not wait for the disk, so not over a power loss). Every request must be signed. Resolves when
- * it answers.
+ * Starts an S3 server on loopback that keeps its objects in a folder. They survive restarts and SIGKILL,
+ * but not a power loss, because the server does not fsync. Every request must be signed. Resolves when the
+ * server responds.
  */
 export async function startS3(options: S3Options): Promise<Service> {
   const { accessKey = 'intake', secretKey = randomSecret(), readyMs = 30_000, signal } = options

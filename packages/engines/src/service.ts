@@ -3,24 +3,24 @@ import type { Child } from '@intake/supervisor'
 
 /** One running service of the stack. */
 export interface Service extends Pick<Child, 'name' | 'pid' | 'exited' | 'stop' | 'kill'> {
-  /** Where it listens, with the credentials. */
+  /** Its address, with the credentials. */
   url: string
   port: number
 }
 
-/** What every launcher takes. */
+/** Options of every launcher. */
 export interface ServiceOptions {
-  /** Created when absent; everything the service keeps is in it. */
+  /** Holds all data of the service. Created when absent. */
   dataDir: string
-  /** 0 picks a free one. */
+  /** 0 selects a free port. */
   port: number
   /** Default: a file in `dataDir`. */
   logFile?: string
-  /** False: it shares the session of this process; see `ChildOptions`. */
+  /** False: the service shares the session of this process; see `ChildOptions`. */
   ownSession?: boolean
-  /** How long the service may take to become ready. */
+  /** Timeout for the service to become ready. */
   readyMs?: number
-  /** Gives up starting: nothing is left behind and the launcher rejects. Without effect afterwards. */
+  /** Aborts the start: no process remains and the launcher rejects. No effect after the start. */
   signal?: AbortSignal | undefined
 }
 

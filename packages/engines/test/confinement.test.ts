@@ -8,7 +8,7 @@ import { createClickHouse, migrate } from '@intake/clickhouse'
 import { startClickHouse } from '../src/index.ts'
 import { createDataDir } from '../../../test/kit/data-dir.ts'
 
-/** In a file beside the data of ClickHouse, as the passwords of an installation are. */
+/** In a file next to the data of ClickHouse, like the passwords of an installation. */
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
 const secretFile = join(dataDir, 'secrets.json')
@@ -34,7 +34,7 @@ await once(other, 'listening')
 t.teardown(() => other.close())
 const otherPort = (other.address() as AddressInfo).port
 
-/** Sends a query as an analyst. Nothing secret may come back, and no other server be contacted. */
+/** Sends a query as an analyst; fails if the response has the secret or another server is contacted. */
 async function send(t: Test, query: string): Promise<string> {
   const { origin, username, password } = new URL(server.analystUrl)
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
@@ -44,11 +44,11 @@ async function send(t: Test, query: string): Promise<string> {
     headers: { authorization },
     signal: AbortSignal.timeout(60_000),
   })
-  const answer = await response.text()
-  // The message of an error repeats the query, never the word, which is in no query.
-  if (answer.includes(word)) t.fail(`shows the secret: ${query}`)
+  const text = await response.text()
+  // Error messages repeat the query, but no query contains the word.
+  if (text.includes(word)) t.fail(`shows the secret: ${query}`)
   if (contacts.splice(0).length > 0) t.fail(`contacts another server: ${query}`)
-  return answer
+  return text
 }
 
 const inFlightMax = 8
@@ -69,7 +69,7 @@ const quote = (value: string) => `'${value}'`
 const secret = quote(secretFile)
 const url = quote(`http://127.0.0.1:${otherPort}/x`)
 const address = quote(`127.0.0.1:${otherPort}`)
-/** Of a wrong number or type: the function itself has not run. */
+/** Errors for the number or type of the arguments: the function itself has not run. */
 const wrongArguments = /^Code: (35|42|43)\./
 
 const skipNetwork = server.unconfinedNetwork ?? skip
@@ -88,11 +88,11 @@ t.test('not even the owner reaches a secret', { skip }, async (t) => {
   t.notMatch(own?.environment, word)
 })
 
-/** Of functions that compute what they return from their arguments: one try for each of them. */
+/** Categories of functions that only compute from their arguments: one attempt each is enough. */
 const computing =
   /Type Conversion|Date|Array|String|Geo|Hash|JSON|Math|Arithmetic|Map|IP|Compar|Tuple|Dist|Bit|Random|Time|Vector|UUID|Encod|Null|Round|Condition|Logical|Financial/
 
-t.test('no function shows an analyst a file or contacts a server', { skip }, async (t) => {
+t.test('no function shows a file to an analyst or contacts a server', { skip }, async (t) => {
   const functions = await owner.query<{ name: string; categories: string }>(
     "SELECT name, categories FROM system.functions WHERE NOT is_aggregate AND alias_to = ''",
   )
@@ -100,18 +100,18 @@ t.test('no function shows an analyst a file or contacts a server', { skip }, asy
   t.ok(functions.length > 1_000, `${functions.length} functions`)
   t.ok(
     others.some(({ name }) => name === 'file') && others.length > 100,
-    `${others.length} closely`,
+    `${others.length} with several argument lists`,
   )
   await forEachItem(functions, async (one) => {
     for (const more of others.includes(one) ? [[], ["'x'"], ["'x'", "'x'"]] : [[]]) {
       const call = (target: string) => `SELECT \`${one.name}\`(${[target, ...more].join(', ')})`
-      const answer = await send(t, call(secret))
-      if (!wrongArguments.test(answer)) await send(t, call(url))
+      const text = await send(t, call(secret))
+      if (!wrongArguments.test(text)) await send(t, call(url))
     }
   })
 })
 
-t.test('nor does a table function', { skip }, async (t) => {
+t.test('no table function does either', { skip }, async (t) => {
   const tables = await names('SELECT name FROM system.table_functions')
   t.ok(tables.includes('url') && tables.length > 50, `${tables.length} table functions`)
   const forms = [secret, url, address].flatMap((target) => [
@@ -126,7 +126,7 @@ t.test('nor does a table function', { skip }, async (t) => {
   })
 })
 
-t.test('nor does a format with any setting that takes text', { skip }, async (t) => {
+t.test('no format does either, with any setting that takes text', { skip }, async (t) => {
   const settings = await names("SELECT name FROM system.settings WHERE type = 'String'")
   const formats = await names('SELECT name FROM system.formats WHERE is_output')
   t.ok(settings.includes('format_template_row') && formats.includes('Template'))
@@ -139,7 +139,7 @@ t.test('nor does a format with any setting that takes text', { skip }, async (t)
   })
 })
 
-t.test('nor does a statement', { skip }, async (t) => {
+t.test('no statement does either', { skip }, async (t) => {
   const temporary = 'CREATE TEMPORARY TABLE t (line String) ENGINE ='
   const written = quote(join(dataDir, 'written'))
   const statements = [
@@ -168,7 +168,7 @@ t.test('nor does a statement', { skip }, async (t) => {
   t.same(readdirSync(dataDir).toSorted(), ['clickhouse', 'secrets.json'])
 })
 
-t.test('what the system tables tell of others is closed to analysts', { skip }, async (t) => {
+t.test('analysts cannot read system tables with information about others', { skip }, async (t) => {
   for (const table of [
     'system.query_log',
     'system.processes',

@@ -3,7 +3,7 @@ import t from 'tap'
 
 import { findRedis } from '../src/redis-binary.ts'
 
-t.test('an installed Valkey or Redis that runs is used', async (t) => {
+t.test('an installed Valkey or Redis is used if it runs', async (t) => {
   const runs = '#!/bin/sh\necho v=8.0\n'
   const dir = t.testdir({
     broken: { 'valkey-server': '#!/bin/sh\nexit 127\n' },
@@ -16,7 +16,7 @@ t.test('an installed Valkey or Redis that runs is used', async (t) => {
   t.strictSame(found, { path: `${dir}/good/redis-server`, env: {} })
 })
 
-t.test('without one and without apt-get, one sentence says what to do', async (t) => {
+t.test('without one and without apt-get, the error says in one sentence what to do', async (t) => {
   const dir = t.testdir()
   await t.rejects(findRedis({ env: { PATH: dir }, cacheDir: `${dir}/none` }), {
     name: 'StartError',

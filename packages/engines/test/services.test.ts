@@ -17,7 +17,7 @@ function redisClient(url: string) {
   return connectRedis({ url, role: 'consumer', onError: () => undefined })
 }
 
-t.test('Redis confirms durable writes and has them again after SIGKILL', async (t) => {
+t.test('Redis confirms durable writes and still has them after SIGKILL', async (t) => {
   const options = { dataDir: `${createDataDir(t)}/with space`, port: 0, password: 'secret' }
   const first = await startRedis(options)
   t.teardown(() => first.stop())
@@ -34,7 +34,10 @@ t.test('Redis confirms durable writes and has them again after SIGKILL', async (
 
   process.kill(first.pid, 'SIGKILL')
   t.strictSame(await first.exited, { code: null, signal: 'SIGKILL' })
-  await until('nothing is left of it', async () => (await inSessionsOf([first.pid])).length === 0)
+  await until(
+    'none of its processes is left',
+    async () => (await inSessionsOf([first.pid])).length === 0,
+  )
 
   const second = await startRedis({ ...options, port: first.port })
   t.teardown(() => second.stop())
@@ -43,7 +46,7 @@ t.test('Redis confirms durable writes and has them again after SIGKILL', async (
   reader.disconnect()
 })
 
-t.test('a Redis that cannot use its data ends before it is ready and says why', async (t) => {
+t.test('a Redis that cannot use its data fails to start with the reason', async (t) => {
   const dataDir = t.testdir({ data: { appendonlydir: { 'appendonly.aof.manifest': 'broken' } } })
   const start = startRedis({ dataDir, port: 0 })
   await t.rejects(start, {
@@ -53,7 +56,7 @@ t.test('a Redis that cannot use its data ends before it is ready and says why', 
   })
 })
 
-t.test('a taken port is one sentence', async (t) => {
+t.test('a port in use is reported in one sentence', async (t) => {
   const server = createServer().listen(0, '0.0.0.0')
   await once(server, 'listening')
   t.teardown(() => server.close())
@@ -87,13 +90,13 @@ t.test('ClickHouse', async (t) => {
   }
 
   await t.test('lets analysts read the views with duplicates hidden', async (t) => {
-    const answer = await ask(service.analystUrl, 'SELECT count() FROM intake.logs')
-    t.strictSame(answer, { status: 200, text: '0\n' })
+    const response = await ask(service.analystUrl, 'SELECT count() FROM intake.logs')
+    t.strictSame(response, { status: 200, text: '0\n' })
     const final = await ask(service.analystUrl, "SELECT getSetting('final')")
     t.equal(final.text, 'true\n')
   })
 
-  await t.test('refuses analysts everything else', async (t) => {
+  await t.test('refuses everything else to analysts', async (t) => {
     for (const sql of [
       'INSERT INTO intake.logs_raw (event) VALUES (1)',
       'SELECT * FROM intake.logs_raw',
@@ -111,18 +114,15 @@ t.test('ClickHouse', async (t) => {
     }
   })
 
-  await t.test(
-    'refuses whoever names no user, the wrong password or the default user',
-    async (t) => {
-      const { host } = new URL(service.url)
-      for (const user of ['', 'default:@', 'intake:wrong@', 'analyst:@']) {
-        const { status } = await ask(`http://${user}${host}`, 'SELECT 1')
-        t.match(String(status), /^40[13]$/, user)
-      }
-      const named = await ask(`http://${host}`, 'SELECT 1', { 'x-clickhouse-user': 'default' })
-      t.equal(named.status, 401)
-    },
-  )
+  await t.test('refuses a missing user, a wrong password and the default user', async (t) => {
+    const { host } = new URL(service.url)
+    for (const user of ['', 'default:@', 'intake:wrong@', 'analyst:@']) {
+      const { status } = await ask(`http://${user}${host}`, 'SELECT 1')
+      t.match(String(status), /^40[13]$/, user)
+    }
+    const named = await ask(`http://${host}`, 'SELECT 1', { 'x-clickhouse-user': 'default' })
+    t.equal(named.status, 401)
+  })
 
   await t.test('keeps its data after SIGKILL', async (t) => {
     await admin.command('CREATE TABLE intake.kept (n Int32) ENGINE = MergeTree ORDER BY n')
@@ -135,11 +135,14 @@ t.test('ClickHouse', async (t) => {
     await client.close()
     await again.stop()
     const pids = [service.pid, again.pid]
-    await until('nothing is left of them', async () => (await inSessionsOf(pids)).length === 0)
+    await until(
+      'none of their processes is left',
+      async () => (await inSessionsOf(pids)).length === 0,
+    )
   })
 })
 
-t.test('S3 wants signatures and keeps its buckets over a restart', async (t) => {
+t.test('S3 requires signatures and keeps its buckets over a restart', async (t) => {
   const options = { dataDir: `${createDataDir(t)}/with space`, port: 0, secretKey: 'secret-key' }
   const first = await startS3(options)
   t.teardown(() => first.stop())
@@ -161,7 +164,7 @@ t.test('S3 wants signatures and keeps its buckets over a restart', async (t) => 
   const second = await startS3({ ...options, port: first.port })
   t.teardown(() => second.stop())
   const again = storeAt(second.url)
-  await again.put(object) // fails for good when there is no such bucket
+  await again.put(object) // fails permanently when the bucket does not exist
   again.close()
 })
 

@@ -70,7 +70,7 @@ t.test('wrong credentials are storage_unavailable at once', async (t) => {
 })
 
 t.test(
-  'a store that is away or never answers is storage_unavailable at the deadline',
+  'a store that is down or never responds is storage_unavailable within the timeout',
   async (t) => {
     const silent = createServer(() => {})
     silent.listen(0, '127.0.0.1')
@@ -78,36 +78,39 @@ t.test(
     t.teardown(() => silent.close())
     for (const port of [1, (silent.address() as AddressInfo).port]) {
       const endpoint = `http://a:b@127.0.0.1:${port}`
-      const away = createObjectStore({ ...options, endpoint, timeoutMs: 500 })
+      const unavailable = createObjectStore({ ...options, endpoint, timeoutMs: 500 })
       const elapsedMs = startStopwatch(t)
-      await t.rejects(away.put(object), { code: 'storage_unavailable' })
+      await t.rejects(unavailable.put(object), { code: 'storage_unavailable' })
       t.ok(elapsedMs() < 1_500)
-      away.close()
+      unavailable.close()
     }
   },
 )
 
-t.test('a cut connection after the last byte is repeated under the same key', async (t) => {
-  const { hostname, port } = new URL(server.url)
-  const { connect } = await import('node:net')
-  let connections = 0
-  const proxy = createServer((client) => {
-    const upstream = connect(Number(port), hostname)
-    client.pipe(upstream)
-    client.on('error', () => upstream.destroy())
-    upstream.on('error', () => client.destroy())
-    // The first answer is dropped together with the connection.
-    if (connections++ === 0) upstream.once('data', () => client.destroy())
-    else upstream.pipe(client)
-  })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  t.teardown(() => proxy.close())
-  const cut = createObjectStore({
-    ...options,
-    endpoint: server.url.replace(port, String((proxy.address() as AddressInfo).port)),
-  })
-  t.teardown(() => cut.close())
-  await cut.put(object)
-  t.equal(connections, 2)
-})
+t.test(
+  'when the connection is cut after the last byte, the upload is repeated under the same key',
+  async (t) => {
+    const { hostname, port } = new URL(server.url)
+    const { connect } = await import('node:net')
+    let connections = 0
+    const proxy = createServer((client) => {
+      const upstream = connect(Number(port), hostname)
+      client.pipe(upstream)
+      client.on('error', () => upstream.destroy())
+      upstream.on('error', () => client.destroy())
+      // Drops the first response together with the connection.
+      if (connections++ === 0) upstream.once('data', () => client.destroy())
+      else upstream.pipe(client)
+    })
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    t.teardown(() => proxy.close())
+    const cut = createObjectStore({
+      ...options,
+      endpoint: server.url.replace(port, String((proxy.address() as AddressInfo).port)),
+    })
+    t.teardown(() => cut.close())
+    await cut.put(object)
+    t.equal(connections, 2)
+  },
+)

@@ -4,13 +4,13 @@ import { createFrame, FrameError, openFrame } from '@intake/queue'
 
 const gzip = gzipSync('{"a":1}\n')
 
-t.test('a frame comes back as it was, also through JSON', async (t) => {
+t.test('a frame is unchanged after a round trip through JSON', async (t) => {
   const data: unknown = JSON.parse(JSON.stringify(createFrame({ rows: 1, jsonBytes: 8, gzip })))
   t.same(openFrame(data), { rows: 1, jsonBytes: 8, gzip })
 })
 
 t.test(
-  'an unknown version, missing fields and changed bytes are told apart from a frame',
+  'an unknown version, missing fields and changed bytes are not accepted as a frame',
   async (t) => {
     const good = createFrame({ rows: 1, jsonBytes: 8, gzip })
     const bad: unknown[] = [

@@ -66,7 +66,7 @@ function createConsumer(t: Test) {
   return { consumer, source, unreadable }
 }
 
-/** Takes frames until the test ends. */
+/** Takes and processes frames until the test ends. */
 function consume(
   t: Test,
   process: (frame: Frame) => Promise<void> = async () => {},
@@ -92,7 +92,7 @@ function consume(
 
 const texts = (frames: readonly Frame[]) => frames.map(({ gzip }) => gunzipSync(gzip).toString())
 
-t.test('a frame that was added is handed out as it was, and is then gone', async (t) => {
+t.test('an added frame is handed out unchanged and then removed', async (t) => {
   const { producer, redis } = produce(t)
   await producer.add(frame('one'), soon())
   const taken = await new Promise<Frame>((resolve) => {
@@ -117,7 +117,7 @@ t.test('a frame whose processing fails is handed out again', async (t) => {
   await untilEmpty(redis)
 })
 
-t.test('a job that is no frame is kept, reported, and holds nothing up', async (t) => {
+t.test('a job that is not a frame is kept and reported, and does not delay others', async (t) => {
   const { producer, redis } = produce(t)
   const queue = new Queue(queueNames.logs, { connection: redis, prefix: queuePrefix })
   await queue.waitUntilReady()
@@ -132,7 +132,7 @@ t.test('a job that is no frame is kept, reported, and holds nothing up', async (
   await queue.remove('from-the-future')
 })
 
-t.test('of several consumers one takes what has gathered, not each of them a part', async (t) => {
+t.test('one of several consumers takes all waiting frames; they do not share them', async (t) => {
   const { producer } = produce(t)
   const frames = 300
   const takers: string[] = []
@@ -154,7 +154,7 @@ t.test('of several consumers one takes what has gathered, not each of them a par
   t.ok(turns <= frames / 20, `${turns} turns for ${frames} frames`)
 })
 
-t.test('what a consumer cannot hold goes to another one', async (t) => {
+t.test('frames beyond the limit of a consumer go to another one', async (t) => {
   const { producer } = produce(t)
   const held: (() => void)[] = []
   const hold = () => new Promise<void>((resolve) => held.push(resolve))
@@ -174,7 +174,7 @@ t.test('what a consumer cannot hold goes to another one', async (t) => {
   t.same([...others], ['4', '5'])
 })
 
-t.test('a batch holds as many frames and bytes as its limits say, in order', async (t) => {
+t.test('a batch has at most as many frames and bytes as its limits, in order', async (t) => {
   const { producer } = produce(t)
   for (let n = 0; n < 7; n++) await producer.add(frame(`${n}`.padEnd(100)), soon())
   const { consumer } = createConsumer(t)
@@ -208,41 +208,47 @@ t.test('released frames are handed out again at once, in their order', async (t)
   await again?.complete()
 })
 
-t.test('a postponed frame comes later, the others of its batch are completed', async (t) => {
-  const { producer, redis } = produce(t)
-  for (const text of ['bad', 'good']) await producer.add(frame(text), soon())
-  const { consumer } = createConsumer(t)
-  const batch = await consumer.take(wide)
-  const [bad] = batch?.frames ?? []
-  if (bad !== undefined) await batch?.postpone(bad, 50)
-  await batch?.complete()
-  t.same(await consumer.backlog(), { waiting: 0, active: 0, delayed: 1 })
-  const again = await consumer.take(wide)
-  t.same(texts(again?.frames ?? []), ['bad'])
-  await again?.complete()
-  await untilEmpty(redis)
-})
+t.test(
+  'a postponed frame is handed out later; the others of its batch are completed',
+  async (t) => {
+    const { producer, redis } = produce(t)
+    for (const text of ['bad', 'good']) await producer.add(frame(text), soon())
+    const { consumer } = createConsumer(t)
+    const batch = await consumer.take(wide)
+    const [bad] = batch?.frames ?? []
+    if (bad !== undefined) await batch?.postpone(bad, 50)
+    await batch?.complete()
+    t.same(await consumer.backlog(), { waiting: 0, active: 0, delayed: 1 })
+    const again = await consumer.take(wide)
+    t.same(texts(again?.frames ?? []), ['bad'])
+    await again?.complete()
+    await untilEmpty(redis)
+  },
+)
 
-t.test('what was claimed and not handed over goes back when the consumer closes', async (t) => {
-  const { producer, redis } = produce(t)
-  for (let n = 0; n < 40; n++) await producer.add(frame(`${n}`), soon())
-  const { consumer } = createConsumer(t)
-  const batch = await consumer.take({ ...wide, framesMax: 8 })
-  // Completing claims the next frames while more wait.
-  await batch?.complete()
-  t.equal((await consumer.backlog()).active, 8)
-  consumer.close()
-  t.equal(await consumer.take(wide), undefined)
-  t.same(await consumer.backlog(), { waiting: 32, active: 0, delayed: 0 })
-  const { consumer: next } = createConsumer(t)
-  const rest = await next.take(wide)
-  t.equal(rest?.frames.length, 32)
-  t.equal(texts(rest?.frames ?? [])[0], '8')
-  await rest?.complete()
-  await untilEmpty(redis)
-})
+t.test(
+  'claimed frames that were not handed out are released when the consumer closes',
+  async (t) => {
+    const { producer, redis } = produce(t)
+    for (let n = 0; n < 40; n++) await producer.add(frame(`${n}`), soon())
+    const { consumer } = createConsumer(t)
+    const batch = await consumer.take({ ...wide, framesMax: 8 })
+    // Completing claims the next frames while more wait.
+    await batch?.complete()
+    t.equal((await consumer.backlog()).active, 8)
+    consumer.close()
+    t.equal(await consumer.take(wide), undefined)
+    t.same(await consumer.backlog(), { waiting: 32, active: 0, delayed: 0 })
+    const { consumer: next } = createConsumer(t)
+    const rest = await next.take(wide)
+    t.equal(rest?.frames.length, 32)
+    t.equal(texts(rest?.frames ?? [])[0], '8')
+    await rest?.complete()
+    await untilEmpty(redis)
+  },
+)
 
-t.test('queue_unavailable within the deadline while Redis was never reached', async (t) => {
+t.test('queue_unavailable before the deadline if Redis was never reached', async (t) => {
   const redis = connectRedis({ url: 'redis://127.0.0.1:1', role: 'producer', onError: () => {} })
   t.teardown(() => redis.disconnect())
   const producer = createProducer(t, redis)
@@ -252,7 +258,7 @@ t.test('queue_unavailable within the deadline while Redis was never reached', as
 })
 
 t.test(
-  'outcome_unknown within the deadline while Redis is frozen; the frame arrives once',
+  'outcome_unknown before the deadline while Redis is frozen; the frame arrives once',
   async (t) => {
     const { producer, redis } = produce(t)
     await once(redis, 'ready')
@@ -277,24 +283,21 @@ t.test(
   },
 )
 
-t.test(
-  'queue_unavailable is true: an attempt that was given up stores nothing later',
-  async (t) => {
-    const redis = connect(t, 'producer')
-    await once(redis, 'ready')
-    kill(redisServer.pid, 'SIGSTOP')
-    // The producer makes its first contact with Redis while Redis is frozen.
-    const producer = createProducer(t, redis, 'feedback')
-    try {
-      await t.rejects(producer.add(frame('refused'), soon(300)), { code: 'queue_unavailable' })
-    } finally {
-      kill(redisServer.pid, 'SIGCONT')
-    }
-    await producer.add(frame('accepted'), soon())
-    const queue = new Queue(queueNames.feedback, { connection: redis, prefix: queuePrefix })
-    t.equal(await queue.getWaitingCount(), 1)
-  },
-)
+t.test('after queue_unavailable, the abandoned attempt stores nothing later', async (t) => {
+  const redis = connect(t, 'producer')
+  await once(redis, 'ready')
+  kill(redisServer.pid, 'SIGSTOP')
+  // The producer makes its first contact with Redis while Redis is frozen.
+  const producer = createProducer(t, redis, 'feedback')
+  try {
+    await t.rejects(producer.add(frame('refused'), soon(300)), { code: 'queue_unavailable' })
+  } finally {
+    kill(redisServer.pid, 'SIGCONT')
+  }
+  await producer.add(frame('accepted'), soon())
+  const queue = new Queue(queueNames.feedback, { connection: redis, prefix: queuePrefix })
+  t.equal(await queue.getWaitingCount(), 1)
+})
 
 t.test('queue_full when Redis has no memory left', async (t) => {
   const { producer, redis } = produce(t)
@@ -304,7 +307,7 @@ t.test('queue_full when Redis has no memory left', async (t) => {
   await t.rejects(producer.add(frame('too much'), soon(5_000)), { code: 'queue_full' })
 })
 
-/** Waits until no job waits or is in hand. */
+/** Resolves when no job is waiting or active. */
 async function untilEmpty(redis: Redis): Promise<void> {
   const keys = ['wait', 'active'].map((list) => `${queuePrefix}:${queueNames.logs}:${list}`)
   while ((await redis.exists(...keys)) > 0) await new Promise((resolve) => setImmediate(resolve))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readClock } from '../src/clock.ts'
 
-/** A Redis whose wall clock is this far from `performance.now()`, at the end of an uneven round trip. */
+/** Reads the clock of a Redis with this offset from `performance.now()`, over an asymmetric round trip. */
 function exchange(options: { offsetMs: number; thereMs: number; backMs: number }) {
   let nowMs = 1_000
   return readClock(
@@ -17,12 +17,12 @@ function exchange(options: { offsetMs: number; thereMs: number; backMs: number }
   )
 }
 
-t.test('the offset of the clock is taken in the middle of the round trip', async (t) => {
+t.test('the offset of the clock is measured at the middle of the round trip', async (t) => {
   const reading = await exchange({ offsetMs: 3_600_000, thereMs: 20, backMs: 20 })
   t.same(reading, { offsetMs: 3_600_000, errorMs: 20 })
 })
 
-t.test('an uneven round trip is wrong by no more than the error that it states', async (t) => {
+t.test('the offset of an asymmetric round trip is within the reported error', async (t) => {
   for (const [thereMs, backMs] of [
     [4_000, 0],
     [0, 4_000],

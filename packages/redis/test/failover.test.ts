@@ -54,7 +54,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** `primary` becomes one, and the other one its replica. */
+/** Makes `primary` the primary and the other Redis its replica. */
 async function promote(t: Test, primary: { port: number; url: string }): Promise<void> {
   const other = primary === first ? second : first
   const [promoted, demoted] = [primary, other].map(({ url }) => open(t, url, 'consumer'))
@@ -84,7 +84,7 @@ for (const role of ['producer', 'consumer'] as const) {
   })
 }
 
-t.test('a blocking read on a Redis that is demoted goes on at the new primary', async (t) => {
+t.test('a blocking read on a Redis that is demoted continues on the new primary', async (t) => {
   await promote(t, first)
   const address = await openAddress(t)
   const redis = open(t, address.url, 'consumer')
@@ -102,7 +102,7 @@ t.test('a blocking read on a Redis that is demoted goes on at the new primary', 
   t.same(await reading, ['queue', 'job'])
 })
 
-t.test('many commands that fail together end the connection once', async (t) => {
+t.test('many commands that fail together close the connection once', async (t) => {
   await promote(t, second)
   const redis = open(t, first.url, 'producer')
   await until(() => redis.status === 'ready')
@@ -119,7 +119,7 @@ t.test('many commands that fail together end the connection once', async (t) => 
 })
 
 for (const readOnly of ['yes', 'no']) {
-  const title = `the state says that Redis is a replica (replica-read-only ${readOnly}), and leaves it`
+  const title = `the state reports a replica (replica-read-only ${readOnly}) until the failover ends`
   t.test(title, (t) => followFailover(t, readOnly))
 }
 
@@ -145,10 +145,10 @@ async function followFailover(t: Test, readOnly: string): Promise<void> {
   await until(() => poll.state()?.writeRefusal === 'Redis is a replica')
   address.leadTo(second)
   await until(() => poll.state()?.writeRefusal === undefined)
-  t.same(told, ['Redis is a replica', undefined], 'told when it changes')
+  t.same(told, ['Redis is a replica', undefined], 'called when it changes')
 }
 
-t.test('a replica that takes writes, which its primary deletes, is a replica too', async (t) => {
+t.test('a writable replica, whose writes the primary overwrites, is refused, too', async (t) => {
   await promote(t, second)
   const redis = open(t, first.url, 'consumer')
   await redis.config('SET', 'replica-read-only', 'no')
@@ -157,7 +157,7 @@ t.test('a replica that takes writes, which its primary deletes, is a replica too
   t.equal(await findWriteRefusal(redis), 'Redis is a replica')
 })
 
-t.test('a primary with fewer replicas than it must have says so', async (t) => {
+t.test('a primary with too few replicas is reported', async (t) => {
   await promote(t, first)
   const redis = open(t, first.url, 'consumer')
   await redis.config('SET', 'min-replicas-to-write', '5')
@@ -166,7 +166,7 @@ t.test('a primary with fewer replicas than it must have says so', async (t) => {
   t.equal(await findWriteRefusal(redis), undefined)
 })
 
-t.test('a password that was changed is the reason why there is no connection', async (t) => {
+t.test('a changed password is reported as the reason for the missing connection', async (t) => {
   await promote(t, first)
   const url = new URL(first.url)
   url.password = 'before-the-rotation'

@@ -11,7 +11,7 @@ t.teardown(async () => {
   await server.stop()
 })
 
-/** The first state that satisfies the condition. */
+/** Polls until a state satisfies the condition. */
 async function observe(
   t: Test,
   condition: (state: RedisState) => boolean,
@@ -33,7 +33,7 @@ async function observe(
 }
 
 t.test(
-  'a Redis that keeps what it confirms has no violations, and no mark until it is set',
+  'a durable Redis has no violations, and no installation mark until one is set',
   async (t) => {
     const { state, told } = await observe(t, () => true)
     t.match(state, { writeRefusal: undefined, durabilityViolations: [], installation: null })
@@ -45,7 +45,7 @@ t.test(
   },
 )
 
-t.test('settings that lose records are named, and told', async (t) => {
+t.test('settings that lose records are in the state and reported', async (t) => {
   await redis.config('SET', 'appendfsync', 'everysec')
   await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
   t.teardown(async () => {
@@ -61,14 +61,14 @@ t.test('settings that lose records are named, and told', async (t) => {
   t.same(told, violations)
 })
 
-t.test('without a limit, the memory of the machine is the limit', async (t) => {
+t.test('without maxmemory, the memory of the machine is the limit', async (t) => {
   const share = async () => (await observe(t, () => true)).state.memoryUsed
   await redis.config('SET', 'maxmemory', '0')
   t.teardown(() => redis.config('SET', 'maxmemory', '100mb'))
   t.ok((await share()) > 0 && (await share()) < 100e6 / totalmem())
 })
 
-t.test('the used share of the memory is seen as it grows', async (t) => {
+t.test('the state follows the used share of memory', async (t) => {
   const before = (await observe(t, () => true)).state.memoryUsed
   await redis.set('large', 'x'.repeat(30 * 1024 * 1024))
   await observe(t, ({ memoryUsed }) => memoryUsed > before + 0.25)

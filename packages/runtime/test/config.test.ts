@@ -8,14 +8,17 @@ const schema = Type.Object({
   TOKEN: Type.String({ minLength: 3 }),
 })
 
-t.test('strings become what the schema says; an empty variable counts as unset', async (t) => {
-  t.same(loadConfig(schema, { URL: 'x', TOKEN: 'abc', PORT: '', OTHER: 'y' }), {
-    PORT: 3000,
-    URL: 'x',
-    TOKEN: 'abc',
-  })
-  t.equal(loadConfig(schema, { URL: 'x', TOKEN: 'abc', PORT: '80' }).PORT, 80)
-})
+t.test(
+  'strings are converted to the types of the schema; an empty variable counts as unset',
+  async (t) => {
+    t.same(loadConfig(schema, { URL: 'x', TOKEN: 'abc', PORT: '', OTHER: 'y' }), {
+      PORT: 3000,
+      URL: 'x',
+      TOKEN: 'abc',
+    })
+    t.equal(loadConfig(schema, { URL: 'x', TOKEN: 'abc', PORT: '80' }).PORT, 80)
+  },
+)
 
 t.test('all problems are reported at once, by name and never by value', async (t) => {
   t.throws(

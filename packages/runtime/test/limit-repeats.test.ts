@@ -14,7 +14,7 @@ function createReport() {
 const readonly = new Error("READONLY You can't write against a read only replica.")
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
-t.test('a thousand equal errors a second are a few lines, with their number', async (t) => {
+t.test('a thousand equal errors per second are few lines, with their number', async (t) => {
   const { clock, lines, report } = createReport()
   for (; clock.ms < 180_000; clock.ms++) report(readonly)
   const seconds = [1, 2, 4, 8, 16, 32, 60]
@@ -24,7 +24,7 @@ t.test('a thousand equal errors a second are a few lines, with their number', as
   )
 })
 
-t.test('another error is reported at once', async (t) => {
+t.test('a different error is reported at once', async (t) => {
   const { lines, report } = createReport()
   for (const error of [readonly, refused, readonly, refused]) report(error)
   t.same(lines, [
@@ -33,7 +33,7 @@ t.test('another error is reported at once', async (t) => {
   ])
 })
 
-t.test('an error that was over for a while is reported at once again', async (t) => {
+t.test('an error that reappears after a while is reported at once', async (t) => {
   const { clock, lines, report } = createReport()
   report(refused)
   report(refused)
@@ -47,7 +47,7 @@ t.test('an error that was over for a while is reported at once again', async (t)
   )
 })
 
-t.test('errors of ever new kinds need no more memory, and each is reported', async (t) => {
+t.test('any number of different errors use bounded memory, and each is reported', async (t) => {
   const { lines, report } = createReport()
   for (let count = 0; count < 1_000; count++) report(new Error(`kind${count}`))
   report(new Error('kind999'))

@@ -1,4 +1,4 @@
-// Logs far more than the disk of its standard output takes, makes room on it and logs once more.
+// Logs far more than fits on the disk of its standard output, frees space on it and logs once more.
 import { rmSync } from 'node:fs'
 import { createLogger } from '../src/logger.ts'
 

@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createLogger } from '../src/logger.ts'
 
-t.test('of an error only type, message, code, stack and cause are logged', async (t) => {
+t.test('only type, message, code, stack and cause of an error are logged', async (t) => {
   const lines: string[] = []
   const log = createLogger({
     name: 'test',
     level: 'info',
     destination: { write: (line) => void lines.push(line) },
   })
-  // What ioredis and Node hang on their errors: commands, URLs, and with them passwords.
+  // ioredis and Node attach commands and URLs to their errors, which can contain passwords.
   const reply = Object.assign(new Error('WRONGPASS'), {
     command: { args: ['AUTH', 'the-password'] },
   })
@@ -39,7 +39,7 @@ t.teardown(() => {
 })
 
 t.test(
-  'a process whose log is on a full disk lives, within its memory, and logs when there is room',
+  'a process whose log disk is full keeps running in bounded memory, and logs when there is room',
   { skip: mounted ? false : 'no small disk can be mounted' },
   async (t) => {
     writeFileSync(join(disk, 'filler'), Buffer.alloc(900 * 1024))

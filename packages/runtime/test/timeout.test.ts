@@ -1,14 +1,17 @@
 import t from 'tap'
 import { TimeoutError, withTimeout } from '../src/timeout.ts'
 
-t.test('settles like the work when the work is in time', async (t) => {
+t.test('settles like the work if the work settles in time', async (t) => {
   t.equal(await withTimeout(Promise.resolve(1), 1_000, 'it'), 1)
   await t.rejects(withTimeout(Promise.reject(new Error('no')), 1_000, 'it'), { message: 'no' })
 })
 
-t.test('rejects at the deadline; a late failure of the work is not unhandled', async (t) => {
-  let fail: (error: Error) => void = () => {}
-  const work = new Promise((_, reject) => (fail = reject))
-  await t.rejects(withTimeout(work, 1, 'it'), TimeoutError)
-  fail(new Error('late'))
-})
+t.test(
+  'rejects after the timeout; a later failure of the work is not an unhandled rejection',
+  async (t) => {
+    let fail: (error: Error) => void = () => {}
+    const work = new Promise((_, reject) => (fail = reject))
+    await t.rejects(withTimeout(work, 1, 'it'), TimeoutError)
+    fail(new Error('late'))
+  },
+)

@@ -28,14 +28,14 @@ const options = {
 }
 const store = createApiKeyStore({ redis })
 
-t.test('two at once set one installation up; later ones change nothing', async (t) => {
+t.test('two concurrent setups create one installation; later ones change nothing', async (t) => {
   await Promise.all([setUp(options), setUp(options)])
   t.same(await setUp(options), { applied: [] })
   t.match(await store.list(), [{ name: 'first' }])
   t.equal((await store.list()).length, 1)
 })
 
-t.test('a revoked first key is not brought back', async (t) => {
+t.test('a revoked first key is not restored', async (t) => {
   const [key] = await store.list()
   await store.revoke(key!.id)
   await t.rejects(
@@ -46,43 +46,43 @@ t.test('a revoked first key is not brought back', async (t) => {
   await setUp(withoutKey)
 })
 
-t.test('a Redis without its data is refused until the loss is accepted', async (t) => {
-  await redis.flushall()
-  await t.rejects(setUp(options), { name: 'SetupError', message: /lost its data/ })
-  await t.rejects(store.load(), /no installation/)
-  await setUp({ ...options, acceptEmptyRedis: true })
-  t.match(await store.list(), [{ name: 'first' }])
-})
+t.test(
+  'a Redis that has lost its data is refused until an operator acknowledges the loss',
+  async (t) => {
+    await redis.flushall()
+    await t.rejects(setUp(options), { name: 'SetupError', message: /lost its data/ })
+    await t.rejects(store.load(), /no installation/)
+    await setUp({ ...options, acceptEmptyRedis: true })
+    t.match(await store.list(), [{ name: 'first' }])
+  },
+)
 
-t.test('a Redis and a ClickHouse of different installations are not joined', async (t) => {
+t.test('a Redis and a ClickHouse of different installations are refused', async (t) => {
   await redis.set('{intake}:installation', 'another')
   await t.rejects(setUp({ ...options, acceptEmptyRedis: true }), /different installations/)
 })
 
-t.test(
-  'the tables of another version are refused in one sentence that says what to do',
-  async (t) => {
-    const database = 'DROP DATABASE intake'
-    await clickhouse.command(database)
-    await redis.flushall()
-    await setUp(options)
-    // As an earlier build left them.
-    await clickhouse.command(
-      "ALTER TABLE intake.schema_migrations DELETE WHERE name = '0001-logs-and-feedback' " +
-        'SETTINGS mutations_sync = 2',
-    )
-    await clickhouse.command(
-      "INSERT INTO intake.schema_migrations (name, checksum) VALUES ('0001-logs-and-feedback', 'x')",
-    )
-    await t.rejects(setUp(options), {
-      name: 'SetupError',
-      message:
-        'The tables in ClickHouse were created by another version of Intake (0001-logs-and-feedback) and ' +
-        'cannot be used by this one: drop the database intake with all its data (with Docker ' +
-        'Compose: docker compose down --volumes, which deletes all data), or set CLICKHOUSE_URL to ' +
-        'another server.',
-    })
-    await clickhouse.command(database)
-    t.ok((await setUp(options)).applied.length > 0, 'the first advice helps')
-  },
-)
+t.test('tables of another version are refused in one sentence with instructions', async (t) => {
+  const database = 'DROP DATABASE intake'
+  await clickhouse.command(database)
+  await redis.flushall()
+  await setUp(options)
+  // The state that an earlier version left.
+  await clickhouse.command(
+    "ALTER TABLE intake.schema_migrations DELETE WHERE name = '0001-logs-and-feedback' " +
+      'SETTINGS mutations_sync = 2',
+  )
+  await clickhouse.command(
+    "INSERT INTO intake.schema_migrations (name, checksum) VALUES ('0001-logs-and-feedback', 'x')",
+  )
+  await t.rejects(setUp(options), {
+    name: 'SetupError',
+    message:
+      'The tables in ClickHouse were created by another version of Intake (0001-logs-and-feedback) and ' +
+      'cannot be used by this one: drop the database intake with all its data (with Docker ' +
+      'Compose: docker compose down --volumes, which deletes all data), or set CLICKHOUSE_URL to ' +
+      'another server.',
+  })
+  await clickhouse.command(database)
+  t.ok((await setUp(options)).applied.length > 0, 'the first suggestion works')
+})

@@ -2,13 +2,13 @@ import { type Child, startChild, untilReady } from '@intake/supervisor'
 
 export interface AppProcessOptions {
   name: string
-  /** The built entry of the app. */
+  /** The built entry point of the app. */
   script: string
   env: NodeJS.ProcessEnv
   adminPort: number
   /**
-   * `/readyz` waits until the app and all it depends on can work. `/healthz` waits only for the app,
-   * which is right when it is started again: an outage elsewhere is no reason to end it.
+   * `/readyz` waits for the app and its dependencies. `/healthz` waits only for the app, which is right
+   * for a restart: an outage of a dependency is no reason to end the app.
    */
   until: '/readyz' | '/healthz'
   logFile: string
@@ -17,7 +17,7 @@ export interface AppProcessOptions {
 
 const readyMs = 60_000
 
-/** Starts the gateway or a worker and resolves when its admin port answers 200. */
+/** Starts the gateway or a worker and resolves when its admin port responds with 200. */
 export async function startAppProcess(options: AppProcessOptions): Promise<Child> {
   const { name, script, env, adminPort, until, logFile, signal } = options
   const child = startChild({
@@ -27,12 +27,12 @@ export async function startAppProcess(options: AppProcessOptions): Promise<Child
     env,
     logFile,
   })
-  const probe = () => answersOk(`http://127.0.0.1:${adminPort}${until}`)
+  const probe = () => respondsOk(`http://127.0.0.1:${adminPort}${until}`)
   await untilReady({ child, probe, timeoutMs: readyMs, signal })
   return child
 }
 
-async function answersOk(url: string) {
+async function respondsOk(url: string) {
   try {
     const response = await fetch(url, {
       headers: { connection: 'close' },

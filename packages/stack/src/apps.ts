@@ -19,13 +19,13 @@ export interface AppsOptions {
   config: StackConfig
   ports: StackPorts
   services: Services
-  /** Passed on to the apps beneath what the stack sets. */
+  /** Passed to the apps; the settings of the stack override it. */
   env: NodeJS.ProcessEnv
   say: (line: string) => void
   onChange: () => void
 }
 
-/** The gateway and the workers, not started yet. */
+/** Creates the gateway and the workers without starting them. */
 export function createApps(options: AppsOptions): Apps {
   const { dataDir, config, ports, services, say, onChange } = options
   const shared = { ...options.env, HOST: host, ADMIN_HOST: host, REDIS_URL: services.redis.url }

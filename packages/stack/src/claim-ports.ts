@@ -7,7 +7,7 @@ export interface StackPorts {
   gatewayAdmin: number
   /** One per worker. */
   workerAdmin: number[]
-  /** Undefined where a URL replaces the embedded service. */
+  /** Undefined when a URL replaces the embedded service. */
   redis: number | undefined
   clickhouse: number | undefined
   s3: number | undefined
@@ -15,7 +15,7 @@ export interface StackPorts {
 
 export interface ClaimPortsOptions {
   config: StackConfig
-  /** How long to wait for taken ports: what a killed run has left needs a moment to end. */
+  /** How long to wait for occupied ports: the processes of a killed run need a moment to end. */
   waitMs: number
   signal: AbortSignal
 }
@@ -23,7 +23,7 @@ export interface ClaimPortsOptions {
 const pauseMs = 200
 const highestPort = 65_535
 
-/** Decides every port of the stack. Rejects with one sentence when one is not to be had. */
+/** Assigns every port of the stack. Rejects with one sentence when a port is not available. */
 export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts> {
   const { config, signal } = options
   const waitUntil = performance.now() + options.waitMs

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { StartError } from '@intake/supervisor'
 import { writePrivateJson } from './private-json.ts'
 
-/** Of everything in a data directory. Grows when this version cannot use what earlier ones wrote. */
+/** Format of a data directory. Increased when a version cannot use the data of earlier versions. */
 const format = 2
 
 const foldersWithData = ['redis', 'clickhouse', 's3']
 
 /**
- * Marks a data directory that holds no data yet with the format, and leaves one of this format alone.
+ * Writes the format into a data directory that holds no data yet; accepts one that has this format.
  *
  * @throws {StartError} the data has another format
  */
@@ -29,6 +29,6 @@ function readFormat(path: string): unknown {
   try {
     return (JSON.parse(readFileSync(path, 'utf8')) as { format?: unknown }).format ?? null
   } catch {
-    return null // unreadable is no format that this version knows
+    return null // an unreadable file is an unknown format
   }
 }

@@ -8,7 +8,7 @@ export interface DiskWatch {
   stop(): void
 }
 
-/** Says in one line when the disk of the data directory has become full, and when it no longer is. */
+/** Reports in one line when the disk of the data directory becomes full, and when it has room again. */
 export function watchDisk(options: {
   dataDir: string
   say: (line: string) => void
@@ -23,7 +23,7 @@ export function watchDisk(options: {
     full = !full
     say(
       full
-        ? `The disk of ${dataDir} is full: records are refused or wait until there is room. Nothing that was accepted is lost.`
+        ? `The disk of ${dataDir} is full: records are refused or wait until there is room. No accepted record is lost.`
         : `The disk of ${dataDir} has room again.`,
     )
   }
@@ -33,7 +33,7 @@ export function watchDisk(options: {
   return { stop: () => clearInterval(timer) }
 }
 
-/** None when there is no room for another file. A disk that cannot be asked counts as one with room. */
+/** 0 when no further file can be created. Infinity when the free space cannot be read. */
 function readFreeBytes(dataDir: string): number {
   try {
     const { bavail, bsize, files, ffree } = statfsSync(dataDir)

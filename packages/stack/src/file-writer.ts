@@ -1,16 +1,16 @@
 const retryMs = 2_000
 
 export interface Writer {
-  /** Writes now; when that fails, again every two seconds until it succeeds. */
+  /** Writes now; if that fails, retries every two seconds until it succeeds. */
   write(): void
-  /** Ends the repetition. */
+  /** Stops retrying. */
   stop(): void
 }
 
 /**
- * For a file that has to become right some time: a full disk is no reason to end.
+ * For a file that must eventually be up to date: a full disk does not end the process.
  *
- * @param options.onError told of the first failure in a row
+ * @param options.onError called with the first of consecutive failures
  */
 export function createWriter(options: {
   write: () => void

@@ -7,7 +7,7 @@ import { welcome } from './welcome.ts'
 
 const say = (line: string) => console.log(line)
 
-// Nobody may be reading any more (`npm start | head`); that is no reason to end.
+// A closed pipe (`npm start | head`) must not end the process.
 process.stdout.on('error', () => undefined)
 process.stderr.on('error', () => undefined)
 
@@ -18,11 +18,11 @@ try {
   process.exit(1)
 }
 
-/** One sentence where it is one that a person can act on, else the error with its stack. */
+/** One sentence for an error that the user can fix; otherwise the error with its stack trace. */
 function explain(error: unknown): unknown {
   const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)
   if (expected) return messageOf(error)
-  // A full disk, a missing right, too many open files.
+  // For example a full disk, a missing permission or too many open files.
   const isOfSystem = error instanceof Error && 'syscall' in error
   return isOfSystem ? `Intake cannot start: ${error.message}.` : error
 }
@@ -52,7 +52,7 @@ async function run() {
   try {
     say(welcome(await stack.start()))
   } catch (error) {
-    if (ended !== undefined) return // whoever asked for the end knows why it did not get ready
+    if (ended !== undefined) return // the start was interrupted on request
     await stack.stop()
     throw error
   }

@@ -4,15 +4,15 @@ import { endpointsFile, type Endpoints } from '@intake/runtime'
 import { writePrivateJson } from './private-json.ts'
 
 export interface RunFiles {
-  /** True when the run before this one was killed, so that its processes may still be ending. */
+  /** True when the previous run was killed, so its processes may still be ending. */
   previousRunWasKilled: boolean
   writeEndpoints(endpoints: Endpoints): void
   remove(): void
 }
 
 /**
- * What a run keeps in the data directory only while it lasts: `endpoints.json`, which is there from
- * the moment all processes are ready, and a mark from the beginning.
+ * Creates the files that exist only during a run: a marker file from the beginning, and
+ * `endpoints.json` from the moment when all processes are ready.
  */
 export function createRunFiles(dataDir: string): RunFiles {
   const endpointsPath = endpointsFile(dataDir)

@@ -5,7 +5,7 @@ import { StartError } from '@intake/supervisor'
 import { writePrivateJson } from './private-json.ts'
 import { randomSecret } from '@intake/engines'
 
-/** What protects the embedded services, and the first API key. */
+/** The passwords of the embedded services, and the first API key. */
 export interface Secrets {
   redisPassword: string
   clickhousePassword: string
@@ -15,7 +15,7 @@ export interface Secrets {
   apiKey: string
 }
 
-/** The secrets of a data directory: made once, then kept in `secrets.json`, for its owner only. */
+/** Loads the secrets from `secrets.json`, which only its owner can read; creates missing ones. */
 export function loadSecrets(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets.json')
   const kept = readSecrets(path)

@@ -5,7 +5,7 @@ import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
 import type { StackConfig } from './config.ts'
 
-/** A service the apps need: its URL with credentials, and the process that runs it if it is ours. */
+/** A service that the apps need: its URL with credentials, and its process if the stack runs it. */
 export interface Backend {
   url: string
   process: SupervisedProcess | undefined
@@ -13,7 +13,7 @@ export interface Backend {
 
 export interface Services {
   redis: Backend
-  /** `readerUrl`: the same server for analysts. */
+  /** `readerUrl`: the URL of the same server for analysts. */
   clickhouse: Backend & { readerUrl: string }
   s3: Backend
 }
@@ -29,7 +29,7 @@ export interface ServicesOptions {
   add: (process: SupervisedProcess) => void
 }
 
-/** Starts the services that no URL replaces, all at once, and resolves when they are ready. */
+/** Starts, concurrently, the services that no URL replaces. Resolves when all are ready. */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const { dataDir, config, ports, secrets, say, onChange, add } = options
   const place = (name: string) => ({
@@ -76,14 +76,14 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     if (unconfined === undefined) {
       if (unconfinedNetwork !== undefined) {
         say(
-          'ClickHouse could connect to other servers for its owner, not for analysts: this system cannot ' +
-            `keep it from that: ${unconfinedNetwork}.`,
+          'The user intake (not analysts) could make ClickHouse connect to other servers, because this ' +
+            `system cannot prevent it: ${unconfinedNetwork}.`,
         )
       }
       return { url, readerUrl: analystUrl, process }
     }
     say(
-      `ClickHouse has no user for analysts, because this system cannot confine it: ${unconfined}.`,
+      `ClickHouse has no user for analysts, because this system cannot confine it to its files: ${unconfined}.`,
     )
     return { url, readerUrl: url, process }
   }

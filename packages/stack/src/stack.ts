@@ -21,33 +21,33 @@ import type { StackConfig } from './config.ts'
 
 export interface StackOptions {
   config: StackConfig
-  /** Passed on to the gateway and the workers. */
+  /** Passed to the gateway and the workers. */
   env: NodeJS.ProcessEnv
-  /** Tells a person what happens, one line each. */
+  /** Shows one line to the user. */
   say: (line: string) => void
 }
 
 export interface RunningStack {
   endpoints: Endpoints
-  /** ClickHouse for a person with questions. */
+  /** The URL of ClickHouse for analysts. */
   readerUrl: string
 }
 
 export interface Stack {
-  /** Resolves when every process is ready; rejects when one cannot be, and then `stop` is still due. */
+  /** Resolves when every process is ready. Rejects when one fails to start; call `stop` then, too. */
   start(): Promise<RunningStack>
-  /** Ends all processes in the direction of the data, within ten seconds. Works during `start` too. */
+  /** Stops all processes in the order of the data flow, within ten seconds. Works during `start` too. */
   stop(): Promise<void>
-  /** SIGKILL to all processes now. */
+  /** Sends SIGKILL to all processes. */
   kill(): void
 }
 
-/** The gateway has this long, the workers what is left of it and a little more. */
 const gatewayGraceMs = 5000
+/** For the gateway and then the workers, together. */
 const appsGraceMs = 8000
 const serviceGraceMs = 900
 
-/** The whole of Intake on this machine, from one data directory. */
+/** Creates a complete Intake on this machine, with one data directory. */
 export function createStack({ config, env, say }: StackOptions): Stack {
   const dataDir = resolve(config.INTAKE_DATA_DIR)
   const ending = new AbortController()

@@ -12,11 +12,11 @@ const firstQuery = [
   'ORDER BY time DESC LIMIT 10 FORMAT PrettyCompact',
 ].join(' ')
 
-/** What a person needs first: the URLs, the key, and one line per operation that works as it stands. */
+/** The text shown at start: the URLs, the key, and one command per operation, ready to paste. */
 export function welcome({ endpoints, readerUrl }: RunningStack): string {
   const { gateway, gatewayAdmin, workerAdmin, apiKey, s3 } = endpoints
   return `
-Intake is ready. Ctrl-C ends it.
+Intake is ready. Press Ctrl-C to stop it.
 
   Gateway      ${gateway}
   Admin        ${gatewayAdmin} (gateway)  ${workerAdmin ?? 'none'} (worker): /healthz /readyz /metrics
@@ -28,7 +28,7 @@ Send a log event:
 
 ${logCommand(gateway, apiKey)}
 
-Send several at once (the ids are UUIDv7s of this moment: sent again, they are still two records):
+Send several at once (each has a UUIDv7 as its id: if you send them again, they are still two records):
 
 ${batchCommand(gateway, apiKey)}
 
@@ -42,7 +42,7 @@ ${queryCommand(readerUrl)}
 `
 }
 
-/** The context that every example record has in common. */
+/** The context that all example records share. */
 function exampleContext() {
   return {
     bundle_identifier: 'com.example.app',
@@ -52,7 +52,7 @@ function exampleContext() {
   }
 }
 
-/** Of this moment. A UUIDv4 has its random bits in the same places. */
+/** Made from the current time and the random bits of a UUIDv4, which are at the same positions. */
 function uuidV7() {
   const time = Date.now().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
@@ -83,7 +83,7 @@ function feedbackCommand(gateway: string, apiKey: string) {
     text: 'The new screen is lovely.',
   }
   const payload = JSON.stringify({ ...exampleContext(), feedback })
-  // curl reads the file name as a quoted string, so that it may contain a comma or a semicolon.
+  // Quoted for curl, because the file name may contain a comma or a semicolon.
   const file = `"${screenshot.replaceAll(/["\\]/g, String.raw`\$&`)}"`
   return command([
     `${gateway}/api/feedback`,
@@ -110,11 +110,11 @@ function withoutCredentials(text: string) {
 }
 
 function command(args: string[]) {
-  // The answers end without a line break; a terminal wants one.
+  // Responses end without a line break; add one for the terminal.
   return ['curl', '-sS', '-w', String.raw`'\n'`, ...args.map(shellQuote)].join(' ')
 }
 
-/** The text as one word of any POSIX shell, as readable as it can be. */
+/** Quotes the text as one word for any POSIX shell, as readably as possible. */
 function shellQuote(text: string) {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text
   if (text.includes("'") && !/["$`\\!]/.test(text)) return `"${text}"`

@@ -11,7 +11,7 @@ const refusal = (dataDir: string) => ({
     'move that folder away or delete it, or set INTAKE_DATA_DIR to another folder.',
 })
 
-t.test('an empty data directory gets the format, and is accepted again with data', async (t) => {
+t.test('an empty data directory gets the format and is later accepted with data', async (t) => {
   const dataDir = t.testdir()
   claimDataFormat(dataDir)
   t.same(JSON.parse(readFileSync(join(dataDir, 'format.json'), 'utf8')), { format: 2 })
@@ -26,12 +26,12 @@ t.test('data of an earlier version, which has no format, is refused in one sente
     t.throws(
       () => claimDataFormat(dataDir),
       refusal(dataDir),
-      'and not marked by the first attempt',
+      'the first attempt has not written the format',
     )
   }
 })
 
-t.test('another format, or one that cannot be read, is refused', async (t) => {
+t.test('another or an unreadable format is refused', async (t) => {
   for (const text of ['{"format":1}', '{"format":3}', '', 'null', '[]']) {
     const dataDir = t.testdir()
     writeFileSync(join(dataDir, 'format.json'), text)

@@ -4,7 +4,7 @@ import { watchDisk } from '../src/disk-watch.ts'
 
 const mebibyte = 1024 ** 2
 
-t.test('a disk that becomes full, and then has room, is one line each', async (t) => {
+t.test('one line when a disk becomes full, and one when it has room again', async (t) => {
   const clock = t.capture(globalThis, 'setInterval', () => 0)
   let freeBytes = 100 * mebibyte
   const lines: string[] = []
@@ -19,13 +19,13 @@ t.test('a disk that becomes full, and then has room, is one line each', async (t
     check()
   }
   t.strictSame(lines, [
-    'The disk of /data is full: records are refused or wait until there is room. Nothing that was accepted is lost.',
+    'The disk of /data is full: records are refused or wait until there is room. No accepted record is lost.',
     'The disk of /data has room again.',
   ])
   watch.stop()
 })
 
-t.test('a disk that cannot be asked is not full', async (t) => {
+t.test('a disk whose free space cannot be read does not count as full', async (t) => {
   const lines: string[] = []
   watchDisk({ dataDir: '/no/such/folder', say: (line) => lines.push(line) }).stop()
   t.strictSame(lines, [])

@@ -2,7 +2,7 @@ import t from 'tap'
 
 import { createWriter } from '../src/file-writer.ts'
 
-t.test('a write that fails is repeated until it succeeds, and reported once', async (t) => {
+t.test('a failing write is repeated until it succeeds, and reported once', async (t) => {
   const timers = t.capture(globalThis, 'setTimeout', () => 1)
   const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
   const errors: unknown[] = []
@@ -28,6 +28,6 @@ t.test('a write that fails is repeated until it succeeds, and reported once', as
   t.equal(written, 1)
   room = false
   writer.write()
-  t.equal(errors.length, 2, 'a later failure is another one')
+  t.equal(errors.length, 2, 'a later failure is reported again')
   writer.stop()
 })

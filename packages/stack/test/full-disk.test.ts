@@ -37,7 +37,7 @@ function sendLog({ gateway, apiKey }: Endpoints, event: string): Promise<Respons
 }
 
 t.test(
-  'npm start lives through a full disk, says so in few lines, and loses nothing',
+  'npm start survives a full disk, reports it in few lines, and loses nothing',
   { skip: mounted ? false : 'no small disk can be mounted' },
   async (t) => {
     const dataDir = join(disk, 'data')
@@ -70,11 +70,11 @@ t.test(
       try {
         writeFileSync(join(filler, `${performance.now()}`), Buffer.alloc(bavail * bsize))
       } catch {
-        // others took what was left
+        // another process used the remaining space
       }
     }
     fill()
-    await until('it says so', hasSaid('is full'))
+    await until('it reports the full disk', hasSaid('is full'))
     await until('records are refused', async () => {
       fill()
       const { status } = await sendLog(before, 'while full')
@@ -90,18 +90,18 @@ t.test(
     t.strictSame(await once(second, 'close'), [1, null])
     t.match(reason, /^Intake cannot start: ENOSPC[^\n]+\.\n$/)
 
-    // Another part dies, so that endpoints.json has to be written.
+    // Another process dies, so endpoints.json must be written.
     process.kill(before.pids.s3 ?? 0, 'SIGKILL')
     await until('S3 has died', hasSaid('S3 died'))
     fill()
 
     rmSync(filler, { recursive: true })
-    await until('it says that there is room', hasSaid('has room again'))
+    await until('it reports free space', hasSaid('has room again'))
     await until('records are accepted', async () => {
       const { status } = await sendLog(before, 'afterwards').catch(() => ({ status: 0 }))
       return status === 201
     })
-    await until('endpoints.json is right again', () => {
+    await until('endpoints.json is up to date again', () => {
       const { redis, s3, gateway } = endpoints().pids
       return s3 !== before.pids.s3 && ![redis, s3, gateway].includes(null)
     })

@@ -14,7 +14,7 @@ import { createDataDir } from '../../../test/kit/data-dir.ts'
 import { startStopwatch } from '../../../test/kit/stopwatch.ts'
 
 const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
-/** Loopback too, but nothing listens there unless it listens on every address. */
+/** Also loopback, but only reachable for servers that listen on every address. */
 const otherAddress = '127.0.0.2'
 const anyPorts = {
   PORT: '0',
@@ -31,7 +31,7 @@ interface Start {
   exited: Promise<{ code: number | null; signal: string | null }>
 }
 
-/** What `npm start` runs, as it is run from a terminal or a script. */
+/** Runs what `npm start` runs, as from a terminal or a script. */
 function start(t: Test, dataDir: string, env: Record<string, string> = {}): Start {
   const child = spawn(process.execPath, [script], {
     env: { ...process.env, ...anyPorts, INTAKE_DATA_DIR: dataDir, ...env },
@@ -67,7 +67,7 @@ function pidsOf({ pids }: Endpoints) {
   return all.filter((pid) => pid !== null)
 }
 
-t.test('npm start, from the first time to the end', async (t) => {
+t.test('npm start, from the first start to the last stop', async (t) => {
   const dataDir = `${createDataDir(t)}/it's data`
   const first = start(t, dataDir, {
     INTAKE_API_KEY: 'a key with "quotes" & $igns',
@@ -78,7 +78,7 @@ t.test('npm start, from the first time to the end', async (t) => {
   await untilReady(first)
   const endpoints = readEndpoints(dataDir)
 
-  await t.test('endpoints.json tells its owner where everything is', async (t) => {
+  await t.test('endpoints.json gives its owner all addresses and pids', async (t) => {
     t.equal(statSync(`${dataDir}/endpoints.json`).mode & 0o777, 0o600)
     t.equal(statSync(`${dataDir}/secrets.json`).mode & 0o777, 0o600)
     t.equal(endpoints.apiKey, 'a key with "quotes" & $igns')
@@ -90,7 +90,7 @@ t.test('npm start, from the first time to the end', async (t) => {
     }
   })
 
-  await t.test('nothing listens on other addresses, whatever the environment says', async (t) => {
+  await t.test('nothing listens on other addresses, even with HOST=0.0.0.0', async (t) => {
     const { gateway, gatewayAdmin, workerAdmin, redis, clickhouse, s3 } = endpoints
     for (const url of [gateway, gatewayAdmin, workerAdmin ?? '', redis, clickhouse, s3]) {
       const socket = connect(Number(new URL(url).port), otherAddress)
@@ -99,7 +99,7 @@ t.test('npm start, from the first time to the end', async (t) => {
     }
   })
 
-  await t.test('every printed line works when pasted', async (t) => {
+  await t.test('every printed command works when pasted', async (t) => {
     const commands = first.output().match(/^curl .+$/gm) ?? []
     t.equal(commands.length, 4)
     const [log = '', batch = '', feedback = '', query = ''] = commands
@@ -117,20 +117,20 @@ t.test('npm start, from the first time to the end', async (t) => {
     const second = start(t, dataDir)
     t.strictSame(await second.exited, { code: 1, signal: null })
     t.match(second.output(), /^Intake is already running on .+\n$/)
-    t.ok(existsSync(`${dataDir}/endpoints.json`), 'and leaves the first alone')
+    t.ok(existsSync(`${dataDir}/endpoints.json`), 'the first one is not affected')
   })
 
-  await t.test('a part that dies comes back, and endpoints.json follows', async (t) => {
+  await t.test('a process that dies is restarted, and endpoints.json is updated', async (t) => {
     const { redis, gateway } = endpoints.pids
     for (const pid of [redis, gateway]) process.kill(pid as number, 'SIGKILL')
-    const later = await until('both are back', () => {
+    const later = await until('both are running again', () => {
       const { pids } = readEndpoints(dataDir)
-      const back = (pid: number | null, old: number | null) => pid !== null && pid !== old
-      return back(pids.redis, redis) && back(pids.gateway, gateway) && readEndpoints(dataDir)
+      const isNew = (pid: number | null, old: number | null) => pid !== null && pid !== old
+      return isNew(pids.redis, redis) && isNew(pids.gateway, gateway) && readEndpoints(dataDir)
     })
     t.strictSame({ ...later, pids: undefined }, { ...endpoints, pids: undefined })
-    t.match(first.output(), /^Redis died \(signal SIGKILL\): starting it again\.$/m)
-    t.match(first.output(), /^Gateway died \(signal SIGKILL\): starting it again\.$/m)
+    t.match(first.output(), /^Redis died \(signal SIGKILL\): restarting it\.$/m)
+    t.match(first.output(), /^Gateway died \(signal SIGKILL\): restarting it\.$/m)
     await until('the gateway is ready', async () => {
       const response = await fetch(`${endpoints.gatewayAdmin}/readyz`)
       return response.ok
@@ -148,9 +148,9 @@ t.test('npm start, from the first time to the end', async (t) => {
     S3_PORT: portOf(endpoints.s3),
   }
 
-  await t.test('killed, it leaves nothing, and the next start has the data', async (t) => {
+  await t.test('killed, it leaves no process, and the next start has the data', async (t) => {
     first.process.kill('SIGKILL')
-    const second = start(t, dataDir, samePorts) // at once: it waits for what the first has left
+    const second = start(t, dataDir, samePorts) // waits until the processes of the first have ended
     await untilReady(second)
     await until('no process is left', async () => (await inSessionsOf(pids)).length === 0)
     const clickhouse = createClickHouse({ url: readEndpoints(dataDir).clickhouse })
@@ -169,7 +169,7 @@ t.test('npm start, from the first time to the end', async (t) => {
   })
 })
 
-t.test('SIGTERM while it starts ends it with code 0', async (t) => {
+t.test('SIGTERM during the start stops it with code 0', async (t) => {
   const dataDir = createDataDir(t)
   const starting = start(t, dataDir)
   await until('it has begun', () => starting.output().includes('Starting Intake'))
@@ -183,7 +183,7 @@ t.test('SIGTERM while it starts ends it with code 0', async (t) => {
   )
 })
 
-t.test('a taken port is one sentence that names the setting', async (t) => {
+t.test('a port in use is reported in one sentence with the name of the setting', async (t) => {
   const server = createServer().listen(0, '::')
   await once(server, 'listening')
   t.teardown(() => server.close())
@@ -196,7 +196,7 @@ t.test('a taken port is one sentence that names the setting', async (t) => {
   )
 })
 
-t.test('two parts on one port are one sentence', async (t) => {
+t.test('one port for two processes is reported in one sentence', async (t) => {
   const { exited, output } = start(t, createDataDir(t), {
     PORT: '4567',
     GATEWAY_ADMIN_PORT: '4567',
@@ -205,7 +205,7 @@ t.test('two parts on one port are one sentence', async (t) => {
   t.equal(output(), 'PORT and GATEWAY_ADMIN_PORT are both 4567: change one of them.\n')
 })
 
-t.test('data of an earlier version is refused in one sentence that says what to do', async (t) => {
+t.test('data of an earlier version is refused in one sentence with instructions', async (t) => {
   const dataDir = createDataDir(t)
   mkdirSync(`${dataDir}/clickhouse`)
   const { exited, output } = start(t, dataDir)
@@ -213,14 +213,14 @@ t.test('data of an earlier version is refused in one sentence that says what to 
   t.match(output(), /^The data in \S+ was written by another version .+ delete it, or set .+\.\n$/)
 })
 
-t.test('wrong settings are one sentence, without their values', async (t) => {
+t.test('invalid settings are reported in one sentence, without their values', async (t) => {
   const { exited, output } = start(t, createDataDir(t), { PORT: 'abc', REDIS_URL: 'secret' })
   t.strictSame(await exited, { code: 1, signal: null })
   t.match(output(), /^configuration: .*PORT.*REDIS_URL.*\n$/)
   t.notMatch(output(), /abc|secret/)
 })
 
-t.test('a service that does not answer at its URL is one sentence', async (t) => {
+t.test('a service that does not respond at its URL is reported in one sentence', async (t) => {
   const { exited, output } = start(t, createDataDir(t), {
     CLICKHOUSE_URL: 'http://user:very-secret@127.0.0.1:9',
   })

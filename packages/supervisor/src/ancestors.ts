@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 const shells = new Set(['sh', 'ash', 'bash', 'dash', 'ksh', 'zsh'])
 
 /**
- * Tells whether whoever started this process has gone since the call. That is the parent; and npm
- * above it, when the parent is only the shell that npm runs a script with, which survives npm.
+ * Reports whether the process that started this one has ended since the call. That is the parent; if the
+ * parent is only the shell in which npm runs a script, it is also npm, because that shell survives npm.
  */
 export function watchAncestors(): { gone(): boolean } {
   const parent = process.ppid
@@ -28,7 +28,7 @@ function describe(pid: number): { command: string; parent: number } {
     const [, above = '0', path = ''] = /^\s*(\d+)\s+(.*?)\s*$/.exec(text) ?? []
     return { command: path.split('/').at(-1) ?? '', parent: Number(above) }
   } catch {
-    return { command: '', parent: 0 } // the parent is gone already, which its own check finds out
+    return { command: '', parent: 0 } // the parent has already ended; its own check detects that
   }
 }
 

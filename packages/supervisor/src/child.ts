@@ -11,7 +11,7 @@ export interface Exit {
 }
 
 export interface ChildOptions {
-  /** What the person knows it as, the subject of every sentence about it. */
+  /** The name shown to the user in every message about the process. */
   name: string
   command: string
   args?: readonly string[]
@@ -20,33 +20,33 @@ export interface ChildOptions {
   /** Receives everything the process prints. */
   logFile: string
   /**
-   * In a session of its own, which is the default, Ctrl-C in the terminal does not reach the process,
-   * and Linux may give it its own share of the processors.
+   * True, the default: the process gets its own session. Then Ctrl-C in the terminal does not reach it,
+   * and Linux may give it a separate share of the CPU.
    */
   ownSession?: boolean | undefined
 }
 
 export interface Child {
   name: string
-  /** The process itself: a signal sent to it reaches the service. */
+  /** The pid of the service itself, so a signal to it reaches the service. */
   pid: number
   logFile: string
-  /** Resolves once the process, and what watched over it, has ended. Never rejects. */
+  /** Resolves when the process and its watcher have ended. Never rejects. */
   exited: Promise<Exit>
-  /** False from the moment the process is known to have ended. */
+  /** False as soon as the process is known to have ended. */
   running(): boolean
   logTail(): string
-  /** SIGTERM, after `graceMs` SIGKILL. Resolves when nothing is left. Repeatable. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves like `exited`. May be called repeatedly. */
   stop(graceMs?: number): Promise<void>
-  /** SIGKILL now. */
+  /** Sends SIGKILL. */
   kill(): void
 }
 
 /**
- * Turns into the service by `exec`, so that the pid is the service's own, and leaves a watcher
- * behind that waits on descriptor 3. A line on it means that the service has ended. End of file
- * means that whoever started it is gone, even by SIGKILL, and then the watcher ends the service.
- * (State Z: it has ended but nobody has collected it, as in a container without an init.)
+ * Starts a watcher that reads descriptor 3, then becomes the service by `exec`, so that the pid is that of
+ * the service. A line on the descriptor means that the service has ended. End of file means that the
+ * process that started it has ended, even by SIGKILL; then the watcher ends the service. (State Z is a
+ * zombie: ended, but not reaped, as in a container without an init.)
  */
 const leashScript = `
 (
@@ -75,12 +75,12 @@ export function startChild(options: ChildOptions): Child {
   log.close()
   const { pid } = child
   if (pid === undefined) {
-    child.once('error', () => undefined) // the same failure, reported a tick later
+    child.once('error', () => undefined) // the same failure, reported one tick later
     throw new StartError(`${name} could not be started: this system has no usable \`sh\`.`)
   }
 
   const leash = child.stdio[3] as Socket
-  leash.on('error', () => undefined) // the watcher was killed: nothing is left to tell it
+  leash.on('error', () => undefined) // the watcher was killed
   leash.resume()
   const leashClosed = once(leash, 'close')
 
@@ -113,7 +113,7 @@ export function startChild(options: ChildOptions): Child {
   }
 }
 
-/** `exit code 1`, `signal SIGKILL`. */
+/** For example `exit code 1` or `signal SIGKILL`. */
 export function describeExit({ code, signal }: Exit) {
   return signal === null ? `exit code ${code}` : `signal ${signal}`
 }

@@ -9,8 +9,8 @@ export interface EndRequestHandlers {
 }
 
 /**
- * Calls `first` on SIGINT, SIGTERM, SIGHUP, or when the process that started this one is gone, and `second`
- * on a signal after that. Ctrl-C under npm arrives twice, from the terminal and passed on by npm, so
+ * Calls `first` on SIGINT, SIGTERM, SIGHUP, or when the process that started this one has ended, and
+ * `second` on a later signal. Under npm, Ctrl-C arrives twice: from the terminal and forwarded by npm. So
  * signals within a second count as one request.
  */
 export function onEndRequest({ first, second }: EndRequestHandlers) {
@@ -28,10 +28,10 @@ export function onEndRequest({ first, second }: EndRequestHandlers) {
 
   const ancestors = watchAncestors()
   const poll = setInterval(() => {
-    if (ancestors.gone()) request('The process that started Intake is gone')
+    if (ancestors.gone()) request('The process that started Intake has ended')
   }, parentPollMs)
   poll.unref()
   process.on('SIGINT', () => request('SIGINT'))
   process.on('SIGTERM', () => request('SIGTERM'))
-  process.on('SIGHUP', () => request('The terminal is gone'))
+  process.on('SIGHUP', () => request('The terminal was closed'))
 }

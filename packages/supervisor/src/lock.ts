@@ -12,11 +12,11 @@ export interface Lock {
 }
 
 /**
- * Makes this process the only one that runs on the data directory, until it releases the lock or
- * ends in any way. The lock is a listening Unix socket: the system closes it with the process, so a
- * file that refuses connections is left over from one that was killed.
+ * Makes this process the only one that uses the data directory, until it releases the lock or ends. The
+ * lock is a listening Unix socket: the system closes it with the process, so a socket file that refuses
+ * connections remains from a killed process.
  *
- * @throws {StartError} another process holds it
+ * @throws {StartError} another process holds the lock
  */
 export async function lockDataDir(dataDir: string): Promise<Lock> {
   const path = socketPath(dataDir)
@@ -29,7 +29,7 @@ export async function lockDataDir(dataDir: string): Promise<Lock> {
   return lock
 }
 
-/** Not inside the data directory, because the system limits such a path to about 100 bytes. */
+/** Not inside the data directory, because a socket path is limited to about 100 bytes. */
 function socketPath(dataDir: string) {
   const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex')
   return join(tmpdir(), `intake-${hash.slice(0, 16)}.lock`)

@@ -7,8 +7,8 @@ const tailBytesMax = 4096
 export type LogFile = ReturnType<typeof openLogFile>
 
 /**
- * Opens a file that a child process appends its output to. A file that has grown large is moved to
- * `<path>.old` first, so that two generations are kept. The caller closes it once the child has it.
+ * Opens a file to which a child process appends its output. A large file is first renamed to `<path>.old`,
+ * so two generations are kept. The caller closes the file after starting the child.
  */
 export function openLogFile(path: string) {
   mkdirSync(dirname(path), { recursive: true })
@@ -19,7 +19,7 @@ export function openLogFile(path: string) {
     path,
     fd,
     close: () => closeSync(fd),
-    /** The line that best tells what went wrong since this call opened the file; may be empty. */
+    /** The line since opening that best explains a failure; may be empty. */
     tail: () => readTail(path, startBytes),
   }
 }
@@ -42,14 +42,14 @@ function readTail(path: string, startBytes: number) {
   }
 }
 
-/** A line that speaks of an error says more than what a crashing program prints after it. */
+/** Prefers the last line that mentions an error to whatever a crashing program prints after it. */
 function lastWords(text: string) {
   const lines = text.split('\n').map(plain)
   const telling = lines.filter((line) => line !== '' && !line.startsWith('at '))
   return telling.findLast((line) => /error|exception|fatal/i.test(line)) ?? telling.at(-1) ?? ''
 }
 
-/** The message of a line of JSON, any other line as it is. */
+/** The message of a JSON log line; any other line unchanged. */
 function plain(line: string) {
   try {
     const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } }

@@ -12,7 +12,7 @@ export async function pickPort(): Promise<number> {
   return port
 }
 
-/** The port itself, or a free one when it is 0. Rejects with one sentence when it is taken. */
+/** Returns the port, or a free one when it is 0. Rejects with one sentence when it is in use. */
 export async function claimPort(name: string, port: number): Promise<number> {
   if (port === 0) return pickPort()
   const problem = await portProblem(port)
@@ -21,12 +21,12 @@ export async function claimPort(name: string, port: number): Promise<number> {
 }
 
 /**
- * Why nothing can be served on that port of this machine, or undefined when it is free. A port that
- * something serves on another address counts as taken when `localhost` would reach it.
+ * The reason why the port cannot be used on this machine, or undefined when it is free. A port in use on
+ * another address also counts as in use when `localhost` could reach that address.
  */
 export async function portProblem(port: number): Promise<string | undefined> {
-  const answers = await Promise.all([connects(host, port), connects('::1', port)])
-  if (answers.includes(true)) return 'another process is using it'
+  const connected = await Promise.all([connects(host, port), connects('::1', port)])
+  if (connected.includes(true)) return 'another process is using it'
   const bound = await listenOnce(port)
   if (typeof bound === 'number') return undefined
   if (bound.code === 'EADDRINUSE') return 'another process is using it'
@@ -49,9 +49,9 @@ function listenOnce(port: number): Promise<number | NodeJS.ErrnoException> {
 function connects(address: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port, timeout: connectTimeoutMs })
-    const settle = (answer: boolean) => {
+    const settle = (connected: boolean) => {
       socket.destroy()
-      resolve(answer)
+      resolve(connected)
     }
     socket.once('connect', () => settle(true))
     socket.once('timeout', () => settle(false))

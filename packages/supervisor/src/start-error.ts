@@ -1,12 +1,12 @@
 /**
- * A reason not to start that a person can act on. The message is one complete sentence and is shown
- * as it is, without a stack.
+ * A failure to start that the user can fix. The message is a complete sentence and is shown as it is,
+ * without a stack trace.
  */
 export class StartError extends Error {
   override name = 'StartError'
 }
 
-/** What a person is told of an error that is not one of ours. */
+/** The message to show for any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

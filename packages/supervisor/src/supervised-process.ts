@@ -6,39 +6,39 @@ import { messageOf } from './start-error.ts'
 export type Running = Pick<Child, 'pid' | 'exited' | 'stop' | 'kill'>
 
 export interface Launch {
-  /** Aborted when the process is stopped: the launch then leaves nothing behind and rejects. */
+  /** Aborted when the process is stopped: the launch then leaves no process and rejects. */
   signal: AbortSignal
-  /** True when the process had been ready before. */
+  /** True when this is a restart: the process was ready before. */
   again: boolean
 }
 
 export interface SupervisedProcessOptions<R extends Running> {
   name: string
   launch(launch: Launch): Promise<R>
-  /** Tells a person, one line each. */
+  /** Shows one line to the user. */
   say(line: string): void
-  /** Called after the process has died, and after it was started again. */
+  /** Called after the process has died, and after it was restarted. */
   onChange(): void
-  /** Pause before the n-th attempt in a row to start it again, counted from 0. */
+  /** Pause before the n-th consecutive restart, counted from 0. */
   backoffMs?: (attempt: number) => number
 }
 
-/** A process that is kept running from `start` to `stop`. */
+/** A process that is restarted whenever it dies between `start` and `stop`. */
 export interface SupervisedProcess<R extends Running = Running> {
   name: string
-  /** Resolves when the process is ready for the first time; rejects when that failed. */
+  /** Resolves when the process is ready for the first time; rejects when the first start fails. */
   start(): Promise<R>
-  /** Null while there is no such process. */
+  /** Null while the process is not running. */
   pid(): number | null
-  /** Resolves when no process is left and none will be started. Works at any moment, repeatable. */
+  /** Resolves when no process is left and none will be started. May be called at any time, repeatedly. */
   stop(graceMs?: number): Promise<void>
-  /** SIGKILL now. */
+  /** Sends SIGKILL. */
   kill(): void
 }
 
-/** After this time in one piece a process counts as healthy, and its next death as the first. */
+/** A process that has run this long counts as healthy: its next death resets backoff and messages. */
 const healthyMs = 30_000
-/** One that cannot live, for example on a full disk, says so no more often than this. */
+/** Limits repeated messages, for example when the disk is full and every restart fails. */
 const sayAgainMs = 60_000
 
 export function superviseProcess<R extends Running>(
@@ -50,7 +50,7 @@ export function superviseProcess<R extends Running>(
   let current: R | undefined
   let starting: Promise<R> | undefined
   let keeping: Promise<void> | undefined
-  /** When each thing was said last, since the process was healthy. */
+  /** When each message was last shown, since the process was last healthy. */
   const saidAt = new Map<'died' | 'failed', number>()
 
   function sayRarely(what: 'died' | 'failed', line: string) {
@@ -84,7 +84,7 @@ export function superviseProcess<R extends Running>(
         attempt = 0
         saidAt.clear()
       }
-      sayRarely('died', `${name} died (${describeExit(exit)}): starting it again.`)
+      sayRarely('died', `${name} died (${describeExit(exit)}): restarting it.`)
       onChange()
       running = undefined
       while (running === undefined && !signal.aborted) {
@@ -102,7 +102,7 @@ export function superviseProcess<R extends Running>(
       return await launchOnce(true)
     } catch (error) {
       if (!signal.aborted) {
-        sayRarely('failed', `${name} could not be started again: ${messageOf(error)}`)
+        sayRarely('failed', `${name} could not be restarted: ${messageOf(error)}`)
       }
       return undefined
     }
@@ -114,7 +114,7 @@ export function superviseProcess<R extends Running>(
     pid: () => current?.pid ?? null,
     async stop(graceMs) {
       ending.abort()
-      await starting?.catch(() => undefined) // its failure belongs to the caller of start
+      await starting?.catch(() => undefined) // the caller of start handles the failure
       await current?.stop(graceMs)
       await keeping
     },
@@ -122,7 +122,7 @@ export function superviseProcess<R extends Running>(
   }
 }
 
-/** At once, then half a second, doubling up to ten seconds. */
+/** No pause at first, then half a second, doubling up to ten seconds. */
 function defaultBackoffMs(attempt: number) {
   return attempt === 0 ? 0 : Math.min(250 * 2 ** attempt, 10_000)
 }

@@ -8,16 +8,15 @@ const longestPauseMs = 200
 
 export interface UntilReadyOptions {
   child: Child
-  /** Asks the service itself; true when it answers as it should. Must end within a few seconds. */
+  /** Queries the service; true when it responds as expected. Must settle within a few seconds. */
   probe: () => Promise<boolean>
   timeoutMs: number
   signal?: AbortSignal | undefined
 }
 
 /**
- * Resolves when the probe succeeds while the child is running. Otherwise it leaves no child behind
- * and rejects: with a {@link StartError} that shows the end of the child's log, or when aborted with
- * the signal's reason.
+ * Resolves when the probe succeeds while the child is running. Otherwise stops the child and rejects: with
+ * a {@link StartError} that shows the end of the child's log or, when aborted, with the signal's reason.
  */
 export async function untilReady({ child, probe, timeoutMs, signal }: UntilReadyOptions) {
   const deadline = performance.now() + timeoutMs

@@ -1,4 +1,4 @@
-// Locks the folder it is given, says so and stays.
+// Locks the given folder, prints a line and keeps running.
 import { lockDataDir } from '../src/lock.ts'
 
 await lockDataDir(process.argv[2] ?? '.')

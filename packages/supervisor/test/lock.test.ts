@@ -12,7 +12,7 @@ const refusal = {
     /^Intake is already running on .+: stop it first, or set INTAKE_DATA_DIR to another folder\.$/,
 }
 
-t.test('one process holds a data directory, whatever path leads to it', async (t) => {
+t.test('only one process locks a data directory, also through a symbolic link', async (t) => {
   const dir = t.testdir({ data: {} })
   symlinkSync(`${dir}/data`, `${dir}/link`)
   const lock = await lockDataDir(`${dir}/data`)
@@ -24,7 +24,7 @@ t.test('one process holds a data directory, whatever path leads to it', async (t
   await next.release()
 })
 
-t.test('a lock goes with its process, even by SIGKILL', async (t) => {
+t.test('a lock ends with its process, even after SIGKILL', async (t) => {
   const dir = t.testdir()
   const fixture = fileURLToPath(new URL('hold-lock.ts', import.meta.url))
   const holder = spawn(process.execPath, [...process.execArgv, fixture, dir], {

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Exit } from '../src/child.ts'
 import { superviseProcess, type Launch, type Running } from '../src/supervised-process.ts'
 
-/** Launches that are processes in name only: the test decides when they are ready and when they end. */
+/** Launches fake processes: the test decides when they become ready and when they end. */
 function fakeLaunches() {
   const started: (Running & { end(exit: Exit): void })[] = []
   const waiting: ((ready: Error | undefined) => void)[] = []
@@ -34,20 +34,20 @@ function fakeLaunches() {
     return process
   }
 
-  const part = superviseProcess({
+  const supervised = superviseProcess({
     name: 'Gateway',
     launch,
     say: (line) => lines.push(line),
     onChange: () => changes++,
     backoffMs: (attempt) => attempt,
   })
-  /** Lets the launch that waits succeed or fail; waits for it to begin. */
+  /** Waits for the next launch to begin, then lets it succeed or fail. */
   async function settle(error?: Error) {
     while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
     waiting.shift()?.(error)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { part, settle, started, launches, lines, changes: () => changes }
+  return { supervised, settle, started, launches, lines, changes: () => changes }
 }
 
 function withResolvers<T>() {
@@ -56,92 +56,92 @@ function withResolvers<T>() {
   return { promise, resolve }
 }
 
-t.test('a part that dies is started again and says so in one line', async (t) => {
-  const { part, settle, started, launches, lines, changes } = fakeLaunches()
-  const start = part.start()
+t.test('a process that dies is restarted and reported in one line', async (t) => {
+  const { supervised, settle, started, launches, lines, changes } = fakeLaunches()
+  const start = supervised.start()
   await settle()
   await start
-  t.equal(part.pid(), 100)
+  t.equal(supervised.pid(), 100)
 
   started[0]?.end({ code: null, signal: 'SIGKILL' })
   await settle()
-  t.equal(part.pid(), 101)
-  t.strictSame(lines, ['Gateway died (signal SIGKILL): starting it again.'])
-  t.equal(changes(), 2, 'told when it died and when it was back')
+  t.equal(supervised.pid(), 101)
+  t.strictSame(lines, ['Gateway died (signal SIGKILL): restarting it.'])
+  t.equal(changes(), 2, 'called when it died and when it was running again')
   t.strictSame(
     launches.map(({ again }) => again),
     [false, true],
   )
-  await part.stop()
+  await supervised.stop()
 })
 
-t.test('a part that cannot be started again is tried until it can', async (t) => {
-  const { part, settle, started, lines } = fakeLaunches()
-  const start = part.start()
+t.test('a failing restart is repeated until it succeeds', async (t) => {
+  const { supervised, settle, started, lines } = fakeLaunches()
+  const start = supervised.start()
   await settle()
   await start
   started[0]?.end({ code: 1, signal: null })
   await settle(new Error('no memory.'))
-  t.equal(part.pid(), null)
+  t.equal(supervised.pid(), null)
   await settle(new Error('no memory.'))
   await settle()
-  t.equal(part.pid(), 101)
+  t.equal(supervised.pid(), 101)
   t.strictSame(lines, [
-    'Gateway died (exit code 1): starting it again.',
-    'Gateway could not be started again: no memory.',
+    'Gateway died (exit code 1): restarting it.',
+    'Gateway could not be restarted: no memory.',
     'Gateway is running again.',
   ])
-  await part.stop()
+  await supervised.stop()
 })
 
-t.test('a part that dies over and over says so once a minute', async (t) => {
-  const { part, settle, started, lines } = fakeLaunches()
-  const start = part.start()
+t.test('a process that dies repeatedly is reported once a minute', async (t) => {
+  const { supervised, settle, started, lines } = fakeLaunches()
+  const start = supervised.start()
   await settle()
   await start
   for (let death = 0; death < 20; death++) {
     started[death]?.end({ code: 1, signal: null })
     await settle()
   }
-  t.equal(part.pid(), 120)
-  t.strictSame(lines, ['Gateway died (exit code 1): starting it again.'])
-  await part.stop()
+  t.equal(supervised.pid(), 120)
+  t.strictSame(lines, ['Gateway died (exit code 1): restarting it.'])
+  await supervised.stop()
 })
 
-t.test('a part that was never ready is not started again', async (t) => {
-  const { part, settle, launches } = fakeLaunches()
-  const start = t.rejects(part.start(), { message: 'port taken' })
+t.test('a process that was never ready is not restarted', async (t) => {
+  const { supervised, settle, launches } = fakeLaunches()
+  const start = t.rejects(supervised.start(), { message: 'port taken' })
   await settle(new Error('port taken'))
   await start
-  await part.stop()
+  await supervised.stop()
   t.equal(launches.length, 1)
 })
 
-t.test('a stopped part stays stopped, silently', async (t) => {
-  const { part, settle, launches, lines } = fakeLaunches()
-  const start = part.start()
+t.test('a stopped process stays stopped, without messages', async (t) => {
+  const { supervised, settle, launches, lines } = fakeLaunches()
+  const start = supervised.start()
   await settle()
   await start
-  await part.stop()
-  await part.stop()
-  t.equal(part.pid(), null)
+  await supervised.stop()
+  await supervised.stop()
+  t.equal(supervised.pid(), null)
   t.equal(launches.length, 1)
   t.strictSame(lines, [])
 })
 
-t.test('stopping ends a launch that is under way', async (t) => {
-  const { part, settle, started, launches, lines } = fakeLaunches()
-  const start = part.start()
+t.test('stopping aborts a launch in progress', async (t) => {
+  const { supervised, settle, started, launches, lines } = fakeLaunches()
+  const start = supervised.start()
   await settle()
   await start
   started[0]?.end({ code: 0, signal: null })
   while (launches.length < 2) await new Promise((resolve) => setImmediate(resolve))
-  await part.stop() // while it is being started again
+  await supervised.stop() // during the restart
   t.equal(started.length, 1)
-  t.strictSame(lines, ['Gateway died (exit code 0): starting it again.'])
+  t.strictSame(lines, ['Gateway died (exit code 0): restarting it.'])
 
   const other = fakeLaunches()
-  const refused = t.rejects(other.part.start(), { name: 'AbortError' })
-  await other.part.stop() // while it is being started for the first time
+  const refused = t.rejects(other.supervised.start(), { name: 'AbortError' })
+  await other.supervised.stop() // during the first start
   await refused
 })

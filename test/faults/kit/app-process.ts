@@ -12,14 +12,14 @@ export interface LogEntry extends Record<string, unknown> {
 /** A gateway or a worker as a real process that can be killed, frozen and started again. */
 export interface AppProcess {
   name: string
-  /** Of the run that is going on, or was the last one. */
+  /** Of the current or last run. */
   pid(): number
   running(): boolean
-  /** Of the admin interface; another one after each start. */
+  /** Of the admin interface; changes with each start. */
   adminUrl(): string
-  /** Every line of all runs. */
+  /** The log lines of all runs. */
   log: LogEntry[]
-  /** Resolves when the process says that it is up. */
+  /** Resolves when the process logs that it is up. */
   start(): Promise<void>
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
@@ -27,21 +27,21 @@ export interface AppProcess {
   freeze(): void
   /** SIGCONT. */
   thaw(): void
-  /** Heard only by a process that was started with `preloadArgs`. */
+  /** Works only if the process was started with `preloadArgs`. */
   tell(order: Order): void
   /** SIGTERM; resolves to the exit code. */
   terminate(): Promise<number | null>
 }
 
 /**
- * Ends the process when the one that started it is gone, however that went. Not by `exit`, which
- * would wait for a log that nobody reads any more.
+ * Kills the process when its parent is gone for any reason. `process.exit` would wait until someone
+ * reads the log.
  */
 const leash =
   'data:text/javascript,process.stdin.on("end",()=>process.kill(process.pid,"SIGKILL")).on("error",()=>{}).resume();process.stdin.unref?.()'
-/** For processes that a scenario wants to `tell` something. */
+/** For processes that a scenario controls with `tell`. */
 export const preloadArgs = ['--import', new URL('./preload.js', import.meta.url).href]
-/** Much longer than a start takes, so that only one that never ends reaches it. */
+/** Much longer than a start takes: only a hang reaches it. */
 const startMs = 120_000
 
 export function createAppProcess(options: {
@@ -94,7 +94,7 @@ export function createAppProcess(options: {
       child = started
       const timer = setTimeout(() => started.process.kill('SIGKILL'), startMs)
       const ended = started.exited.then(([code, by]) => {
-        throw new Error(`${name} ended with ${code ?? by} before it was up: ${tail(log)}`)
+        throw new Error(`${name} exited with ${code ?? by} before it was up: ${tail(log)}`)
       })
       await Promise.race([started.up, ended]).finally(() => clearTimeout(timer))
       ended.catch(() => undefined)

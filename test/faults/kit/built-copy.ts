@@ -1,14 +1,14 @@
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One replacement in a built file; the text to be found must be there. */
+/** One replacement in a built file, which must contain `find`. */
 export interface Edit {
   file: string
   find: string
   replace: string
 }
 
-/** Copies the built code of every part into an empty folder and changes it; what is not ours is linked. */
+/** Copies the built code into an empty folder and applies the edits. Third-party packages are linked. */
 export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }): void {
   const { root, copy, edits } = options
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))

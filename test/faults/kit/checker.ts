@@ -20,7 +20,7 @@ export interface Counts {
 
 export interface Verdict {
   counts: Counts
-  /** What must never be; empty: conserved. */
+  /** What must never happen; empty if the records are conserved. */
   violations: string[]
 }
 
@@ -28,23 +28,23 @@ export interface CheckOptions {
   cluster: Cluster
   events: readonly Event[]
   payload: (seq: number) => Payload
-  /** How long an answer may take; undefined where the scenario freezes the gateway itself. */
+  /** Response time limits; undefined if the scenario freezes the gateway itself. */
   deadlinesMs?: { logs: number; feedback: number } | undefined
-  /** How long the backlog may stay as large as it is; it may take any time to shrink. */
+  /** How long the backlog may stay the same size; the time to drain is not limited. */
   drainStallMs?: number | undefined
-  /** Frames that are meant to stay in the queue. */
+  /** How many frames are meant to stay in the queue. */
   keptFrames?: number
-  /** Finds a record that is visible although no answer told its sender. */
+  /** Also reports records that are visible but were never acknowledged. */
   everyStoredIsAnswered?: boolean
-  /** An SQL condition on the rows that are looked at, where others send too; default: all. */
+  /** SQL condition that selects the rows to check, if others send too; default: all. */
   where?: string | undefined
 }
 
-/** The documented deadlines and one and a half seconds for a slow disk. */
+/** The documented limits plus one and a half seconds for a slow disk. */
 export const answerDeadlinesMs = { logs: 6_000, feedback: 20_500 }
 const drainedLooks = 3
 
-/** Compares what was answered with what analysts see, after everything has been delivered. */
+/** Compares the responses with what analysts see, after the queues have drained. */
 export async function check(options: CheckOptions): Promise<Verdict> {
   const { cluster, payload, keptFrames = 0 } = options
   const violations = createViolations()
@@ -73,7 +73,7 @@ export async function check(options: CheckOptions): Promise<Verdict> {
     const mayBeThere = record.acknowledged.size > 0 || record.unknown
     if (rows.length > 0 && !mayBeThere) violations.add('refused but visible', `seq ${seq}`)
     if (options.everyStoredIsAnswered && rows.length > 0 && record.acknowledged.size === 0) {
-      violations.add('stored but never answered', `seq ${seq}`)
+      violations.add('stored but never acknowledged', `seq ${seq}`)
     }
   }
   for (const [seq, rows] of seen) {
@@ -84,13 +84,13 @@ export async function check(options: CheckOptions): Promise<Verdict> {
     }
   }
   await checkAttachments(cluster, visible, violations)
-  checkAnswers(options, violations)
+  checkResponses(options, violations)
   const { failed } = await backlogOf(cluster.keys)
   if (failed > 0) violations.add('failed jobs', String(failed))
   return { counts, violations: violations.list() }
 }
 
-/** Resolves when nothing has been in the queues for a moment. */
+/** Resolves when the queues have been empty for a moment. */
 export async function drained(
   cluster: Cluster,
   { stallMs = 120_000, kept = 0 }: { stallMs?: number | undefined; kept?: number } = {},
@@ -115,7 +115,7 @@ interface Outcome {
   unknown: boolean
 }
 
-/** What the answers to all attempts of each record say together. */
+/** Combines the outcomes of all attempts for each record. */
 function outcomes(events: readonly Event[]): Map<number, Outcome> {
   const records = new Map<number, Outcome>()
   const open = new Map<number, number>()
@@ -154,7 +154,7 @@ async function countAll(
   }
 }
 
-function checkAnswers({ events, deadlinesMs }: CheckOptions, violations: Violations): void {
+function checkResponses({ events, deadlinesMs }: CheckOptions, violations: Violations): void {
   const kindOf = new Map<number, 'logs' | 'feedback'>()
   for (const event of events) {
     if (event.is === 'issued') {
@@ -162,9 +162,9 @@ function checkAnswers({ events, deadlinesMs }: CheckOptions, violations: Violati
       continue
     }
     const limit = deadlinesMs?.[kindOf.get(event.seq) ?? 'logs'] ?? Infinity
-    if (event.ms > limit) violations.add('late answer', `seq ${event.seq}: ${event.ms} ms`)
+    if (event.ms > limit) violations.add('late response', `seq ${event.seq}: ${event.ms} ms`)
     if (event.is !== 'refused') continue
     const allowed = event.status === 0 || event.status === 503 || event.status === 429
-    if (!allowed) violations.add(`answer ${event.status}`, `seq ${event.seq} ${event.code}`)
+    if (!allowed) violations.add(`response ${event.status}`, `seq ${event.seq} ${event.code}`)
   }
 }

@@ -23,45 +23,45 @@ export interface ClusterOptions {
   gatewayArgs?: string[]
   workerEnv?: Record<string, string>
   workerArgs?: string[]
-  /** Of Redis, when it must not be below `dataDir`. */
+  /** Data directory of Redis, if not below `dataDir`. */
   redisDir?: string
-  /** SQL that is run after the tables were set up. */
+  /** SQL to run after the tables are set up. */
   afterSetUp?: string[]
-  /** Redis settings that are changed after the set-up. */
+  /** Redis settings to change after setup. */
   redisConfig?: Record<string, string>
 }
 
-/** All of Intake as real processes; the network between them goes through proxies. */
+/** All of Intake as real processes, connected through proxies. */
 export interface Cluster {
   apiKey: string
   gateways: AppProcess[]
   gatewayUrls: string[]
-  /** The gateways that clients are sent to, as by a load balancer. All, unless a scenario says otherwise. */
+  /** The gateways that clients use, as behind a load balancer; all by default. */
   inRotation: Set<string>
   workers: AppProcess[]
   redis: ManagedService
   clickhouse: ManagedService
   s3: ManagedService
-  /** What each side sees of the others. */
+  /** The proxies between the processes. */
   network: Record<
     'gatewayToRedis' | 'workerToRedis' | 'workerToClickHouse' | 'gatewayToS3',
     TcpProxy
   >
-  /** The observer's own connections; no proxy is between. */
+  /** The observer's own connections, without a proxy. */
   sql: ClickHouse
   keys: Redis
-  /** Starts one more worker, of another build if `root` says so. */
+  /** Starts one more worker; `root` selects another build. */
   addWorker(options?: { root?: string }): Promise<AppProcess>
   gatewayReady(index?: number): Promise<boolean>
-  /** A value of the metrics of a process; labels as they are printed. */
+  /** The value of a metric of a process; `name` contains the labels as printed. */
   metric(app: AppProcess, name: string): Promise<number>
   setUp(options: { acceptEmptyRedis: boolean }): Promise<void>
-  /** Everything healed, thawed and running. */
+  /** Heals all networks; thaws and starts all processes. */
   heal(): Promise<void>
   close(): Promise<void>
 }
 
-/** Much longer than a start takes, so that only one that never ends reaches it. */
+/** Much longer than a start takes: only a hang reaches it. */
 const readyMs = 300_000
 const apiKey = 'faults-key-0123456789abcdef'
 const s3Settings = { bucket: 'intake', region: 'us-east-1' }
@@ -248,7 +248,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** Ports that nobody listens on. */
+/** Free ports. */
 export async function pickPorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))

@@ -1,14 +1,14 @@
 import { readFileSync, readdirSync } from 'node:fs'
 
-/** How often the system is asked at most. */
+/** The shortest interval between two readings. */
 const everyMs = 50
 
 /**
- * For how long the threads of these processes were ready to run while others had the processors, in
- * milliseconds since the first call; 0 where the system does not tell. A duration less this is what
- * the processes themselves took, however busy the machine is.
+ * Returns how long the threads of these processes were runnable but waited for a CPU, in milliseconds
+ * since the first call; 0 if the system does not report it. A duration minus this is what the
+ * processes themselves took, however busy the machine is.
  *
- * @param pids may give other processes each time
+ * @param pids may return different processes each time
  */
 export function createCpuWait(pids: () => number[]): () => number {
   const seen = new Map<number, number>()
@@ -29,7 +29,7 @@ export function createCpuWait(pids: () => number[]): () => number {
   }
 }
 
-/** Of each thread Linux tells: nanoseconds on a processor, nanoseconds waiting for one, time slices. */
+/** Linux reports per thread: nanoseconds on a CPU, nanoseconds waiting for one, time slices. */
 function waitOf(pid: number): number {
   try {
     const threads = readdirSync(`/proc/${pid}/task`)
@@ -38,6 +38,6 @@ function waitOf(pid: number): number {
       return sum + Number(waitedNs) / 1e6
     }, 0)
   } catch {
-    return 0 // not Linux, or it is just ending
+    return 0 // not Linux, or the process is exiting
   }
 }

@@ -6,7 +6,7 @@ import { runs } from './runs.ts'
 
 const folder = join(tmpdir(), `intake-faketime-${process.pid}`)
 
-/** Undefined, or why there is no such library. */
+/** Undefined, or the reason why libfaketime is not available. */
 export async function mayFakeTime(): Promise<string | undefined> {
   if (findLibrary() !== undefined) return undefined
   mkdirSync(folder, { recursive: true })
@@ -15,14 +15,14 @@ export async function mayFakeTime(): Promise<string | undefined> {
   const problem =
     (await runs('apt-get', ['download', 'libfaketime'], options)) ??
     (await runs('sh', ['-c', 'dpkg-deb -x libfaketime_*.deb .'], options))
-  if (problem !== undefined) return `libfaketime cannot be had here: ${problem}`
-  return findLibrary() === undefined ? 'there is no libfaketime in its package' : undefined
+  if (problem !== undefined) return `libfaketime is not available here: ${problem}`
+  return findLibrary() === undefined ? 'the package contains no libfaketime' : undefined
 }
 
 /**
- * Starts a service again with a wall clock that can be set; monotonic clocks stay right.
+ * Restarts a service with a wall clock that can be set; monotonic clocks stay right.
  *
- * @returns sets by how much the clock is off
+ * @returns a function that sets the clock's offset
  */
 export async function restartWithFakeTime(
   service: ManagedService,
@@ -34,9 +34,9 @@ export async function restartWithFakeTime(
   }
   setOffMs(0)
   await service.kill()
-  // What is started inherits this; nothing else is started meanwhile.
+  // The service inherits these; nothing else is started meanwhile.
   const names = {
-    // Before jemalloc: that asks for the time while it starts, and the library needs memory then.
+    // libc before jemalloc, which reads the time as it starts; libfaketime then needs memory.
     LD_PRELOAD: `${findLibrary()}:libc.so.6`,
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_NO_CACHE: '1',

@@ -5,8 +5,8 @@ import type { Outcome } from './sender.ts'
 const sync = promisify(fdatasync)
 
 /**
- * What happened to one attempt to send one record. `ms` is how long the answer took, less the time in
- * which the service was ready to run and the machine did something else.
+ * What happened to one attempt to send one record. `ms` is the response time minus the time that the
+ * service waited for a CPU.
  */
 export type Event = { seq: number; attempt: number } & (
   { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' } | (Outcome & { ms: number })
@@ -19,7 +19,7 @@ export interface History {
   close(): Promise<void>
 }
 
-/** An append-only file of JSON lines; lines that come during one sync share the next. */
+/** An append-only file of JSON lines; lines appended during one sync share the next. */
 export function openHistory(file: string): History {
   const descriptor = openSync(file, 'a')
   const events: Event[] = []

@@ -6,20 +6,20 @@ import { buffer } from 'node:stream/consumers'
 /** What is done with a request. */
 export type Treatment =
   | { is: 'passed' }
-  /** Not passed on. */
+  /** Not passed on; the response is this one. */
   | { is: 'answered'; status: number; headers?: Record<string, string>; body?: string }
-  /** Stored; answered 200 with an exception code in the header all the same. */
+  /** Stored; the response is 200 but has an exception code in the header. */
   | { is: 'stored'; code: number }
-  /** Stored; the answer says that fewer rows were written. */
+  /** Stored; the response reports fewer written rows. */
   | { is: 'shortened' }
-  /** Stored; the answer comes later. */
+  /** Stored; the response is delayed. */
   | { is: 'delayed'; ms: number }
 
 export interface HttpFake {
   port: number
-  /** For the requests from now on. */
+  /** Applies to requests from now on. */
   set(treatment: Treatment): void
-  /** Requests that were treated and not just passed. */
+  /** The number of requests that were not just passed. */
   treated(): number
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ export const isInsert = ({ url = '' }: IncomingMessage) =>
   decodeURIComponent(url).includes('INSERT')
 
 /**
- * Stands before ClickHouse or S3 and answers as one in trouble would.
+ * A proxy for ClickHouse or S3 that responds as a failing server would.
  *
  * @param options.concerns the requests that are treated; all others pass
  */
@@ -41,13 +41,13 @@ export async function startHttpFake(options: {
   let treated = 0
   const timers = new Set<NodeJS.Timeout>()
 
-  async function handle(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+  async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(incoming)
     const now: Treatment = concerns(incoming) ? treatment : { is: 'passed' }
     if (now.is !== 'passed') treated++
     if (now.is === 'answered') {
-      answer.writeHead(now.status, now.headers)
-      return void answer.end(now.body ?? 'a fake failure')
+      response.writeHead(now.status, now.headers)
+      return void response.end(now.body ?? 'a fake failure')
     }
     const { url, method, headers } = incoming
     const forwarded = request({ host: '127.0.0.1', port: target, path: url, method, headers })
@@ -60,13 +60,13 @@ export async function startHttpFake(options: {
     if (now.is === 'shortened') {
       changed['x-clickhouse-summary'] = '{"written_rows":"1","read_rows":"1"}'
     }
-    const send = () => answer.writeHead(reply.statusCode ?? 500, changed).end(content)
+    const send = () => response.writeHead(reply.statusCode ?? 500, changed).end(content)
     if (now.is === 'delayed') timers.add(setTimeout(send, now.ms))
     else send()
   }
 
-  const server = createServer((incoming, answer) => {
-    handle(incoming, answer).catch(() => answer.destroy())
+  const server = createServer((incoming, response) => {
+    handle(incoming, response).catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -13,7 +13,7 @@ export interface Backlog {
   failed: number
 }
 
-/** What is in the queues, read past all of the product's own code. */
+/** The contents of the queues, read without any code of the product. */
 export async function backlogOf(keys: Redis): Promise<Backlog> {
   const all = await Promise.all(
     kinds.map(async (kind) => ({
@@ -33,7 +33,7 @@ export async function backlogOf(keys: Redis): Promise<Backlog> {
   return total
 }
 
-/** How often a frame was handed out again, as far back as BullMQ's event stream goes. */
+/** The number of redeliveries, as far back as BullMQ's event stream goes. */
 export async function redeliveriesOf(keys: Redis): Promise<number> {
   let again = 0
   for (const kind of kinds) {
@@ -50,10 +50,10 @@ export async function redeliveriesOf(keys: Redis): Promise<number> {
   return again
 }
 
-/** The frames of logs that workers have in hand, or had when they died. */
+/** The log frames that workers have claimed, or had claimed when they died. */
 export const framesInHand = (keys: Redis) => keys.lrange(queueKey('logs', 'active'), 0, -1)
 
-/** Those of the frames that are not completed. */
+/** The `ids` of frames that are not completed. */
 export async function notDone(keys: Redis, ids: string[]): Promise<string[]> {
   const left = new Set(await framesLeft(keys))
   return ids.filter((id) => left.has(id))
@@ -71,7 +71,7 @@ export async function untilDone(keys: Redis, ids: string[]): Promise<void> {
   )
 }
 
-/** The frames of logs that wait or are in hand now. */
+/** The log frames that are waiting or in progress. */
 export async function framesLeft(keys: Redis): Promise<string[]> {
   return [...(await keys.lrange(queueKey('logs', 'wait'), 0, -1)), ...(await framesInHand(keys))]
 }

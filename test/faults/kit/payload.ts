@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Everything a record is follows from its number, so that whoever reads it can tell if it is whole. */
+/** A record is derived from its number, so that a reader can check that it is complete. */
 export interface Payload {
   kind: 'logs' | 'feedback'
   keyed: boolean
-  /** Of the operation; what goes to the batch is sent as its one entry, compressed. */
+  /** Of the operation. A batch has this record as its only entry and is compressed. */
   path: string
-  /** Of the request. A keyed log without it has an id of its own. */
+  /** Of the request. A keyed log without one has its own id. */
   idempotencyKey: string | undefined
   body: Record<string, unknown>
   /** What the views must show of it. */
@@ -24,16 +24,16 @@ export interface Image {
 }
 
 export interface PayloadOptions {
-  /** One of so many is feedback, most of it with images. 0: none. */
+  /** One in this many records is feedback, most of it with images. 0: none. */
   feedbackEvery: number
-  /** One of so many logs may be repeated, by a key or by an id; feedback always may. 0: none. */
+  /** One in this many logs has a key or id and can be retried; feedback always can. 0: none. */
   keyedEvery: number
   root: string
 }
 
 const ways = ['header', 'reserved id', 'own id'] as const
 
-/** A UUIDv7 of that moment, the same one for the same number. */
+/** The UUIDv7 for this time and number. */
 export function uuidV7(timeMs: number, seq: number): string {
   const time = timeMs.toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String(seq).padStart(12, '0')}`
@@ -90,7 +90,7 @@ export function createPayloads(options: PayloadOptions): (seq: number) => Payloa
     const params = { seq, square: seq * seq, text: filler(seq), nested: { even: seq % 2 === 0 } }
     const keyed = keyedEvery > 0 && seq % keyedEvery === 0
     const id = `0b000000-0000-4000-8000-${String(seq).padStart(12, '0')}`
-    // Each way to make a repeat safe, in turn.
+    // Each way to make a retry safe, in turn.
     const way = keyed ? ways[Math.floor(seq / keyedEvery) % ways.length] : 'none'
     const log = {
       event,

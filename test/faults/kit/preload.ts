@@ -1,11 +1,11 @@
-// Loaded into a gateway or worker before its own code: does what standard input says.
+// Loaded into a gateway or worker before its own code: follows the orders on standard input.
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 export interface Order {
-  /** From now on the wall clock is off by so much. Monotonic clocks are not. */
+  /** The offset of the wall clock from now on. Monotonic clocks stay right. */
   clockOffMs?: number
-  /** The event loop does nothing else for as long as this file exists. */
+  /** Blocks the event loop for as long as this file exists. */
   busyWhile?: string
 }
 

@@ -9,27 +9,27 @@ export interface ProducerOptions {
   apiKey: string
   history: History
   payload: (seq: number) => Payload
-  /** Records per second. They are sent when they are due, whatever became of the earlier ones. */
+  /** Records per second. Each is sent when it is due, whatever happened to earlier ones. */
   rate: number
-  /** Requests under way at once; a record that finds no place is not issued. */
+  /** The most requests at once; records beyond that are not issued. */
   clients?: number
-  /** How long the service had to wait for a processor so far; see `cpu-wait.ts`. */
+  /** How long the service has waited for a CPU so far; see `cpu-wait.ts`. */
   cpuWaitMs?: () => number
-  /** One of so many records goes over a connection of its own; default: none. */
+  /** One in this many records uses a connection of its own; default: none. */
   freshEvery?: number
 }
 
 export interface Producer {
-  /** Numbers that have been issued so far. */
+  /** How many records have been issued so far. */
   issued(): number
-  /** Issues no more, keeps repeating the keyed ones for a while, resolves when all have an outcome. */
+  /** Stops issuing, retries keyed records for a while, and resolves when all have an outcome. */
   stop(options?: { repeatMs?: number }): Promise<void>
   counts(): Record<Event['is'], number>
 }
 
 const tickMs = 10
 
-/** Sends records as a fleet of clients does, and writes down what became of each attempt. */
+/** Sends records as a fleet of clients does, and writes the outcome of each attempt to the history. */
 export function startProducer(options: ProducerOptions): Producer {
   const { urls, apiKey, history, payload, rate, clients = 512 } = options
   const { freshEvery = Infinity, cpuWaitMs = () => 0 } = options

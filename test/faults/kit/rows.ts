@@ -5,7 +5,7 @@ import type { Cluster } from './cluster.ts'
 import type { History } from './history.ts'
 import type { Payload } from './payload.ts'
 
-/** A UUIDv7 of that time, and the time as rows carry it. */
+/** A UUIDv7 for this time, and the time in the format of rows. */
 export function identityAt(time: Date): { id: string; time: string } {
   const hex = time.getTime().toString(16).padStart(12, '0') + randomBytes(10).toString('hex')
   const parts = [
@@ -17,7 +17,7 @@ export function identityAt(time: Date): { id: string; time: string } {
   return { id: [...parts, hex.slice(20)].join('-'), time: time.toISOString() }
 }
 
-/** The row that a gateway would make of a log event received at that time. */
+/** The row that a gateway would create from a log event received at this time. */
 export function logRow(payload: Payload, time: Date): { id: string; json: string } {
   const { bundle_identifier, device_uuid, unique_user_id, device } = payload.body
   const { seq, ...known } = device as { seq: number }
@@ -40,8 +40,8 @@ export function logRow(payload: Payload, time: Date): { id: string; json: string
 }
 
 /**
- * Enqueues one frame per group of rows as a gateway does, each row counting as issued and, once
- * Redis has confirmed it, as acknowledged.
+ * Enqueues one frame per group of rows, as a gateway does. Each row counts as issued, and as
+ * acknowledged once Redis has confirmed it.
  */
 export async function enqueueRows(options: {
   cluster: Cluster
@@ -68,7 +68,7 @@ export async function enqueueRows(options: {
   }
 }
 
-/** Every row of a log event that was ever inserted, repetitions included. */
+/** The number of log rows ever inserted, duplicates included. */
 export async function rawRows({ sql }: Cluster): Promise<number> {
   const [row] = await sql.query<{ rows: number }>('SELECT count() AS rows FROM intake.logs_raw')
   return row?.rows ?? 0

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Undefined when the command ends with 0, else why not. */
+/** Undefined if the command exits with 0, else the reason why not. */
 export async function runs(
   command: string,
   args: string[],

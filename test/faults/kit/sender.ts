@@ -2,12 +2,12 @@ import { gzipSync } from 'node:zlib'
 import { Agent, FormData, request } from 'undici'
 import type { Payload } from './payload.ts'
 
-/** What became of one attempt to send one record. */
+/** The outcome of one attempt to send one record. */
 export type Outcome =
   | { is: 'acknowledged'; id: string }
-  /** Answered with an error that says "not stored", or never sent; status 0. */
+  /** The response means "not stored", or the request was never sent (status 0). */
   | { is: 'refused'; status: number; code: string }
-  /** No answer, or one that says "maybe". */
+  /** No response, or one that means "maybe stored". */
   | { is: 'unknown'; why: string }
 
 export interface Sent {
@@ -19,12 +19,12 @@ export interface Sent {
 }
 
 export interface Sender {
-  /** @param options.isFresh over a connection of its own, which ends with the response */
+  /** @param options.isFresh over a new connection, which is closed after the response */
   send(url: string, record: Payload, options?: { isFresh?: boolean }): Promise<Sent>
   close(): Promise<void>
 }
 
-/** After this the sender gives up waiting for an answer: far beyond every deadline of the service. */
+/** How long the sender waits for a response: far longer than every timeout of the service. */
 const timeoutMs = 40_000
 const retryable = new Set([408, 429, 502, 503, 504])
 const neverSent = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT'])
@@ -53,12 +53,12 @@ export function createSender(options: { apiKey: string; connections: number }): 
           },
           body: bodyOf(record),
         })
-        const whole = (await body.json()) as Answer & { results?: [Answer] }
-        const answer = whole.results?.[0] ?? whole
-        const code = answer.code ?? ''
+        const whole = (await body.json()) as Reply & { results?: [Reply] }
+        const reply = whole.results?.[0] ?? whole
+        const code = reply.code ?? ''
         const afterMs = Math.min(Number(headers['retry-after'] ?? 1), 2) * 1000
-        if (statusCode === 201 || answer.status === 'accepted') {
-          return { outcome: { is: 'acknowledged', id: answer.id ?? '' }, mayRetry: false, afterMs }
+        if (statusCode === 201 || reply.status === 'accepted') {
+          return { outcome: { is: 'acknowledged', id: reply.id ?? '' }, mayRetry: false, afterMs }
         }
         const mayRetry = retryable.has(statusCode)
         if (code === 'outcome_unknown') {
@@ -79,8 +79,8 @@ export function createSender(options: { apiKey: string; connections: number }): 
   }
 }
 
-/** Of a request, or of the only entry of a batch. */
-interface Answer {
+/** The response to a request, or the result of the only entry of a batch. */
+interface Reply {
   id?: string
   code?: string
   status?: unknown

@@ -1,6 +1,6 @@
 import type { Service } from '@intake/engines'
 
-/** Redis, ClickHouse or S3: killed, frozen and started again on the same port and data. */
+/** Redis, ClickHouse or S3: can be killed, frozen and restarted on the same port and data. */
 export interface ManagedService {
   name: string
   url(): string
@@ -17,7 +17,7 @@ export interface ManagedService {
 export function createManagedService(options: {
   name: string
   launch: (port: number) => Promise<Service>
-  /** What a fresh process has to be told. */
+  /** Called after each start. */
   onStarted?: (service: Service) => Promise<void>
 }): ManagedService {
   const { name, launch, onStarted } = options

@@ -6,7 +6,7 @@ import { runs } from './runs.ts'
 
 export const smallDisk = join(tmpdir(), `intake-small-disk-${process.pid}`)
 
-/** Mounts a disk of 24 MB; it goes with the process that made it. Undefined, or why it cannot. */
+/** Mounts a 24 MB disk until this process exits. Returns undefined, or why that is impossible. */
 export async function mayMount(): Promise<string | undefined> {
   mkdirSync(smallDisk, { recursive: true })
   const problem = await runs('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', smallDisk])

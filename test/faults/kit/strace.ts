@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
 export interface Trace {
-  /** Resolves when strace has ended, as it does with the process that it traces. */
+  /** Resolves when strace has exited, which it does when the traced process exits. */
   ended: Promise<void>
   stop(): Promise<void>
 }
@@ -11,8 +11,8 @@ export interface Trace {
 /**
  * Attaches strace to all threads of a process.
  *
- * @param options.expressions what follows `-e`, one by one
- * @param options.path only calls that concern this file
+ * @param options.expressions values of `-e` options
+ * @param options.path limits the trace to calls on this file
  */
 export async function trace(
   pid: number,
@@ -36,7 +36,7 @@ export async function trace(
     })
   })
   const failed = ended.then(() => {
-    throw new Error(`strace has not attached: ${said.join(' ')}`)
+    throw new Error(`strace did not attach: ${said.join(' ')}`)
   })
   await Promise.race([attached, failed])
   failed.catch(() => undefined)
@@ -49,7 +49,7 @@ export async function trace(
   }
 }
 
-/** Tracing another process may be forbidden, or strace be missing. Undefined, or why it cannot. */
+/** Undefined, or why tracing is impossible: it may be forbidden, or strace missing. */
 export async function mayTrace(): Promise<string | undefined> {
   const other = spawn('sleep', ['5'], { stdio: 'ignore' })
   try {

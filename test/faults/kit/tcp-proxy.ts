@@ -3,16 +3,16 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { reset } from './reset.ts'
 
-/** What happens to the bytes, in both directions unless a field says otherwise. */
+/** Faults of a network, in both directions unless a field says otherwise. */
 export interface Network {
   latencyMs?: number
   jitterMs?: number
-  /** Holds what goes to the server, as a network does that loses every packet until it is healed. */
+  /** Holds bytes to the server until healed, like a network that loses every packet. */
   holdRequests?: boolean
   holdAnswers?: boolean
-  /** Requests pass; the first answer is swallowed and the connection cut. */
+  /** Requests pass; the first response is dropped and the connection cut. */
   dropAnswers?: boolean
-  /** Requests pass; answers are swallowed, the connection stays. */
+  /** Requests pass; responses are dropped, the connection stays open. */
   swallowAnswers?: boolean
   /** Every new connection is reset. */
   refuse?: boolean
@@ -26,11 +26,11 @@ export interface TcpProxy {
   port: number
   /** Replaces the state of the network at once, for open connections too. No argument heals it. */
   set(network?: Network): void
-  /** Pieces of requests that `holdRequests` holds back now. */
+  /** The number of request chunks that `holdRequests` holds now. */
   requestsHeld(): number
-  /** Ends every open connection, with a reset where that is possible. */
+  /** Closes every open connection, with a reset if possible. */
   cut(): void
-  /** Sends later connections to another port. */
+  /** Redirects new connections to another port. */
   redirect(port: number): void
   close(): Promise<void>
 }
@@ -39,7 +39,7 @@ export const blackHole: Network = { holdRequests: true, holdAnswers: true }
 
 const chunksHeldMax = 64
 
-/** A TCP proxy on loopback whose network can be made bad at run time. */
+/** A TCP proxy on loopback that simulates network faults. */
 export async function startTcpProxy(options: {
   target: number
   random: () => number

@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 export interface UntilOptions {
   /**
-   * What moves while the condition comes nearer, such as a counter. Without it only the condition
-   * itself counts.
+   * A value that changes as long as there is progress, such as a counter. Without it only the
+   * condition itself counts.
    */
   progress?: () => unknown
-  /** How long nothing may move. Much longer than anything takes: only a stall reaches it. */
+  /** The longest time without progress. Much longer than any step takes: only a stall reaches it. */
   stallMs?: number
   everyMs?: number
 }
 
-/** Asks again until the answer is true; an answer that fails counts as no. */
+/** Polls until the condition is true; an error counts as false. */
 export async function until(
   what: string,
   condition: () => Promise<boolean> | boolean,
@@ -32,8 +32,8 @@ export async function until(
       last = error
     }
     if (performance.now() - moved > stallMs) {
-      const at = progress === undefined ? '' : ` (it stands at ${String(seen)})`
-      throw new Error(`nothing has moved for ${stallMs} ms until ${what}${at}`, { cause: last })
+      const at = progress === undefined ? '' : ` (progress: ${String(seen)})`
+      throw new Error(`waiting until ${what}: no progress for ${stallMs} ms${at}`, { cause: last })
     }
     await pause(everyMs)
   }

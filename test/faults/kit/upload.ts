@@ -4,7 +4,7 @@ import type { Cluster } from './cluster.ts'
 export const boundary = 'faults'
 export const png = Buffer.from('89504e470d0a1a0a0000000d494844520000000100000001', 'hex')
 
-/** The start of a feedback form with one image of which only some bytes ever come. */
+/** Starts to send a feedback form with one image, but sends only some bytes of the image. */
 export function startUpload(cluster: Cluster, bytesSent: number): Socket {
   const socket = connect(Number(new URL(cluster.gatewayUrls[0]!).port), '127.0.0.1')
   socket.on('error', () => undefined)

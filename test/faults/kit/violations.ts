@@ -1,6 +1,6 @@
 const examples = 3
 
-/** What must never be, grouped, with a few examples of each. */
+/** Collects what must never happen, grouped, with a few examples of each. */
 export function createViolations() {
   const found = new Map<string, string[]>()
   return {

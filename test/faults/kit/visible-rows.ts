@@ -4,7 +4,7 @@ import { Client } from 'minio'
 import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
-/** What analysts see of one record; `shown` is what `payload.ts` expects. */
+/** What analysts see of one record; `shown` must equal `expected` of `payload.ts`. */
 export interface Row {
   id: string
   kind: 'logs' | 'feedback'
@@ -35,7 +35,7 @@ export async function visibleRows({ sql }: Cluster, where = 'true'): Promise<Row
   ]
 }
 
-/** Every image that a visible row names is in the object store, byte for byte. */
+/** Checks that every image of a visible row is in the object store, byte for byte. */
 export async function checkAttachments({ s3 }: Cluster, rows: Row[], violations: Violations) {
   const url = new URL(s3.url())
   const client = new Client({

@@ -7,7 +7,7 @@ import type { Scenario, Stage } from '../scenario.ts'
 const months = 80
 const partialRoundsMax = 12
 
-/** ClickHouse dies as it enters such a call; then it is started again. */
+/** Kills ClickHouse as it enters this system call, then starts it again. */
 async function killAtCall({ cluster, acknowledged, random }: Stage, call: string) {
   for (let round = 0; round < 3; round++) {
     await acknowledged(30)
@@ -41,7 +41,7 @@ export const clickhouseKillScenarios: Scenario[] = [
   },
   {
     id: 'F33b',
-    title: `ClickHouse killed during an insert over ${months} months, until it was stored in part`,
+    title: `ClickHouse killed during inserts over ${months} months, until one is stored in part`,
     load: { rate: 5, feedbackEvery: 0 },
     cluster: { workers: 0 },
     async run(stage) {
@@ -59,7 +59,7 @@ export const clickhouseKillScenarios: Scenario[] = [
         const before = await rawRows(cluster)
         const worker = cluster.workers[0] ?? (await cluster.addWorker())
         await worker.start()
-        await until('a part is there', async () => (await rawRows(cluster)) > before, {
+        await until('a part is stored', async () => (await rawRows(cluster)) > before, {
           everyMs: 1,
         })
         await cluster.clickhouse.kill()
@@ -80,13 +80,13 @@ export const clickhouseKillScenarios: Scenario[] = [
   },
   {
     id: 'F34b',
-    title: 'ClickHouse killed as it puts a part in its place, three times',
+    title: 'ClickHouse killed as it renames a part into place, three times',
     cannotRun: mayTrace,
     run: (stage) => killAtCall(stage, 'rename,renameat,renameat2'),
   },
   {
     id: 'F34c',
-    title: 'ClickHouse killed after an insert was stored, before its answer, three times',
+    title: 'ClickHouse killed after an insert was stored, before its response, three times',
     async run({ cluster, acknowledged }) {
       const { workerToClickHouse } = cluster.network
       for (let round = 0; round < 3; round++) {

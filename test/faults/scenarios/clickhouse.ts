@@ -5,14 +5,14 @@ import { rawRows } from '../kit/rows.ts'
 import { until } from '../kit/until.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** How much Redis may take beyond what it has when ClickHouse goes. */
+/** Memory that Redis may take beyond what it uses when ClickHouse goes down. */
 const bufferBytes = 4 * 1024 ** 2
 
 const exception = (code: number): Treatment => {
   return { is: 'answered', status: 500, headers: { 'X-ClickHouse-Exception-Code': String(code) } }
 }
 
-/** Inserts meet a server that treats them so, three times; then all is well again. */
+/** Sends inserts through a fake that applies the treatments in turn, then passes all again. */
 async function treat(stage: Stage, treatments: Treatment[]): Promise<void> {
   const { cluster, acknowledged } = stage
   const fake = await startHttpFake({ target: cluster.clickhouse.port(), concerns: isInsert })
@@ -41,22 +41,23 @@ async function insertsOf({ cluster }: Stage): Promise<{ count: number; rows: num
 export const clickhouseScenarios: Scenario[] = [
   {
     id: 'F35a',
-    title: 'ClickHouse down for 15 s under load: 201 all the while, then it drains',
+    title: 'ClickHouse down for 15 s under load: every response is 201, then the backlog drains',
     async run({ cluster, acknowledged, producer, expect }) {
       await acknowledged(50)
       await cluster.clickhouse.kill()
       const { refused, unknown } = producer.counts()
       await pause(15_000)
       const now = producer.counts()
-      expect(now.refused + now.unknown === refused + unknown, 'no request noticed')
+      expect(now.refused + now.unknown === refused + unknown, 'no request failed')
       expect((await backlogOf(cluster.keys)).waiting > 0, 'frames are waiting')
       await cluster.clickhouse.start()
     },
   },
   {
     id: 'F35b',
-    title: 'ClickHouse down for longer than Redis can buffer: queue_full, feedback later than logs',
-    // Feedback is always keyed, and keys stay; the frames shall be most of what there is.
+    title:
+      'ClickHouse down for longer than Redis can buffer: queue_full, for feedback later than for logs',
+    // Feedback is always keyed, and keys stay in Redis; frames must use most of the memory here.
     load: { rate: 300, feedbackEvery: 4, keyedEvery: 0 },
     async run(stage) {
       const { cluster, acknowledged, history, expect } = stage
@@ -82,7 +83,7 @@ export const clickhouseScenarios: Scenario[] = [
   },
   {
     id: 'F36a',
-    title: 'ClickHouse answers later than the deadline of an insert',
+    title: 'ClickHouse responds later than the insert timeout',
     cluster: { workerEnv: { INSERT_TIMEOUT_MS: '1000' } },
     run: (stage) => treat(stage, [{ is: 'delayed', ms: 3_000 }]),
   },
@@ -96,17 +97,17 @@ export const clickhouseScenarios: Scenario[] = [
           `ALTER TABLE intake.logs_raw MODIFY SETTING parts_to_delay_insert = ${parts}, parts_to_throw_insert = ${parts}`,
         )
       await acknowledged(100)
-      await until('a part is there', async () => (await rawRows(cluster)) > 0)
+      await until('a part is stored', async () => (await rawRows(cluster)) > 0)
       await limit(1)
       const refused = () =>
         cluster.metric(
           cluster.workers[0]!,
           'intake_insert_failures_total{kind="logs",failure="retry"}',
         )
-      await until('inserts are refused', async () => (await refused()) > 1)
+      await until('inserts are rejected', async () => (await refused()) > 1)
       const before = await insertsOf(stage)
       await limit(3_000)
-      // The first is the one that was refused; meanwhile the second has gathered.
+      // The first is the rejected one; the second was gathered meanwhile.
       await until('two are accepted', async () => (await insertsOf(stage)).count > before.count + 1)
       const after = await insertsOf(stage)
       const usual = before.rows / before.count
@@ -131,7 +132,7 @@ export const clickhouseScenarios: Scenario[] = [
   },
   {
     id: 'F38a',
-    title: 'ClickHouse answers 200 with an exception in the header',
+    title: 'ClickHouse responds with 200 and an exception in the header',
     run: (stage) => treat(stage, [{ is: 'stored', code: 241 }]),
   },
   {
@@ -141,12 +142,12 @@ export const clickhouseScenarios: Scenario[] = [
   },
   {
     id: 'F40',
-    title: 'ClickHouse refuses inserts: no space (243), read-only (242), memory (241)',
+    title: 'ClickHouse rejects inserts: no space (243), read-only (242), memory (241)',
     run: (stage) => treat(stage, [exception(243), exception(242), exception(241)]),
   },
   {
     id: 'F41a',
-    title: 'table missing: rows are held until it is back',
+    title: 'table missing: frames are kept until it is back',
     async run({ cluster, acknowledged, expect }) {
       await acknowledged(50)
       await cluster.sql.command('RENAME TABLE intake.logs_raw TO intake.logs_away')
@@ -155,17 +156,17 @@ export const clickhouseScenarios: Scenario[] = [
           cluster.workers[0]!,
           'intake_insert_failures_total{kind="logs",failure="operator"}',
         )
-      await until('inserts are held', async () => (await held()) >= 2)
+      await until('inserts fail', async () => (await held()) >= 2)
       await cluster.sql.command('RENAME TABLE intake.logs_away TO intake.logs_raw')
       const [letters] = await cluster.sql.query<{ n: number }>(
         'SELECT count() AS n FROM intake.dead_letters',
       )
-      expect(letters?.n === 0, 'no row became a dead letter')
+      expect(letters?.n === 0, 'no row was dead-lettered')
     },
   },
   {
     id: 'F41b',
-    title: 'column missing: rows are held until it is back',
+    title: 'column missing: frames are kept until it is back',
     async run({ cluster, acknowledged, expect }) {
       await acknowledged(50)
       await cluster.sql.command('ALTER TABLE intake.logs_raw RENAME COLUMN event TO event_away')
@@ -174,12 +175,12 @@ export const clickhouseScenarios: Scenario[] = [
           cluster.workers[0]!,
           'intake_insert_failures_total{kind="logs",failure="operator"}',
         )
-      await until('inserts are held', async () => (await held()) >= 2)
+      await until('inserts fail', async () => (await held()) >= 2)
       await cluster.sql.command('ALTER TABLE intake.logs_raw RENAME COLUMN event_away TO event')
       const [letters] = await cluster.sql.query<{ n: number }>(
         'SELECT count() AS n FROM intake.dead_letters',
       )
-      expect(letters?.n === 0, 'no row became a dead letter')
+      expect(letters?.n === 0, 'no row was dead-lettered')
     },
   },
 ]

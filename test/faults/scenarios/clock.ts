@@ -9,14 +9,14 @@ import { hasTaken } from './worker.ts'
 const hourMs = 60 * 60 * 1000
 const steps = [hourMs, 0, -hourMs, 0]
 
-/** Gateways take records whatever the clocks say: what comes after is what is tried. */
+/** Lets gateways accept records at any clock skew: the scenario tests what happens after that. */
 const anyClock = { CLOCK_SKEW_MAX_MS: String(24 * hourMs) }
 
 /** Wall clocks that jump under load. */
 export const clockScenarios: Scenario[] = [
   {
     id: 'F51b',
-    title: 'the clock of one of two workers jumps by hours while it has frames in hand',
+    title: 'the clock of one of two workers jumps by hours while frames are in progress',
     cluster: { workers: 2, workerArgs: preloadArgs },
     async run(stage) {
       const { cluster, acknowledged } = stage
@@ -30,7 +30,7 @@ export const clockScenarios: Scenario[] = [
       }
       await acknowledged(100)
 
-      /** The lock of each frame that is in hand now is renewed or expires. */
+      /** Resolves when the lock of each frame now in progress was renewed or has expired. */
       async function lockTimePasses(): Promise<void> {
         const left = new Map((await framesInHand(cluster.keys)).map((id) => [id, Infinity]))
         await until('locks were renewed or have expired', async () => {
@@ -56,7 +56,10 @@ export const clockScenarios: Scenario[] = [
         setOffMs(offMs)
         const [seconds] = await cluster.keys.time()
         const actualMs = Number(seconds) * 1000 - Date.now()
-        expect(Math.abs(actualMs - offMs) < 5_000, `its clock is off by ${offMs} (${actualMs})`)
+        expect(
+          Math.abs(actualMs - offMs) < 5_000,
+          `the clock of Redis is off by ${offMs} (${actualMs})`,
+        )
       }
       await acknowledged(150)
     },

@@ -4,11 +4,11 @@ import { shuffle } from '../kit/random.ts'
 import { until } from '../kit/until.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** How long each 201 took, in milliseconds, the fastest first. */
+/** Response times of the 201s in milliseconds, ascending. */
 const acknowledgementTimes = (events: Event[]) =>
   events.flatMap((one) => (one.is === 'acknowledged' ? [one.ms] : [])).toSorted((a, b) => a - b)
 
-/** What the network of F49 adds between client and gateway at most: 400 ms each way. */
+/** The most that the network of F49 adds to a response time: 400 ms each way. */
 const slowNetworkMs = 2 * 400
 
 export const everythingScenarios: Scenario[] = [
@@ -35,7 +35,8 @@ export const everythingScenarios: Scenario[] = [
   },
   {
     id: 'F49',
-    title: 'every network with 200 ± 200 ms and one chunk in 100 cuts for 20 s',
+    title:
+      'for 20 s every network has 200 ± 200 ms latency and one chunk in 100 cuts its connection',
     cluster: { gateways: 2, workers: 2 },
     networkMs: slowNetworkMs,
     async run({ cluster, acknowledged, history, expect }) {
@@ -50,7 +51,7 @@ export const everythingScenarios: Scenario[] = [
       await acknowledged(200)
       const p99 = times[Math.floor(times.length * 0.99)] ?? Infinity
       const limitMs = 5_000 + slowNetworkMs
-      expect(p99 < limitMs, `99 % of the 201 come within ${limitMs} ms (${p99} ms)`)
+      expect(p99 < limitMs, `99 % of the 201s come within ${limitMs} ms (${p99} ms)`)
     },
   },
   {
@@ -70,7 +71,7 @@ export const everythingScenarios: Scenario[] = [
         const url = gatewayUrls[index] ?? ''
         inRotation.delete(url)
         const code = await app.terminate()
-        expect(code === 0, `${app.name} ends with 0 (${code})`)
+        expect(code === 0, `${app.name} exits with 0 (${code})`)
         await app.start()
         if (index >= 0) {
           await until('it is ready', () => cluster.gatewayReady(index))
@@ -81,7 +82,7 @@ export const everythingScenarios: Scenario[] = [
       const { refused, unknown } = producer.counts()
       expect(
         refused + unknown === 0,
-        `every answer is 201 (refused ${refused}, unknown ${unknown})`,
+        `every response is 201 (refused ${refused}, unknown ${unknown})`,
       )
     },
   },

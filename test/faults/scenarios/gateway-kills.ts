@@ -5,7 +5,7 @@ import { until } from '../kit/until.ts'
 import { startUpload } from '../kit/upload.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Three times, while feedback waits on such a network to the object store. */
+/** Kills the gateway three times while feedback waits for the object store on this network. */
 async function killAtImages({ cluster, acknowledged, issued }: Stage, network: Network) {
   const { gatewayToS3 } = cluster.network
   for (let round = 0; round < 3; round++) {
@@ -50,7 +50,7 @@ export const gatewayKillScenarios: Scenario[] = [
   },
   {
     id: 'F3a',
-    title: 'gateway killed before Redis got to see the frame, five times',
+    title: 'gateway killed before Redis received the frame, five times',
     async run({ cluster, acknowledged, issued }) {
       const { gatewayToRedis } = cluster.network
       for (let round = 0; round < 5; round++) {
@@ -87,7 +87,7 @@ export const gatewayKillScenarios: Scenario[] = [
   },
   {
     id: 'F4',
-    title: 'one of two gateways killed in a busy moment, ten times',
+    title: 'one of two busy gateways killed, ten times',
     cluster: { gateways: 2 },
     load: { rate: 500 },
     async run({ cluster, acknowledged, random }) {

@@ -17,7 +17,7 @@ export const gatewayScenarios: Scenario[] = [
   {
     id: 'F5',
     title:
-      'gateway ended with SIGTERM under load: whatever it has stored it answers, nothing but 503',
+      'gateway stopped with SIGTERM under load: every stored record gets its 201, other requests 503',
     everyStoredIsAnswered: true,
     cluster: { gateways: 2 },
     load: { rate: 300 },
@@ -28,8 +28,8 @@ export const gatewayScenarios: Scenario[] = [
         const began = performance.now()
         const code = await gateway.terminate()
         const ms = Math.round(performance.now() - began)
-        expect(code === 0, `it ends with 0 (${code})`)
-        expect(ms < 10_500, `it ends within 10 s (${ms} ms)`)
+        expect(code === 0, `it exits with 0 (${code})`)
+        expect(ms < 10_500, `it exits within 10 s (${ms} ms)`)
         await gateway.start()
       }
       await acknowledged(150)
@@ -49,7 +49,8 @@ export const gatewayScenarios: Scenario[] = [
   },
   {
     id: 'F7',
-    title: 'gateway with a heap of 96 MB and 100 uploads of 9 MB at once: lives, refuses with busy',
+    title:
+      'gateway with a 96 MB heap gets 100 uploads of 9 MB at once: survives, refuses with busy',
     cluster: { gatewayArgs: ['--max-old-space-size=96'] },
     load: { rate: 50 },
     async run(stage) {
@@ -66,7 +67,7 @@ export const gatewayScenarios: Scenario[] = [
       const statuses = await Promise.all(
         Array.from({ length: 100 }, async () => {
           try {
-            const answer = await request(`${cluster.gatewayUrls[0]}/api/feedback`, {
+            const response = await request(`${cluster.gatewayUrls[0]}/api/feedback`, {
               method: 'POST',
               headers: {
                 'x-api-key': cluster.apiKey,
@@ -74,25 +75,25 @@ export const gatewayScenarios: Scenario[] = [
               },
               body,
             })
-            await answer.body.dump()
-            return answer.statusCode
+            await response.body.dump()
+            return response.statusCode
           } catch {
             return 0 // refused before the whole body was sent
           }
         }),
       )
-      // They lack the part `payload`: the ones that found room are answered 400.
+      // They lack the part `payload`: those for which there is capacity get 400.
       const allowed = statuses.every((status) => [0, 400, 503].includes(status))
-      expect(statuses.includes(503), 'some are answered 503')
+      expect(statuses.includes(503), 'some get 503')
       expect(allowed, `only 503 and 400 (${[...new Set(statuses)].join(', ')})`)
-      expect(cluster.gateways[0]!.pid() === pid && cluster.gateways[0]!.running(), 'it lives')
+      expect(cluster.gateways[0]!.pid() === pid && cluster.gateways[0]!.running(), 'it survives')
       await acknowledged(100)
     },
   },
   {
     id: 'F8',
-    title: 'gateway without a place for temporary files: uploads go on',
-    // Any file that is created in there fails.
+    title: 'gateway without a directory for temporary files: uploads still work',
+    // Creating a file there fails.
     cluster: { gatewayEnv: { TMPDIR: '/dev/full' } },
     load: { rate: 60, feedbackEvery: 2 },
     async run({ acknowledged, producer, expect }) {
@@ -100,7 +101,7 @@ export const gatewayScenarios: Scenario[] = [
       const { refused, unknown } = producer.counts()
       expect(
         refused + unknown === 0,
-        `every answer is 201 (refused ${refused}, unknown ${unknown})`,
+        `every response is 201 (refused ${refused}, unknown ${unknown})`,
       )
     },
   },
@@ -127,24 +128,24 @@ export const gatewayScenarios: Scenario[] = [
         .flatMap((one) => (one.is === 'acknowledged' ? [one.ms] : []))
         .toSorted((a, b) => a - b)
       const p99 = times[Math.floor(times.length * 0.99)] ?? 0
-      expect(p99 < 1_000, `99 % of the others are answered within a second (${p99} ms)`)
+      expect(p99 < 1_000, `99 % of the other responses come within a second (${p99} ms)`)
     },
   },
   {
     id: 'F10',
     title:
-      'clients that go away in the middle of a file: memory is given back, nothing is logged loudly',
+      'clients that disconnect in the middle of a file: memory is released, no error is logged',
     async run(stage) {
       const { cluster, acknowledged, expect, producer } = stage
       await acknowledged(50)
-      // Together more than the budget for bytes in flight, if it were not given back.
+      // Together more than the budget for bytes in flight, unless bytes are released.
       for (let round = 0; round < 8; round++) {
         const uploads = Array.from({ length: 10 }, () => startUpload(cluster, 300_000))
         await pause(200)
         for (const upload of uploads) upload.resetAndDestroy()
       }
       await acknowledged(200)
-      expect(producer.counts().refused === 0, 'nobody else is refused')
+      expect(producer.counts().refused === 0, 'no other request is refused')
       const loud = cluster.gateways[0]!.log.filter(({ level }) => level === 50 || level === 'error')
       expect(loud.length === 0, `no error in the log (${loud.length})`)
     },

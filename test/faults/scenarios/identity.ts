@@ -12,25 +12,25 @@ const dayMs = 24 * 60 * 60 * secondMs
 const ageMs = 30 * dayMs
 const aheadMs = 10 * 60 * secondMs
 
-/** Numbers of logs without a key, which the producer does not reach. */
+/** Numbers of logs without a key, higher than those that the producer uses. */
 function* plainNumbers(from: number): Generator<number> {
   for (let seq = from; ; seq++) if (seq % 4 !== 0 && seq % 25 !== 0) yield seq
 }
 
-/** Sends single records beside the producer, and writes them down as it does. */
+/** Sends single records in addition to the producer, and writes them to the history too. */
 function besides({ cluster, history, payload, later }: Stage, from: number) {
   const sender = createSender({ apiKey: cluster.apiKey, connections: 64 })
   later(() => sender.close())
   const numbers = plainNumbers(from)
   return {
     next: () => numbers.next().value as number,
-    /** The record of a number, with more in its log. */
+    /** The record of a number, with additional fields in its log. */
     record: (seq: number, log: object = {}, idempotencyKey?: string): Payload => {
       const plain = payload(seq)
       const body = { ...plain.body, log: { ...(plain.body['log'] as object), ...log } }
       return { ...plain, body, keyed: true, idempotencyKey }
     },
-    /** @param isHeard whether the client gets to see the response */
+    /** @param isHeard whether the client sees the response */
     async send(url: string, seq: number, record: Payload, isHeard = true): Promise<Sent> {
       await history.append({ seq, attempt: 1, is: 'issued', kind: 'logs', keyed: true })
       const sent = await sender.send(url, record)
@@ -38,7 +38,7 @@ function besides({ cluster, history, payload, later }: Stage, from: number) {
       await history.append({ seq, attempt: 1, ...outcome, ms: 0 })
       return sent
     },
-    /** An attempt that must not store anything new; it is not written down. */
+    /** An attempt that must not store anything new; it is not written to the history. */
     again: (url: string, record: Payload) => sender.send(url, record),
   }
 }
@@ -60,7 +60,7 @@ async function expectOnePartition({ cluster, expect }: Stage): Promise<void> {
   expect(split.length === 0, `no record is in two partitions (${split.length})`)
 }
 
-/** Who a record is: ids of clients, keys, clocks and the bounds of time. */
+/** The identity of a record: client ids, keys, clocks and time limits. */
 export const identityScenarios: Scenario[] = [
   {
     id: 'F60',
@@ -92,7 +92,7 @@ export const identityScenarios: Scenario[] = [
   },
   {
     id: 'F61',
-    title: 'the clock of one of two gateways jumps by 10 s, an hour, ten years: it takes nothing',
+    title: 'the clock of one of two gateways jumps by 10 s, an hour, ten years: it accepts nothing',
     cluster: { gateways: 2, gatewayArgs: preloadArgs },
     async run(stage) {
       const { cluster, acknowledged, expect } = stage
@@ -119,7 +119,8 @@ export const identityScenarios: Scenario[] = [
   },
   {
     id: 'F62',
-    title: 'a client id repeated over the bounds of its time, the first response lost: one record',
+    title:
+      'client ids retried across the limits of their time, the first response lost: one record',
     load: { rate: 50 },
     async run(stage) {
       const { cluster, acknowledged, expect } = stage
@@ -133,9 +134,9 @@ export const identityScenarios: Scenario[] = [
       const first = await Promise.all(old.map(({ seq, sent }) => send(url!, seq, sent, false)))
       expect(
         first.every(({ outcome }) => outcome.is === 'acknowledged'),
-        'within the bound they are stored',
+        'within the limit they are stored',
       )
-      await until('the bound has passed', async () => {
+      await until('the limit has passed', async () => {
         const codes = await Promise.all(
           old.map(async ({ sent }) => codeOf(await again(url!, sent))),
         )
@@ -145,8 +146,11 @@ export const identityScenarios: Scenario[] = [
       const seq = next()
       const early = record(seq, { id: uuidV7(Date.now() + aheadMs + 2 * secondMs, seq) })
       const refused = codeOf(await again(url!, early))
-      expect(refused === 'id_time_out_of_range', `too early an id is refused (${refused})`)
-      await until('its time has come nearer', async () => {
+      expect(
+        refused === 'id_time_out_of_range',
+        `an id too far in the future is refused (${refused})`,
+      )
+      await until('its time is within the limit', async () => {
         return (await again(url!, early)).outcome.is === 'acknowledged'
       })
       await send(url!, seq, early)
@@ -155,7 +159,7 @@ export const identityScenarios: Scenario[] = [
   },
   {
     id: 'F63a',
-    title: 'keyed repeats whose timestamp crosses the bound between two attempts: same id',
+    title: 'keyed retries whose timestamp crosses the limit between two attempts: same id',
     load: { rate: 50 },
     async run(stage) {
       const { cluster, acknowledged, expect } = stage
@@ -170,20 +174,21 @@ export const identityScenarios: Scenario[] = [
       const sendAll = () =>
         Promise.all(records.map(async ({ seq, sent }) => idOf(await send(url!, seq, sent))))
       const before = await sendAll()
-      await until('the bound has passed', () => Date.parse(timestamp) < Date.now() - ageMs - 1)
+      await until('the limit has passed', () => Date.parse(timestamp) < Date.now() - ageMs - 1)
       const after = await sendAll()
-      expect(isDeepStrictEqual(after, before), 'every repeat gets the id of its first attempt')
+      expect(isDeepStrictEqual(after, before), 'every retry gets the id of its first attempt')
       const [row] = await cluster.sql.query<{ n: number }>(
         'SELECT count() AS n FROM intake.logs_raw WHERE time = {time:DateTime64(3)}',
         { time: timestamp.replace('T', ' ').slice(0, -1) },
       )
-      expect(row !== undefined, 'they can be asked for by their time')
+      expect(row !== undefined, 'they can be queried by their time')
       await expectOnePartition(stage)
     },
   },
   {
     id: 'F63b',
-    title: "keyed repeats through two gateways over midnight and the end of Redis's month: same id",
+    title:
+      "keyed retries through two gateways across midnight and month end of Redis's clock: same id",
     cannotRun: mayFakeTime,
     cluster: { gateways: 2, gatewayArgs: preloadArgs },
     load: { rate: 50 },
@@ -206,7 +211,7 @@ export const identityScenarios: Scenario[] = [
       let sentBefore = 0
       let sentAfter = 0
       const pairs: Promise<void>[] = []
-      await until('midnight is over', async () => {
+      await until('midnight has passed', async () => {
         for (let pair = 0; pair < 3; pair++) pairs.push(sendTwice())
         return here() > midnight + 3 * secondMs
       })
@@ -217,7 +222,7 @@ export const identityScenarios: Scenario[] = [
         }),
       )
       expect(sentBefore > 20 && sentAfter > 20, `before and after (${sentBefore}, ${sentAfter})`)
-      expect(differ === 0, `every repeat gets the same id (${differ} did not)`)
+      expect(differ === 0, `every retry gets the same id (${differ} did not)`)
       await acknowledged(50)
       await expectOnePartition(stage)
 
@@ -238,7 +243,8 @@ export const identityScenarios: Scenario[] = [
   },
   {
     id: 'F64',
-    title: 'the share of keys used up: keys_full for new ones, everything else goes on',
+    title:
+      'the memory share of keys is used up: keys_full for new keys, everything else is accepted',
     cluster: { gatewayEnv: { RESERVATIONS_LOGS_SHARE: '0.00002' } },
     load: { rate: 100 },
     async run(stage) {
@@ -261,11 +267,11 @@ export const identityScenarios: Scenario[] = [
       })
       expect(
         since.some(({ kind, keyed }) => kind === 'logs' && !keyed),
-        'logs without a key go on',
+        'logs without a key are accepted',
       )
       expect(
         since.some(({ kind, keyed }) => kind === 'feedback' && keyed),
-        'feedback goes on, with its keys',
+        'feedback with keys is accepted',
       )
       const repeated = idOf(await again(url!, known))
       expect(repeated === first, `a known key is still found (${JSON.stringify(repeated)})`)

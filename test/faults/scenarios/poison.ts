@@ -7,7 +7,7 @@ import { enqueueRows, logRow } from '../kit/rows.ts'
 import { until } from '../kit/until.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Puts job data into the queue of logs that no gateway of this version would put there. */
+/** Adds jobs to the log queue that no gateway of this version would add. */
 async function addRaw({ cluster }: Stage, data: object[]): Promise<Queue> {
   const queue = new Queue(queueNames.logs, { connection: cluster.keys, prefix: queuePrefix })
   for (const one of data) {
@@ -16,7 +16,7 @@ async function addRaw({ cluster }: Stage, data: object[]): Promise<Queue> {
   return queue
 }
 
-/** @param afterDeadLetter is run when the dead letter is there, before everything else is done */
+/** @param afterDeadLetter runs once the dead letter exists, before the other frames are done */
 async function poisonOneRow(
   stage: Stage,
   afterDeadLetter: (worker: AppProcess) => Promise<void>,
@@ -44,7 +44,7 @@ async function poisonOneRow(
   const enqueued = await framesLeft(cluster.keys)
   const worker = await cluster.addWorker()
   await until(
-    'the dead letter is there',
+    'the dead letter exists',
     async () => {
       const [row] = await cluster.sql.query<{ n: number }>(
         'SELECT count() AS n FROM intake.dead_letters',
@@ -61,20 +61,20 @@ async function poisonOneRow(
   expect(letters.length === 1 && letters[0]?.id === bad.id, 'only the bad row is a dead letter')
 }
 
-/** Inserts that were refused because of what is in them. */
+/** Inserts that ClickHouse rejected because of their content. */
 const failures = 'intake_insert_failures_total{kind="logs",failure="rejected"}'
 
 export const poisonScenarios: Scenario[] = [
   {
     id: 'F20',
-    title: 'one poison row among 20 merged frames: it alone becomes a dead letter',
+    title: 'one poison row in an insert batch of 20 frames: only this row is dead-lettered',
     load: { rate: 20 },
     cluster: { workers: 0 },
     run: (stage) => poisonOneRow(stage, async () => {}),
   },
   {
     id: 'F20b',
-    title: 'worker killed after it has stored a dead letter: there is one all the same',
+    title: 'worker killed after it wrote a dead letter: there is still only one',
     load: { rate: 20 },
     cluster: { workers: 0 },
     run: (stage) =>
@@ -85,7 +85,7 @@ export const poisonScenarios: Scenario[] = [
   },
   {
     id: 'F20c',
-    title: 'poison rows of two devices that chose the same id: a dead letter for each',
+    title: 'poison rows of two devices with the same id: a dead letter for each',
     load: { rate: 20 },
     async run(stage) {
       const { cluster, acknowledged, payload, expect } = stage
@@ -103,7 +103,7 @@ export const poisonScenarios: Scenario[] = [
         )
         return found.map(({ device }) => device)
       }
-      await until('both have been refused', async () => {
+      await until('both have been dead-lettered', async () => {
         return (
           (await cluster.metric(cluster.workers[0]!, 'intake_dead_letters_total{kind="logs"}')) >= 2
         )
@@ -118,8 +118,7 @@ export const poisonScenarios: Scenario[] = [
   },
   {
     id: 'F19',
-    title:
-      'frames of an unknown version and with a wrong checksum are kept; others are not held up',
+    title: 'frames with an unknown version or a wrong checksum are kept; others are not delayed',
     async run(stage) {
       const { cluster, acknowledged, payload, expect, keeps } = stage
       const { json } = logRow(payload(1), new Date())
@@ -133,7 +132,7 @@ export const poisonScenarios: Scenario[] = [
         { ...frame, v: 99 },
         { ...frame, crc32: frame.crc32 ^ 1 },
       ])
-      await until('both are set aside', async () => (await backlogOf(cluster.keys)).delayed === 2)
+      await until('both are postponed', async () => (await backlogOf(cluster.keys)).delayed === 2)
       const unreadable = await cluster.metric(
         cluster.workers[0]!,
         'intake_frames_unreadable_total{kind="logs"}',

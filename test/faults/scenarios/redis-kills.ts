@@ -8,7 +8,7 @@ import type { Scenario, Stage } from '../scenario.ts'
 
 const rounds = 5
 
-/** Redis dies as it enters such a call on its append-only file; then it is started again. */
+/** Kills Redis as it enters this system call on its append-only file, then starts it again. */
 async function killAtCall({ cluster, acknowledged, random, dir }: Stage, call: string) {
   const folder = join(dir, 'redis', 'data', 'appendonlydir')
   for (let round = 0; round < rounds; round++) {
@@ -42,19 +42,19 @@ export const redisKillScenarios: Scenario[] = [
   },
   {
     id: 'F23a',
-    title: 'Redis killed as it writes into its file, five times',
+    title: 'Redis killed as it writes its append-only file, five times',
     cannotRun: mayTrace,
     run: (stage) => killAtCall(stage, 'write'),
   },
   {
     id: 'F23b',
-    title: 'Redis killed as it syncs its file, five times',
+    title: 'Redis killed as it syncs its append-only file, five times',
     cannotRun: mayTrace,
     run: (stage) => killAtCall(stage, 'fdatasync'),
   },
   {
     id: 'F23c',
-    title: 'Redis killed after a frame was synced, before its answer, five times',
+    title: 'Redis killed after a frame was synced, before its reply, five times',
     async run({ cluster, acknowledged }) {
       const { gatewayToRedis } = cluster.network
       const waiting = async () => (await backlogOf(cluster.keys)).waiting

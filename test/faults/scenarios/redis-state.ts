@@ -20,7 +20,7 @@ export const redisStateScenarios: Scenario[] = [
     async run({ cluster, acknowledged, producer }) {
       for (let round = 0; round < 2; round++) {
         await acknowledged(50)
-        // Redis alone must have the records; a worker would bring them to ClickHouse at once.
+        // Only Redis must have the records; a worker would insert them at once.
         cluster.workers[0]!.freeze()
         const strace = await trace(cluster.redis.pid(), [
           'trace=fdatasync,fsync',
@@ -29,7 +29,7 @@ export const redisStateScenarios: Scenario[] = [
         await pause(7_000)
         const { acknowledged: before } = producer.counts()
         await until(
-          'an answer came over the slow disk',
+          'a record was acknowledged despite the slow disk',
           () => producer.counts().acknowledged > before,
           { stallMs: 20_000 },
         ).catch(() => undefined)
@@ -43,23 +43,23 @@ export const redisStateScenarios: Scenario[] = [
   },
   {
     id: 'F27',
-    title: 'disk of Redis full: 503; with space again nothing is missing',
+    title: 'disk of Redis full: 503; once there is space again, nothing is missing',
     cannotRun: mayMount,
     load: { rate: 400, feedbackEvery: 0 },
     cluster: { workers: 0, redisDir: smallDisk },
     async run({ cluster, acknowledged, producer, expect }) {
       await acknowledged(100)
-      // What else lies on the disk leaves a few hundred KB.
+      // The filler leaves a few hundred KB.
       const free = statfsSync(smallDisk)
       const filler = join(smallDisk, 'filler')
       writeFileSync(filler, Buffer.alloc(Math.max(0, free.bavail * free.bsize - 400_000)))
-      await until('Redis has given up', () => !cluster.redis.running())
+      await until('Redis has exited', () => !cluster.redis.running())
       const { refused } = producer.counts()
       await until('records are refused', () => producer.counts().refused > refused)
       rmSync(filler)
       await cluster.redis.start()
       await acknowledged(100)
-      expect(cluster.gateways[0]!.running(), 'the gateway lives')
+      expect(cluster.gateways[0]!.running(), 'the gateway still runs')
       await cluster.addWorker()
     },
   },
@@ -74,11 +74,11 @@ export const redisStateScenarios: Scenario[] = [
       await keys.config('SET', 'maxmemory', String(Math.round(used / 0.8)))
       const codes = () => history.events.flatMap((one) => (one.is === 'refused' ? [one.code] : []))
       await until('logs are refused', () => codes().includes('queue_full'))
-      // Foreign keys take what is left while frames are in hand.
+      // Redis reaches its limit while frames are in progress.
       cluster.network.workerToClickHouse.set({ holdRequests: true })
       await keys.config('SET', 'maxmemory', String(512 * 1024 ** 2))
       await acknowledged(100)
-      await until('frames are in hand', async () => (await backlogOf(keys)).active > 0)
+      await until('frames are in progress', async () => (await backlogOf(keys)).active > 0)
       const nowUsed = await memoryUsed(keys)
       await keys.config('SET', 'maxmemory', String(nowUsed))
       const [worker] = cluster.workers
@@ -87,22 +87,23 @@ export const redisStateScenarios: Scenario[] = [
       await pause(5_000)
       cluster.network.workerToClickHouse.set()
       await pause(5_000)
-      // Each frame in hand, or still to be taken, fails to be completed, which BullMQ tells about four
-      // times; then to spin would be thousands of lines a second.
+      // No frame can be completed, and BullMQ logs that about four times per frame. A worker that spins
+      // would log thousands of lines a second.
       const errors = worker!.log.length - lines
       const allowed = 10 * 10 + 4 * (waiting + active)
       expect(
         errors < allowed,
         `fewer than 10 errors a second and 4 per frame (${errors} of ${allowed})`,
       )
-      expect(worker!.running(), 'the worker lives')
+      expect(worker!.running(), 'the worker still runs')
       await keys.config('SET', 'maxmemory', String(512 * 1024 ** 2))
       await acknowledged(100)
     },
   },
   {
     id: 'F29',
-    title: 'Redis restarted with an empty volume: not ready, 503, until a person accepts the loss',
+    title:
+      'Redis restarted with an empty volume: not ready, 503, until an operator acknowledges the loss',
     async run({ cluster, acknowledged, issued, producer, expect, dir }) {
       await acknowledged(100)
       cluster.network.gatewayToRedis.set({ refuse: true })
@@ -117,7 +118,7 @@ export const redisStateScenarios: Scenario[] = [
         const ready = await fetch(`${cluster.gateways[0]!.adminUrl()}/readyz`, { signal })
         return (await ready.text()).includes('lost its data')
       })
-      await issued(100) // by then what was under way is answered
+      await issued(100) // by then earlier requests have their responses
       const { acknowledged: before } = producer.counts()
       await issued(500)
       expect(producer.counts().acknowledged === before, 'nothing is accepted')
@@ -126,15 +127,16 @@ export const redisStateScenarios: Scenario[] = [
         () => false,
         () => true,
       )
-      expect(refused, 'the set-up asks a person')
+      expect(refused, 'setup requires an operator')
       await cluster.setUp({ acceptEmptyRedis: true })
       await acknowledged(100)
     },
   },
   {
     id: 'F32',
-    title: 'Redis configured so that it could lose data: the gateway says why and takes nothing',
-    // Those that are repeated until they are accepted must leave clients to send new ones.
+    title:
+      'Redis configured so that it could lose data: the gateway reports why and accepts nothing',
+    // Retries must leave enough clients to send new records.
     load: { rate: 40 },
     async run({ cluster, acknowledged, issued, producer, expect }) {
       await acknowledged(50)
@@ -159,7 +161,7 @@ export const redisStateScenarios: Scenario[] = [
         await gateway!.terminate()
         expect(producer.counts().acknowledged === before, 'nothing is accepted')
         await cluster.keys.config('SET', name, right)
-        await until('the file is written', async () =>
+        await until('the append-only file is rewritten', async () =>
           (await cluster.keys.info('persistence')).includes('aof_rewrite_in_progress:0'),
         )
         await gateway!.start()
@@ -184,7 +186,7 @@ export const redisStateScenarios: Scenario[] = [
       await acknowledged(100)
       const apps = [...cluster.gateways, ...cluster.workers]
       const lines = apps.map(({ log }) => log.length)
-      // Waits until the replica has everything, so that nothing confirmed is lost.
+      // FAILOVER waits until the replica has everything, so nothing confirmed is lost.
       await cluster.keys.call('FAILOVER', 'TO', '127.0.0.1', other.port)
       await until('the old one is a replica', async () =>
         (await cluster.keys.info('replication')).includes('role:slave'),
@@ -193,7 +195,7 @@ export const redisStateScenarios: Scenario[] = [
         const signal = AbortSignal.timeout(5_000)
         return (await fetch(`${cluster.gateways[0]!.adminUrl()}/readyz`, { signal })).text()
       }
-      await until('the gateway says so', async () =>
+      await until('the gateway reports it', async () =>
         (await reasons()).includes('Redis is a replica'),
       )
       expect(!(await cluster.gatewayReady()), 'the gateway is not ready')

@@ -7,17 +7,17 @@ import type { Scenario, Stage } from '../scenario.ts'
 export const redisScenarios: Scenario[] = [
   {
     id: 'F24',
-    title: 'Redis frozen for 10 s: outcome_unknown in time, the repeat makes one record',
+    title: 'Redis frozen for 10 s: outcome_unknown in time, a retry creates no second record',
     async run({ cluster, acknowledged, producer, expect, history }) {
       await acknowledged(100)
       cluster.redis.freeze()
       const { unknown } = producer.counts()
-      await until('answers are unknown', () => producer.counts().unknown > unknown + 10)
+      await until('outcomes are unknown', () => producer.counts().unknown > unknown + 10)
       await pause(4_000)
       cluster.redis.thaw()
       await acknowledged(200)
       const codes = history.events.flatMap((one) => (one.is === 'unknown' ? [one.why] : []))
-      expect(codes.includes('outcome_unknown'), 'some answers are outcome_unknown')
+      expect(codes.includes('outcome_unknown'), 'some responses are outcome_unknown')
     },
   },
   {
@@ -35,7 +35,7 @@ export const redisScenarios: Scenario[] = [
   },
   {
     id: 'F25b',
-    title: 'network to Redis works in one direction only, each for 6 s',
+    title: 'network to Redis works in one direction only, 6 s in each direction',
     async run({ cluster, acknowledged }) {
       for (const network of [{ holdRequests: true }, { holdAnswers: true }]) {
         await acknowledged(100)
@@ -51,7 +51,7 @@ export const redisScenarios: Scenario[] = [
   {
     id: 'F26',
     title:
-      'answer of Redis to an add lost and the connection cut, ten times: 201 all the same, once',
+      'reply of Redis to an add lost and the connection cut, ten times: still 201, stored once',
     async run({ cluster, acknowledged, expect, producer }) {
       for (let round = 0; round < 10; round++) {
         await acknowledged(40)
@@ -80,5 +80,5 @@ export const redisScenarios: Scenario[] = [
 
 function expectNoErrors(producer: Producer, expect: Stage['expect']): void {
   const { refused, unknown } = producer.counts()
-  expect(refused + unknown === 0, `every answer is 201 (refused ${refused}, unknown ${unknown})`)
+  expect(refused + unknown === 0, `every response is 201 (refused ${refused}, unknown ${unknown})`)
 }

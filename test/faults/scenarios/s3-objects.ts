@@ -10,11 +10,11 @@ import type { Scenario } from '../scenario.ts'
 const load = { rate: 60, feedbackEvery: 3 }
 const rounds = 5
 
-/** What becomes of single objects; S3 killed before and after they are stored. */
+/** S3 killed before and after it stores single objects; objects damaged and lost. */
 export const s3ObjectScenarios: Scenario[] = [
   {
     id: 'F43a',
-    title: 'connection to S3 cut after the last byte, before the answer: 201 all the same',
+    title: 'connection to S3 cut after the last byte, before the response: still 201',
     load,
     async run({ cluster, acknowledged, producer, expect }) {
       const { gatewayToS3 } = cluster.network
@@ -28,7 +28,7 @@ export const s3ObjectScenarios: Scenario[] = [
       const { refused, unknown } = producer.counts()
       expect(
         refused + unknown === 0,
-        `every answer is 201 (refused ${refused}, unknown ${unknown})`,
+        `every response is 201 (refused ${refused}, unknown ${unknown})`,
       )
     },
   },
@@ -52,7 +52,7 @@ export const s3ObjectScenarios: Scenario[] = [
   },
   {
     id: 'F43c',
-    title: 'S3 killed after it has stored images, before its answer, five times',
+    title: 'S3 killed after it has stored images, before its response, five times',
     load,
     async run({ cluster, acknowledged, dir }) {
       const { gatewayToS3 } = cluster.network
@@ -72,7 +72,8 @@ export const s3ObjectScenarios: Scenario[] = [
   },
   {
     id: 'F45',
-    title: 'an image damaged and another lost after they were stored: the hash in the row tells',
+    title:
+      'an image damaged and another lost after they were stored: the hashes in the rows reveal both',
     load,
     async run({ cluster, acknowledged, producer, dir, expect }) {
       await acknowledged(100)
@@ -83,7 +84,7 @@ export const s3ObjectScenarios: Scenario[] = [
         await checkAttachments(cluster, await visibleRows(cluster), violations)
         return violations.list().map((one) => one.replace(/ \(.*/, ''))
       }
-      expect((await found()).length === 0, 'all images are whole')
+      expect((await found()).length === 0, 'all images are intact')
       const [damaged, lost] = objectFiles(dir) as [string, string]
       const [first, second] = [readFileSync(damaged), readFileSync(lost)]
       writeFileSync(

@@ -7,11 +7,14 @@ import { blackHole } from '../kit/tcp-proxy.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
 const load = { rate: 100, feedbackEvery: 10 }
-/** Longer than the gateway tries. */
+/** Longer than the gateway retries. */
 const faultMs = 12_000
 
-/** Logs must not notice what happens to the object store. */
-async function logsGoOn(stage: Stage, fault: () => Promise<void> | void): Promise<void> {
+/** Checks that a fault of the object store does not affect logs. */
+async function expectLogsUnaffected(
+  stage: Stage,
+  fault: () => Promise<void> | void,
+): Promise<void> {
   const { history, expect, acknowledged } = stage
   await acknowledged(100)
   const from = history.events.length
@@ -33,14 +36,14 @@ async function logsGoOn(stage: Stage, fault: () => Promise<void> | void): Promis
   expect(logs.size > 100, 'logs were sent during the fault')
 }
 
-/** Every upload is answered with this error. */
-async function answersWith(stage: Stage, status: number, code: string): Promise<void> {
+/** Responds to every upload with this error. */
+async function respondWith(stage: Stage, status: number, code: string): Promise<void> {
   const { cluster } = stage
   const proxy = cluster.network.gatewayToS3
   const concerns = ({ method }: IncomingMessage) => method === 'PUT'
   const fake = await startHttpFake({ target: cluster.s3.port(), concerns })
   stage.later(() => fake.close())
-  await logsGoOn(stage, () => {
+  await expectLogsUnaffected(stage, () => {
     const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>a fake failure</Message></Error>`
     fake.set({ is: 'answered', status, headers: { 'content-type': 'application/xml' }, body })
     proxy.redirect(fake.port)
@@ -56,7 +59,7 @@ export const s3Scenarios: Scenario[] = [
     title: 'S3 killed under load: storage_unavailable, logs unaffected',
     load,
     async run(stage) {
-      await logsGoOn(stage, () => stage.cluster.s3.kill())
+      await expectLogsUnaffected(stage, () => stage.cluster.s3.kill())
       await stage.cluster.s3.start()
       await stage.acknowledged(100)
     },
@@ -66,7 +69,7 @@ export const s3Scenarios: Scenario[] = [
     title: 'S3 frozen under load, logs unaffected',
     load,
     async run(stage) {
-      await logsGoOn(stage, () => stage.cluster.s3.freeze())
+      await expectLogsUnaffected(stage, () => stage.cluster.s3.freeze())
       stage.cluster.s3.thaw()
       await stage.acknowledged(100)
     },
@@ -77,20 +80,20 @@ export const s3Scenarios: Scenario[] = [
     load,
     async run(stage) {
       const { gatewayToS3 } = stage.cluster.network
-      await logsGoOn(stage, () => gatewayToS3.set(blackHole))
+      await expectLogsUnaffected(stage, () => gatewayToS3.set(blackHole))
       gatewayToS3.set()
       await stage.acknowledged(100)
     },
   },
   {
     id: 'F42d',
-    title: 'S3 answers 403, logs unaffected',
+    title: 'S3 responds with 403, logs unaffected',
     load,
     async run(stage) {
       const { cluster } = stage
       const other = await startS3({ dataDir: join(stage.dir, 's3-other'), port: 0 })
       stage.later(() => other.stop())
-      await logsGoOn(stage, () => {
+      await expectLogsUnaffected(stage, () => {
         cluster.network.gatewayToS3.redirect(other.port)
         cluster.network.gatewayToS3.cut()
       })
@@ -101,14 +104,14 @@ export const s3Scenarios: Scenario[] = [
   },
   {
     id: 'F42e',
-    title: 'S3 answers 503 SlowDown, logs unaffected',
+    title: 'S3 responds with 503 SlowDown, logs unaffected',
     load,
-    run: (stage) => answersWith(stage, 503, 'SlowDown'),
+    run: (stage) => respondWith(stage, 503, 'SlowDown'),
   },
   {
     id: 'F44',
     title: 'disk of S3 full (507 XMinioStorageFull), logs unaffected',
     load,
-    run: (stage) => answersWith(stage, 507, 'XMinioStorageFull'),
+    run: (stage) => respondWith(stage, 507, 'XMinioStorageFull'),
   },
 ]

@@ -9,7 +9,7 @@ import { until } from '../kit/until.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 import { hasTaken } from './worker.ts'
 
-/** Halts the only worker in an insert that is stored, until another has done all its frames. */
+/** Halts the only worker during an insert that is already stored, until another completed its frames. */
 async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume(): void }) {
   const { cluster, acknowledged, expect } = stage
   const [halted] = cluster.workers
@@ -18,22 +18,22 @@ async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume()
   const before = await rawRows(cluster)
   await until('its rows are stored', async () => (await rawRows(cluster)) > before)
   halt()
-  const inHand = await framesInHand(cluster.keys)
+  const claimed = await framesInHand(cluster.keys)
   cluster.network.workerToClickHouse.set()
   const other = await cluster.addWorker()
-  await untilDone(cluster.keys, inHand)
+  await untilDone(cluster.keys, claimed)
   resume()
   await until('lost locks are counted', async () => {
     const name = 'intake_frame_locks_lost_total{kind="logs"}'
     return (await cluster.metric(halted!, name)) > 0
   })
   await acknowledged(100)
-  expect(halted!.running() && other.running(), 'both workers live on')
+  expect(halted!.running() && other.running(), 'both workers still run')
 }
 
 const builtWorker = 'worker/dist/worker.js'
 
-/** As an older or newer version might be: each frame is an insert of its own, and none waits. */
+/** Stands in for another version: inserts each frame on its own, without waiting for more. */
 export const otherBuildEdits: Edit[] = [
   { file: builtWorker, find: 'framesMax: 256', replace: 'framesMax: 1' },
   { file: builtWorker, find: 'framesMax: 32', replace: 'framesMax: 1' },
@@ -46,11 +46,11 @@ function otherBuild({ dir, root }: Stage): string {
   return copy
 }
 
-/** More than one worker has the same frames in hand. */
+/** Several workers have claimed the same frames. */
 export const workerOverlapScenarios: Scenario[] = [
   {
     id: 'F16',
-    title: 'a worker frozen in an insert for longer than its lock, while another takes over',
+    title: 'a worker frozen during an insert for longer than its lock, while another takes over',
     run: (stage) =>
       overtake(stage, {
         halt: () => stage.cluster.workers[0]!.freeze(),
@@ -96,7 +96,8 @@ export const workerOverlapScenarios: Scenario[] = [
   },
   {
     id: 'F18',
-    title: 'two builds of the worker with different grouping at once, each killed in an insert',
+    title:
+      'two builds of the worker with different batch sizes at once, each killed during an insert',
     async run(stage) {
       const { cluster, acknowledged, expect } = stage
       const ours = cluster.workers[0]!
@@ -106,14 +107,14 @@ export const workerOverlapScenarios: Scenario[] = [
         (await cluster.metric(worker, 'intake_rows_inserted_total{kind="logs"}')) /
         (await cluster.metric(worker, 'intake_inserts_total{kind="logs"}'))
       const sizes = [await rowsPerInsert(ours), await rowsPerInsert(other)] as const
-      expect(sizes[0] > 2 * sizes[1], `their merges differ (${sizes.join(' and ')} rows)`)
+      expect(sizes[0] > 2 * sizes[1], `their insert batches differ (${sizes.join(' and ')} rows)`)
       for (const killed of [ours, other]) {
         cluster.network.workerToClickHouse.set({ holdAnswers: true })
         await acknowledged(100)
-        const inHand = await framesInHand(cluster.keys)
+        const claimed = await framesInHand(cluster.keys)
         await killed.kill()
         cluster.network.workerToClickHouse.set()
-        await untilDone(cluster.keys, inHand)
+        await untilDone(cluster.keys, claimed)
         await killed.start()
       }
     },

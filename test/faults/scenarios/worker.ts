@@ -4,7 +4,7 @@ import { blackHole } from '../kit/tcp-proxy.ts'
 import { until } from '../kit/until.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** With requests to ClickHouse held: a worker has taken its frames and begun to insert them. */
+/** Resolves when a worker has claimed frames and its insert is held. */
 export const hasTaken = ({ cluster }: Stage) =>
   until('an insert is held', () => cluster.network.workerToClickHouse.requestsHeld() > 0)
 
@@ -12,11 +12,11 @@ export const hasTaken = ({ cluster }: Stage) =>
 export const workerScenarios: Scenario[] = [
   {
     id: 'F12a',
-    title: 'worker killed after Redis has given it frames, before it heard of them',
+    title: 'worker killed after Redis handed out frames, before it received them',
     async run(stage) {
       const { cluster } = stage
       await stage.acknowledged(100)
-      // A worker asks before it takes, so the answers cannot be held from the start.
+      // A worker queries Redis before it claims, so replies cannot be held from the start.
       cluster.network.workerToRedis.set({ latencyMs: 500 })
       const before = await framesInHand(cluster.keys)
       await until('frames are handed out', async () =>
@@ -30,7 +30,7 @@ export const workerScenarios: Scenario[] = [
   },
   {
     id: 'F12',
-    title: 'worker killed with frames in hand, before the insert',
+    title: 'worker killed after it claimed frames, before the insert',
     async run(stage) {
       const { cluster } = stage
       await stage.acknowledged(100)
@@ -45,7 +45,7 @@ export const workerScenarios: Scenario[] = [
   },
   {
     id: 'F13',
-    title: 'worker killed after the insert was stored, before its answer',
+    title: 'worker killed after the insert was stored, before the response',
     async run(stage) {
       const { cluster } = stage
       await stage.acknowledged(50)
@@ -59,12 +59,12 @@ export const workerScenarios: Scenario[] = [
   },
   {
     id: 'F14',
-    title: 'worker killed after the answer to its insert, before the jobs were completed',
+    title: 'worker killed after the response to its insert, before the jobs were completed',
     async run(stage) {
       const { cluster } = stage
       const [worker] = cluster.workers
       await stage.acknowledged(50)
-      // What it has taken it inserts; that it is done reaches Redis no more.
+      // It inserts the frames that it has claimed, but their completion does not reach Redis.
       cluster.network.workerToClickHouse.set(blackHole)
       await hasTaken(stage)
       const inserted = () => cluster.metric(worker!, 'intake_inserts_total{kind="logs"}')
@@ -80,17 +80,17 @@ export const workerScenarios: Scenario[] = [
   },
   {
     id: 'F14b',
-    title: 'worker killed after the jobs were completed, before it heard of that',
+    title: 'worker killed after the jobs were completed, before it received the reply',
     async run(stage) {
       const { cluster } = stage
       await stage.acknowledged(50)
       cluster.network.workerToClickHouse.set(blackHole)
       await hasTaken(stage)
-      const inHand = await framesInHand(cluster.keys)
+      const claimed = await framesInHand(cluster.keys)
       cluster.network.workerToRedis.set({ swallowAnswers: true })
       cluster.network.workerToClickHouse.set()
       await until('jobs are completed', async () => {
-        return (await notDone(cluster.keys, inHand)).length < inHand.length
+        return (await notDone(cluster.keys, claimed)).length < claimed.length
       })
       await cluster.workers[0]!.kill()
       cluster.network.workerToRedis.set()
@@ -111,7 +111,7 @@ export const workerScenarios: Scenario[] = [
       const ids = await framesInHand(keys)
       for (let kills = 1; kills <= 25; kills++) {
         const [worker] = cluster.workers
-        await until('the frames are taken', async () => {
+        await until('the frames are claimed', async () => {
           const active = await framesInHand(keys)
           const locked = await Promise.all(
             ids.map((id) => keys.exists(queueKey('logs', `${id}:lock`))),
@@ -119,14 +119,14 @@ export const workerScenarios: Scenario[] = [
           return ids.every((id) => active.includes(id)) && locked.every((one) => one === 1)
         })
         await worker!.kill()
-        // Time passes: the locks expire, and the frames have been seen without one.
+        // Simulates that time passes: the locks have expired, and the frames are marked as stalled.
         await keys.del(...ids.map((id) => queueKey('logs', `${id}:lock`)))
         await keys.sadd(queueKey('logs', 'stalled'), ...ids)
         await keys.del(queueKey('logs', 'stalled-check'))
         await worker!.start()
       }
       cluster.network.workerToClickHouse.set()
-      stage.expect((await backlogOf(keys)).failed === 0, 'no frame has failed for good')
+      stage.expect((await backlogOf(keys)).failed === 0, 'no frame has failed permanently')
     },
   },
 ]

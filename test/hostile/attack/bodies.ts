@@ -10,11 +10,11 @@ const sender = {
 }
 const members = JSON.stringify(sender).slice(1, -1)
 
-/** A body of `POST /api/log` with these members, written as JSON, besides the required ones. */
+/** A body of `POST /api/log`; `params` and the additional members in `extra` are JSON. */
 export const logText = (params = '{}', extra = '') =>
   `{${members},"log":{"event":"a","params":${params}}${extra}}`
 
-/** A body of `POST /api/log/batch`; the entries are written as JSON. */
+/** A body of `POST /api/log/batch`; the entries are JSON. */
 export const batchText = (entries: string, extra = '') => `{${members},"logs":[${entries}]${extra}}`
 
 /** The same with another device. */
@@ -23,11 +23,11 @@ export const batchOfDevice = (device: unknown, entries: string) =>
 
 export const payloadText = () => `{${members},"feedback":{"text":"a"}}`
 
-/** `text` as often as it fits into `bytes`, with commas between. */
+/** `text` as often as it fits into `bytes`, separated by commas. */
 export const list = (text: string, bytes: number) =>
   `${`${text},`.repeat(Math.max(0, Math.floor(bytes / (text.length + 1)) - 1))}${text}`
 
-/** An object with as many members as fit into `bytes`, each key another one. */
+/** An object with as many distinct members as fit into `bytes`. */
 export function manyMembers(bytes: number, member: (index: number) => string): string {
   const parts: string[] = []
   for (let size = 2, index = 0; size < bytes; index++) {
@@ -38,7 +38,7 @@ export function manyMembers(bytes: number, member: (index: number) => string): s
   return `{${parts.join(',')}}`
 }
 
-/** Text of so many characters that hardly compresses. */
+/** Text of this length that hardly compresses. */
 export const noise = (characters: number) =>
   randomBytes(Math.ceil((characters * 3) / 4))
     .toString('base64')

@@ -1,14 +1,14 @@
 import { connect, type Socket } from 'node:net'
 import type { Attacker } from '../hostile-case.ts'
 
-/** A connection whose failures are no more than its end. Nothing is read unless somebody listens. */
+/** A connection that only closes on errors. Nothing is read without a listener for data. */
 export function dial({ port }: Pick<Attacker, 'port'>): Socket {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => undefined)
   return socket
 }
 
-/** Whether the connection came about. */
+/** Whether the connection was established. */
 export function connected(socket: Socket): Promise<boolean> {
   return new Promise((resolve) => {
     socket.once('connect', () => resolve(true))
@@ -16,7 +16,7 @@ export function connected(socket: Socket): Promise<boolean> {
   })
 }
 
-/** Resolves when the bytes are handed to the system; to false when the connection has ended. */
+/** Resolves when the bytes are handed to the system; to false if the connection has closed. */
 export function written(socket: Socket, bytes: Buffer | string): Promise<boolean> {
   if (socket.destroyed || !socket.writable) return Promise.resolve(false)
   return new Promise((resolve) => {
@@ -29,7 +29,7 @@ export function written(socket: Socket, bytes: Buffer | string): Promise<boolean
   })
 }
 
-/** Resolves when the connection has ended, however. */
+/** Resolves when the connection has closed for any reason. */
 export function ended(socket: Socket): Promise<void> {
   if (socket.closed) return Promise.resolve()
   return new Promise((resolve) => void socket.once('close', () => resolve()))

@@ -6,10 +6,10 @@ const piece = Buffer.alloc(256 * 1024, '1')
 const piecePauseMs = 25
 const lanes = 4
 
-/** `bytesMax` and `openMsMax`: of a connection, what it took and how long it lasted after the response. */
+/** Maxima over the connections: `bytesMax` bytes sent, `openMsMax` time open after the response. */
 export type Endless = Record<'sent' | 'refused' | 'bytesMax' | 'openMsMax', number>
 
-/** Sends a body without an end, up to 10 MB a second per connection, whatever the response. */
+/** Sends endless bodies, up to 10 MB a second per connection, whatever the response. */
 export async function sendEndlessBodies(
   attacker: Attacker,
   options: { header: string; chunked?: boolean },

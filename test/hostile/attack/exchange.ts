@@ -2,23 +2,23 @@ import type { Attacker } from '../hostile-case.ts'
 import { dial } from './connection.ts'
 
 export interface Exchange {
-  /** 0: the connection ended, or the time was over, without a response. */
+  /** 0: the connection closed, or the timeout expired, without a response. */
   status: number
   body: string
   ms: number
-  /** The connection was open, and silent, when the time was over. */
+  /** The connection was still open without a response when the timeout expired. */
   silent: boolean
 }
 
 const headerEnd = '\r\n\r\n'
 
-/** Sends bytes over a connection of their own and reads one response while they are sent. */
+/** Sends bytes over a new connection and reads one response while they are sent. */
 export function exchange(
   attacker: Attacker,
   bytes: Buffer | string,
   options: {
     timeoutMs?: number
-    /** Ends the sending half of the connection. */ halfClose?: boolean
+    /** Closes the sending half of the connection. */ halfClose?: boolean
   } = {},
 ): Promise<Exchange> {
   const { timeoutMs = 35_000, halfClose = false } = options
@@ -29,7 +29,7 @@ export function exchange(
   return new Promise((resolve) => {
     const finish = (silent: boolean) => {
       clearTimeout(timer)
-      // A silent one stays open: SIGTERM must end the gateway all the same.
+      // A silent one stays open: the gateway must exit on SIGTERM nevertheless.
       if (!silent) socket.destroy()
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)
       const body = text.slice(text.indexOf(headerEnd) + headerEnd.length)
@@ -54,8 +54,8 @@ function isWhole(text: string): boolean {
 }
 
 /**
- * What became of a request: 2xx; a 4xx; 429; 503; a 5xx that is documented nowhere; the connection ended
- * without a response; neither within the time.
+ * The outcome of a request, in this order: 2xx; another 4xx; 429; 503; an undocumented 5xx; the
+ * connection closed without a response; neither before the timeout.
  */
 type Outcome = 'accepted' | 'refused' | 'throttled' | 'unavailable' | 'broken' | 'lost' | 'silent'
 export type Tally = Record<'sent' | 'slowestMs' | Outcome, number>
@@ -75,9 +75,9 @@ export function createTally() {
   }
   return {
     tally,
-    /** A request has been sent. */
+    /** Call when a request is sent. */
     start: () => void tally.sent++,
-    /** It has ended. */
+    /** Call when it has an outcome. */
     end(result: Pick<Exchange, 'status' | 'ms' | 'silent'>): void {
       tally.slowestMs = Math.max(tally.slowestMs, result.ms)
       tally[outcomeOf(result)]++

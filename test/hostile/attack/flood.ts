@@ -5,7 +5,7 @@ import { repeat, wait } from './loops.ts'
 
 const timeoutMs = 40_000
 
-/** Sends well-formed requests, the next of a lane when the last one has its response. */
+/** Sends well-formed requests; each lane sends the next one after the response to the last. */
 export async function flood(
   attacker: Attacker,
   options: {
@@ -51,7 +51,7 @@ export async function flood(
       onStatus?.(response.statusCode)
       end({ status: response.statusCode, ms: ms(), silent: false })
     } catch {
-      // What the end of the attack has cut off is no outcome.
+      // A request that the end of the attack aborts does not count.
       if (signal.aborted) return
       end({ status: 0, ms: ms(), silent: ms() >= timeoutMs })
       await wait(100, signal)

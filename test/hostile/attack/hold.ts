@@ -2,19 +2,19 @@ import type { Attacker } from '../hostile-case.ts'
 import { connected, dial, ended, written } from './connection.ts'
 import { aborted, wait } from './loops.ts'
 
-/** As fast as connections are opened: more at once would fill the queue of the listening socket. */
+/** Limits how fast connections are opened: more at once would fill the accept queue. */
 const openedPerStep = 100
 const stepMs = 40
 
-/** `openMax`: connections that were open at the same time. */
+/** `openMax`: the most connections open at the same time. */
 export type Held = Record<'sent' | 'openMax', number>
 
 /**
- * Holds connections open and opens each again a second after its end.
+ * Holds connections open and reopens each a second after it closes.
  *
  * @param options.greeting what each sends first
- * @param options.trickle what each sends once a second from then on, also when the attack is over
- * @param options.givesUp ends a connection as soon as the gateway says something, and opens it again
+ * @param options.trickle what each then sends once a second, also after the attack
+ * @param options.givesUp closes a connection at the first response bytes, and reopens it
  */
 export async function holdConnections(
   attacker: Attacker,

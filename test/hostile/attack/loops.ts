@@ -5,7 +5,7 @@ export async function wait(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/** Runs `work` again and again in each of `lanes`, until `signal` is aborted. */
+/** Runs `work` in a loop in each of `lanes`, until `signal` is aborted. */
 export async function repeat(
   options: { lanes: number; pauseMs?: number; signal: AbortSignal },
   work: (lane: number) => Promise<unknown>,

@@ -5,7 +5,7 @@ import { repeat } from '../attack/loops.ts'
 import { hostileCase } from '../hostile-case.ts'
 
 const entries = 500
-/** So many entries tell what is wrong with them. */
+/** Only this many entries have details of their errors. */
 const detailedMax = 10
 
 interface EntryResult {
@@ -40,9 +40,12 @@ export const badEntries = [
       return { ...tally, ...seen }
     },
     judge(seen, expect) {
-      expect(seen.accepted > 0, 'there are verdicts')
+      expect(seen.accepted > 0, 'there are results')
       expect(seen.bytesMax <= 60_000, `a response has at most 60 KB (${seen.bytesMax})`)
-      expect(seen.detailedMax <= detailedMax, `ten entries have a detail (${seen.detailedMax})`)
+      expect(
+        seen.detailedMax <= detailedMax,
+        `at most ten entries have details (${seen.detailedMax})`,
+      )
       expect(
         seen.withoutCode === 0,
         `every entry has status and code (${seen.withoutCode} lack it)`,

@@ -38,8 +38,8 @@ export const carelessClients = [
         vary: () => ({ 'idempotency-key': randomUUID() }),
       }),
     judge({ accepted, broken, silent }, expect) {
-      expect(accepted > 0, 'some are accepted')
-      expect(broken + silent === 0, `no 500, no silence (${broken + silent})`)
+      expect(accepted > 0, 'some events are accepted')
+      expect(broken + silent === 0, `no 500, no missing response (${broken + silent})`)
     },
   }),
   hostileCase({
@@ -65,7 +65,7 @@ export const carelessClients = [
   }),
   hostileCase({
     id: 'x12',
-    title: 'no key: 300 connections with 15 pipelined requests each, all read, opened again',
+    title: 'no key: 300 connections with 15 pipelined requests each, all read, then reopened',
     sentMin: 10_000,
     async attack(attacker) {
       const burst = Buffer.from(request('POST /api/log', json, '{}').toString().repeat(15))
@@ -97,7 +97,7 @@ export const carelessClients = [
   }),
   hostileCase({
     id: 'x14',
-    title: 'no key: CONNECT, and a reset at once',
+    title: 'no key: CONNECT, then an immediate reset',
     sentMin: 500,
     async attack(attacker) {
       let sent = 0
@@ -126,7 +126,7 @@ export const carelessClients = [
       return tally
     },
     judge({ silent, broken }, expect) {
-      expect(silent === 0, `each connection is ended (${silent} are not)`)
+      expect(silent === 0, `each connection is closed (${silent} are not)`)
       expect(broken === 0, `no 500 (${broken})`)
     },
   }),

@@ -58,7 +58,7 @@ export const costlyBatches = [
   }),
   hostileCase({
     id: 'd14',
-    title: 'one key: batches with 500 ids that repeat and differ in content, four at a time',
+    title: 'one key: batches of 500 entries with the same id and different content, four at a time',
     attack: same({
       lanes: 4,
       path: '/api/log/batch',

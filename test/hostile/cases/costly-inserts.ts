@@ -5,10 +5,10 @@ import { flood } from '../attack/flood.ts'
 import { hostileCase } from '../hostile-case.ts'
 import { gzipped, judge, same } from './costly.ts'
 
-/** An event becomes visible this soon, whatever the worker and ClickHouse have to do for others. */
+/** An event becomes visible within this time, however busy others keep the worker and ClickHouse. */
 const visibleMsMax = 30_000
 
-/** As little of it as a body needs that expands to so many bytes: 200 times its size is allowed. */
+/** Just enough noise for a body that expands to this many bytes: 200 times its size is allowed. */
 const incompressible = (bytes: number) => noise(Math.ceil(bytes / 130))
 
 /** Rows that cost the worker or ClickHouse much more than their bytes on the wire. */
@@ -51,7 +51,7 @@ export const costlyInserts = [
   }),
   hostileCase({
     id: 'w3',
-    title: 'one key: events with 9,000 names of their own in `params`, four at a time',
+    title: 'one key: events with 9,000 unique names in `params`, four at a time',
     visibleMsMax,
     attack: (attacker) =>
       flood(attacker, {

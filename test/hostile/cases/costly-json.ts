@@ -4,13 +4,13 @@ import { batchText, list, logText, manyMembers, noise } from '../attack/bodies.t
 import { hostileCase } from '../hostile-case.ts'
 import { entry, gzipped, judge, same } from './costly.ts'
 
-/** 15 MB of `text` that take 165 KB on the wire: just below what may expand a hundredfold. */
+/** 15 MB of `text` in 165 KB on the wire: just below the limit for expanding a hundredfold. */
 function expanding(text: string): Buffer {
   const content = `,"junk":[${list(text, 15_000_000)}],"pad":"${noise(200_000)}"`
   return gzipSync(batchText(entry, content))
 }
 
-/** An event that is refused in the end, so that no worker has anything to do with it. */
+/** An event that is refused in the end, so that it causes no work for the worker. */
 const bad = (params: string) => logText(params, ',"device_uuid":0')
 
 export const costlyJson = [
@@ -114,7 +114,7 @@ export const costlyJson = [
   }),
   hostileCase({
     id: 'd12',
-    title: 'one key: bad events with 1 MB of keys that are escaped, eight at a time',
+    title: 'one key: bad events with 1 MB of escaped keys, eight at a time',
     attack: same({
       lanes: 8,
       path: '/api/log',

@@ -6,7 +6,7 @@ export const gzipped = { 'content-encoding': 'gzip' }
 /** The smallest entry of a batch. */
 export const entry = '{"event":"a"}'
 
-/** The same body again and again. */
+/** Sends the same body repeatedly. */
 export const same =
   (options: {
     lanes: number
@@ -20,7 +20,7 @@ export const same =
     return flood(attacker, { ...options, body: () => body })
   }
 
-/** Whatever is sent, there is a documented response. */
+/** Every request must have a documented response. */
 export function judge(
   { broken, silent, accepted, refused, unavailable, throttled }: Tally,
   expect: Expect,

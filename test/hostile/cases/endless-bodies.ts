@@ -8,13 +8,16 @@ import { hostileCase, type Expect } from '../hostile-case.ts'
 
 const openMsMax = 5_000
 const bytesMax = 16 * mebibyte
-/** A form may have four images of 10 MiB, a payload of 1 MiB and something around them. */
+/** A form may have four images of 10 MiB, a payload of 1 MiB and some overhead. */
 const formBytesMax = 42 * mebibyte
 
 function judge(seen: Endless, expect: Expect): void {
   expect(seen.refused > 0, 'it is refused')
   expect(seen.bytesMax <= bytesMax, `a connection takes at most 16 MiB (${mib(seen.bytesMax)} MiB)`)
-  expect(seen.openMsMax <= openMsMax, `it ends 5 s after the refusal (${seen.openMsMax} ms)`)
+  expect(
+    seen.openMsMax <= openMsMax,
+    `it is closed within 5 s of the refusal (${seen.openMsMax} ms)`,
+  )
 }
 
 const mib = (bytes: number) => Math.round(bytes / mebibyte)
@@ -23,7 +26,7 @@ const chunked = { 'transfer-encoding': 'chunked' }
 export const endlessBodies = [
   hostileCase({
     id: 'c1',
-    title: 'no key: bodies without an end that go on after the 401',
+    title: 'no key: endless bodies that continue after the 401',
     quick: true,
     attack: (attacker) =>
       sendEndlessBodies(attacker, {
@@ -34,7 +37,7 @@ export const endlessBodies = [
   }),
   hostileCase({
     id: 'c2',
-    title: 'a key: batches without an end that go on after the 413',
+    title: 'a key: endless batches that continue after the 413',
     attack: (attacker) =>
       sendEndlessBodies(attacker, {
         header: head('POST /api/log/batch', {
@@ -48,7 +51,7 @@ export const endlessBodies = [
   }),
   hostileCase({
     id: 'c3',
-    title: 'a key: bodies with a declared length of 100 GB that go on after the 413',
+    title: 'a key: bodies with a declared length of 100 GB that continue after the 413',
     attack: (attacker) =>
       sendEndlessBodies(attacker, {
         header: head('POST /api/log', {
@@ -61,14 +64,14 @@ export const endlessBodies = [
   }),
   hostileCase({
     id: 'c4',
-    title: 'no key: bodies without an end that go on after the 404',
+    title: 'no key: endless bodies that continue after the 404',
     attack: (attacker) =>
       sendEndlessBodies(attacker, { header: head('POST /nothing', chunked), chunked: true }),
     judge,
   }),
   hostileCase({
     id: 'c5',
-    title: 'a key: bodies without an end that go on after the 415',
+    title: 'a key: endless bodies that continue after the 415',
     attack: (attacker) =>
       sendEndlessBodies(attacker, {
         header: head('POST /api/log', {
@@ -82,7 +85,7 @@ export const endlessBodies = [
   }),
   hostileCase({
     id: 'c6',
-    title: 'a key: a form whose file part has no end',
+    title: 'a key: a form with an endless file part',
     attack: (attacker) =>
       sendEndlessBodies(attacker, {
         header:
@@ -92,12 +95,13 @@ export const endlessBodies = [
       }),
     judge(seen, expect) {
       expect(seen.refused > 0, 'it is refused')
-      expect(seen.bytesMax <= formBytesMax + bytesMax, `it ends (${mib(seen.bytesMax)} MiB)`)
+      expect(seen.bytesMax <= formBytesMax + bytesMax, `it is closed (${mib(seen.bytesMax)} MiB)`)
     },
   }),
   hostileCase({
     id: 'c7',
-    title: 'no key: honest clients with a wrong key and 208 KB, who read when all is sent',
+    title:
+      'no key: honest clients with a wrong key and 208 KB that read only after sending everything',
     async attack(attacker) {
       const seen = { sent: 0, responded: 0, lost: 0 }
       await repeat({ lanes: 6, pauseMs: 100, signal: attacker.signal }, async (lane) => {
@@ -122,7 +126,7 @@ export const endlessBodies = [
         trickle: ' ',
       }),
     judge({ sent, openMax }, expect) {
-      expect(sent > openMax, `the gateway ends connections (${sent} opened, ${openMax} at once)`)
+      expect(sent > openMax, `the gateway closes connections (${sent} opened, ${openMax} at once)`)
     },
   }),
 ]

@@ -10,7 +10,7 @@ const part = (header: string, bytes: number) =>
   `--${boundary}\r\n${header}\r\n\r\n${'x'.repeat(bytes)}\r\n`
 const attachment = 'content-disposition: form-data; name="attachments"; filename="a.png"'
 
-/** Sends these forms in turn; each is known in whole to the gateway when its response is awaited. */
+/** Sends these forms in turn; each is sent completely before its response is awaited. */
 function sendForms(options: { lanes: number; bodies: (string | Buffer)[]; pauseMs?: number }) {
   const { lanes, bodies, pauseMs = 200 } = options
   return async (attacker: Attacker): Promise<Tally> => {
@@ -29,7 +29,7 @@ function sendForms(options: { lanes: number; bodies: (string | Buffer)[]; pauseM
 
 function judge({ silent, lost, broken }: Tally, expect: Expect): void {
   expect(silent === 0, `every form has its response within 35 s (${silent} have none)`)
-  expect(lost === 0, `no connection ends without a response (${lost})`)
+  expect(lost === 0, `no connection closes without a response (${lost})`)
   expect(broken === 0, `no 500 (${broken})`)
 }
 
@@ -45,7 +45,8 @@ export const forms = [
   }),
   hostileCase({
     id: 'e2',
-    title: 'one key: forms with such a part at other places: first, twice, unfinished, alone',
+    title:
+      'one key: forms with such a part in other places: first, twice, unfinished, as the only part',
     attack: sendForms({
       lanes: 10,
       bodies: [
@@ -60,8 +61,7 @@ export const forms = [
   }),
   hostileCase({
     id: 'e3',
-    title:
-      'one key: forms without their boundary: other, none at all, only at the end, only a half',
+    title: 'one key: forms with a wrong boundary: another, none, only at the end, only half of it',
     attack: sendForms({
       lanes: 10,
       bodies: [
@@ -89,7 +89,7 @@ export const forms = [
   }),
   hostileCase({
     id: 'e5',
-    title: 'one key: forms of 40 MB with four files that are no images, five at a time',
+    title: 'one key: forms of 40 MB with four files that are not images, five at a time',
     attack: sendForms({
       lanes: 5,
       bodies: [`${payload}${part(attachment, 10 * mebibyte - 1).repeat(4)}${formEnd}`],
@@ -143,7 +143,7 @@ export const forms = [
   }),
 ]
 
-/** A zip entry without sizes, so that its end has to be searched for. */
+/** A zip entry without sizes, so that a parser must search for its end. */
 function searchedArchive(): Buffer {
   const header = Buffer.alloc(30)
   header.write('PK\x03\x04', 'latin1')

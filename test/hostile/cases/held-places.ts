@@ -5,7 +5,7 @@ import { hostileCase, type Attacker } from '../hostile-case.ts'
 
 const batchHead = ({ apiKey }: Attacker) =>
   head('POST /api/log/batch', { ...json, 'x-api-key': apiKey, 'content-length': 4 * mebibyte })
-/** Five of them are 192 MiB, all that forms may hold. */
+/** Five of them declare 192 MiB, the whole budget for forms. */
 const formHead = ({ apiKey }: Attacker) =>
   head('POST /api/feedback', { ...form, 'x-api-key': apiKey, 'content-length': 40_260_000 })
 
@@ -47,7 +47,7 @@ export const heldPlaces = [
   }),
   hostileCase({
     id: 'f5',
-    title: 'one key: 30 batches of 4 MiB and no last byte',
+    title: 'one key: 30 batches of 4 MiB without the last byte',
     attack: (attacker) =>
       holdConnections(attacker, {
         connections: 30,

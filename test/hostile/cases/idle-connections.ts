@@ -3,18 +3,18 @@ import { holdConnections, type Held } from '../attack/hold.ts'
 import { head, json, request } from '../attack/http-text.ts'
 import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
 
-/** A few more than the gateway has room for. */
+/** A few more than the gateway accepts. */
 const connections = 2_050
 
 const holdAll = (greeting: string) => (attacker: Attacker) =>
   holdConnections(attacker, { connections, greeting })
 const judge = ({ openMax }: Held, expect: Expect) =>
-  expect(openMax >= 1_500, `the attack holds most places (${openMax})`)
+  expect(openMax >= 1_500, `the attack holds most connections (${openMax})`)
 
 export const idleConnections = [
   hostileCase({
     id: 'b1',
-    title: 'no key: 2,050 connections, one request each, then silence; opened again when closed',
+    title: 'no key: 2,050 connections, one request each, then silence; reopened when closed',
     quick: true,
     attack: holdAll(head('GET /healthz')),
     judge,
@@ -53,8 +53,7 @@ export const idleConnections = [
   }),
   hostileCase({
     id: 'b6',
-    title:
-      'a key: 2,050 connections that declare 300 KB and send nothing; opened again when closed',
+    title: 'a key: 2,050 connections that declare 300 KB and send nothing; reopened when closed',
     attack: (attacker) =>
       holdConnections(attacker, {
         connections,

@@ -14,7 +14,7 @@ import { slowBodies } from './slow-bodies.ts'
 import { throttledKey } from './throttled-key.ts'
 import { unreadResponses } from './unread-responses.ts'
 
-/** What the innocent sender sees when nobody does anything: what the other cases are compared with. */
+/** No attack: the baseline for the other cases. */
 const nothing: HostileCase = {
   id: 'control',
   title: 'nothing, for comparison',

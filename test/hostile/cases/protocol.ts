@@ -5,7 +5,7 @@ import { head, json, request } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
 import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
 
-/** Sends each of these in turn over a connection of its own. */
+/** Sends each of these in turn over a new connection. */
 function sendInTurn(options: {
   lanes: number
   pauseMs: number
@@ -24,7 +24,7 @@ function sendInTurn(options: {
 }
 
 function judge({ silent, broken, accepted }: Tally, expect: Expect): void {
-  expect(silent === 0, `each is answered or ended within 15 s (${silent} are not)`)
+  expect(silent === 0, `each gets a response or is closed within 15 s (${silent} are not)`)
   expect(broken === 0, `no 500 (${broken})`)
   expect(accepted === 0, `none is accepted (${accepted})`)
 }
@@ -84,13 +84,13 @@ export const protocol = [
       ],
     }),
     judge({ silent, broken }, expect) {
-      expect(silent === 0, `each is answered or ended within 15 s (${silent} are not)`)
+      expect(silent === 0, `each gets a response or is closed within 15 s (${silent} are not)`)
       expect(broken === 0, `no 500 (${broken})`)
     },
   }),
   hostileCase({
     id: 'x5',
-    title: 'one key: smuggled requests: `Content-Length` beside `Transfer-Encoding`, two lengths',
+    title: 'one key: smuggled requests: `Content-Length` with `Transfer-Encoding`, two lengths',
     attack: sendInTurn({
       lanes: 4,
       pauseMs: 50,

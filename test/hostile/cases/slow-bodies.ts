@@ -5,7 +5,7 @@ import { boundary, form, head, json } from '../attack/http-text.ts'
 import { repeat, wait } from '../attack/loops.ts'
 import { hostileCase, type Attacker } from '../hostile-case.ts'
 
-/** A form with one file that starts as a JPEG does. */
+/** A form with one file that starts like a JPEG. */
 function pictureForm(bytes: number): Buffer {
   const dispositions = ['name="payload"', 'name="attachments"; filename="a.jpg"']
   const [payload, attachment] = dispositions.map(
@@ -19,7 +19,7 @@ function pictureForm(bytes: number): Buffer {
   ])
 }
 
-/** Sends at a rate and resolves to the status, 0 when there was none. */
+/** Sends at a limited rate; resolves to the status, 0 if there was none, and the time. */
 async function sendSlowly(
   attacker: Attacker,
   options: { header: string; body: Buffer; bytesPerSecond: number; stepMs: number },
@@ -61,7 +61,7 @@ export const slowBodies = [
       return { sent: 1, ...(await sendSlowly(attacker, options)) }
     },
     judge({ status, ms }, expect) {
-      expect(status === 201, `it goes through (${status} after ${ms} ms)`)
+      expect(status === 201, `it is accepted (${status} after ${ms} ms)`)
     },
   }),
   hostileCase({
@@ -87,8 +87,8 @@ export const slowBodies = [
       return seen
     },
     judge({ timedOut, other, slowestMs }, expect) {
-      expect(other === 0, `each is ended with 408 (${timedOut} are, ${other} are not)`)
-      expect(slowestMs <= 30_000, `20 s after the first ten (${slowestMs} ms)`)
+      expect(other === 0, `each is closed with 408 (${timedOut} are, ${other} are not)`)
+      expect(slowestMs <= 30_000, `at most 30 s after its start (${slowestMs} ms)`)
     },
   }),
 ]

@@ -50,10 +50,7 @@ export const throttledKey = [
     judge({ throttled, accepted, refused, unavailable, silent }, expect) {
       expect(throttled > 0, 'it is throttled')
       const others = accepted + refused + unavailable + silent
-      expect(
-        others === 0,
-        `there is nothing but 429 (${others} others, ${unavailable} of them 503)`,
-      )
+      expect(others === 0, `every response is 429 (${others} are not, ${unavailable} of them 503)`)
     },
   }),
 ]

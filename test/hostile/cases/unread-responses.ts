@@ -6,9 +6,9 @@ import { logText } from '../attack/bodies.ts'
 import { hostileCase, type Attacker } from '../hostile-case.ts'
 
 /**
- * Sends the same request over and over on each connection and never reads a response.
+ * Sends the same request repeatedly on each connection and does not read the responses.
  *
- * @param options.readsBytes so many are read once a second
+ * @param options.readsBytes how many bytes each connection reads once a second; default: none
  */
 async function sendUnread(
   attacker: Attacker,
@@ -56,7 +56,7 @@ export const unreadResponses = [
   }),
   hostileCase({
     id: 'a3',
-    title: 'no key: five more such connections every half second, the earlier ones stay unread',
+    title: 'no key: five more such connections every half second; the earlier ones stay unread',
     memoryMiBMax: 500,
     async attack(attacker) {
       let sent = 0
@@ -108,7 +108,7 @@ export const unreadResponses = [
     attack: (attacker) =>
       flood(attacker, { lanes: 16, method: 'GET', path: '/openapi.json', body: () => '' }),
     judge: ({ broken, silent }, expect) =>
-      expect(broken + silent === 0, `no 500, no silence (${broken + silent})`),
+      expect(broken + silent === 0, `no 500, no missing response (${broken + silent})`),
   }),
   hostileCase({
     id: 'a8',
