@@ -71,7 +71,8 @@ async function start({ clone, env, log }) {
   try {
     const [send, , , query] = await curlLines(stack)
     const sent = shell(send)
-    if (!sent.includes('successfully created')) throw new Error(`unexpected response to the event: ${sent}`)
+    if (!sent.includes('successfully created'))
+      throw new Error(`unexpected response to the event: ${sent}`)
     const until = performance.now() + visibleMs
     while (!shell(query).includes('screen_view')) {
       if (performance.now() > until) throw new Error(`no row within ${visibleMs} ms`)
