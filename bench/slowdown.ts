@@ -15,4 +15,4 @@ export function slowdownOf(bare: readonly Pick<Round, 'cpuPerEvent'>[]): number 
 
 /** For the method text of a suite with such a limit. */
 export const slowdownMethod = `The limit in units of time is from measurements in which \`bare\` took ${referenceBareMicros} µs of CPU per event. Here
-it is multiplied by the slowdown: what \`bare\` takes in rounds of this suite, divided by that.`
+it is multiplied by the slowdown: what \`bare\` takes in rounds of this suite, divided by ${referenceBareMicros} µs.`

@@ -24,7 +24,7 @@ rows are visible and all processes are idle.
 **One after the other**: the worker is frozen during the load and drains everything after it. \`bare\` has
 neither a worker nor ClickHouse beside it, and their effect on the processor caches is not a cost of a
 gateway on a separate machine, so the limits apply to these rounds. Both count all work, but a worker that
-drains a backlog makes larger insert batches than one that keeps up; so does that of \`naive\`.`
+drains a backlog makes larger insert batches than one that keeps up. The same holds for \`naive\`.`
 
 /** Events per second and CPU per event of every variant. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
