@@ -1,26 +1,26 @@
 import { availableParallelism } from 'node:os'
 import { readMachineCpu, readProcessCpu } from './cpu.ts'
 
-/** Who uses CPU. */
+/** The components that use CPU. */
 export const parts = ['gateway', 'redis', 'worker', 'clickhouse', 'load', 'other'] as const
 export type Part = (typeof parts)[number]
 
-/** CPU seconds by part. */
+/** CPU seconds by component. */
 export type CpuByPart = Record<Part, number>
 
 export interface Account {
-  /** Seconds that passed. */
+  /** Elapsed seconds. */
   elapsed: number
   cpu: CpuByPart
-  /** Share of all processors that was used by anything but the bench, from 0 to 1. */
+  /** Share of all processors that other programs used, from 0 to 1. */
   foreignShare: number
 }
 
 /**
- * Opens an account of the CPU that is used from now on.
+ * Accounts for the CPU that is used from now on.
  *
- * @param pids what others than these use is foreign
- * @returns `read` tells what was used until now
+ * @param pids the use of all other processes is foreign
+ * @returns `read` reports what has been used until now
  */
 export function openAccount(pids: Record<Part, number[]>): { read(): Account } {
   const begin = readUsed(pids)

@@ -12,7 +12,7 @@ import { requireExact, visibleDigest } from './visible.ts'
 
 export const backlogConnections = 64
 
-/** Events that wait in Redis, and what one of them takes there, in bytes. */
+/** Events that wait in Redis, and the bytes that one of them takes there. */
 export interface Buffered {
   load: LoadResult
   memoryPerEvent: number
@@ -21,7 +21,7 @@ export interface Buffered {
   loadCpuPerEvent: number
 }
 
-/** How the backlog went. */
+/** How a backlog drained. */
 export interface Drain {
   /** From the call until the first row, in seconds. */
   firstRowSeconds: number
@@ -31,8 +31,8 @@ export interface Drain {
   /** Microseconds of CPU per event, from the call until the processes are at rest. */
   cpu: { worker: number; redis: number; clickhouse: number }
   /**
-   * Microseconds of the worker's CPU per event while it has its hands full: from the first row until
-   * seven tenths are visible. Meanwhile it takes as many as it completes.
+   * Microseconds of the worker's CPU per event at saturation: from the first row until seven tenths
+   * are visible. During this time it claims as many frames as it completes.
    */
   saturatedWorkerCpu: number
   /** Share of all processors, from the call until the last row. */
@@ -45,7 +45,7 @@ export interface Drain {
 
 const saturatedShare = 0.7
 
-/** Sends events that stay in Redis, and tells how much it has grown. */
+/** Sends events that stay in Redis, and measures how much it has grown. */
 export async function buffer(
   bench: Bench,
   variant: Variant,
@@ -82,7 +82,7 @@ async function redisSize({ services }: Bench): Promise<{ memory: number; file: n
   return { memory: field('used_memory'), file: field('aof_current_size') }
 }
 
-/** Sends events that stay in Redis because the workers are frozen; then these are let go. */
+/** Sends events that stay in Redis because the workers are frozen; then thaws the workers. */
 export async function bufferBehindFrozenWorkers(
   bench: Bench,
   intake: Variant,
@@ -96,7 +96,7 @@ export async function bufferBehindFrozenWorkers(
   }
 }
 
-/** Waits until every event of the load is visible, and tells what that took. */
+/** Waits until every event of the load is visible, and measures what that took. */
 export async function drain(bench: Bench, intake: Variant, load: LoadResult): Promise<Drain> {
   const { services } = bench
   const begin = performance.now()

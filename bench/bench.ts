@@ -8,22 +8,22 @@ import { startServices, withOwnRedis, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
 
 export interface BenchOptions extends RoundsOptions {
-  /** Fewer events where their number is not a matter of time: to see that it works. */
+  /** Fewer events where their number does not depend on time: to see that it works. */
   quick: boolean
-  /** Of each variant where there is a requirement on the comparison; some suites have their own number. */
+  /** Per variant in comparisons with a limit; some suites have their own number. */
   rounds: number
   /** Length of the load in a round. */
   seconds: number
-  /** Of each kind of load on a variant; half of it where there is no requirement. */
+  /** Per kind of load on a variant; half of it where there is no limit. */
   warmUpSeconds: number
-  /** That the capacity suite compares. */
+  /** The variants that the capacity suite compares. */
   variants: readonly VariantName[]
   soakMinutes: number
   /** Folder for CPU profiles of our own processes. */
   profileDir: string | undefined
 }
 
-/** All that a suite needs: services, load, what runs, and how long to measure. */
+/** What a suite needs: services, load, variants, and how long to measure. */
 export interface Bench {
   options: BenchOptions
   services: Services
@@ -31,13 +31,13 @@ export interface Bench {
   owner: Owner
   dataDir: string
   rounds: Rounds
-  /** Builds it at the first call. */
+  /** Builds the peer at the first call. */
   peer(): Promise<Peer>
-  /** Starts a variant; it runs until it is stopped or the bench ends. */
+  /** Starts a variant, which runs until it is stopped or the bench ends. */
   start(name: VariantName, size?: { gateways?: number; workers?: number }): Promise<Variant>
-  /** The same with an empty Redis of this size, in Redis's own notation, for what is started from it. */
+  /** The same bench with another, empty Redis of this size (in Redis notation). */
   withRedis(maxmemory: string): Promise<Bench>
-  /** Tells the person who waits. */
+  /** Prints progress. */
   say(sentence: string): void
 }
 

@@ -1,9 +1,9 @@
 import type { CpuByPart } from './accounting.ts'
 
-/** Microseconds of CPU per event of each variant, measured in one turn. */
+/** CPU microseconds per event of each variant, measured in one turn. */
 export type Costs = ReadonlyMap<string, CpuByPart>
 
-/** Cost of one variant as a multiple of another's, with the limit that Intake sets itself. */
+/** Cost of one variant as a multiple of another's, with the limit for Intake. */
 export interface CostRatio {
   /** Number of the requirement in the report. */
   item: string
@@ -13,16 +13,16 @@ export interface CostRatio {
   limit: number
 }
 
-/** Everything but ClickHouse and the load generator: what receiving and queueing takes. */
+/** The cost of receiving and queueing: without ClickHouse and the load generator. */
 const ownCost = ({ gateway, redis, worker }: CpuByPart) => gateway + redis + worker
 
-/** Multiples of the costs of `bare` and `naive` in the same turn; undefined where one is missing. */
+/** Multiples of the costs of `bare` and `naive` in the same turn; undefined if one is missing. */
 export interface Multiples {
-  /** Gateway ÷ that of `bare`. */
+  /** Gateway ÷ gateway of `bare`. */
   gateway: number | undefined
-  /** Gateway and Redis ÷ those of `naive`. */
+  /** Gateway and Redis ÷ gateway and Redis of `naive`. */
   gatewayAndRedis: number | undefined
-  /** All that is beyond the gateway of `bare` ÷ all that is in `naive`. */
+  /** All cost beyond the gateway of `bare` ÷ the same for `naive`. */
   beyondBare: number | undefined
 }
 
@@ -37,7 +37,7 @@ export function multiplesOf(name: string, costs: Costs): Multiples {
   }
 }
 
-/** The requirements on these costs for which the variants were measured. */
+/** The ratios with limits, as far as their variants were measured. */
 export function capacityRatios(turns: readonly Costs[]): CostRatio[] {
   const valuesOf = (pick: keyof Multiples) =>
     turns.flatMap((costs) => multiplesOf('intake', costs)[pick] ?? [])
@@ -56,7 +56,7 @@ export function capacityRatios(turns: readonly Costs[]): CostRatio[] {
     },
     {
       item: '2',
-      what: 'Queue overhead (all that is beyond bare) ÷ naive',
+      what: 'Queue overhead (all cost beyond bare) ÷ naive',
       values: valuesOf('beyondBare'),
       limit: 1 / 8,
     },

@@ -1,4 +1,4 @@
-/** What identifies a set of ids: equal sets have equal digests, other sets almost never. */
+/** Identifies a set of ids: equal sets have equal digests, different sets almost never. */
 export interface IdDigest {
   count: number
   distinct: number
@@ -16,6 +16,6 @@ export function digestIds(ids: readonly string[]): IdDigest {
   }
 }
 
-/** The same digest, computed by ClickHouse from the rows that a query sees. */
+/** The same digest, computed by ClickHouse over the rows of a query. */
 export const digestSql = `count() AS count, uniqExact(id) AS distinct,
   toString(sum(reinterpretAsUInt64(reverse(substring(unhex(replaceAll(toString(id), '-', '')), 9, 8))))) AS checksum`

@@ -1,12 +1,12 @@
 import { createRandom } from './random.ts'
 import { appVersions, locales, models, networks, screens, type Model } from './vocabulary.ts'
 
-/** The sizes of a request body that are measured, in bytes; each event comes within 10 %. */
+/** The measured sizes of a request body, in bytes; each event is within 10 %. */
 export const bodySizes = [400, 1_300, 4_000, 16_000] as const
 export type BodySize = (typeof bodySizes)[number]
 export const defaultBodySize: BodySize = 1_300
 
-/** Distinct events; many more than one frame or one window of gzip (32 KiB) holds. */
+/** Distinct events; many more than fit into a frame or a window of gzip (32 KiB). */
 const corpusEvents = 1_024
 
 export interface LogBody {
@@ -17,7 +17,7 @@ export interface LogBody {
   log: { event: string; params: Record<string, unknown> }
 }
 
-/** Distinct, realistic log events of about `size` bytes each. The same seed, the same events. */
+/** Distinct, realistic log events of about `size` bytes each. The same seed gives the same events. */
 export function createCorpus(options: { size: BodySize; seed: number }): LogBody[] {
   const { size, seed } = options
   const random = createRandom(seed)
@@ -45,7 +45,7 @@ function createEvent(random: () => number, size: BodySize): LogBody {
       network: pick(random, networks),
     })
   }
-  // One more entry as long as the size is not reached; most of what large events hold is a trail.
+  // Adds entries until the size is reached; large events consist mostly of a trail.
   const trail: unknown[] = []
   for (let next = 0; bytesOf(body) < size * 0.95; next++) {
     const extra = extras[next]
@@ -97,7 +97,7 @@ function smallDevice(random: () => number, model: Model): Record<string, unknown
   }
 }
 
-/** Every documented field, and one that is not. */
+/** Every documented field, and one undocumented. */
 function fullDevice(random: () => number, model: Model): Record<string, unknown> {
   const version = pick(random, model.versions)
   const incremental = `${model.build}.${integer(random, 1, 30)}`

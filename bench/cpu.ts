@@ -4,17 +4,17 @@ import { readFileSync } from 'node:fs'
 const ticksPerSecond = 100
 
 /**
- * CPU seconds that a process has used since it began, in user and kernel mode, by all its threads,
- * those that have ended included.
+ * CPU seconds that a process has used since its start, in user and kernel mode, by all its threads,
+ * including ended ones.
  */
 export function readProcessCpu(pid: number): number {
   return parseProcessStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 }
 
-/** @param stat the text of `/proc/<pid>/stat`; the name in it may hold blanks and parentheses */
+/** @param stat the text of `/proc/<pid>/stat`; the name in it may contain blanks and parentheses */
 export function parseProcessStat(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  // Fields 14 and 15 of proc(5); the name was field 2.
+  // Fields 14 and 15 of proc(5); the name is field 2.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 
@@ -41,11 +41,11 @@ export function parseMachineStat(stat: string): MachineCpu {
   }
 }
 
-/** Bytes of memory that a process has resident; undefined when it has ended. */
+/** Resident memory of a process in bytes; undefined if it has exited. */
 export function readResidentBytes(pid: number): number | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    // One that has ended and was not collected has no such line.
+    // A zombie has no such line.
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
     return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
   } catch (error) {

@@ -7,15 +7,15 @@ import { openAccount } from './accounting.ts'
 import { pidsOf, untilAtRest } from './measure.ts'
 import type { Variant } from './variants.ts'
 
-/** What ClickHouse needs when nothing is between. */
+/** The cost of inserting directly into ClickHouse. */
 export interface DirectInsert {
   /** Microseconds of ClickHouse's CPU, merges included. */
   cpuPerRow: number
-  /** One insert after the other. */
+  /** Sequential inserts. */
   rowsPerSecond: number
-  /** Share of all processors that others used meanwhile, from 0 to 1. */
+  /** Share of all processors that other programs used meanwhile, from 0 to 1. */
   foreignShare: number
-  /** Microseconds of CPU per row that was made for it, just before. */
+  /** Microseconds of CPU to create a row, just before. */
   cpuPerEvent: { load: number }
 }
 
@@ -24,7 +24,7 @@ const rowsPerInsert = 5_000
 /**
  * Inserts rows of the default size into our own table, as one gzip member per insert.
  *
- * @param intake is at rest meanwhile
+ * @param intake is idle meanwhile
  */
 export async function insertDirectly(
   bench: Bench,
@@ -57,7 +57,7 @@ export async function insertDirectly(
 
 const corpus = createCorpus({ size: defaultBodySize, seed: 4 })
 
-/** The ids count up, and so compress better than those of the product. */
+/** The ids are consecutive, so they compress better than those of the product. */
 function gzipRows(): Buffer {
   const lines = Array.from({ length: rowsPerInsert }, (_, index) => {
     const body = corpus[index % corpus.length] as (typeof corpus)[number]

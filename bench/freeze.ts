@@ -1,6 +1,6 @@
 import type { AppProcess } from './process.ts'
 
-/** Stops processes where they are: they use no CPU and answer nobody until `thaw`. */
+/** Stops processes with SIGSTOP: they use no CPU and do not respond until `thaw`. */
 export function freeze(processes: readonly AppProcess[]): void {
   for (const { pid } of processes) process.kill(pid, 'SIGSTOP')
 }
@@ -10,7 +10,7 @@ export function thaw(processes: readonly AppProcess[]): void {
     try {
       process.kill(pid, 'SIGCONT')
     } catch (error) {
-      // One that has ended is missed by whoever waits for it.
+      // A process that has exited is detected where its work is awaited.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
     }
   }

@@ -1,13 +1,13 @@
-// A fast look at what an event costs: Intake against `bare` and `naive` in one run, so that the speed
-// of the machine does not matter. Prints one line per ratio; exit code 1 when one is beyond its
-// margin. It finds a path that has become much dearer, not a few percent: those are for `npm run bench`.
+// A quick check of the cost of an event: Intake against `bare` and `naive` in one run, so that the speed
+// of the machine does not matter. Prints one line per ratio; exits with 1 if one exceeds its limit with
+// margin. It finds a path that has become much more expensive; for a few percent use `npm run bench`.
 import { openBench, type BenchOptions } from './bench.ts'
 import { capacityRatios } from './capacity-ratios.ts'
 import { withOwner } from './owner.ts'
 import { median } from './statistics.ts'
 import { measureCosts } from './suites/capacity.ts'
 
-/** How far beyond its limit a ratio may be: rounds are short, and others may use the machine. */
+/** How far a ratio may exceed its limit: rounds are short, and other programs may be running. */
 const margin = 1.6
 
 try {
@@ -18,7 +18,7 @@ try {
       seconds: 1.5,
       warmUpSeconds: 4,
       variants: ['intake', 'bare', 'naive'],
-      // A ratio of CPU times is good enough here when others are busy too.
+      // Ratios of CPU times are accurate enough here, even on a busy machine.
       foreignShareMax: 1,
       slownessMax: Infinity,
       repetitions: 0,

@@ -9,7 +9,7 @@ import { untilRows } from './rows-over-time.ts'
 import type { Variant } from './variants.ts'
 import { requireExact, visibleDigest } from './visible.ts'
 
-/** One load on one variant, from the first request until its rows are visible and nothing works. */
+/** One load on one variant, from the first request until its rows are visible and all is idle. */
 export interface Round {
   variant: string
   events: number
@@ -17,7 +17,7 @@ export interface Round {
   seconds: number
   /** Events acknowledged per second of the load. */
   acceptedPerSecond: number
-  /** Events per second from the first request until the last row was visible; NaN: nothing is stored. */
+  /** Events per second from the first request until the last row was visible; NaN if nothing is stored. */
   deliveredPerSecond: number
   /** Microseconds of CPU per acknowledged event. */
   cpuPerEvent: CpuByPart
@@ -27,13 +27,13 @@ export interface Round {
 
 /**
  * Puts a load on a variant and waits until every acknowledged event is visible and the processes are
- * at rest, so that what they put off (completions, merges) is in the account. Then empties the
- * table, so that no round meets what an earlier one has left.
+ * idle, so that postponed work (completions, merges) is accounted for. Then empties the table, so that
+ * rounds do not affect each other.
  *
- * @param options.workersLater the workers are frozen during the load and let go after it, so that what
- * they and ClickHouse do takes nothing away from what the gateway does
- * @throws {NotExactError} when the rows visible are not exactly the events acknowledged
- * @throws when a request failed
+ * @param options.workersLater freezes the workers during the load, so that they and ClickHouse take no
+ * CPU from the gateway
+ * @throws {NotExactError} if the visible rows are not exactly the acknowledged events
+ * @throws if a request failed
  */
 export async function measureRound(
   bench: Bench,
@@ -87,7 +87,7 @@ function tableOf({ database }: Variant, { requests }: Demand): string | undefine
   return `${database}.${requests.kind === 'feedback' ? 'feedback_raw' : 'logs_raw'}`
 }
 
-/** The processes that a load on this variant puts to work, by part. */
+/** The processes that a load on this variant uses, by component. */
 export function pidsOf(bench: Bench, variant: Variant): Record<Part, number[]> {
   const { services, generator } = bench
   return {
@@ -106,11 +106,11 @@ export function requireNoFailure(what: string, { failures }: LoadResult): void {
 }
 
 const restWindowMs = 200
-/** Of one processor; a Redis client's polling and ClickHouse's own upkeep stay below it. */
+/** Of one processor; polling by Redis clients and ClickHouse's background work stay below it. */
 const restShare = 0.1
 const restMs = 8_000
 
-/** Resolves when the processes together have used next to no CPU for a moment; says so after 8 s. */
+/** Resolves when the processes have used almost no CPU for a moment; gives up after 8 s and says so. */
 export async function untilAtRest(bench: Bench, pids: number[]): Promise<void> {
   const deadline = performance.now() + restMs
   const used = () => pids.reduce((sum, pid) => sum + readProcessCpu(pid), 0)
@@ -121,5 +121,5 @@ export async function untilAtRest(bench: Bench, pids: number[]): Promise<void> {
     if (now - before <= (restShare * restWindowMs) / 1_000) return
     before = now
   }
-  bench.say(`still at work after ${restMs} ms: what is done from now on is in no account`)
+  bench.say(`still busy after ${restMs} ms: CPU used from now on is not counted`)
 }

@@ -9,34 +9,34 @@ export interface RunOptions {
   wanted: string[]
   /** Write the report to `bench/results`. */
   save: boolean
-  /** Of the report: `latest` when all suites run. */
+  /** Name of the report: `latest` when all suites run. */
   name: string
 }
 
-/** What was asked for makes no sense; the message is for the person who asked. */
+/** An invalid option; the message is shown to the user. */
 export class OptionError extends Error {
   override name = 'OptionError'
 }
 
-/** @throws {OptionError} when a suite, a variant or a number makes no sense */
+/** @throws {OptionError} if a suite, a variant or a number is invalid */
 export function readOptions(args: string[]): RunOptions {
   const { values } = parseArgs({
     args,
     options: {
-      /** Which suites, by comma. */
+      /** Suites, separated by commas. */
       suite: { type: 'string', default: defaultSuites.join(',') },
-      /** Which variants the capacity suite compares, by comma. */
+      /** Variants that the capacity suite compares, separated by commas. */
       variants: { type: 'string', default: variantNames.join(',') },
       rounds: { type: 'string' },
       /** Length of the load in a round. */
       seconds: { type: 'string' },
       /** Short rounds and few events: to see that it works, not to measure. */
       quick: { type: 'boolean', default: false },
-      /** Percent of all processors that others may use during a round. */
+      /** Percent of all processors that other programs may use during a round. */
       'foreign-max': { type: 'string', default: '6' },
-      /** How many times as slow as in the fastest round of the same kind the machine may be. */
+      /** Maximum slowness of the machine, relative to the fastest round of the same kind. */
       'slowness-max': { type: 'string', default: '1.2' },
-      /** How many disturbed turns a suite measures again. */
+      /** How many disturbed turns a suite repeats. */
       repetitions: { type: 'string', default: '1' },
       /** Length of the soak. */
       minutes: { type: 'string', default: '10' },

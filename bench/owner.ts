@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Ends everything that was started, in reverse order, once: at the end, on failure, on a signal. */
+/** Stops everything that was started, in reverse order, once: at the end, on failure, on a signal. */
 export interface Owner {
   add(end: () => Promise<unknown>): void
-  /** Aborted when the end has begun: what is being started gives up. */
+  /** Aborted when stopping begins, so that pending starts give up. */
   signal: AbortSignal
   end(): Promise<void>
 }
@@ -33,8 +33,8 @@ export function createOwner(): Owner {
 }
 
 /**
- * Runs `work` with an owner that is ended afterwards, also on Ctrl-C, SIGTERM and when the terminal is
- * closed, and with an empty directory that goes after everything else.
+ * Runs `work` with an owner that is ended afterwards, also on Ctrl-C, SIGTERM and when the terminal
+ * closes, and with an empty directory that is removed last.
  */
 export async function withOwner<T>(
   work: (owner: Owner, dataDir: string) => Promise<T>,

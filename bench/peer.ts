@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-/** A peer from outside: Benthos, as a program, or why there is none. */
+/** A third-party peer: the Benthos program, or why there is none. */
 export type Peer = { program: string; config: string } | { leftOut: string }
 
 const sources = fileURLToPath(new URL('../peer/', import.meta.url))
@@ -13,7 +13,7 @@ const cacheDir = fileURLToPath(new URL('../.cache/', import.meta.url))
 const buildMs = 480_000
 const run = promisify(execFile)
 
-/** Builds Benthos where Go is present, once: about two minutes. */
+/** Builds Benthos once, if Go is present; takes about two minutes. */
 export async function buildPeer(options: {
   say: (sentence: string) => void
   signal: AbortSignal
@@ -48,7 +48,7 @@ export async function buildPeer(options: {
   }
 }
 
-/** What the program has printed; the message of the error begins with the whole command. */
+/** The last line of stderr: the message of the error starts with the whole command. */
 function reasonOf(error: unknown): string {
   const { stderr, code } = error as { stderr?: string; code?: string | number }
   return stderr?.trim().split('\n').at(-1) || String(code)

@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Owner } from './owner.ts'
 
-/** A gateway or a worker, ours or an anchor's, as a process of its own. */
+/** The process of a gateway or a worker, ours or an anchor's. */
 export interface AppProcess {
   name: string
   pid: number
@@ -15,12 +15,12 @@ export interface AppProcess {
 interface StartOptions {
   name: string
   env: Record<string, string>
-  /** Receives everything it prints. */
+  /** Receives its output. */
   logFile: string
   owner: Owner
 }
 
-/** Ends the process, frozen or not, when the one that started it is gone, however that went. */
+/** Kills the process, frozen or not, when its parent is gone for any reason. */
 const leash = ['--pdeathsig', 'KILL']
 const startMs = 30_000
 const stopMs = 15_000
@@ -74,10 +74,10 @@ export async function startProcess(
       })
     }
   })
-  void exited.then(() => log.end()).catch(() => undefined) // `ended` tells
+  void exited.then(() => log.end()).catch(() => undefined) // `ended` reports it
   const timer = setTimeout(() => child.kill('SIGKILL'), startMs)
   const ended = exited.then(() => {
-    throw new Error(`${name} ended before it was up:\n${lastLines.join('\n')}`)
+    throw new Error(`${name} exited before it was up:\n${lastLines.join('\n')}`)
   })
   await Promise.race([isUp, ended]).finally(() => clearTimeout(timer))
   return { name, pid: child.pid as number, stop }

@@ -1,10 +1,10 @@
 import type { Redis } from '@intake/redis'
 
-/** What the idempotency keys of logs take in Redis. */
+/** The memory that idempotency keys of logs take in Redis. */
 export interface ReservationKeys {
   buckets: number
   reservations: number
-  /** Of the buckets, as `MEMORY USAGE` tells. */
+  /** Of the buckets, by `MEMORY USAGE`. */
   bytes: number
   /** Hashes that count reservations by API key. */
   counters: number
@@ -31,7 +31,7 @@ export async function readReservations(redis: Redis): Promise<ReservationKeys> {
   return found
 }
 
-/** In bytes: now, and the most since Redis began. */
+/** In bytes: now, and the maximum since Redis started. */
 export async function readMemory(redis: Redis): Promise<{ used: number; peak: number }> {
   const info = await redis.info('memory')
   const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1])

@@ -6,7 +6,7 @@ export interface ResidentSample {
   mebibytes: number
 }
 
-/** Reads the resident memory of a process in regular intervals while `work` goes on. */
+/** Samples the resident memory of a process at regular intervals while `work` runs. */
 export async function watchResident<T>(
   { pid, everyMs }: { pid: number; everyMs: number },
   work: () => Promise<T>,
@@ -15,7 +15,7 @@ export async function watchResident<T>(
   const begin = performance.now()
   const read = () => {
     const bytes = readResidentBytes(pid)
-    // A process that has ended has none; that it has is for the work to notice.
+    // The process has exited; `work` detects that.
     if (bytes === undefined) return
     samples.push({
       seconds: (performance.now() - begin) / 1_000,

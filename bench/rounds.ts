@@ -1,6 +1,6 @@
 import { median } from './statistics.ts'
 
-/** Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine meets all alike. */
+/** Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine affects all alike. */
 export function abbaOrder<T>(items: readonly T[], turns: number): T[] {
   return Array.from({ length: turns }, (_, turn) => inTurn(items, turn)).flat()
 }
@@ -8,7 +8,7 @@ export function abbaOrder<T>(items: readonly T[], turns: number): T[] {
 const inTurn = <T>(items: readonly T[], turn: number): readonly T[] =>
   turn % 2 === 0 ? items : items.toReversed()
 
-/** Measures each, once. */
+/** Measures each item once. */
 export async function measureEach<T, M>(
   order: readonly T[],
   measure: (item: T) => Promise<M>,
@@ -18,48 +18,48 @@ export async function measureEach<T, M>(
   return measured
 }
 
-/** What a measurement must tell so that it can be measured again. */
+/** What a measurement must report so that it can be judged as disturbed. */
 export interface Disturbance {
-  /** Share of all processors that others used meanwhile, from 0 to 1. */
+  /** Share of all processors that other programs used meanwhile, from 0 to 1. */
   foreignShare: number
   /**
-   * Of what makes the load, in microseconds. It does much the same for every event of an item, so it
-   * tells how fast the machine was.
+   * CPU of the load generator in microseconds. It does much the same for every event of an item, so it
+   * shows how fast the machine was.
    */
   cpuPerEvent?: { load: number }
 }
 
-/** How much a round may be disturbed before its turn is measured again, or it counts as disturbed. */
+/** Limits above which a round counts as disturbed. */
 export interface DisturbanceLimits {
-  /** Share of all processors that others may use meanwhile, from 0 to 1. */
+  /** Share of all processors that other programs may use meanwhile, from 0 to 1. */
   foreignShareMax: number
-  /** The load generator's CPU per event, as a multiple of the least of the same item. */
+  /** The load generator's CPU per event, as a multiple of the minimum for the same item. */
   slownessMax: number
 }
 
 export interface RoundsOptions extends DisturbanceLimits {
-  /** How many disturbed turns are measured again, of all that are measured together. */
+  /** How many disturbed turns are repeated per call of `measure`. */
   repetitions: number
 }
 
-/** How quiet the machine was in the rounds on which there is a requirement. */
+/** How quiet the machine was in the rounds with a limit. */
 export interface RoundsSummary {
   /** Rounds that count. */
   rounds: number
   /** Those of them that were disturbed. */
   disturbed: number
-  /** Rounds of further tries, whether they count or not. */
+  /** Rounds of repetitions, whether they count or not. */
   repeated: number
-  /** The load generator's CPU per event, as a multiple of the least of the same item. */
+  /** The load generator's CPU per event, as a multiple of the minimum for the same item. */
   slowness: { median: number; max: number }
 }
 
 export interface Rounds {
   /**
-   * Measures all items in turn, ABBA, and then again the turns that were disturbed the most, as often
-   * as `repetitions` allows: so a run ends in time on a machine that is never quiet. A turn is repeated
-   * as a whole, because what is compared must have met the same machine. Of several tries of a turn
-   * the least disturbed one counts. Rounds of the same (`===`) item tell how slow one was.
+   * Measures all items in turn (ABBA), and then repeats the most disturbed turns, at most `repetitions`
+   * times, so that a run ends even on a machine that is never quiet. A turn is repeated as a whole,
+   * because compared rounds must see the same machine. Of several tries of a turn the least disturbed
+   * one counts. The slowness of a round is relative to other rounds of the same (`===`) item.
    *
    * @returns the n-th measurement of an item is that of the n-th turn
    */
@@ -71,13 +71,13 @@ export interface Rounds {
 interface Plan<T> {
   items: readonly T[]
   turns: number
-  /** Instead of the run's. */
+  /** Overrides `RoundsOptions.repetitions`. */
   repetitions?: number
 }
 
 interface Try<M> {
   measured: M
-  /** Of all tries of its item. */
+  /** The minimum of all tries of this item. */
   least: { load: number }
 }
 
@@ -88,7 +88,7 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   const slowness = ({ measured, least }: Try<Disturbance>) =>
     measured.cpuPerEvent === undefined ? 1 : measured.cpuPerEvent.load / least.load
-  /** Above 1, one of the limits is exceeded. */
+  /** Above 1 if one of the limits is exceeded. */
   const disturbance = (one: Try<Disturbance>) =>
     Math.max(one.measured.foreignShare / foreignShareMax, (slowness(one) - 1) / (slownessMax - 1))
   const worst = (turn: Try<Disturbance>[]) => Math.max(...turn.map(disturbance))

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Bench } from './bench.ts'
 import { rowsInserted } from './visible.ts'
 
-/** How many rows could be read at a moment. */
+/** How many rows were readable at a moment. */
 export interface RowsSample {
   /** Milliseconds since 1970. */
   at: number
@@ -10,12 +10,12 @@ export interface RowsSample {
 }
 
 const sampleMs = 50
-/** A worker may pause for a minute between two attempts; then nothing more will come. */
+/** A worker may pause for a minute between two attempts; after that, no more rows will come. */
 const standstillMs = 75_000
 
 /**
- * Waits until that many rows can be read, or until no row has come for 75 s: whether they are the
- * right ones is for the caller to check. Resolves to what could be read on the way.
+ * Waits until this many rows are readable, or until no row has arrived for 75 s. The caller must check
+ * whether they are the right ones. Resolves to the counts over time.
  */
 export async function untilRows(
   { services, owner }: Bench,

@@ -8,7 +8,7 @@ import { setUp } from '@intake/setup'
 import { startClickHouse, startRedis, startS3, type Service } from '@intake/engines'
 import type { Owner } from './owner.ts'
 
-/** The engines that all variants share, on free loopback ports, with data of their own. */
+/** The services that all variants share, on free loopback ports, with their own data. */
 export interface Services {
   redis: Service
   clickhouse: Service
@@ -17,7 +17,7 @@ export interface Services {
   /** The observer's own connections. */
   sql: ClickHouse
   keys: Redis
-  /** Ends ClickHouse; new inserts are refused until it is started again on the same data. */
+  /** Kills ClickHouse; inserts fail until it is started again on the same data. */
   stopClickHouse(): Promise<void>
   startClickHouse(): Promise<void>
 }
@@ -27,7 +27,7 @@ const password = 'bench'
 const apiKey = 'bench-key-0123456789abcdef'
 export const s3Settings = { bucket: 'intake', region: 'us-east-1' }
 
-/** Starts Redis (`appendfsync always`), ClickHouse and S3, and makes tables, bucket and API key. */
+/** Starts Redis (`appendfsync always`), ClickHouse and S3, and creates tables, bucket and API key. */
 export async function startServices(options: { dataDir: string; owner: Owner }): Promise<Services> {
   const { dataDir, owner } = options
   mkdirSync(dataDir, { recursive: true })
@@ -41,7 +41,7 @@ export async function startServices(options: { dataDir: string; owner: Owner }):
   }
 
   const started = await Promise.all([
-    // Roomy, so that the naive variant can hold its backlog too.
+    // Large enough for the backlog of the naive variant.
     start(startRedis({ ...place('redis'), port: 0, password, maxmemory: '4gb' })),
     launchClickHouse(0),
     start(startS3({ ...place('s3'), port: 0, secretKey: 'bench-secret' })),
@@ -78,7 +78,7 @@ export async function startServices(options: { dataDir: string; owner: Owner }):
   }
 }
 
-/** The same services, but with a Redis of its own that has the same API key. */
+/** The same services, but with a separate Redis that has the same API key. */
 export async function withOwnRedis(
   services: Services,
   options: { dataDir: string; owner: Owner; maxmemory: string },
@@ -91,7 +91,7 @@ export async function withOwnRedis(
     clickhouseUrl: services.clickhouse.url,
     s3: { endpoint: services.s3.url, ...s3Settings },
     apiKey: { name: 'bench', secret: apiKey },
-    // ClickHouse belongs to the installation of the other one.
+    // ClickHouse belongs to the installation of the other Redis.
     acceptEmptyRedis: true,
   })
   const keys = await observe(redis, owner)
@@ -109,7 +109,7 @@ function placeOf(name: string, { dataDir, owner }: { dataDir: string; owner: Own
   return {
     dataDir: join(dataDir, name),
     signal: owner.signal,
-    // Linux shares processors between sessions first, and only within one by priority.
+    // Linux first shares processors between sessions, and applies priorities only within one.
     ownSession: false,
   }
 }
@@ -131,8 +131,8 @@ async function observe(redis: Service, owner: Owner): Promise<Redis> {
 }
 
 /**
- * Makes a process take only what the others leave of the processors, and make way for them at once
- * (SCHED_IDLE): as close to a machine of its own as it gets on this one.
+ * Runs a process at idle priority (SCHED_IDLE): it yields the processors to others at once, which is as
+ * close to a separate machine as possible here.
  */
 function leaveToOthers(pid: number): void {
   execFileSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(pid)], { timeout: chrtMs })

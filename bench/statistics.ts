@@ -1,4 +1,4 @@
-/** The middle value, or the mean of the two in the middle; NaN of nothing. */
+/** The middle value, or the mean of the two in the middle; NaN for no values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)
@@ -7,8 +7,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The smallest value that at least `share` of the values do not exceed (nearest rank, nothing is
- * interpolated or put into buckets).
+ * The smallest value that at least `share` of the values do not exceed (nearest rank, without
+ * interpolation or buckets).
  *
  * @param sorted in ascending order
  * @param share 0.99 for p99

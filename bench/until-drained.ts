@@ -7,10 +7,10 @@ const sampleMs = 200
 const standstillMs = 75_000
 
 /**
- * Waits until the queue of logs is empty. Where events were sent twice, the number of rows does not tell
+ * Waits until the log queue is empty. If events were sent twice, the number of rows does not show
  * whether more will come.
  *
- * @throws when nothing has left the queue for 75 s
+ * @throws if nothing has left the queue for 75 s
  */
 export async function untilDrained({ services, owner }: Bench): Promise<void> {
   const key = (name: string) => `${queuePrefix}:${queueNames.logs}:${name}`

@@ -6,14 +6,14 @@ import type { Peer } from './peer.ts'
 import { startNode, startProcess, type AppProcess } from './process.ts'
 import { s3Settings, type Services } from './services.ts'
 
-/** One way to take events in, running. */
+/** A running variant. */
 export interface Variant {
   name: VariantName
-  /** Where its gateways listen. */
+  /** Ports of its gateways. */
   ports: number[]
   gateways: AppProcess[]
   workers: AppProcess[]
-  /** Its table is `logs_raw` in this database; undefined: it stores nothing. */
+  /** Its table is `logs_raw` in this database; undefined if it stores nothing. */
   database: string | undefined
   stop(): Promise<void>
 }
@@ -37,9 +37,9 @@ export interface VariantOptions {
   /** For the log files. */
   dataDir: string
   gateways?: number
-  /** An anchor has one worker, or none when this is 0. */
+  /** An anchor has one worker, or none if this is 0. */
   workers?: number
-  /** Writes a CPU profile of each of our own processes into this folder when it ends. */
+  /** Writes a CPU profile of each of our own processes into this folder when it exits. */
   profileDir?: string | undefined
 }
 
@@ -48,7 +48,7 @@ const anchors = fileURLToPath(new URL('anchors/', import.meta.url))
 
 type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
 
-/** Which programs the anchors consist of. */
+/** The programs of the anchors. */
 const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   bare: { gateway: 'bare.js' },
   naive: { gateway: 'naive-gateway.js', worker: 'job-per-event-worker.js' },
@@ -57,7 +57,7 @@ const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   direct: { gateway: 'direct.js' },
 }
 
-/** Starts the processes of a variant. Anchors get a table of their own, of the same form as ours. */
+/** Starts the processes of a variant. Anchors get their own table of the same form as ours. */
 export async function startVariant(name: VariantName, options: VariantOptions): Promise<Variant> {
   if (name === 'intake') return startIntake(options)
   return name === 'benthos' ? startBenthos(options) : startAnchor(name, options)
@@ -92,7 +92,7 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
         S3_ENDPOINT: services.s3.url,
         S3_BUCKET: s3Settings.bucket,
         S3_REGION: s3Settings.region,
-        // All load comes with one key.
+        // All load uses one key.
         RATE_LIMIT_MAX: '1000000000',
       }),
     ),
@@ -113,7 +113,7 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
   }
 }
 
-/** Resolves when the gateways take requests, which they do not just after they were frozen. */
+/** Resolves when the gateways accept requests, which takes a moment after a thaw. */
 export async function untilReady(ports: readonly number[]): Promise<void> {
   await Promise.all(ports.map(untilOneReady))
 }
@@ -121,13 +121,13 @@ export async function untilReady(ports: readonly number[]): Promise<void> {
 async function untilOneReady(port: number): Promise<void> {
   const deadline = performance.now() + 20_000
   while (performance.now() < deadline) {
-    if (await answersOk(`http://127.0.0.1:${port}/readyz`)) return
+    if (await isOk(`http://127.0.0.1:${port}/readyz`)) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error('the gateway did not become ready')
 }
 
-async function answersOk(url: string): Promise<boolean> {
+async function isOk(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, {
       headers: { connection: 'close' },
@@ -149,7 +149,7 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
     startNode({
       name: `${name} ${script}`,
       script: join(anchors, script),
-      // As ours have it (packages/runtime/src/heap.ts).
+      // The same as ours (packages/runtime/src/heap.ts).
       nodeArgs: ['--heap-growing-percent=400'],
       env: {
         PORT: String(port),
@@ -204,7 +204,7 @@ async function startBenthos({ services, owner, dataDir, peer }: VariantOptions):
   return { name: 'benthos', ports: [port], gateways: [gateway], workers: [], database, stop }
 }
 
-/** A table of the same form as ours in a database of the variant's own. */
+/** A table of the same form as ours in the variant's own database. */
 async function createTable(name: VariantName, { sql }: Services): Promise<string> {
   const database = `bench_${name.replaceAll('-', '_')}`
   await sql.command(`CREATE DATABASE IF NOT EXISTS ${database}`)

@@ -1,19 +1,19 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import { digestSql, type IdDigest } from './checksum.ts'
 
-/** Rows in the table as they were inserted; costs ClickHouse next to nothing. */
+/** Rows in the table, duplicates included; costs ClickHouse almost nothing. */
 export async function rowsInserted(sql: ClickHouse, table: string): Promise<number> {
   const [row] = await sql.query<{ rows: number }>(`SELECT count() AS rows FROM ${table}`)
   return row?.rows ?? 0
 }
 
-/** What readers of the table see, repeated rows as one. */
+/** What readers of the table see, without duplicates. */
 export async function visibleDigest(sql: ClickHouse, table: string): Promise<IdDigest> {
   const [digest] = await sql.query<IdDigest>(`SELECT ${digestSql} FROM ${table} FINAL`)
   return digest as IdDigest
 }
 
-/** The rows that are visible are not exactly the events that were acknowledged. */
+/** The visible rows are not exactly the acknowledged events. */
 export class NotExactError extends Error {
   override name = 'NotExactError'
 }

@@ -1,4 +1,4 @@
-/** A kind of device as its system describes it. */
+/** A device model as its system describes it. */
 export interface Model {
   os: string
   brand: string
@@ -32,7 +32,7 @@ const android = (
   abis: newest > 13 ? arm.slice(0, 1) : arm,
 })
 
-/** Android devices of many makers, as a fleet has them. */
+/** Android devices of many makers, as in a real fleet. */
 export const models: readonly Model[] = [
   android('google', 'Pixel 6a', 'bluejay', 'bluejay', 'AP3A.241105.007', 15),
   android('google', 'Pixel 7', 'panther', 'panther', 'AP4A.250105.002', 15),

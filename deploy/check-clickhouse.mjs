@@ -1,5 +1,5 @@
-// Applies deploy/clickhouse/*.xml and the migrations to the real engine (the embedded one), and
-// tries the rights of both users. `npm run build` first. Usage: node deploy/check-clickhouse.mjs
+// Applies deploy/clickhouse/*.xml and the migrations to the embedded ClickHouse engine, and checks the
+// privileges of both users. Run `npm run build` first. Usage: node deploy/check-clickhouse.mjs
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ await Promise.all(['config.d', 'users.d', 'data'].map((name) => mkdir(join(folde
 await copyFile(pathOf('clickhouse/config.xml'), join(folder, 'config.d/intake.xml'))
 await copyFile(pathOf('clickhouse/users.xml'), join(folder, 'users.d/intake.xml'))
 
-// As in the image: what our files change must be there to be changed.
+// As in the image: the settings that our files change must exist.
 await writeFile(
   join(folder, 'config.xml'),
   `<clickhouse><users_config>${folder}/users.xml</users_config>
@@ -34,7 +34,7 @@ await writeFile(
   `<clickhouse><profiles><default/></profiles><quotas><default/></quotas>
   <users><default><no_password/><profile>default</profile></default></users></clickhouse>`,
 )
-// Only the embedded engine needs the user `default`, to start itself.
+// Only the embedded engine needs the user `default`, for its start.
 await writeFile(
   join(folder, 'users.d/zz-embedded.xml'),
   `<clickhouse><users><default><no_password/><networks><ip>127.0.0.1</ip></networks>
@@ -49,7 +49,7 @@ const engine = spawn(
   [host, join(folder, 'data'), join(folder, 'config.xml'), String(port)],
   {
     cwd: folder,
-    // It lowers the priority of its session.
+    // In its own session, because it lowers the priority of its session.
     detached: true,
     stdio: ['pipe', 'ignore', 'inherit'],
     env: {
@@ -65,7 +65,7 @@ const intake = createClickHouse({ url: urlOf('intake') })
 const analyst = createClickHouse({ url: urlOf('analyst') })
 
 try {
-  await answering(intake)
+  await untilUp(intake)
   const { applied } = await migrate({ clickhouse: intake })
   console.log(`applied ${applied.join(', ')}`)
 
@@ -93,7 +93,7 @@ try {
   ]) {
     for (const user of [analyst, intake]) await refused(user, 497, `SELECT * FROM ${source}`)
   }
-  // Not query_log: the server makes it only some seconds after its first query.
+  // Not query_log: the server creates it only some seconds after its first query.
   await refused(analyst, 497, 'SELECT * FROM system.processes')
   await refused(analyst, 497, 'SELECT * FROM system.server_settings')
   await refused(analyst, 452, 'SELECT 1 SETTINGS final = 0')
@@ -105,14 +105,14 @@ try {
     "SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage'",
   )
   assert.equal(setting.value, String(1024 ** 3))
-  console.log('the configuration of ClickHouse is as it should be')
+  console.log('the configuration of ClickHouse is correct')
 } finally {
   await Promise.all([intake.close(), analyst.close()])
   engine.kill('SIGKILL')
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-async function answering(clickhouse) {
+async function untilUp(clickhouse) {
   for (let attempt = 0; ; attempt++) {
     try {
       return await clickhouse.ping()

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds what the images hold without a container engine: the commands of deploy/Dockerfile, stage
-# by stage, in FOLDER (which is emptied). Then each program has to start there, with nothing of this
-# checkout around it, up to the point where it misses its settings.
+# Builds the contents of the images without a container engine: runs the commands of deploy/Dockerfile,
+# stage by stage, in FOLDER (which is emptied). Then each program must start there, without this checkout,
+# up to the point where it reports missing settings.
 # Usage: sh deploy/check-images.sh FOLDER
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
@@ -39,7 +39,7 @@ failed=0
 expect() { # image, expected text, program and arguments
   image=$1 text=$2 && shift 2
   if ls "$folder/$image/node_modules/.pnpm" | grep -E '^(@chdb|chdb|ffi-rs|typescript|tap)[+@]'; then
-    echo "$image: holds a package it must not hold" && failed=1
+    echo "$image: contains a package that it must not contain" && failed=1
   fi
   if cd "$folder/$image" && env -i PATH="$PATH" node "$@" 2>&1 | grep -q "$text"; then
     echo "$image: starts, $(du -sh . | cut -f1)"

@@ -1,5 +1,5 @@
-// npm run bench:guard: what an event costs against two anchors, in less than a minute. Exit code 1
-// when it has become much dearer.
+// npm run bench:guard: compares the cost of an event with two anchors, in less than a minute. Exits with
+// 1 if it has become much more expensive.
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
 

@@ -1,4 +1,4 @@
-// npm run bench: measures Intake against small anchors, nine to twelve minutes. One suite or several:
+// npm run bench: measures Intake against small anchors, in nine to twelve minutes. To select suites:
 // npm run bench -- --suite capacity,latency. See bench/README.md.
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'

@@ -1,5 +1,5 @@
-// Brings a fresh clone to the state in which the built code can run, and does next to nothing when
-// that is the case already. Plain Node: nothing is installed yet when this runs.
+// Installs and builds a fresh clone so that the built code can run; does almost nothing if that is already
+// done. Plain Node, because nothing is installed yet when this runs.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -11,14 +11,14 @@ export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/,
 const stampFile = join(root, 'node_modules', '.cache', 'intake', 'installed')
 const builtProjects = ['gateway', 'worker', 'packages/cli', 'packages/stack']
 
-/** Everything that the scripts need before they import built code. Writes to stderr only. */
+/** Prepares what the scripts need before they import built code. Writes to stderr only. */
 export async function bootstrap() {
   checkNode()
   await installDependencies()
   await build()
 }
 
-/** The versions of Node that package.json names: the lowest of each line, as [major, minor]. */
+/** The lowest Node version of each release line in package.json, as [major, minor]. */
 export function nodeLines() {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return engines.node.split('||').map((range) => {
@@ -27,7 +27,7 @@ export function nodeLines() {
   })
 }
 
-/** Exits with a clear message if this Node version is too old or of a line without long-term support. */
+/** Exits with a clear message if this Node version is too old or not of a long-term support line. */
 export function checkNode() {
   const { node } = process.versions
   const [major, minor] = node.split('.').map(Number)
@@ -38,7 +38,7 @@ export function checkNode() {
   fail(`Intake runs on Node ${wanted.join(', ')} and later. This is ${node}.`)
 }
 
-/** Installs what the lockfile says, unless that is what was installed last. */
+/** Installs the dependencies of the lockfile, unless it has not changed since the last time. */
 export async function installDependencies() {
   const wanted = dependencyHash()
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
@@ -48,12 +48,12 @@ export async function installDependencies() {
     ...process.env,
     CI: 'true', // pnpm asks no questions
   })
-  if (code !== 0) fail(`The dependencies could not be installed (pnpm ended with code ${code}).`)
+  if (code !== 0) fail(`The dependencies could not be installed (pnpm exited with code ${code}).`)
   mkdirSync(dirname(stampFile), { recursive: true })
   writeFileSync(stampFile, wanted)
 }
 
-/** Compiles what has changed since the last time. */
+/** Compiles changed sources. */
 export async function build() {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const code = await run(process.execPath, [tsc, '-b', ...builtProjects], process.env)
@@ -73,7 +73,7 @@ function dependencyHash() {
   return hash.digest('hex')
 }
 
-/** Runs a command in the root, its output on stderr, and passes signals on to it. */
+/** Runs a command in the root with its output on stderr, and forwards signals to it. */
 function run(command, args, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 2, 2] })

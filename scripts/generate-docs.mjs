@@ -1,13 +1,13 @@
-// Writes the pages that repeat what the code says: docs/errors.md and docs/configuration.md.
-// With --check it writes nothing and ends with 1 when a page differs from the code.
+// Generates docs/errors.md and docs/configuration.md from the code. With --check it writes nothing and
+// exits with 1 if a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
 import { GatewayConfig } from '../gateway/dist/config.js'
 import { errorCatalogue } from '../packages/contract/dist/index.js'
-import { StackConfig } from '../packages/stack/dist/settings.js'
+import { StackConfig } from '../packages/stack/dist/config.js'
 import { WorkerConfig } from '../worker/dist/config.js'
 
-const generated = '<!-- Made by `npm run docs` from the code. Do not edit. -->\n\n'
+const generated = '<!-- Generated from the code by `npm run docs`. Do not edit. -->\n\n'
 
 function retry(status, retryable) {
   if (status === 500) return 'at most three times'
@@ -21,11 +21,11 @@ function errorsPage() {
   )
   return `# Errors
 
-${generated}Every error answer is \`application/problem+json\` (RFC 9457) with \`type\`
+${generated}Every error response is \`application/problem+json\` (RFC 9457) with \`type\`
 (\`urn:intake:error:\` and the code), \`title\`, \`status\`, \`detail\`, \`code\`, \`errors\` (JSON pointers to
-the wrong fields) and \`request_id\`. What was submitted is never repeated in it.
+the invalid fields) and \`request_id\`. It never contains submitted values.
 
-Retry on network errors and on the codes below that say so. 503 means that nothing was stored,
+Retry on network errors and where the table says so. 503 means that nothing was stored,
 except with \`outcome_unknown\`. 500 is a fault of Intake: the record may or may not be stored; retry at
 most three times, with the same id or key. Do not retry any other 4xx.
 
@@ -46,9 +46,9 @@ function settingsTable({ properties, required }) {
 function configurationPage() {
   return `# Configuration
 
-${generated}Each process reads its settings from the environment, reports all that is wrong with
-them at once and ends with exit code 1. \`LOG_LEVEL\` (trace, debug, info, warn or error; default
-\`info\`) applies to all of them.
+${generated}Each process reads its settings from the environment. If any are invalid, it reports
+all of them at once and exits with code 1. \`LOG_LEVEL\` (trace, debug, info, warn or error; default
+\`info\`) applies to all processes.
 
 ## Gateway
 
@@ -60,8 +60,8 @@ ${settingsTable(WorkerConfig)}
 
 ## \`npm start\`
 
-The gateway and the workers that it starts get its environment, so the settings above work too,
-except \`HOST\` and \`ADMIN_HOST\`: it serves only this machine.
+The gateway and the workers inherit its environment, so the settings above work too, except \`HOST\` and
+\`ADMIN_HOST\`: \`npm start\` serves only this machine.
 
 ${settingsTable(StackConfig)}
 `

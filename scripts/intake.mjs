@@ -1,4 +1,4 @@
-// npm run -s intake -- <command>: the operator's command line. Writes nothing else to stdout.
+// npm run -s intake -- <command>: the operator's command line. Only the command writes to stdout.
 import { bootstrap } from './bootstrap.mjs'
 
 await bootstrap()

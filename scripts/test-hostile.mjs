@@ -1,5 +1,6 @@
-// npm run test:hostile: hostile and careless senders beside an innocent one, on real processes, about
-// 15 minutes. Some cases: npm run test:hostile -- --only a,d1. Ends with a line `N passed, N failed`.
+// npm run test:hostile: hostile and careless senders together with an innocent one, on real processes,
+// about 15 minutes. To select cases: npm run test:hostile -- --only a,d1. The last line is
+// `N passed, N failed`.
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
 

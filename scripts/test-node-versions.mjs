@@ -1,6 +1,6 @@
-// npm run test:node: `npm start` and `npm test` on every line of Node that package.json names, each on
-// a fresh clone of the last commit; one line or several: npm run test:node -- 24 26. Node's binaries
-// come from the npm registry. Half an hour; ends with a line `N passed, N failed`.
+// npm run test:node: `npm start` and `npm test` on every Node release line in package.json, each on a
+// fresh clone of the last commit. To select lines: npm run test:node -- 24 26. The Node binaries come
+// from the npm registry. Half an hour; the last line is `N passed, N failed`.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -53,7 +53,7 @@ if (failed === 0) rmSync(dir, { recursive: true, force: true })
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1
 
-/** This environment with that Node first, as npm gives it to no script by itself. */
+/** This environment with this Node first on the PATH and without the variables that npm sets. */
 function environment(folder, major) {
   mkdirSync(folder, { recursive: true })
   const npm = ['install', '--silent', '--no-save', '--prefix', folder, `${binaryPackage}@${major}`]
@@ -63,7 +63,7 @@ function environment(folder, major) {
   return { ...Object.fromEntries(own), PATH: [bin, process.env.PATH].join(delimiter) }
 }
 
-/** Runs npm start, sends the event that it prints and waits until the query that it prints shows it. */
+/** Runs npm start, sends the printed event and waits until the printed query shows it. */
 async function start({ clone, env, log }) {
   const ports = ['', 'GATEWAY_ADMIN_', 'WORKER_ADMIN_', 'REDIS_', 'CLICKHOUSE_', 'S3_']
   const anyPorts = Object.fromEntries(ports.map((name) => [`${name}PORT`, '0']))
@@ -71,15 +71,16 @@ async function start({ clone, env, log }) {
   try {
     const [send, , , query] = await curlLines(stack)
     const sent = shell(send)
-    if (!sent.includes('successfully created')) throw new Error(`the event was answered ${sent}`)
+    if (!sent.includes('successfully created'))
+      throw new Error(`unexpected response to the event: ${sent}`)
     const until = performance.now() + visibleMs
     while (!shell(query).includes('screen_view')) {
       if (performance.now() > until) throw new Error(`no row within ${visibleMs} ms`)
     }
     kill(stack, 'SIGINT')
     await stack.ended
-    if (existsSync(join(clone, '.intake', 'endpoints.json'))) throw new Error('it has not ended')
-    return 'the event is visible, Ctrl-C ends it'
+    if (existsSync(join(clone, '.intake', 'endpoints.json'))) throw new Error('it has not stopped')
+    return 'the event is visible, Ctrl-C stops it'
   } finally {
     kill(stack, 'SIGTERM')
     await stack.ended
@@ -94,21 +95,21 @@ function curlLines(stack) {
       if (line.startsWith('curl ')) found.push(line)
       if (found.length === 4) resolve(found)
     })
-    void stack.ended.then(() => reject(new Error('npm start ended before it was ready')))
+    void stack.ended.then(() => reject(new Error('npm start exited before it was ready')))
   })
 }
 
-/** Resolves to its last line. */
+/** Runs npm test; resolves to its last line. */
 async function test(options) {
   const run = launch(['test'], options)
   let last = ''
   createInterface(run.stdout).on('line', (line) => (last = line))
   const code = await run.ended
-  if (code !== 0) throw new Error(`npm test ended with ${code}: ${last}`)
+  if (code !== 0) throw new Error(`npm test exited with ${code}: ${last}`)
   return last
 }
 
-/** In a group of its own: npm does not pass every signal on. */
+/** Runs npm in its own process group, because npm does not forward every signal. */
 function launch(args, { clone, env, log }) {
   const stdio = ['ignore', 'pipe', 'pipe']
   const child = spawn('npm', args, { cwd: clone, env, stdio, detached: true })

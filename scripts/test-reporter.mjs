@@ -1,9 +1,9 @@
-// What `npm test` prints while the test files run, as a reporter of tap: a line when a file has ended,
-// a line of what is running when there was none for a while, and the slowest files at the end. It ends
-// a file that stalls; however slow it is, one that goes on is left alone.
+// The tap reporter of `npm test`. Prints a line when a file has ended, the running files if nothing was
+// printed for a while, and the slowest files at the end. Stops a file that stalls, but not one that is
+// slow and makes progress.
 
 const quietMs = 15_000
-/** For so long nothing has been told of any assertion. */
+/** The longest time without output from a file. */
 const stallMs = 600_000
 const slowestCount = 5
 const stderrKept = 8_192
@@ -47,7 +47,7 @@ export default function Progress({ test }) {
     const entry = { since: now, movedAt: now, ended: false, stderr: '' }
     running.set(file, entry)
     file.parser.on('line', () => (entry.movedAt = performance.now()))
-    // Read in any case: a full pipe would stop the file.
+    // Always read it: a full pipe would block the file.
     file.once('process', ({ stderr }) =>
       stderr?.on('data', (chunk) => {
         entry.stderr = (entry.stderr + String(chunk)).slice(-stderrKept)

@@ -1,5 +1,5 @@
-// npm test: every check, on a fresh clone too. Arguments are passed on to tap: npm test -- path.
-// Ends with a line `N passed, N failed`: the assertions of the tests, and each check as one more.
+// npm test: every check, also on a fresh clone. Arguments are passed to tap: npm test -- path. The last
+// line is `N passed, N failed`: the assertions of the tests, and each check as one more.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,10 +28,10 @@ const code = await run('tests', 'tap', [
   ...process.argv.slice(2),
 ])
 const results = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8') : ''
-// What failed, and why.
+// The failures, with their reasons.
 const notOk = /^( *)not ok .*\n(?:\1  ---\n(?:.*\n)*?\1  \.\.\.\n)?/gm
 for (const [point] of results.matchAll(notOk)) console.log(point)
-// The seeds of this run, to play it again.
+// The seeds of this run, to repeat it.
 for (const [, seed] of results.matchAll(/# (simulation: SIM_BASE=.*)/g)) console.log(seed)
 const counts = [...results.matchAll(/^# \{ (total.*) \}$/gm)].at(-1)?.[1]
 passed += Number(/pass: (\d+)/.exec(counts ?? '')?.[1] ?? 0)

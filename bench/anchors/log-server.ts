@@ -5,11 +5,11 @@ import { compileSchema, LogCreated, LogSubmission } from '@intake/contract'
 import { logRow, type LogRow } from './row.ts'
 
 /**
- * Serves `POST /api/log` on loopback as any Fastify service would: the API key checked in memory,
- * the body validated against the product's schema, 201 with the product's answer after `accept`
- * resolved. Prints `{"up":true}` when it listens and ends on SIGTERM.
+ * Serves `POST /api/log` on loopback as any Fastify service would: checks the API key in memory,
+ * validates the body against the product's schema, and sends 201 with the product's response body after
+ * `accept` has resolved. Prints `{"up":true}` when it listens, and exits on SIGTERM.
  *
- * @param options.accept absent: the record goes nowhere, and no row is made
+ * @param options.accept absent: the record is discarded, and no row is created
  */
 export async function serveLogs(options: {
   accept?: (row: LogRow) => Promise<unknown>

@@ -1,5 +1,5 @@
-// Reads a chunk from the head of the list, inserts it, and only then trims the list. One worker at a
-// time: a second one would insert the same chunk.
+// Reads a chunk from the head of the list, inserts it, and only then trims the list. Run only one: a
+// second worker would insert the same chunk.
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, eventQueue } from './queue.ts'
 import type { LogRow } from './row.ts'
@@ -21,7 +21,7 @@ while (!stop.signal.aborted) {
     await table.insert(chunk.map((json) => JSON.parse(json) as LogRow))
     await redis.ltrim(key, chunk.length, -1)
   }
-  // A full chunk means that more is waiting.
+  // A full chunk means that more events are waiting.
   if (chunk.length < chunkRows) await pause(idleMs)
 }
 redis.disconnect()

@@ -7,7 +7,7 @@ export interface Table {
   close(): Promise<void>
 }
 
-/** @param options.connectionsMax inserts that may be under way at once */
+/** @param options.connectionsMax the most concurrent inserts */
 export function openTable(options: { connectionsMax: number }): Table {
   const client = createClient({
     url: process.env['CLICKHOUSE_URL'] ?? '',

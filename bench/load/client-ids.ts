@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 
-/** Which ids the client gives its events: a UUIDv7 is kept as it is, a UUIDv4 is a key to reserve. */
+/** The ids that clients assign: a UUIDv7 becomes the record's id, a UUIDv4 is a key to reserve. */
 export type ClientIds = 'uuidv7' | 'uuidv4'
 
 const create: Record<ClientIds, () => string> = { uuidv7, uuidv4: () => randomUUID() }
 
-/** Stands in a prepared request where an id belongs. */
+/** Placeholder for an id in a prepared request. */
 export const idPlaceholder = '00000000-0000-4000-8000-62656e636821'
 
 /**
- * Fills in fresh ids. Each call makes a copy, because the bytes of an earlier one may still be on their
- * way.
+ * Fills in fresh ids. Each call makes a copy, because the bytes of an earlier request may still be in
+ * flight.
  */
 export function freshIds(prepared: readonly Buffer[], ids: ClientIds): (index: number) => Buffer {
   const templates = prepared.map((bytes) => ({ bytes, places: placesOf(bytes) }))

@@ -4,20 +4,20 @@ import type { PreparedRequests } from './requests.ts'
 import { sendUntilTaken } from './send-until-taken.ts'
 import { createTally, type LoadResult } from './tally.ts'
 
-/** Each connection sends its next request when the last one is answered: as much as goes. */
+/** Each connection sends its next request after the response to the last: as fast as possible. */
 export interface ClosedLoop {
   loop: 'closed'
-  /** Of the gateways; the connections are spread over them. */
+  /** Ports of the gateways; the connections are spread over them. */
   ports: number[]
   connections: number
   /** Ends after this time, or after `requestsMax`, whichever comes first. */
   seconds: number
   requestsMax?: number
-  /** Between an answer and the next request; default 0. */
+  /** Between a response and the next request; default 0. */
   pauseMs?: number
-  /** Every n-th request is sent a second time, the same bytes; default: none. */
+  /** Every n-th request is sent again with the same bytes; default: none. */
   repeatEvery?: number
-  /** Waits and sends again after a temporary refusal, as a client does; default: it is a failure. */
+  /** Retries after a temporary refusal, as a client does; default: it is a failure. */
   retryRefusals?: boolean
 }
 
@@ -57,7 +57,7 @@ export async function runClosedLoop(
           if (pauseMs > 0) await pause(pauseMs)
         }
       } catch (error) {
-        // This connection has ended; the failure makes the whole measurement void.
+        // This connection has closed; the failure invalidates the whole measurement.
         tally.failed(error)
       } finally {
         connection.close()

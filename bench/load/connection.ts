@@ -7,9 +7,9 @@ export interface Answer {
   body: Buffer
 }
 
-/** A keep-alive connection with at most one request under way. */
+/** A keep-alive connection with at most one pending request. */
 export interface Connection {
-  /** Rejects when the connection ends before the whole answer came, or when nothing comes for 30 s. */
+  /** Rejects if the connection closes before the response is complete, or after 30 s without data. */
   send(request: Buffer): Promise<Answer>
   close(): void
 }
@@ -17,8 +17,8 @@ export interface Connection {
 const headEnd = Buffer.from('\r\n\r\n')
 
 /**
- * A client of HTTP/1.1 that does only what a load generator needs, so that it takes little of the
- * CPU it shares with what it measures: answers with `content-length`, no redirects, no pipelining.
+ * An HTTP/1.1 client that does only what a load generator needs, so that it takes little of the CPU that
+ * it shares with what it measures: responses with `content-length`, no redirects, no pipelining.
  */
 export async function openConnection(
   port: number,
@@ -34,8 +34,8 @@ export async function openConnection(
   })
   socket.on('error', (error) => (problem = error))
   socket.setTimeout(answerMs, () => {
-    // A client that waits for `Retry-After` may rest for longer.
-    if (pending !== undefined) socket.destroy(new Error(`no answer within ${answerMs} ms`))
+    // A client that waits for `Retry-After` may be idle for longer.
+    if (pending !== undefined) socket.destroy(new Error(`no response within ${answerMs} ms`))
   })
   socket.on('close', () => pending?.reject(problem))
   socket.on('data', (chunk: Buffer) => {

@@ -5,12 +5,12 @@ import type { Owner } from '../owner.ts'
 import type { Load } from './main.ts'
 import type { LoadResult } from './tally.ts'
 
-/** The process that makes the load, seen from the bench. */
+/** Controls the process that generates the load. */
 export interface Generator {
   pid: number
   /**
    * @param onBegin called when everything is prepared, right before the first request
-   * @throws when the load takes a minute longer than it should, or the process has ended
+   * @throws if the load takes a minute longer than it should, or the process has exited
    */
   run(load: Load, onBegin?: () => void): Promise<LoadResult>
 }
@@ -18,7 +18,7 @@ export interface Generator {
 const script = fileURLToPath(new URL('main.js', import.meta.url))
 
 const prepareMs = 30_000
-/** Requests under way at the end have 30 s, and the result has to be computed. */
+/** Pending requests at the end have 30 s, and the result must be computed. */
 const settleMs = 60_000
 
 type Message = { prepared: true } | { result: LoadResult }
@@ -31,13 +31,13 @@ export function startGenerator(owner: Owner): Generator {
     await exited
   })
   const ended = exited.then(() => {
-    throw new Error('the load generator has ended')
+    throw new Error('the load generator has exited')
   })
   ended.catch(() => undefined)
   const receive = async (withinMs: number): Promise<Message> => {
     const message = once(child, 'message', { signal: AbortSignal.timeout(withinMs) }).catch(
       (cause: unknown) => {
-        throw new Error(`the load generator did not answer within ${withinMs} ms`, { cause })
+        throw new Error(`the load generator did not respond within ${withinMs} ms`, { cause })
       },
     )
     return ((await Promise.race([message, ended])) as [Message])[0]
@@ -52,7 +52,7 @@ export function startGenerator(owner: Owner): Generator {
       child.send({ begin: true })
       const message = await receive(load.seconds * 1_000 + settleMs)
       if ('result' in message) return message.result
-      throw new Error('the load generator answered out of turn')
+      throw new Error('the load generator sent an unexpected message')
     },
   }
 }

@@ -1,16 +1,16 @@
-// The load generator: a process of its own that does what its parent says, one load at a time, and
-// ends when the parent is gone.
+// The load generator: a separate process that runs one load at a time for its parent and exits when the
+// parent is gone.
 import { runClosedLoop, type ClosedLoop } from './closed-loop.ts'
 import { runOpenLoop, type OpenLoop } from './open-loop.ts'
 import { prepareRequests, type PreparedRequests, type RequestKind } from './requests.ts'
 
 interface Content {
   requests: RequestKind
-  /** Report when each event was acknowledged. */
+  /** Record when each event was acknowledged. */
   keepAckTimes?: boolean
 }
 
-/** A load, wherever it goes. */
+/** A load without its target. */
 export type Demand = (Omit<ClosedLoop, 'ports'> | Omit<OpenLoop, 'ports'>) & Content
 
 /** A load on certain gateways. */
@@ -25,7 +25,7 @@ function prepare({ requests, apiKey }: Load): PreparedRequests {
   return known
 }
 
-/** Tells when it is ready to begin, and begins at the next message. */
+/** Reports when it is ready, and starts at the next message. */
 async function run(load: Load): Promise<void> {
   const requests = prepare(load)
   const options = { keepAckTimes: false, ...load }

@@ -5,9 +5,9 @@ import type { PreparedRequests } from './requests.ts'
 import { createTally, type LoadResult } from './tally.ts'
 
 /**
- * Requests become due at random moments (a Poisson process), whatever the answers do. The latency of
- * a request counts from the moment it was due: a server that stalls is charged with every request
- * that had to wait meanwhile, and so is a generator that comes late.
+ * Requests become due at random moments (a Poisson process), independent of responses. The latency of
+ * a request counts from the moment it was due, so it includes waiting behind a stalled server, and
+ * delays of the generator.
  */
 export interface OpenLoop {
   loop: 'open'
@@ -15,12 +15,12 @@ export interface OpenLoop {
   /** Requests per second on average. */
   rate: number
   seconds: number
-  /** When all of them are busy, due requests wait, their latency running. */
+  /** If all of them are busy, due requests wait, and the wait counts as latency. */
   connections: number
 }
 
 const tickMs = 1
-/** The system has accepted the connections before the server has: it needs a moment for hundreds. */
+/** The kernel completes connections before the server accepts them, which takes a moment for hundreds. */
 const acceptMs = 250
 
 export async function runOpenLoop(
@@ -57,7 +57,7 @@ export async function runOpenLoop(
 
   function dispatch(): void {
     while (due.length > 0) {
-      // The one that has rested longest, so that none rests until the server closes it.
+      // The one that has been idle longest, so that the server closes none as idle.
       const connection = idle.shift()
       if (connection === undefined) return
       void send(connection, due.shift() as number)
@@ -77,7 +77,7 @@ export async function runOpenLoop(
   const deadline = end + 30_000
   while ((underWay.size > 0 || due.length > 0) && performance.now() < deadline) await pause(tickMs)
   for (const _ of due) tally.failed(new Error('not sent until 30 s after the end'))
-  for (const _ of underWay) tally.failed(new Error('not answered until 30 s after the end'))
+  for (const _ of underWay) tally.failed(new Error('no response until 30 s after the end'))
   for (const connection of all) connection.close()
   return tally.result((performance.now() - begin) / 1_000)
 }

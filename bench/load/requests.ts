@@ -2,24 +2,24 @@ import { gzipSync } from 'node:zlib'
 import { createCorpus, type BodySize, type LogBody } from '../corpus.ts'
 import { freshIds, idPlaceholder, type ClientIds } from './client-ids.ts'
 
-/** What a load consists of. `ids`: every event gets a fresh one, which compressed bytes cannot take. */
+/** What a load consists of. `ids`: every event gets a fresh id; not possible in compressed bodies. */
 export type RequestKind =
   | { kind: 'log'; size: BodySize; ids?: ClientIds }
   | { kind: 'batch'; size: BodySize; entries: number; gzip: true; ids?: never }
   | { kind: 'batch'; size: BodySize; entries: number; gzip: false; ids?: ClientIds }
   | { kind: 'feedback'; images: number; imageBytes: number }
 
-/** Requests as the bytes that go over the wire, to be sent in turn. */
+/** Requests as bytes on the wire, to be sent in turn. */
 export interface PreparedRequests {
-  /** The n-th request. Nobody writes to it any more. */
+  /** The n-th request. It does not change afterwards. */
   at(index: number): Buffer
   eventsPerRequest: number
 }
 
 const seed = 20_261_121
-/** Different batches; each takes other events of the corpus. */
+/** Different batches; each has different events of the corpus. */
 const batches = 16
-/** Different forms, as many as fit into `formBytesMax`, but one at least. */
+/** Different forms: as many as fit into `formBytesMax`, but at least one. */
 const formsMax = 8
 const formBytesMax = 64 * 1024 * 1024
 
@@ -72,7 +72,7 @@ function request(options: {
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
 }
 
-/** One device context with many logs, as an SDK sends what has gathered on a phone. */
+/** One device context with many logs, as an SDK sends events that it has collected on a phone. */
 function batchRequests(
   { size, entries, gzip, ids }: RequestKind & { kind: 'batch' },
   apiKey: string,
@@ -89,7 +89,7 @@ function batchRequests(
   })
 }
 
-/** A form with PNG images; behind their signature they are noise, as compressed pixels are. */
+/** A form with PNG images: a signature followed by noise, like compressed pixels. */
 function feedbackRequest(
   { images, imageBytes }: { images: number; imageBytes: number },
   { apiKey, index }: { apiKey: string; index: number },

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Answer, Connection } from './connection.ts'
 
-/** Refusals after which a client sends the same bytes again. Any other is for the caller to judge. */
+/** Refusals after which a client sends the same bytes again. The caller gets any other. */
 const temporary: ReadonlySet<string | undefined> = new Set([
   'queue_full',
   'busy',
@@ -9,13 +9,13 @@ const temporary: ReadonlySet<string | undefined> = new Set([
   'outcome_unknown',
 ])
 
-/** The code of a problem. */
+/** The error code of a response. */
 export function codeOf({ body }: Answer): string | undefined {
   return /"code":"(\w+)"/.exec(body.toString())?.[1]
 }
 
 /**
- * Sends a request again, after `Retry-After`, while it is refused for reasons that pass.
+ * Sends a request, and again after `Retry-After` while it is refused for a temporary reason.
  *
  * @param options.deadline on the clock of `performance.now()`; a refusal after it is the result
  */

@@ -3,22 +3,22 @@ import { percentilesOf, type Percentiles } from '../statistics.ts'
 import type { Answer } from './connection.ts'
 import { codeOf } from './send-until-taken.ts'
 
-/** What a load has done, from the side of the client. */
+/** The result of a load, as the client sees it. */
 export interface LoadResult {
-  /** From the first request to the last answer. */
+  /** From the first request to the last response. */
   seconds: number
   requests: number
   /** Requests that were sent a second time and got the same response. */
   repeats: number
-  /** Refusals after which the client sent the same again: how often, by code. */
+  /** Refusals after which the client retried: how often, by code. */
   refusals: Record<string, number>
-  /** The events that were acknowledged, by the ids in the answers. */
+  /** The acknowledged events, by the ids in the responses. */
   acknowledged: IdDigest
-  /** Everything that was no acknowledgement: how often, by status or error. */
+  /** Everything other than an acknowledgement: how often, by status or error. */
   failures: Record<string, number>
   /** Of the acknowledgements, in milliseconds. */
   latencyMs: Percentiles
-  /** When each event was acknowledged, in milliseconds since 1970, ascending. Only when asked for. */
+  /** When each event was acknowledged, in milliseconds since 1970, ascending. Only on request. */
   ackTimes: number[]
 }
 
@@ -28,12 +28,12 @@ const idMark = '"id":"'
 const idLength = 36
 
 /**
- * Collects answers; cheap while the load runs, the digest is computed at the end. An answer that
- * acknowledges fewer events than its request had is a failure.
+ * Collects responses; cheap while the load runs, the digest is computed at the end. A response that
+ * acknowledges fewer events than its request contained is a failure.
  */
 export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: number }): {
   settled(answer: Answer, latencyMs: number): void
-  /** What the same bytes got the first and the second time: another response is a failure. */
+  /** The responses to the same bytes sent twice: if they differ, it is a failure. */
   repeated(first: Answer, second: Answer): void
   refused(code: string): void
   failed(error: unknown): void
@@ -60,7 +60,7 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
       const before = ids.length
       for (let at = body.indexOf(idMark); at !== -1; at = body.indexOf(idMark, at)) {
         at += idMark.length
-        // A new string: a slice of the whole answer would keep it in memory.
+        // A new string: a slice would keep the whole response in memory.
         ids.push(body.toString('latin1', at, at + idLength))
         if (options.keepAckTimes) ackTimes.push(performance.timeOrigin + performance.now())
       }

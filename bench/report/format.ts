@@ -1,6 +1,6 @@
 import { median } from '../statistics.ts'
 
-/** Median, and the smallest and largest in brackets. */
+/** The median, with the smallest and largest in brackets. */
 export function range(values: readonly number[], digits: number): string {
   const show = (value: number) => number(value, digits)
   if (values.length === 1) return show(values[0] as number)
@@ -8,7 +8,7 @@ export function range(values: readonly number[], digits: number): string {
   return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`
 }
 
-/** A dash for what is not a number. */
+/** A dash for NaN. */
 export function number(value: number, digits = 0): string {
   if (Number.isNaN(value)) return '–'
   return value.toLocaleString('en-US', {
@@ -17,7 +17,7 @@ export function number(value: number, digits = 0): string {
   })
 }
 
-/** Median, and the smallest and largest in brackets. */
+/** The median, with the smallest and largest in brackets. */
 export function ratioRange(values: readonly number[]): string {
   if (values.length === 0) return '–'
   const middle = ratio(median(values))

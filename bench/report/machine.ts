@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Bench } from '../bench.ts'
 
-/** On what, with what and of what state the numbers are. No name and no path of the machine. */
+/** Machine, versions and commit of the numbers. Contains no names or paths of the machine. */
 export interface Circumstances {
   date: string
   /** Short hash, with `+` when the sources differ from it. */
@@ -45,13 +45,13 @@ async function describeCommit(): Promise<string> {
     const changes = await git('status', '--porcelain', '--untracked-files=no', '--', ...measured)
     return `${await git('rev-parse', '--short=12', 'HEAD')}${changes === '' ? '' : '+'}`
   } catch {
-    return 'unknown' // a copy of the sources without their history
+    return 'unknown' // a copy of the sources without Git history
   }
 }
 
 export function circumstancesMarkdown(of: Circumstances): string {
   return `${of.date}, commit \`${of.commit}\`. ${of.cpu}, ${of.cores} cores, ${of.memoryGiB} GiB, Linux
-${of.kernel}, Node ${of.node}, Redis ${of.redis}, ClickHouse ${of.clickhouse}. All processes, the load
-generator too, on this one machine, over loopback; ClickHouse gets of the processors what the others
-leave (SCHED_IDLE).`
+${of.kernel}, Node ${of.node}, Redis ${of.redis}, ClickHouse ${of.clickhouse}. All processes, including
+the load generator, run on this machine and communicate over loopback; ClickHouse runs at idle
+priority (SCHED_IDLE).`
 }

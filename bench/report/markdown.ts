@@ -10,7 +10,7 @@ export function tableMarkdown({ title, head, rows, note }: Table): string {
 export function checksMarkdown(checks: Check[]): string {
   if (checks.length === 0) return ''
   return tableMarkdown({
-    title: 'Must show',
+    title: 'Requirements',
     head: ['#', 'requirement', 'measured', 'limit', 'verdict'],
     rows: checks.map(({ item, what, measured, limit, met }) => [
       item,

@@ -21,8 +21,8 @@ const right = 75
 const shownParts = ['gateway', 'redis', 'worker', 'clickhouse'] as const
 
 /**
- * One bar per variant, made of its processes. A bar beyond five times the median is as long as the
- * longest other one and marked.
+ * One bar per variant, split by process. A bar longer than five times the median is cut to the longest
+ * other one and marked.
  */
 export function cpuBars(costs: Costs): string {
   const rows = [...costs].map(([name, cost]) => ({
@@ -111,7 +111,7 @@ export function latencyBars(levels: LatencyLevel[]): string {
 export function drainLine(samples: RowsSample[]): string {
   const begin = samples[0]?.at ?? 0
   return lineChart({
-    title: 'Rows in ClickHouse after its first row is back',
+    title: 'Rows in ClickHouse from its first row after the outage',
     unit: 's',
     points: samples.map(({ at, rows }) => ({ x: (at - begin) / 1_000, y: rows })),
   })
@@ -125,7 +125,7 @@ export function memoryLine(samples: ResidentSample[]): string {
   })
 }
 
-/** One line from the origin of both axes. */
+/** One line; both axes start at 0. */
 function lineChart(options: {
   title: string
   /** Of the horizontal axis. */

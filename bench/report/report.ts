@@ -9,7 +9,7 @@ import { number } from './format.ts'
 import { circumstancesMarkdown, type Circumstances } from './machine.ts'
 import { checksMarkdown, suiteMarkdown } from './markdown.ts'
 
-/** Everything that a run has found. */
+/** All results of a run. */
 export interface Report {
   circumstances: Circumstances
   options: Pick<BenchOptions, 'rounds' | 'seconds' | 'foreignShareMax' | 'slownessMax'>
@@ -30,9 +30,9 @@ export function reportMarkdown(report: Report): string {
     '# Measured',
     `${circumstancesMarkdown(circumstances)} The run took ${minutes.toFixed(1)} minutes.`,
     `Every acknowledged event was visible exactly once: the count, the distinct ids and a checksum over
-the ids agreed in every round, or there would be no report.`,
+the ids matched in every round; otherwise there would be no report.`,
     ...(rounds.rounds > 0 ? [roundsMarkdown(rounds, options)] : []),
-    'How this is measured, and why to believe it: [bench/README.md](../README.md).',
+    'How this is measured: [bench/README.md](../README.md).',
     checksMarkdown(checks.toSorted((a, b) => a.item.localeCompare(b.item))),
     ...suites.map(suiteMarkdown),
   ].join('\n\n')}\n`
@@ -42,13 +42,13 @@ function roundsMarkdown(
   { rounds, disturbed, repeated, slowness }: RoundsSummary,
   { foreignShareMax, slownessMax }: DisturbanceLimits,
 ): string {
-  return `Of ${rounds} rounds on which there is a requirement ${disturbed} were disturbed: others used more than
-${number(foreignShareMax * 100)} % of the processors, or the load generator more than ${slownessMax} times as much CPU per event as in another
-round of the same kind. To get that far ${repeated} were measured again, whole turns at a time. Over the rounds that count, it used
-${slowness.median.toFixed(2)} times the least (median; up to ${slowness.max.toFixed(2)}).`
+  return `Of ${rounds} rounds with a limit, ${disturbed} were disturbed: other programs used more than ${number(foreignShareMax * 100)} % of the
+processors, or the load generator used more than ${slownessMax} times as much CPU per event as in another round of the same
+kind. ${repeated} rounds were repeated, as whole turns. In the rounds that count, the load generator used
+${slowness.median.toFixed(2)} times its minimum (median; up to ${slowness.max.toFixed(2)}).`
 }
 
-/** Verdicts of a suite that is a run of its own are shown beside the others'. */
+/** The saved verdicts of a suite that runs separately, to be shown with the others. */
 function savedChecks(suite: string, suites: SuiteResult[]): Check[] {
   if (suites.some(({ name }) => name === suite)) return []
   try {
@@ -61,7 +61,7 @@ function savedChecks(suite: string, suites: SuiteResult[]): Check[] {
         what: `${check.what} ([${suite}](${suite}.md), commit ${commit})`,
       }))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [] // none was saved
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [] // no saved run
     throw error
   }
 }
@@ -81,7 +81,7 @@ export function saveReport(name: string, report: Report): void {
   writeFileSync(join(resultsDir, `${name}.json`), `${JSON.stringify(data, roundNumbers, 1)}\n`)
 }
 
-/** Four digits are more than any of the numbers is worth. */
+/** Four digits are more than the accuracy of any of the numbers. */
 function roundNumbers(_key: string, value: unknown): unknown {
   if (typeof value !== 'number' || Number.isInteger(value)) return value
   return Number(value.toPrecision(4))

@@ -1,4 +1,4 @@
-/** Transparent, with text and lines that can be read on a light and on a dark page. */
+/** Transparent, with text and lines that are readable on light and dark pages. */
 export function svgDocument(options: {
   width: number
   height: number
@@ -45,7 +45,7 @@ export function rectangle(options: {
   return `<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" fill="${colour}"/>`
 }
 
-/** Of the grid. */
+/** A grid line. */
 export function line(options: {
   from: { x: number; y: number }
   to: { x: number; y: number }

@@ -24,10 +24,10 @@ const shapes = [
 type Shape = (typeof shapes)[number]
 
 const method = `Closed loop over ${connections} connections, \`POST /api/log/batch\` with one device context
-and 10, 100 or 500 logs, those of 100 as a gzip body too, against single logs. Rounds interleaved ABBA. The
+and 10, 100 or 500 logs, with 100 also as a gzip body, against single logs. Rounds interleaved (ABBA). The
 rows in the table are as large as those of single logs.`
 
-/** What an event costs when many come in one request. */
+/** The cost of an event when one request contains many. */
 export async function batch(bench: Bench): Promise<SuiteResult> {
   const { options } = bench
   const variant = await bench.start('intake')
@@ -82,6 +82,6 @@ function table(measured: { shape: Shape; round: Round }[]) {
         of((round) => round.cpuPerEvent.clickhouse),
       ]
     }),
-    note: 'Median, and in brackets the smallest and the largest of the rounds.',
+    note: 'Median, in brackets the smallest and largest of the rounds.',
   }
 }

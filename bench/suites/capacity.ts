@@ -17,14 +17,14 @@ const judgedNames: ReadonlySet<VariantName> = new Set(['intake', 'bare', 'naive'
 
 const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
 gateway and one worker process per variant, the same Redis (\`appendfsync always\`) and the same form of
-table for all. Rounds interleaved ABBA. CPU from \`/proc/<pid>/stat\`, from the first request until all
-rows are visible and all processes are at rest.
+table for all. Rounds interleaved (ABBA). CPU from \`/proc/<pid>/stat\`, from the first request until all
+rows are visible and all processes are idle.
 
-**All at once**: the worker and ClickHouse work beside the gateway, on the same processors. **One after
-the other**: the worker is frozen during the load and takes everything after it. \`bare\` has neither a
-worker nor ClickHouse beside it, and what these do to the caches of a processor is no cost of a gateway
-that has a machine of its own: so the requirements are on these rounds. All work is paid for in both, but
-a worker that drains what has gathered makes fuller merges than one that keeps up; so does \`naive\`'s.`
+**All at once**: the worker and ClickHouse work at the same time as the gateway, on the same processors.
+**One after the other**: the worker is frozen during the load and drains everything after it. \`bare\` has
+neither a worker nor ClickHouse beside it, and their effect on the processor caches is not a cost of a
+gateway on a separate machine, so the limits apply to these rounds. Both count all work, but a worker that
+drains a backlog makes larger insert batches than one that keeps up. The same holds for \`naive\`.`
 
 /** Events per second and CPU per event of every variant. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
@@ -67,7 +67,7 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-/** Of the variants asked for, by turn, with the workers after the load. */
+/** The costs of the selected variants by turn, with the workers frozen during the load. */
 export async function measureCosts(bench: Bench): Promise<Costs[]> {
   const started = await startWarm(bench, bench.options.variants)
   const apart = await measureApart(bench, started)
@@ -131,7 +131,7 @@ function costsByTurn(rounds: Round[]): Costs[] {
   )
 }
 
-/** Of each variant. */
+/** The median cost of each variant. */
 const medianCosts = (rounds: Round[]): Costs =>
   new Map(namesOf(rounds).map((name) => [name, medianCost(roundsOf(rounds, name))]))
 
@@ -184,9 +184,9 @@ function costTable(when: string, rounds: Round[]): Table {
         of((round) => round.cpuPerEvent.load),
       ]
     }),
-    note: `Median, and in brackets the smallest and the largest of the rounds (${counts.join(', ')}).
-Delivered: from the first request until the last row is visible. All processes share the machine, the load
-generator too: compare, do not extrapolate.`,
+    note: `Median, in brackets the smallest and largest of the rounds (${counts.join(', ')}).
+Delivered: from the first request until the last row is visible. All processes share the machine,
+including the load generator: compare, do not extrapolate.`,
   }
 }
 
@@ -202,7 +202,7 @@ function ratioTable(when: string, names: string[], turns: Costs[]): Table {
       of(name, 'gatewayAndRedis'),
       of(name, 'beyondBare'),
     ]),
-    note: `Within one turn of ABBA each; the median of the turns, and in brackets the smallest and the
-largest. "Beyond bare": gateway, Redis and worker together, less the gateway of \`bare\`.`,
+    note: `Ratios within one turn; the median of the turns, in brackets the smallest and largest. "Beyond
+bare": gateway, Redis and worker together, minus the gateway of \`bare\`.`,
   }
 }

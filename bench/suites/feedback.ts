@@ -15,7 +15,7 @@ const growthMax = 0.15
 const method = `Closed loop over ${connections} connections: \`POST /api/feedback\` with ${images} images of
 ${imageBytes / 1_000} kB each. The gateway's resident memory is read four times a second.`
 
-/** Forms with images: what they cost, and that the gateway's memory does not grow with them. */
+/** The cost of forms with images, and whether the gateway's memory grows with them. */
 export async function feedback(bench: Bench): Promise<SuiteResult> {
   const intake = await bench.start('intake')
   const [gateway] = intake.gateways
@@ -66,14 +66,14 @@ function table(round: Round, samples: ResidentSample[]) {
   }
 }
 
-/** A short look; the soak looks for ten minutes. */
+/** A short check; the soak takes ten minutes. */
 function check(samples: ResidentSample[]): Check {
   const third = Math.ceil(samples.length / 3)
   const of = (part: ResidentSample[]) => median(part.map(({ mebibytes }) => mebibytes))
   const growth = of(samples.slice(-third)) / of(samples.slice(0, third)) - 1
   return {
     item: '6',
-    what: 'Gateway memory under images: last third of the round against its first third',
+    what: 'Gateway memory under images: last third of the round against the first third',
     measured: `${growth >= 0 ? '+' : ''}${number(growth * 100, 1)} %`,
     limit: `≤ +${growthMax * 100} %`,
     met: growth <= growthMax,

@@ -15,13 +15,13 @@ const bytesMax = 64
 
 interface Step {
   kept: ReservationKeys
-  /** Of `used_memory`, since there were no reservations. */
+  /** Growth of `used_memory` since there were no reservations. */
   grown: number
 }
 
-/** What an idempotency key takes in Redis. */
+/** The memory that an idempotency key takes in Redis. */
 export async function measureReservations(shared: Bench): Promise<SuitePart> {
-  // Few in a level pay for more of their hashes: just after the first level (24,576) is full, say.
+  // With few reservations in a level, each costs more of its hashes, as just after the first level (24,576).
   const totals = shared.options.quick ? [10_000, 50_000] : [10_000, 30_000, 100_000]
   const bench = await shared.withRedis('512mb')
   const variant = await bench.start('intake')
@@ -40,7 +40,7 @@ export async function measureReservations(shared: Bench): Promise<SuitePart> {
     }
     steps.push({ kept, grown: after.used - before.used })
   }
-  // Or the suite's search for reservations would find none where there are some.
+  // Otherwise the search for reservations could miss existing ones.
   if (steps.at(-1)?.kept.counters === 0) throw new Error('no counter of reservations was found')
   await variant.stop()
   const { grown, kept } = steps.at(-1) as Step
@@ -60,7 +60,7 @@ export async function measureReservations(shared: Bench): Promise<SuitePart> {
   }
 }
 
-/** Resolves when all are visible and the processes at rest. */
+/** Resolves when all events are visible and the processes are idle. */
 const send = (bench: Bench, variant: Variant, events: number, ids?: ClientIds) =>
   measureRound(bench, variant, {
     loop: 'closed',
@@ -80,6 +80,6 @@ function table(steps: Step[]) {
       number(grown / kept.reservations, 1),
       number(kept.bytes / kept.reservations, 1),
     ]),
-    note: `The hashes of a day come in levels: a reservation goes to the first one whose hash is not full.`,
+    note: `The hashes of a day form levels: a reservation goes to the first level whose hash is not full.`,
   }
 }

@@ -34,7 +34,7 @@ const shapes = pairs.flatMap(({ without, withIds }) => [without, withIds])
 
 type Measured = Round & { shape: Shape }
 
-/** The gateway's CPU per event with a UUIDv7 of the client, against none. */
+/** The gateway's CPU per event with a UUIDv7 from the client, against none. */
 export async function measureIdRounds(bench: Bench): Promise<SuitePart> {
   const { options } = bench
   const variant = await bench.start('intake')
@@ -93,7 +93,7 @@ function table(rounds: Measured[]) {
         of((round) => round.foreignShare * 100, 0),
       ]
     }),
-    note: `Median, and in brackets the smallest and the largest of the rounds. The ratios of the requirement
-are made within each turn. "Others": share of all processors that programs beside the bench used.`,
+    note: `Median, in brackets the smallest and largest of the rounds. Ratios with a limit are computed within
+each turn. "Others": share of all processors that other programs used.`,
   }
 }

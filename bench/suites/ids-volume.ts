@@ -15,7 +15,7 @@ const megabytes = 64
 const secondsMax = 3_600
 const table = 'intake.logs_raw'
 
-/** Many events with UUIDv7 ids, and repeats of them, through a small Redis. */
+/** Many events with UUIDv7 ids, some sent twice, through a small Redis. */
 export async function measureVolume(shared: Bench): Promise<SuitePart> {
   const events = shared.options.quick ? 50_000 : 3_000_000
   const bench = await shared.withRedis(`${megabytes}mb`)
@@ -48,7 +48,7 @@ export async function measureVolume(shared: Bench): Promise<SuitePart> {
 
   const visible = view?.rows ?? 0
   const keys = kept.buckets + kept.counters
-  const what = `${number(events)} events with UUIDv7 ids, a tenth repeated, in ${megabytes} MB of Redis`
+  const what = `${number(events)} events with UUIDv7 ids, a tenth sent twice, in ${megabytes} MB of Redis`
   return {
     table: numbersTable({ load, seconds, visible, keys, before, after }),
     checks: [
@@ -91,14 +91,14 @@ function numbersTable(of: {
       [`requests of ${entries} sent twice, with the same response`, number(load.repeats)],
       ['events visible', number(visible)],
       ...Object.entries(load.refusals).map(([code, times]) => [
-        `refused with \`${code}\` and sent again`,
+        `refused with \`${code}\` and retried`,
         number(times),
       ]),
       ['accepted/s, without the repeats', number(load.acknowledged.count / load.seconds)],
       ['delivered/s, without the repeats', number(load.acknowledged.count / seconds)],
       ['keys of reservations', number(keys)],
       ['memory of Redis before, MiB', mebibytes(before.used)],
-      ['memory of Redis, the most, MiB', mebibytes(after.peak)],
+      ['memory of Redis, maximum, MiB', mebibytes(after.peak)],
       ['memory of Redis after the queue is empty, MiB', mebibytes(after.used)],
     ],
   }

@@ -8,7 +8,7 @@ import { scale } from './scale.ts'
 import { soak } from './soak.ts'
 import type { Suite } from './suite.ts'
 
-/** In the order in which they run. */
+/** In the order of execution. */
 export const suites: Readonly<Record<string, Suite>> = {
   capacity,
   latency,
@@ -20,7 +20,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   soak,
 }
 
-/** They take many minutes of their own. */
+/** Not part of a default run, because they take many minutes. */
 export const separateSuites = ['ids', 'soak']
 
 export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.includes(name))

@@ -13,7 +13,7 @@ export interface OpenRound {
   round: Round
 }
 
-/** One request after the other, and the single Redis write that each has to wait for. */
+/** Sequential requests, and the single Redis write that each waits for. */
 export type Idle = Record<'intake' | 'bare' | 'redis', Percentiles>
 
 type Point = 'p50' | 'p99' | 'p999'
@@ -45,14 +45,14 @@ export function ackTable(rounds: OpenRound[], capacity: number): Table {
         ...points.map((point) => range(values(rounds, variant, level, point), 1)),
       ]),
     ),
-    note: 'Median, and in brackets the smallest and the largest of the rounds; one round of each without them.',
+    note: 'Median, in brackets the smallest and largest of the rounds; without brackets: one round.',
   }
 }
 
 export function idleTable(idle: Idle): Table {
   const row = (name: string, { p50, p99 }: Percentiles) => [name, number(p50, 2), number(p99, 2)]
   return {
-    title: `Idle: single requests with pauses between, milliseconds`,
+    title: `Idle: single requests with pauses in between, milliseconds`,
     head: ['what', 'p50', 'p99'],
     rows: [
       row('intake', idle.intake),
@@ -67,14 +67,14 @@ export function visibleTable(visible: Percentiles): Table {
     title: 'From the acknowledgement until visible, at half capacity, milliseconds',
     head: ['events', 'p50', 'p99', 'largest'],
     rows: [[number(visible.count), number(visible.p50), number(visible.p99), number(visible.max)]],
-    note: 'The n-th acknowledgement against the moment when n rows could be read.',
+    note: 'From the n-th acknowledgement to the moment when n rows were readable.',
   }
 }
 
 const p99MarginMs = 10
 const timerMarginMs = 2
 
-/** @param slowdown against the machine of the limit on the 99th percentile */
+/** @param slowdown relative to the machine on which the limit on the 99th percentile was set */
 export function latencyChecks(rounds: OpenRound[], idle: Idle, slowdown: number): Check[] {
   const ours = values(rounds, 'intake', judgedLevel, 'p99')
   const bare = latencyAt(rounds, 'bare', judgedLevel).p99
@@ -90,7 +90,7 @@ export function latencyChecks(rounds: OpenRound[], idle: Idle, slowdown: number)
     },
     {
       item: '5',
-      what: 'Idle single request, p50: no timer in its way',
+      what: 'Idle single request, p50: not delayed by a timer',
       measured: `${idle.intake.p50.toFixed(2)} ms`,
       limit: `≤ ${idleLimit.toFixed(2)} ms (bare + one synced Redis write + ${timerMarginMs})`,
       met: idle.intake.p50 <= idleLimit,

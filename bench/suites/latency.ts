@@ -23,22 +23,22 @@ import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
 const capacityConnections = 64
-/** A single round had 4,800 to 7,400 events per second on one day. */
+/** Single rounds of one day varied from 4,800 to 7,400 events per second. */
 const capacityTurns = 3
 const openConnections = 256
-/** Percentiles need more events than costs. */
+/** Percentiles need more events than costs do. */
 const openExtraSeconds = 0.5
-/** At the level that is judged. */
+/** At the level with a limit. */
 const extraTurns = 2
 const idleRequests = 200
 const idlePauseMs = 10
 
 const method = `Open loop: requests become due at random moments (Poisson) and their latency counts from
-then, so waiting behind a stalled answer is charged, and so is a late generator (its clock ticks once
-a millisecond). The rates are shares of what Intake took in a closed loop at the start of this suite (the
+then, so it includes waiting behind a stalled response and delays of the generator (its clock ticks once
+a millisecond). The rates are shares of what Intake accepted in a closed loop at the start of this suite (the
 median of three rounds); \`bare\` gets the same rates. Both are warmed up by a closed loop and by an open
-one, which single requests need. Latencies are exact, not from histogram buckets. The worker works meanwhile
-on the same cores, and ClickHouse on what the others leave of them.
+one, which single requests need. Latencies are exact, not from histogram buckets. The worker runs on the
+same cores at the same time, and so does ClickHouse, at idle priority.
 
 ${slowdownMethod}`
 
@@ -119,7 +119,7 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-/** Requests one after the other with a pause between, so that each finds everything at rest. */
+/** Sequential requests with pauses in between, so that everything is idle when a request arrives. */
 async function measureIdle(bench: Bench, variant: Variant): Promise<Percentiles> {
   const { load } = await measureRound(bench, variant, {
     loop: 'closed',
@@ -132,7 +132,7 @@ async function measureIdle(bench: Bench, variant: Variant): Promise<Percentiles>
   return load.latencyMs
 }
 
-/** A single write of Redis, synced to disk: the least that a durable acknowledgement has to wait. */
+/** A single Redis write, synced to disk: the minimum wait for a durable acknowledgement. */
 async function measureRedisWrite({ services }: Bench): Promise<Percentiles> {
   const times: number[] = []
   for (let write = 0; write < idleRequests; write++) {

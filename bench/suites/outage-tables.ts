@@ -31,7 +31,7 @@ The same memory holds ${ratio(naive.memoryPerEvent / intake.memoryPerEvent)} as 
 
 export function outageTable(of: Drain): Table {
   return {
-    title: 'After the return of ClickHouse',
+    title: 'After ClickHouse is back',
     head: ['what', 'value'],
     rows: [
       ['until the first row, s', number(of.firstRowSeconds, 1)],
@@ -40,17 +40,17 @@ export function outageTable(of: Drain): Table {
       ['worker CPU of the whole drain, µs/row', number(of.cpu.worker, 1)],
       ['worker CPU at saturation, µs/row', number(of.saturatedWorkerCpu, 1)],
     ],
-    note: 'The worker has waited and has done little before: what its compiler does is in its CPU.',
+    note: 'The worker has done little before, so its CPU includes compilation.',
   }
 }
 
-/** How a backlog went, and how fast it had come in. */
+/** How a backlog drained, and how fast its events were accepted. */
 export interface DrainedLoad extends Drain {
   /** Events per second. */
   acceptedPerSecond: number
 }
 
-/** What drains cost, and what is compared with them. */
+/** The cost of drains, and of what they are compared with. */
 export interface Saturated {
   drains: DrainedLoad[]
   direct: DirectInsert[]
@@ -81,7 +81,7 @@ export function drainTable({ drains, direct }: Saturated): Table {
       ['ClickHouse, % of all processors', of(shareOf('clickhouse')), ''],
       ['worker, % of all processors', of(shareOf('worker')), ''],
     ],
-    note: `Median, and in brackets the smallest and the largest of ${drains.length} rounds. ClickHouse's CPU
+    note: `Median, in brackets the smallest and largest of ${drains.length} rounds. ClickHouse's CPU
 includes the merges after the last row, its share of the processors does not.`,
   }
 }

@@ -30,26 +30,26 @@ import {
 import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
-/** So many that until seven tenths are visible the worker can take a frame for each that it completes. */
+/** Enough for the worker to claim a frame for each that it completes, until seven tenths are visible. */
 const saturationEvents = 80_000
-/** Of the run's repetitions: this turn takes much longer than others. */
+/** Share of the run's repetitions: a turn takes much longer than in other suites. */
 const repeatedShare = 1 / 3
 
-const method = `ClickHouse is killed, then events come in over ${backlogConnections} connections as fast as
-they are taken. Bytes per event are the growth of Redis's \`used_memory\` and of its append-only file
-(rewriting is off meanwhile). ClickHouse is started again on its data; the worker's pause between two
-attempts (up to a minute) is in the times until its rows are back. For \`naive\` the worker is stopped
-instead: its jobs would fail for good.
+const method = `ClickHouse is killed, then events arrive over ${backlogConnections} connections as fast as
+they are accepted. Bytes per event are the growth of Redis's \`used_memory\` and of its append-only file
+(rewriting is off meanwhile). ClickHouse is started again on its data; the times until the rows appear
+include the worker's pause between two attempts (up to a minute). For \`naive\` the worker is stopped
+instead, because its jobs would fail permanently.
 
-What draining costs is measured in rounds afterwards: the worker, warm from the outage, is frozen while
-${saturationEvents} events come in, and takes them when it is let go. At saturation it has its hands
-full, from the first row until seven tenths are visible; the whole drain is from the moment it is let go
-until the last merge. Rates count from the first to the last row. Direct inserts of as many rows of the same kind,
-5,000 each, and rounds of \`bare\` take turns with the drains (ABBA).
+The cost of draining is measured in rounds afterwards: the worker, warm from the outage, is frozen while
+${saturationEvents} events arrive, and drains them when it is thawed. Saturation lasts from the first row
+until seven tenths are visible; the whole drain lasts from the thaw until the last merge. Rates count from
+the first to the last row. Direct inserts of as many rows of the same kind, 5,000 each, and rounds of
+\`bare\` take turns with the drains (ABBA).
 
 ${slowdownMethod}`
 
-/** What an outage of ClickHouse costs, and how fast its backlog is gone. */
+/** The cost of an outage of ClickHouse, and how fast its backlog drains. */
 export async function outage(bench: Bench): Promise<SuiteResult> {
   const events = bench.options.quick ? 40_000 : 200_000
   const { keys } = bench.services
@@ -57,14 +57,16 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
 
   const intake = await bench.start('intake')
   await measureRound(bench, intake, closedLoop(bench.options.seconds + 1))
-  bench.say(`outage: ClickHouse is stopped, ${events} events come in`)
+  bench.say(`outage: ClickHouse is stopped, ${events} events arrive`)
   await bench.services.stopClickHouse()
   const buffered = await buffer(bench, intake, { events, requests })
   const frames = await framesInQueue(bench)
-  bench.say(`outage: ${Math.round(buffered.memoryPerEvent)} B per event, ClickHouse returns`)
+  bench.say(
+    `outage: ${Math.round(buffered.memoryPerEvent)} B per event, ClickHouse is started again`,
+  )
   await bench.services.startClickHouse()
   const drained = await drain(bench, intake, buffered.load)
-  bench.say('outage: what draining costs')
+  bench.say('outage: measuring the cost of draining')
   const saturated = await saturate(bench, intake)
   await intake.stop()
 
@@ -81,7 +83,7 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
     plots: [
       {
         name: 'outage',
-        title: 'Rows after the return of ClickHouse',
+        title: 'Rows after ClickHouse is back',
         svg: drainLine(drained.samples),
       },
     ],
@@ -107,7 +109,7 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     })
     const drained = await drain(bench, intake, buffered.load)
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
-    // Of the load just before: a drain has none.
+    // From the load just before: a drain has no load.
     const cpuPerEvent = { load: buffered.loadCpuPerEvent }
     return { ...drained, acceptedPerSecond: acceptedPerSecond(buffered), cpuPerEvent }
   }

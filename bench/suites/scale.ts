@@ -23,17 +23,17 @@ const mixed: readonly Size[] = [
 ]
 const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
-/** The same load whatever the number of processes. */
+/** The same load for any number of processes. */
 const sharedConnections = 1024
-/** Until the machine code of four gateways is made, and then that of one with all the load. */
+/** Until V8 has compiled the code of four gateways, and then that of one under the whole load. */
 const warmUpSeconds = { all: 16, one: 4 }
 const toleranceShare = 0.1
 
 const method = `Closed loop over ${sharedConnections} connections, shared by the gateways. Four gateways and
-four workers are started and warmed up together; those that a round is without are frozen (SIGSTOP)
-meanwhile. Rounds of the two that are judged interleaved ABBA, of the others one each. Total: gateways,
-Redis, workers and ClickHouse. Sizes and connections: ${defaultConnections} connections where nothing
-else is said, one round each, one gateway, one worker.`
+four workers are started and warmed up together; a round freezes (SIGSTOP) those that it does not use. The
+two sizes with a limit take turns (ABBA), the others have one round each. Total: gateways, Redis, workers
+and ClickHouse. Body sizes and connections: ${defaultConnections} connections unless stated otherwise, one
+round each, one gateway, one worker.`
 
 interface SizeRound extends Round {
   size: Size
@@ -91,7 +91,7 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-/** So many of its processes; the others are frozen. */
+/** The variant with only this many processes; the others are frozen. */
 async function only(all: Variant, size: Size): Promise<Variant> {
   const split = (processes: AppProcess[], count: number) => {
     freeze(processes.slice(count))
@@ -148,8 +148,8 @@ function processTable(measured: SizeRound[]) {
       label(size),
       ...costs(roundsOf(measured, size)),
     ]),
-    note: `Median, and in brackets the smallest and the largest of the rounds. Only 4 × 4 is judged. The
-more connections a gateway has, the larger are its frames, so 4 × 1 and 4 × 4 depend on their number.`,
+    note: `Median, in brackets the smallest and largest of the rounds. Only 4 × 4 has a limit. The more
+connections a gateway has, the larger its frames are, so 4 × 1 and 4 × 4 depend on their number.`,
   }
 }
 
@@ -162,7 +162,7 @@ function shapeTable(what: string, names: string[], rounds: Round[]) {
       ...costs([round]),
       number(round.load.latencyMs.p50, 1),
     ]),
-    note: 'Latencies of a closed loop tell how busy it was, not what a client waits at a given load.',
+    note: 'Latencies of a closed loop show how busy it was, not how long a client waits at a given load.',
   }
 }
 

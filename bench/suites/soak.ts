@@ -15,15 +15,15 @@ const logsPerSecond = 1_000
 const images = 4
 const imageBytes = 10_000_000
 const uploadPauseMs = 10_000
-/** Of the run; until then buffers and compilers find their size. */
+/** Share of the run after which buffers and compiled code have their final size. */
 const settledShare = 0.2
 const growthMax = 0.1
 
-const method = `${logsPerSecond} logs per second (open loop), and among them every ten seconds a feedback
+const method = `${logsPerSecond} logs per second (open loop), and every ten seconds a feedback
 with ${images} images of ${imageBytes / 1e6} MB. The gateway's resident memory is read every second; its
 slope is the least-squares line through all but the first ${settledShare * 100} % of the run.`
 
-/** Whether the gateway's memory stays where it is. */
+/** Whether the gateway's memory stays constant. */
 export async function soak(bench: Bench): Promise<SuiteResult> {
   const { services, generator, options } = bench
   const intake = await bench.start('intake')
@@ -87,7 +87,7 @@ function numbersTable(of: {
 }): Table {
   const memory = of.settled.map(({ mebibytes }) => mebibytes)
   return {
-    title: 'In numbers',
+    title: 'Numbers',
     head: ['what', 'value'],
     rows: [
       ['logs', number(of.logs.acknowledged.count)],
@@ -101,7 +101,7 @@ function numbersTable(of: {
   }
 }
 
-/** @param growth MiB that the slope makes of the whole run */
+/** @param growth slope × length of the run, in MiB */
 function check(settled: ResidentSample[], growth: number): Check {
   const limit = growthMax * median(settled.map(({ mebibytes }) => mebibytes))
   return {

@@ -5,7 +5,7 @@ export interface Check {
   /** Number of the requirement in the report. */
   item: string
   what: string
-  /** The measured value and the limit, as they are printed. */
+  /** The measured value and the limit, as printed. */
   measured: string
   limit: string
   met: boolean
@@ -15,7 +15,7 @@ export interface Table {
   title: string
   head: string[]
   rows: (string | number)[][]
-  /** What a reader must know to read it. */
+  /** What a reader must know to understand it. */
   note?: string
 }
 
@@ -29,7 +29,7 @@ export interface Plot {
 export interface SuiteResult {
   name: string
   title: string
-  /** What was done, for a reader who wants to doubt it. */
+  /** How it was measured. */
   method: string
   tables: Table[]
   checks: Check[]
@@ -38,7 +38,7 @@ export interface SuiteResult {
   raw: unknown
 }
 
-/** What a suite of several measurements is made of. */
+/** A part of a suite that consists of several measurements. */
 export interface SuitePart {
   table: Table
   checks: Check[]

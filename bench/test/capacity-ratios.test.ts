@@ -17,7 +17,7 @@ const costs: Costs = new Map([
   ['naive', cost(200, 100, 300)],
 ])
 
-t.test('the ratios are of the parts they name', async (t) => {
+t.test('the ratios compare the components that they name', async (t) => {
   t.match(capacityRatios([costs]), [
     { item: '1', values: [1.3], limit: 1.4 },
     { item: '2', values: [0.5], limit: 0.5 },
@@ -27,7 +27,7 @@ t.test('the ratios are of the parts they name', async (t) => {
   t.same(multiplesOf('naive', costs), { gateway: 2, gatewayAndRedis: 1, beyondBare: 1 })
 })
 
-t.test('each turn has its own ratio, by the costs of that turn', async (t) => {
+t.test('each turn has its own ratio, from the costs of that turn', async (t) => {
   const slow: Costs = new Map([
     ['intake', cost(300, 20, 10)],
     ['bare', cost(200, 0, 0)],

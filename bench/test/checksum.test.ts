@@ -5,7 +5,7 @@ import { NotExactError, requireExact } from '../visible.ts'
 
 const ids = Array.from({ length: 1_000 }, () => uuidv7())
 
-t.test('the digest does not depend on the order and sees every difference', async (t) => {
+t.test('the digest does not depend on the order and detects every difference', async (t) => {
   const digest = digestIds(ids)
   t.match(digest, { count: 1_000, distinct: 1_000 })
   t.same(digestIds(ids.toReversed()), digest)

@@ -5,14 +5,14 @@ import { prepareRequests, type RequestKind } from '../load/requests.ts'
 const idsIn = (request: Buffer) =>
   request.toString().match(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g)
 
-t.test('every placeholder of every request gets an id of its own', async (t) => {
+t.test('every placeholder of every request gets its own id', async (t) => {
   const at = freshIds([Buffer.from(`a ${idPlaceholder} b ${idPlaceholder} c`)], 'uuidv7')
   const requests = [at(0), at(1)]
   for (const request of requests) t.match(request.toString(), /^a [\da-f-]{36} b [\da-f-]{36} c$/)
   t.equal(new Set([...requests.flatMap(idsIn), idPlaceholder]).size, 5)
 })
 
-t.test('a request does not change when a later one is made', async (t) => {
+t.test('a request does not change when a later one is created', async (t) => {
   const at = freshIds([Buffer.from(idPlaceholder)], 'uuidv7')
   const first = at(0)
   const before = first.toString()

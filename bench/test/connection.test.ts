@@ -11,14 +11,14 @@ async function serve(t: Test, onConnection: (socket: Socket) => void): Promise<n
   return (server.address() as AddressInfo).port
 }
 
-t.test('no answer in time is a failure', async (t) => {
+t.test('no response in time is a failure', async (t) => {
   const port = await serve(t, (socket) => socket.on('error', () => undefined).resume())
   const connection = await openConnection(port, { answerMs: 50 })
-  await t.rejects(connection.send(Buffer.from('x')), { message: 'no answer within 50 ms' })
+  await t.rejects(connection.send(Buffer.from('x')), { message: 'no response within 50 ms' })
 })
 
 t.test(
-  'between two requests a connection may rest for longer than an answer may take',
+  'between two requests a connection may be idle for longer than a response may take',
   async (t) => {
     const body = '{"code":"queue_full"}'
     const full = `HTTP/1.1 503 x\r\nRetry-After: 1\r\ncontent-length: ${body.length}\r\n\r\n${body}`
@@ -30,12 +30,12 @@ t.test(
     )
     const connection = await openConnection(port, { answerMs: 200 })
     t.teardown(() => connection.close())
-    const answer = await sendUntilTaken({
+    const response = await sendUntilTaken({
       connection,
       request: Buffer.from('x'),
       deadline: Infinity,
       onRefused: () => undefined,
     })
-    t.equal(answer.status, 201)
+    t.equal(response.status, 201)
   },
 )

@@ -4,7 +4,7 @@ import { bodySizes, createCorpus, type BodySize } from '../corpus.ts'
 
 const textOf = (size: BodySize, seed: number) => JSON.stringify(createCorpus({ size, seed }))
 
-t.test('the events are distinct, valid and as large as they say', async (t) => {
+t.test('the events are distinct, valid and of the stated size', async (t) => {
   const validate = compileSchema(LogSubmission)
   for (const size of bodySizes) {
     const texts = createCorpus({ size, seed: 1 }).map((body) => JSON.stringify(validate(body)))
@@ -13,7 +13,7 @@ t.test('the events are distinct, valid and as large as they say', async (t) => {
   }
 })
 
-t.test('the same seed makes the same events, another one others', async (t) => {
+t.test('the same seed gives the same events, another seed different ones', async (t) => {
   t.ok(textOf(1_300, 1) === textOf(1_300, 1))
   t.ok(textOf(1_300, 1) !== textOf(1_300, 2))
 })

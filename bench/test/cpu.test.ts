@@ -16,7 +16,7 @@ t.test(
   },
 )
 
-t.test('the account of a process that works matches the clock', { skip: noProc() }, async (t) => {
+t.test('the CPU accounted to a busy process matches the clock', { skip: noProc() }, async (t) => {
   const none = { gateway: [], redis: [], worker: [], clickhouse: [], other: [] }
   const account = openAccount({ ...none, load: [process.pid] })
   const cpuBefore = readProcessCpu(process.pid)
@@ -34,5 +34,5 @@ t.test('the account of a process that works matches the clock', { skip: noProc()
 })
 
 function noProc(): string | false {
-  return process.platform === 'linux' ? false : 'the accounting is that of Linux'
+  return process.platform === 'linux' ? false : 'the accounting needs Linux'
 }

@@ -11,7 +11,7 @@ const answer = () => {
   return `HTTP/1.1 201 Created\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }
 
-/** Answers each write of a client after `delayMs()`. */
+/** Responds to each write of a client after `delayMs()`. */
 async function serve(t: Test, delayMs: () => number): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
@@ -22,7 +22,7 @@ async function serve(t: Test, delayMs: () => number): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-t.test('a closed loop sends as many requests as asked and counts each answer', async (t) => {
+t.test('a closed loop sends the given number of requests and counts each response', async (t) => {
   const port = await serve(t, () => 0)
   const result = await runClosedLoop(
     {
@@ -38,7 +38,7 @@ t.test('a closed loop sends as many requests as asked and counts each answer', a
   t.match(result, { requests: 100, failures: {}, acknowledged: { count: 100, distinct: 100 } })
 })
 
-t.test('an answer in pieces is one answer', async (t) => {
+t.test('a response in several chunks is one response', async (t) => {
   const server = createServer((socket) => {
     socket.on('data', () => {
       const whole = answer()
@@ -63,19 +63,22 @@ t.test('an answer in pieces is one answer', async (t) => {
   t.match(result, { failures: {}, acknowledged: { count: 3 } })
 })
 
-t.test('the open loop charges a stall to every request that was due meanwhile', async (t) => {
-  // One connection, 10 ms of service at 200 requests/s: each must wait for all before it.
-  const port = await serve(t, () => 10)
-  const result = await runOpenLoop(
-    { loop: 'open', ports: [port], rate: 200, seconds: 0.5, connections: 1, keepAckTimes: false },
-    requests,
-  )
-  t.same(result.failures, {})
-  t.ok(result.acknowledged.count > 50, `${result.acknowledged.count} requests`)
-  t.ok(result.latencyMs.max > 100, `the last one waited ${result.latencyMs.max} ms`)
-})
+t.test(
+  'in the open loop a stall adds to the latency of every request that was due meanwhile',
+  async (t) => {
+    // One connection, 10 ms of service at 200 requests/s: each must wait for all before it.
+    const port = await serve(t, () => 10)
+    const result = await runOpenLoop(
+      { loop: 'open', ports: [port], rate: 200, seconds: 0.5, connections: 1, keepAckTimes: false },
+      requests,
+    )
+    t.same(result.failures, {})
+    t.ok(result.acknowledged.count > 50, `${result.acknowledged.count} requests`)
+    t.ok(result.latencyMs.max > 100, `the last one waited ${result.latencyMs.max} ms`)
+  },
+)
 
-t.test('a connection that is closed on a request is a failure', async (t) => {
+t.test('a connection that closes on a request is a failure', async (t) => {
   const server = createServer((socket) => socket.on('data', () => socket.destroy()))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

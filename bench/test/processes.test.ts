@@ -14,27 +14,27 @@ import type { Variant } from '../variants.ts'
 
 const onLinux = { skip: process.platform === 'linux' ? false : 'the bench needs Linux' }
 
-/** `R` running, `S` asleep, `T` stopped; undefined when it is gone. */
+/** `R` running, `S` asleep, `T` stopped; undefined if it is gone. */
 function stateOf(pid: number): string | undefined {
   try {
     const state = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '')[0]
-    // It has ended, and nobody has collected it.
+    // A zombie.
     return state === 'Z' ? undefined : state
   } catch {
     return undefined
   }
 }
 
-/** A signal takes a moment; a state that never comes is for the timeout of the test. */
+/** A signal takes a moment; if the state is never reached, the test times out. */
 const untilState = async (pid: number, state: string | undefined) => {
   while (stateOf(pid) !== state) await new Promise((resolve) => setImmediate(resolve))
 }
 
-t.test('an owner ends everything, the latest first, even when one does not end well', async (t) => {
+t.test('an owner stops everything, the latest first, even if one fails to stop', async (t) => {
   const ended: number[] = []
   const owner = createOwner()
   owner.add(async () => ended.push(1))
-  owner.add(() => Promise.reject(new Error('as the test says')))
+  owner.add(() => Promise.reject(new Error('expected by the test')))
   owner.add(async () => ended.push(3))
   const errors = t.capture(console, 'error')
   await Promise.all([owner.end(), owner.end()])
@@ -43,7 +43,7 @@ t.test('an owner ends everything, the latest first, even when one does not end w
   t.equal(errors().length, 1)
 })
 
-t.test('a process is up when it says so, and a frozen one can be stopped', onLinux, async (t) => {
+t.test('a process is up when it prints so, and a frozen one can be stopped', onLinux, async (t) => {
   const owner = createOwner()
   t.teardown(() => owner.end())
   const options = { name: 'it', env: {}, owner, logFile: join(t.testdir({}), 'it.log'), up: /^up$/ }
@@ -57,12 +57,12 @@ t.test('a process is up when it says so, and a frozen one can be stopped', onLin
   t.ok(elapsedMs() < 10_000, 'not only by the SIGKILL after 15 s')
   await t.rejects(
     startProcess({ ...options, command: 'sh', args: ['-c', 'echo no luck'] }),
-    /ended before it was up:\nno luck/,
+    /exited before it was up:\nno luck/,
   )
 })
 
 t.test(
-  'a frozen process ends with the one that started it, even by SIGKILL',
+  'a frozen process is killed when its parent is gone, even by SIGKILL',
   onLinux,
   async (t) => {
     const starter = `
@@ -91,7 +91,7 @@ t.test(
   },
 )
 
-t.test('workers that were frozen for a load go on when it fails', onLinux, async (t) => {
+t.test('workers that were frozen for a load are thawed if it fails', onLinux, async (t) => {
   const child = spawn('sleep', ['60'], { stdio: 'ignore' })
   t.teardown(() => child.kill('SIGKILL'))
   const worker: AppProcess = { name: 'worker', pid: child.pid as number, stop: async () => {} }
@@ -122,7 +122,7 @@ t.test('workers that were frozen for a load go on when it fails', onLinux, async
   await untilState(worker.pid, 'S')
 })
 
-t.test('watching the memory of a process that ends lets the work tell why', onLinux, async (t) => {
+t.test('if a watched process exits, the error is that of the work', onLinux, async (t) => {
   const child = spawn('sleep', ['60'], { stdio: 'ignore' })
   const watching = watchResident({ pid: child.pid as number, everyMs: 1 }, async () => {
     child.kill('SIGKILL')

@@ -12,7 +12,7 @@ function response(status: number, body: object, headers: string[] = []): string 
   return `${lines.join('\r\n')}\r\n\r\n${json}`
 }
 
-/** One connection at a time; `respond` gets what came and its number. */
+/** One connection at a time; `respond` gets the request and its number. */
 async function serve(t: Test, respond: (request: string, index: number) => string) {
   let index = 0
   const server = createServer((socket) => {
@@ -58,7 +58,7 @@ t.test('a repeat that gets another id is a failure', async (t) => {
   t.equal(result.repeats, 0)
 })
 
-t.test('the same bytes are sent again after a refusal that passes', async (t) => {
+t.test('the same bytes are sent again after a temporary refusal', async (t) => {
   const codes = ['queue_full', 'busy', 'queue_unavailable', 'outcome_unknown']
   const seen: string[] = []
   const run = await serve(t, (request, index) => {
@@ -82,7 +82,7 @@ t.test('any other refusal is a failure', async (t) => {
   t.same([result.refusals, result.failures], [{}, { '503 keys_full': 1 }])
 })
 
-t.test('every refusal is a failure for a client that sends nothing again', async (t) => {
+t.test('every refusal is a failure for a client that does not retry', async (t) => {
   const run = await serve(t, () => response(503, { code: 'queue_full' }, ['Retry-After: 0']))
   const result = await run({ requestsMax: 1 })
   t.same(result.failures, { '503 queue_full': 1 })

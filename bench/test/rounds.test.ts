@@ -7,8 +7,8 @@ t.test('variants run forwards and backwards in turn', async (t) => {
 })
 
 /**
- * Measurements during which others used so much, and the load generator so much per event, one after
- * the other; then nothing and no load. A measurement gives the number of its try.
+ * Successive measurements with these foreign shares and this CPU per event of the load generator; then
+ * none of both. A measurement returns the number of its try.
  */
 function build(found: { foreignShares?: number[]; loadCpu?: number[] } = {}) {
   const { foreignShares = [], loadCpu = [] } = found
@@ -28,7 +28,7 @@ function build(found: { foreignShares?: number[]; loadCpu?: number[] } = {}) {
 
 const numbers = (measured: { number: number }[]) => measured.map(({ number }) => number)
 
-t.test('what is not judged is measured once', async (t) => {
+t.test('rounds without a limit are measured once', async (t) => {
   const { tried, measure } = build({ foreignShares: [1, 1] })
   t.same(numbers(await measureEach(['a', 'b'], measure)), [1, 2])
   t.same(tried, ['a', 'b'])
@@ -47,7 +47,7 @@ t.test('turns that were not disturbed are measured once', async (t) => {
   })
 })
 
-t.test('a turn in which others used the processors is measured again, at the end', async (t) => {
+t.test('a turn in which other programs used the processors is repeated at the end', async (t) => {
   const { rounds, tried, measure } = build({ foreignShares: [0, 0, 0.5] })
   const measured = await rounds.measure({ items: ['a', 'b'], turns: 3 }, measure)
   t.same(tried, ['a', 'b', 'b', 'a', 'a', 'b', 'b', 'a'], 'as a whole, and in its own order')
@@ -55,7 +55,7 @@ t.test('a turn in which others used the processors is measured again, at the end
   t.match(rounds.summary(), { rounds: 6, disturbed: 0, repeated: 2 })
 })
 
-t.test('so is one with a round in which the load generator needed more', async (t) => {
+t.test('a turn with a round in which the load generator needed more is repeated too', async (t) => {
   const { rounds, tried, measure } = build({ loadCpu: [20, 60, 61, 29, 62, 22] })
   const measured = await rounds.measure({ items: ['a', 'b'], turns: 2 }, measure)
   t.same(tried, ['a', 'b', 'b', 'a', 'b', 'a'])
@@ -70,15 +70,15 @@ t.test('a faster repetition shows that the others were slow', async (t) => {
   t.match(rounds.summary(), { disturbed: 0, repeated: 2 })
 })
 
-t.test('rounds of another call are not of the same kind', async (t) => {
+t.test('rounds of another call are not compared', async (t) => {
   const { rounds, tried, measure } = build({ loadCpu: [10, 30] })
   await rounds.measure({ items: ['a'], turns: 1 }, measure)
   await rounds.measure({ items: ['a'], turns: 1 }, measure)
   t.same(tried, ['a', 'a'])
 })
 
-t.test('the most disturbed come first, and the least disturbed try counts', async (t) => {
-  // Much slower weighs more than a little more of the processors.
+t.test('the most disturbed turns come first, and the least disturbed try counts', async (t) => {
+  // Being much slower counts more than a slightly larger foreign share.
   const { rounds, tried, measure } = build({
     foreignShares: [0.06, 0, 0, 0, 0, 0.07],
     loadCpu: [10, 10, 18, 10, 19, 10, 10, 17],
@@ -90,7 +90,7 @@ t.test('the most disturbed come first, and the least disturbed try counts', asyn
   t.match(rounds.summary(), { rounds: 4, disturbed: 2, repeated: 4 })
 })
 
-t.test('on a machine that is never quiet the repetitions end', async (t) => {
+t.test('repetitions are limited on a machine that is never quiet', async (t) => {
   const { rounds, tried, measure } = build({ foreignShares: Array.from({ length: 20 }, () => 1) })
   await rounds.measure({ items: ['a', 'b'], turns: 1 }, measure)
   t.equal(tried.length, 8)

@@ -6,13 +6,13 @@ const bare = (gateway: number) => ({
   cpuPerEvent: { gateway, redis: 1, worker: 1, clickhouse: 1, load: 1, other: 1 },
 })
 
-t.test('a limit that is a time grows with what `bare` takes, against 25 µs', (t) => {
+t.test('a limit in units of time grows with the CPU of `bare`, relative to 25 µs', (t) => {
   t.equal(slowdownOf([bare(300), bare(50), bare(100)]), 4)
   t.equal(slowdownOf([bare(20)]), 0.8, 'a faster machine has less time')
   t.end()
 })
 
-t.test('of the limit on the percentile only the margin beyond `bare` grows', (t) => {
+t.test('in the limit on the percentile only the margin beyond `bare` grows', (t) => {
   const percentiles = (value: number) => ({
     count: 1,
     p50: value,

@@ -8,7 +8,7 @@ t.test('the median of an even number of values is between the two in the middle'
 })
 
 t.test(
-  'a percentile is a value that was measured: the smallest that enough do not exceed',
+  'a percentile is a measured value: the smallest that enough values do not exceed',
   async (t) => {
     const hundred = Array.from({ length: 100 }, (_, index) => index + 1)
     t.equal(percentile(hundred, 0.5), 50)
@@ -19,7 +19,7 @@ t.test(
   },
 )
 
-t.test('percentiles sort by number, and one slow request is seen', async (t) => {
+t.test('percentiles sort numerically, and one slow request is visible', async (t) => {
   const times = Array.from({ length: 999 }, () => 2).concat(1_000)
   t.match(percentilesOf(times), { count: 1_000, p50: 2, p99: 2, p999: 2, max: 1_000 })
   t.equal(percentilesOf([10, 9, 100]).p50, 10)

@@ -22,7 +22,7 @@ t.test('only acknowledged events count, each by its own id', async (t) => {
   t.equal(ackTimes.length, 2)
 })
 
-t.test('a batch of which an event was not acknowledged is a failure', async (t) => {
+t.test('a batch with an event that was not acknowledged is a failure', async (t) => {
   const tally = createTally({ keepAckTimes: false, eventsPerRequest: 2 })
   const accepted = (last: number) => ({ status: 'accepted', id: id(last) })
   tally.settled(answer(207, { results: [accepted(1), accepted(2)] }), 1)
@@ -32,12 +32,12 @@ t.test('a batch of which an event was not acknowledged is a failure', async (t) 
   t.same(failures, { '207 with 1 events not acknowledged': 1 })
 })
 
-t.test('the n-th acknowledgement is visible when n rows could be read', async (t) => {
+t.test('the n-th acknowledgement is visible when n rows are readable', async (t) => {
   const samples = [
     { at: 100, rows: 0 },
     { at: 120, rows: 2 },
     { at: 150, rows: 3 },
   ]
   t.same(visibleAfter([90, 95, 130], samples), [30, 25, 20])
-  t.ok(Number.isNaN(visibleAfter([90, 95, 130, 140], samples)[3]), 'never seen is not a number')
+  t.ok(Number.isNaN(visibleAfter([90, 95, 130, 140], samples)[3]), 'NaN if never visible')
 })
