@@ -114,7 +114,7 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F24',
     edits: [
       {
-        file: 'gateway/dist/row.js',
+        file: 'gateway/dist/record/row.js',
         find: '"time":"${time}"',
         replace: '"time":"${new Date().toISOString()}"',
       },
