@@ -1,9 +1,11 @@
+import { kinds, type RecordKind } from '@intake/contract'
 import { cutIntoParts, type InsertPart } from './insert-parts.ts'
 import type { Row } from './row.ts'
 import { createTable, type Table } from './table.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
 export interface Insert {
+  table: RecordKind
   rows: readonly Row[]
   /** The insert deduplication token; undefined: no deduplication. */
   token: string | undefined
@@ -14,12 +16,12 @@ export type InsertAnswer = { status: 200; writtenRows: number } | { status: 500 
 export interface ClickHouse extends Part {
   insert(insert: Insert, answer: (answer: InsertAnswer) => void): void
   /** Those of the ids that are in the table. */
-  find(ids: readonly string[]): Set<string>
+  find(table: RecordKind, ids: readonly string[]): Set<string>
   /** Whether some parts of an insert are in place, and not all. */
   isHalfDone(): boolean
   /** Makes the running inserts fail where they are. */
   failInserts(): void
-  table: Table
+  tables: Record<RecordKind, Table>
 }
 
 interface Running {
@@ -36,11 +38,11 @@ interface Running {
 export function createClickHouse(world: World): ClickHouse {
   const { design, random, scheduler, coverage, serial } = world
   const process = createProcess('clickhouse')
-  const table = createTable({ design })
+  const tables = { logs: createTable({ design }), feedback: createTable({ design }) }
   const dedupLog = new Set<string>()
   const running = new Set<Running>()
 
-  function commit(part: InsertPart): void {
+  function commit(table: Table, part: InsertPart): void {
     for (const { id } of part.rows) if (table.has(id)) coverage['duplicate raw rows']++
     table.commit(part.partition, part.rows)
   }
@@ -51,6 +53,7 @@ export function createClickHouse(world: World): ClickHouse {
 
   function planMerge(): void {
     const run = () => {
+      const table = tables[random.pick(kinds)]
       const partitions = table.partitions()
       if (partitions.length > 0) table.merge(random.pick(partitions))
       planMerge()
@@ -60,19 +63,19 @@ export function createClickHouse(world: World): ClickHouse {
 
   return {
     process,
-    table,
+    tables,
     start: planMerge,
     crash() {
       for (const insert of running) if (isPartial(insert)) coverage['partial inserts']++
       running.clear()
     },
-    find: (ids) => new Set(ids.filter((id) => table.has(id))),
+    find: (table, ids) => new Set(ids.filter((id) => tables[table].has(id))),
     isHalfDone: () => [...running].some(isPartial),
     failInserts() {
       for (const insert of running) insert.isToFail = true
     },
 
-    insert({ rows, token }, answer) {
+    insert({ table, rows, token }, answer) {
       const parts = cutIntoParts({ world, rows, token })
       const insert = { name: `insert ${serial()}`, parts, committed: 0, isToFail: false }
       running.add(insert)
@@ -82,7 +85,7 @@ export function createClickHouse(world: World): ClickHouse {
         const part = parts[insert.committed]
         if (part === undefined) return finish({ status: 200, writtenRows: rows.length })
         const what = `${insert.name}, part ${insert.committed + 1} of ${parts.length}`
-        plan(`${what}: ${part.rows.map(({ content }) => content).join(' ')}`, () => {
+        plan(`${what}: ${part.rows.map(({ text }) => text).join(' ')}`, () => {
           if (insert.isToFail) return fail()
           if (part.dedupName === undefined) return inPlace(part)
           if (dedupLog.has(part.dedupName)) return skip(part)
@@ -93,7 +96,7 @@ export function createClickHouse(world: World): ClickHouse {
       }
 
       function inPlace(part: InsertPart): void {
-        commit(part)
+        commit(tables[table], part)
         insert.committed++
         next()
       }

@@ -1,4 +1,6 @@
-import type { Gateway, GatewayAnswer } from './gateway.ts'
+import { createIdentity } from '../../gateway/src/identity/identity.ts'
+import { limits } from '@intake/contract'
+import type { Gateway, GatewayAnswer, Request } from './gateway.ts'
 import type { History, Submission } from './history.ts'
 import type { Reply } from './network.ts'
 import { createProcess, type World } from './world.ts'
@@ -9,11 +11,25 @@ const burstsAt = [0, 60, 120]
 const burstTicks = 12
 const timeoutTicks = 220
 const pauseTicks = 40
+/** How far an event may lie before its first attempt. */
+const eventAgeMs = 60_000
+const uuidV4 = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
+
+/** What a client sends so that its attempts are one submission. */
+type Retry = 'nothing' | 'UUIDv7' | 'UUIDv4' | 'Idempotency-Key'
+
+interface Sender {
+  request: Request
+  /** Undefined: each attempt is a separate submission. */
+  isRepeatable: boolean
+  attemptsMax: number
+}
 
 /**
  * Realistic clients: each submission is sent until it is created or the client gives up.
- * With a key all attempts are one submission. Some are sent again although they were created,
- * or use the key of another one. Without a key each attempt is a separate submission.
+ * With an id or a key all attempts are one submission. Some are sent again although they were created,
+ * or use the key of another one, or the id of another device. Without, each attempt is a separate
+ * submission.
  */
 export function startClients(options: {
   world: World
@@ -21,41 +37,67 @@ export function startClients(options: {
   history: History
 }): void {
   const { world, gateways, history } = options
-  const { random, scheduler, network, coverage } = world
+  const { random, scheduler, network, coverage, wallMs } = world
   const process = createProcess('client')
 
   const count = 2 + random.below(submissionsMax - 1)
   for (let index = 1; index <= count; index++) {
-    const isKeyed = random.chance(0.6)
-    const key = isKeyed ? `key-${random.chance(0.1) ? index - 1 : index}` : undefined
-    const sender = { index, key, hasImage: random.chance(0.4), attemptsMax: 1 + random.below(4) }
-    const run = () => attempt(sender, 1)
+    const run = () => attempt(createSender(index), 1)
     const after = random.pick(burstsAt) + random.below(burstTicks)
     scheduler.plan({ of: process, what: `sends r${index}`, after, run })
   }
 
-  function attempt(
-    sender: { index: number; key: string | undefined; hasImage: boolean; attemptsMax: number },
-    number: number,
-  ): void {
-    const { index, key, hasImage, attemptsMax } = sender
-    const content = key === undefined ? `r${index}.${number}` : `r${index}`
-    const submission = history.send({ content, key, hasImage })
-    if (key !== undefined && number > 1) coverage['keyed retries']++
+  function createSender(index: number): Sender {
+    const hasImage = random.chance(0.4)
+    const retries: Retry[] = hasImage
+      ? ['nothing', 'UUIDv4', 'Idempotency-Key']
+      : ['nothing', 'UUIDv7', 'UUIDv7', 'UUIDv4', 'Idempotency-Key']
+    const retry = random.pick(retries)
+    const other = random.chance(0.1) ? index - 1 : index
+    const isV7 = retry === 'UUIDv7'
+    return {
+      request: {
+        kind: hasImage ? 'feedback' : 'logs',
+        device: isV7 ? `device-${index}` : 'device',
+        content: `r${index}`,
+        clientId: isV7 ? eventId(other) : retry === 'UUIDv4' ? uuidV4(other) : undefined,
+        key: retry === 'Idempotency-Key' ? `key-${other}` : undefined,
+        hasImage,
+      },
+      isRepeatable: retry !== 'nothing',
+      attemptsMax: 1 + random.below(4),
+    }
+  }
+
+  const eventIds = new Map<number, string>()
+  /** Some events lie at the lower bound of the window, so that their retries are beyond it. */
+  function eventId(index: number): string {
+    const agoMs = (random.chance(0.1) ? limits.eventAgeMs - 2_000 : 0) + random.below(eventAgeMs)
+    const { id } = createIdentity(wallMs() - agoMs)
+    if (!eventIds.has(index)) eventIds.set(index, id)
+    return eventIds.get(index)!
+  }
+
+  function attempt(sender: Sender, number: number): void {
+    const { isRepeatable, attemptsMax } = sender
+    const content = isRepeatable ? sender.request.content : `${sender.request.content}.${number}`
+    const request = { ...sender.request, content }
+    const submission = history.send(request)
+    if (isRepeatable && number > 1) coverage['keyed retries']++
     const gateway = random.pick(gateways)
     network.call<GatewayAnswer>({
       from: process,
       to: gateway.process,
-      what: key === undefined ? `POST ${content}` : `POST ${content} under ${key}`,
+      what: `POST ${[content, request.clientId, request.key].filter(Boolean).join(' ')}`,
       timeoutTicks,
-      handle: (answer) => gateway.receive({ content, key, hasImage }, answer),
+      handle: (answer) => gateway.receive(request, answer),
       done: (reply) => {
         const outcome = record(submission, reply)
-        const isWanted = outcome !== 'created' || (key !== undefined && random.chance(0.2))
+        const isWanted = outcome !== 'created' || (isRepeatable && random.chance(0.2))
         if (!isWanted || number >= attemptsMax) return
         const after = random.below(pauseTicks)
         const run = () => attempt(sender, number + 1)
-        scheduler.plan({ of: process, what: `sends r${index} again`, after, run })
+        scheduler.plan({ of: process, what: `sends ${content} again`, after, run })
       },
     })
   }

@@ -4,12 +4,13 @@ export interface Design {
   acknowledge: 'when the queue confirmed' | 'when the frame is sent'
   /** What the client is told when the queue may or may not have the frame. */
   unknownIsToldAs: 'unknown' | 'refused'
-  /** Whether a command without a connection is sent later, after its caller gave it up. */
-  offlineQueue: boolean
   /** Whether an idempotency key reserves its id before anything is stored. */
   reservation: boolean
+  /** Which days of reservations a gateway looks into. */
+  reservationDays: 'all' | 'today and tomorrow'
   /** Which process assigns the id and time of a record. */
   identity: 'gateway' | 'worker'
+  time: 'from the id' | 'of arrival'
   /** Which refused requests remove the images that they stored. */
   removeImagesOfRefused: 'those without a key' | 'all'
 
@@ -37,17 +38,18 @@ export interface Design {
   engine: 'ReplacingMergeTree' | 'MergeTree'
   /** Whether readers collapse the duplicates that are not merged yet. */
   final: boolean
-  sortingKey: 'received_at, id' | 'received_at'
-  partitionBy: 'received_at' | 'time of the insert'
+  sortingKey: 'time, device, id' | 'time, id' | 'time'
+  partitionBy: 'time' | 'received_at' | 'time of the insert'
 }
 
 /** The design that Intake implements. */
 export const rightDesign: Design = {
   acknowledge: 'when the queue confirmed',
   unknownIsToldAs: 'unknown',
-  offlineQueue: false,
   reservation: true,
+  reservationDays: 'all',
   identity: 'gateway',
+  time: 'from the id',
   removeImagesOfRefused: 'those without a key',
   appendfsync: 'always',
   maxStalledCount: Infinity,
@@ -61,6 +63,6 @@ export const rightDesign: Design = {
   blocks: 'vary',
   engine: 'ReplacingMergeTree',
   final: true,
-  sortingKey: 'received_at, id',
-  partitionBy: 'received_at',
+  sortingKey: 'time, device, id',
+  partitionBy: 'time',
 }

@@ -1,11 +1,10 @@
+import type { Request } from './gateway.ts'
+
 /** The outcome of one request, as the client sees it. */
 export type AttemptOutcome = 'created' | 'refused' | 'unknown'
 
 /** A record that a client wants stored once: all its attempts have the same content. */
-export interface Submission {
-  content: string
-  key: string | undefined
-  hasImage: boolean
+export interface Submission extends Request {
   outcomes: AttemptOutcome[]
   /** The ids that clients got with 201. */
   acknowledgedIds: Set<string>
@@ -13,18 +12,18 @@ export interface Submission {
 
 /** All requests and responses of clients: what the verdict expects. */
 export interface History {
-  send(submission: Pick<Submission, 'content' | 'key' | 'hasImage'>): Submission
+  send(request: Request): Submission
   submissions(): Submission[]
 }
 
 export function createHistory(): History {
   const submissions = new Map<string, Submission>()
   return {
-    send({ content, key, hasImage }) {
-      const known = submissions.get(content)
+    send(request) {
+      const known = submissions.get(request.content)
       if (known) return known
-      const fresh = { content, key, hasImage, outcomes: [], acknowledgedIds: new Set<string>() }
-      submissions.set(content, fresh)
+      const fresh = { ...request, outcomes: [], acknowledgedIds: new Set<string>() }
+      submissions.set(request.content, fresh)
       return fresh
     },
     submissions: () => [...submissions.values()],

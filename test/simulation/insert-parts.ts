@@ -1,15 +1,17 @@
-import { partitionOf, type Row } from './row.ts'
+import { monthOf, type Row } from './row.ts'
 import type { World } from './world.ts'
 
 /** The rows of one insert that become visible together. */
 export interface InsertPart {
-  partition: number
+  partition: string
   rows: Row[]
   /** The part's name in the dedup log; undefined: no deduplication. */
   dedupName: string | undefined
 }
 
 const blockRows = 4
+/** An insert at another time may go to another one of these. */
+const insertPartitionTicks = 25
 
 /** Splits an insert into blocks, and each block by partition. */
 export function cutIntoParts(options: {
@@ -20,13 +22,17 @@ export function cutIntoParts(options: {
   const { world, rows, token } = options
   const { design, random, scheduler } = world
   const size = design.blocks === 'vary' ? 2 + random.below(4) : blockRows
+  const partitionOf = {
+    time: ({ time }: Row) => monthOf(time),
+    received_at: ({ received_at: receivedAt }: Row) => monthOf(receivedAt),
+    'time of the insert': () => `${Math.floor(scheduler.now() / insertPartitionTicks)}`,
+  }[design.partitionBy]
   const parts: InsertPart[] = []
   for (let start = 0; start < rows.length; start += size) {
     const block = start / size
-    const inPartition = new Map<number, Row[]>()
+    const inPartition = new Map<string, Row[]>()
     for (const row of rows.slice(start, start + size)) {
-      const time = design.partitionBy === 'received_at' ? row.receivedAt : scheduler.now()
-      const partition = partitionOf(time)
+      const partition = partitionOf(row)
       inPartition.set(partition, [...(inPartition.get(partition) ?? []), row])
     }
     for (const [partition, partRows] of inPartition) {

@@ -1,32 +1,41 @@
-import type { Row } from './row.ts'
 import type { World } from './world.ts'
 
 export interface Job {
   readonly id: string
-  readonly rows: readonly Row[]
-  state: 'waiting' | 'active' | 'failed'
+  readonly data: unknown
+  state: 'waiting' | 'active' | 'delayed' | 'failed'
   /** The holder of the lock and when it expires. */
   token: string
   lockedUntil: number
+  /** When a delayed job may be handed out again. */
+  dueAt: number
   deliveries: number
   recoveries: number
 }
 
-/** The parts of a BullMQ queue that deliveries depend on. */
+/** The parts of a BullMQ queue that deliveries depend on. Every method is one atomic command. */
 export interface Jobs {
   /** A job id that is in the queue is not added again; a completed one is. */
-  add(id: string, rows: readonly Row[]): 'stored'
-  take(token: string): Job | undefined
-  renew(ids: Iterable<string>, token: string): void
-  /** Removes the job. Without its lock the completion is an error that changes nothing. */
+  add(id: string, data: unknown): void
+  oldest(): string | undefined
+  claim(token: string): Job | undefined
+  /** Returns the ids whose lock this token does not hold. */
+  renew(ids: Iterable<string>, token: string): string[]
+  /**
+   * Removes the job.
+   *
+   * @throws {Error} the token does not hold its lock; nothing has changed
+   */
   complete(id: string, token: string): void
+  /** Makes the job available again, at the front of the queue or after `ticks`. */
+  release(id: string, token: string, ticks: number): void
   /** Active jobs without a lock return to the front, or are failed at `maxStalledCount`. */
   recoverStalled(): void
   count(state: Job['state']): number
   copy(): Jobs
 }
 
-export const lockTicks = 120
+const lockTicks = 150
 
 export function createJobs(world: World, from: Iterable<Job> = []): Jobs {
   const { design, scheduler, coverage } = world
@@ -34,47 +43,66 @@ export function createJobs(world: World, from: Iterable<Job> = []): Jobs {
   for (const job of from) jobs.set(job.id, { ...job })
 
   const isLocked = (job: Job) => scheduler.now() < job.lockedUntil
-  const holds = (job: Job, token: string) =>
-    job.state === 'active' && job.token === token && isLocked(job)
+  const holds = (job: Job | undefined, token: string) =>
+    job !== undefined && job.state === 'active' && job.token === token && isLocked(job)
+
+  function waiting(): Job | undefined {
+    for (const job of jobs.values()) {
+      if (job.state === 'delayed' && job.dueAt <= scheduler.now()) job.state = 'waiting'
+      if (job.state === 'waiting') return job
+    }
+    return undefined
+  }
+
+  function lockOf(id: string, token: string): Job | undefined {
+    const job = jobs.get(id)
+    if (holds(job, token)) return job
+    coverage['zombie completions']++
+    scheduler.note('redis', `${id} is not held with ${token}`)
+    if (!design.lockedCompletion) return job
+    throw new Error(`the lock of ${id} is lost`)
+  }
 
   return {
-    add(id, rows) {
-      if (!jobs.has(id)) {
-        const fresh = { state: 'waiting', token: '', lockedUntil: 0 } as const
-        jobs.set(id, { id, rows, ...fresh, deliveries: 0, recoveries: 0 })
-      }
-      return 'stored'
+    add(id, data) {
+      if (jobs.has(id)) return
+      const fresh = { state: 'waiting', token: '', lockedUntil: 0, dueAt: 0 } as const
+      jobs.set(id, { id, data, ...fresh, deliveries: 0, recoveries: 0 })
     },
 
-    take(token) {
-      for (const job of jobs.values()) {
-        if (job.state !== 'waiting') continue
-        if (job.deliveries > 0) coverage.redeliveries++
-        job.state = 'active'
-        job.token = token
-        job.lockedUntil = scheduler.now() + lockTicks
-        job.deliveries++
-        scheduler.note('redis', `hands ${job.id} to ${token}`)
-        return { ...job }
-      }
-      return undefined
+    oldest: () => waiting()?.id,
+
+    claim(token) {
+      const job = waiting()
+      if (job === undefined) return undefined
+      if (job.deliveries > 0) coverage.redeliveries++
+      job.state = 'active'
+      job.token = token
+      job.lockedUntil = scheduler.now() + lockTicks
+      job.deliveries++
+      scheduler.note('redis', `hands ${job.id} to ${token}`)
+      return { ...job }
     },
 
     renew(ids, token) {
+      const lost: string[] = []
       for (const id of ids) {
         const job = jobs.get(id)
         if (job && holds(job, token)) job.lockedUntil = scheduler.now() + lockTicks
+        else lost.push(id)
       }
+      return lost
     },
 
     complete(id, token) {
-      const job = jobs.get(id)
-      const mayComplete = job !== undefined && holds(job, token)
-      if (!mayComplete) {
-        coverage['zombie completions']++
-        scheduler.note('redis', `${id} is not held with ${token}`)
-      }
-      if (mayComplete || !design.lockedCompletion) jobs.delete(id)
+      if (lockOf(id, token) !== undefined) jobs.delete(id)
+    },
+
+    release(id, token, ticks) {
+      const job = lockOf(id, token)
+      if (job === undefined) return
+      job.state = 'delayed'
+      job.dueAt = scheduler.now() + ticks
     },
 
     recoverStalled() {

@@ -1,10 +1,10 @@
 import { createProcess, type Part } from './world.ts'
 
-/** The images, at most one for each record. An image is kept until it is removed. */
+/** The images. An image is kept until it is removed. */
 export interface ObjectStore extends Part {
-  put(id: string): void
-  remove(id: string): void
-  has(id: string): boolean
+  put(key: string): void
+  remove(key: string): void
+  has(key: string): boolean
 }
 
 export function createObjectStore(): ObjectStore {
@@ -12,8 +12,8 @@ export function createObjectStore(): ObjectStore {
   return {
     process: createProcess('s3'),
     start() {},
-    put: (id) => void objects.add(id),
-    remove: (id) => void objects.delete(id),
-    has: (id) => objects.has(id),
+    put: (key) => void objects.add(key),
+    remove: (key) => void objects.delete(key),
+    has: (key) => objects.has(key),
   }
 }

@@ -1,31 +1,22 @@
-import { createJobs, type Job, type Jobs } from './jobs.ts'
-import type { Row } from './row.ts'
+import { kinds, type RecordKind } from '@intake/contract'
+import { createJobs, type Jobs } from './jobs.ts'
+import { createReservations, type Reservations } from './reservations.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
-export interface Reservation {
-  id: string
-  content: string
-}
-
-/** Redis with the queue. Every method is one atomic command. */
+/** Redis with the queues and the reservations. */
 export interface Redis extends Part {
-  add(jobId: string, rows: readonly Row[]): 'stored' | 'refused'
-  take(token: string): Job | undefined
-  renew(jobIds: Iterable<string>, token: string): void
-  complete(jobId: string, token: string): void
-  recoverStalled(): void
-  /** Resolves to the reservation of the key: the given one or an earlier one. */
-  reserve(key: string, reservation: Reservation): Reservation
+  jobs(kind: RecordKind): Jobs
+  reservations(): Reservations
   /** Refuses writes that need memory, as at its memory limit. */
   setFull(full: boolean): void
-  jobs(): Jobs
+  isFull(): boolean
 }
 
 const fsyncTicks = 30
 
 interface State {
-  jobs: Jobs
-  reservations: Map<string, Reservation>
+  jobs: Record<RecordKind, Jobs>
+  reservations: Reservations
 }
 
 /**
@@ -35,9 +26,12 @@ interface State {
 export function createRedis(world: World): Redis {
   const { design, scheduler } = world
   const process = createProcess('redis')
-  let state: State = { jobs: createJobs(world), reservations: new Map() }
+  let state: State = {
+    jobs: { logs: createJobs(world), feedback: createJobs(world) },
+    reservations: createReservations(world),
+  }
   let disk = copy(state)
-  let isFull = false
+  let full = false
 
   function fsync(): void {
     disk = copy(state)
@@ -63,23 +57,19 @@ export function createRedis(world: World): Redis {
     crash() {
       if (design.appendfsync === 'everysec') state = copy(disk)
     },
-    setFull(full) {
-      isFull = full
+    jobs: (kind) => state.jobs[kind],
+    reservations: () => state.reservations,
+    setFull(isFull) {
+      full = isFull
     },
-    add: (jobId, rows) => (isFull ? 'refused' : state.jobs.add(jobId, rows)),
-    take: (token) => state.jobs.take(token),
-    renew: (jobIds, token) => state.jobs.renew(jobIds, token),
-    complete: (jobId, token) => state.jobs.complete(jobId, token),
-    recoverStalled: () => state.jobs.recoverStalled(),
-    reserve(key, reservation) {
-      const existing = state.reservations.get(key)
-      if (existing === undefined) state.reservations.set(key, reservation)
-      return existing ?? reservation
-    },
-    jobs: () => state.jobs,
+    isFull: () => full,
   }
 }
 
 function copy({ jobs, reservations }: State): State {
-  return { jobs: jobs.copy(), reservations: new Map(reservations) }
+  const copies = kinds.map((kind) => [kind, jobs[kind].copy()] as const)
+  return {
+    jobs: Object.fromEntries(copies) as Record<RecordKind, Jobs>,
+    reservations: reservations.copy(),
+  }
 }

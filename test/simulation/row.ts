@@ -1,25 +1,19 @@
+import type { StoredAttachment } from '../../gateway/src/record/row.ts'
+
 /** A table row. */
 export interface Row {
+  /** UUIDv7. */
   id: string
-  receivedAt: number
+  /** ISO 8601. */
+  time: string
+  received_at: string
+  device_uuid: string
   /** The content that the client sent; identifies the submission. */
-  content: string
-  /** The place of its image, if it has one. */
-  image: string | undefined
+  text: string
+  attachments: Pick<StoredAttachment, 'key'>[]
 }
 
-const partitionTicks = 25
-
-/** Stands for `toYYYYMM`. */
-export function partitionOf(time: number): number {
-  return Math.floor(time / partitionTicks)
-}
-
-/** Stands for UUIDv7: the time is part of the id. `serial` makes it unique. */
-export function createId(time: number, serial: number): string {
-  return `${time}.${serial}`
-}
-
-export function timeOf(id: string): number {
-  return Number(id.split('.')[0])
+/** `toYYYYMM` */
+export function monthOf(time: string): string {
+  return time.slice(0, 7)
 }

@@ -1,3 +1,4 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { Random } from './random.ts'
 
 /** A process that can die or freeze. Its planned events are lost or wait with it. */
@@ -22,6 +23,8 @@ export interface Event {
   /** Ticks until it may happen; it may happen at any later time. */
   after?: number
   kind?: EventKind
+  /** Left out of the trace. */
+  isQuiet?: boolean
 }
 
 export interface Scheduler {
@@ -30,7 +33,7 @@ export interface Scheduler {
   /** Returns a function that cancels the event. */
   plan(event: Event): () => void
   /** Runs one event that may happen now; false if no event is left. */
-  step(): boolean
+  step(): Promise<boolean>
   /** Whether work or responses are still pending. */
   isBusy(): boolean
   /** Drops one response in flight, if there is one. */
@@ -83,15 +86,15 @@ export function createScheduler(options: {
     now: () => now,
     note,
 
-    plan({ of, what, run, after = 0, kind = 'work' }) {
-      const one = { of, what, run, kind, life: of.life, due: now + after }
+    plan({ of, what, run, after = 0, kind = 'work', isQuiet = kind === 'background' }) {
+      const one = { of, what, run, kind, isQuiet, life: of.life, due: now + after }
       planned.push(one)
       return () => {
         one.life = never
       }
     },
 
-    step() {
+    async step() {
       now += random.below(2)
       const nextDue = collect()
       if (possible.length === 0) {
@@ -101,8 +104,10 @@ export function createScheduler(options: {
       }
       const chosen = random.pick(possible)
       chosen.life = never
-      if (chosen.kind !== 'background') note(chosen.of.name, chosen.what)
+      if (!chosen.isQuiet) note(chosen.of.name, chosen.what)
       chosen.run()
+      // Everything that the real code does about it, except what it has planned, is now done.
+      await turnOfTheLoop()
       return true
     },
 

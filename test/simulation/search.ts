@@ -1,3 +1,4 @@
+import type { Code } from './code.ts'
 import { addCoverage, createCoverage, type Coverage } from './coverage.ts'
 import type { Design } from './design.ts'
 import type { Seeds } from './seeds.ts'
@@ -16,17 +17,18 @@ export interface Finding {
  *
  * @param options.rule the rule to be broken; any by default
  */
-export function search(options: { design: Design; seeds: Seeds; rule?: Rule }): {
-  finding: Finding | undefined
-  coverage: Coverage
-  steps: number
-} {
-  const { design, seeds, rule } = options
+export async function search(options: {
+  design: Design
+  code: Code
+  seeds: Seeds
+  rule?: Rule
+}): Promise<{ finding: Finding | undefined; coverage: Coverage; steps: number }> {
+  const { design, code, seeds, rule } = options
   const coverage = createCoverage()
   let steps = 0
   for (let runs = 1; runs <= seeds.count; runs++) {
     const seed = seeds.base + runs - 1
-    const run = simulate({ seed, design })
+    const run = await simulate({ seed, design, code })
     addCoverage(coverage, run.coverage)
     steps += run.steps
     const isFound = run.violations.some((one) => rule === undefined || one.rule === rule)
@@ -37,9 +39,20 @@ export function search(options: { design: Design; seeds: Seeds; rule?: Rule }): 
   return { finding: undefined, coverage, steps }
 }
 
-/** The history of one run, one line per event. */
-export function trace(options: { design: Design; seed: number }): string[] {
+/** The history of one run, one line per event. The random ids in it are numbered. */
+export async function trace(options: {
+  design: Design
+  code: Code
+  seed: number
+}): Promise<string[]> {
   const lines: string[] = []
-  simulate({ ...options, trace: (line) => lines.push(line) })
+  const numbers = new Map<string, number>()
+  const numbered = (id: string) => {
+    if (!numbers.has(id)) numbers.set(id, numbers.size + 1)
+    return `#${numbers.get(id)}`
+  }
+  await simulate({ ...options, trace: (line) => lines.push(line.replaceAll(uuid, numbered)) })
   return lines
 }
+
+const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g

@@ -1,4 +1,6 @@
+import { kinds, type RecordKind } from '@intake/contract'
 import { createClickHouse } from './clickhouse.ts'
+import type { Code } from './code.ts'
 import { startClients } from './clients.ts'
 import { createCoverage, type Coverage } from './coverage.ts'
 import type { Design } from './design.ts'
@@ -10,6 +12,7 @@ import { createObjectStore } from './object-store.ts'
 import { createRandom } from './random.ts'
 import { createRedis } from './redis.ts'
 import { createScheduler } from './scheduler.ts'
+import { tickMs } from './time.ts'
 import { judge, type Violation } from './verdict.ts'
 import { createWorker } from './worker.ts'
 import type { World } from './world.ts'
@@ -20,8 +23,11 @@ export interface Run {
   steps: number
 }
 
-const faultyStepsMax = 600
-const stepsMax = 20_000
+const faultyStepsMax = 1_500
+const stepsMax = 40_000
+/** Every run begins shortly before a month ends. */
+const monthEndMs = Date.UTC(2026, 11, 1)
+const beginsBeforeMs = 40_000
 
 /**
  * One run of the whole system: clients send while parts fail; then faults stop, the backlog drains,
@@ -29,24 +35,28 @@ const stepsMax = 20_000
  *
  * @param options.trace receives one line for each event of the run
  */
-export function simulate(options: {
+export async function simulate(options: {
   seed: number
   design: Design
+  code: Code
   trace?: (line: string) => void
-}): Run {
-  const { seed, design, trace } = options
+}): Promise<Run> {
+  const { seed, design, code, trace } = options
   const random = createRandom(seed)
   const scheduler = createScheduler({ random, trace })
   const network = createNetwork({ random, scheduler })
   const coverage = createCoverage()
   let serial = 0
+  const beginsAtMs = monthEndMs - random.below(beginsBeforeMs)
   const world: World = {
     design,
+    code,
     random,
     scheduler,
     network,
     coverage,
     serial: () => ++serial,
+    wallMs: () => beginsAtMs + scheduler.now() * tickMs,
   }
 
   const redis = createRedis(world)
@@ -63,24 +73,25 @@ export function simulate(options: {
   startClients({ world, gateways, history })
   const faults = createFaults({ world, gateways, workers, redis, clickhouse, objects })
 
-  const isDrained = () =>
-    !scheduler.isBusy() && redis.jobs().count('waiting') + redis.jobs().count('active') === 0
+  const isEmpty = (kind: RecordKind) =>
+    (['waiting', 'active', 'delayed'] as const).every((state) => redis.jobs(kind).count(state) === 0)
+  const isDrained = () => !scheduler.isBusy() && kinds.every(isEmpty)
   let steps = 0
   for (const end = random.below(faultyStepsMax); steps < end; steps++) {
     faults.strike()
-    scheduler.step()
+    await scheduler.step()
   }
   scheduler.note('fate', 'rests')
   while (steps < stepsMax && !isDrained()) {
-    scheduler.step()
+    await scheduler.step()
     steps++
   }
 
   const violations = judge({
     submissions: history.submissions(),
-    visible: clickhouse.table.visible(),
+    visible: kinds.flatMap((kind) => clickhouse.tables[kind].visible()),
     objects,
-    jobs: redis.jobs(),
+    jobs: kinds.map((kind) => redis.jobs(kind)),
   })
   for (const { rule, what } of violations) scheduler.note('verdict', `${rule}: ${what}`)
   return { violations, coverage, steps }

@@ -1,10 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { copyBuilt } from '../faults/kit/built-copy.ts'
+import { loadCode, realCode as code } from './code.ts'
 import { occasions } from './coverage.ts'
 import { rightDesign, type Design } from './design.ts'
+import { plantedCode } from './planted-code.ts'
 import { search, trace } from './search.ts'
 import { readSeeds, replayCommand } from './seeds.ts'
 import { designOf, harmlessDesigns, wrongDesigns } from './wrong-designs.ts'
 
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const seeds = readSeeds(process.env)
 
 if (seeds.replay) replay(seeds.replay)
@@ -13,43 +21,55 @@ else testAll()
 function testAll(): void {
   t.comment(`simulation: SIM_BASE=${seeds.base} SIM_SEEDS=${seeds.count}`)
 
-  t.test('the design keeps its guarantees, and every kind of fault has occurred', (t) => {
-    const { coverage, steps } = expectNone(t, { design: rightDesign })
+  t.test('the code keeps its guarantees, and every kind of fault has occurred', async (t) => {
+    const { coverage, steps } = await expectNone(t, { design: rightDesign })
     t.comment(`${seeds.count} runs of ${Math.round(steps / seeds.count)} events`)
     for (const occasion of occasions) {
       t.ok(coverage[occasion] > 0, `${occasion}: ${coverage[occasion]}`)
     }
-    t.end()
   })
 
   for (const [name, change] of Object.entries(harmlessDesigns)) {
-    t.test(`harmless: ${name}`, (t) => {
-      expectNone(t, { design: designOf(change), share: 0.1 })
-      t.end()
+    t.test(`harmless: ${name}`, async (t) => {
+      await expectNone(t, { design: designOf(change), share: 0.1 })
     })
   }
+
+  // Some need many runs to be found; most are found after a few.
+  const enough = { ...seeds, count: 10 * seeds.count }
 
   for (const [name, { change, breaks }] of Object.entries(wrongDesigns)) {
-    t.test(`found, as "${breaks}": ${name}`, (t) => {
-      const { finding } = search({ design: designOf(change), seeds, rule: breaks })
+    t.test(`found, as "${breaks}": ${name}`, async (t) => {
+      const wrong = { design: designOf(change), code, seeds: enough, rule: breaks }
+      const { finding } = await search(wrong)
       t.ok(finding, `found after ${finding?.runs ?? 'more than all'} runs`)
       if (finding) t.comment(replayCommand(finding.seed, name))
-      t.end()
     })
   }
 
-  t.test('the same seed gives the same history, another seed another one', (t) => {
-    const history = () => trace({ seed: seeds.base, design: rightDesign })
-    t.same(history(), history())
-    t.not(history().join('\n'), trace({ seed: seeds.base + 1, design: rightDesign }).join('\n'))
-    t.end()
+  for (const { name, edits, breaks } of plantedCode) {
+    t.test(`found in the code, as "${breaks}": ${name}`, async (t) => {
+      const copy = mkdtempSync(join(tmpdir(), 'intake-planted-'))
+      t.teardown(() => rmSync(copy, { recursive: true }))
+      copyBuilt({ root, copy, edits })
+      const planted = await loadCode(copy)
+      const wrong = { design: rightDesign, code: planted, seeds: enough, rule: breaks }
+      const { finding } = await search(wrong)
+      t.ok(finding, `found after ${finding?.runs ?? 'more than all'} runs`)
+    })
+  }
+
+  t.test('the same seed gives the same history, another seed another one', async (t) => {
+    const history = (seed: number) => trace({ seed, code, design: rightDesign })
+    t.same(await history(seeds.base), await history(seeds.base))
+    t.not((await history(seeds.base)).join('\n'), (await history(seeds.base + 1)).join('\n'))
   })
 }
 
 /** Fails with the history of the first run that breaks a rule. */
-function expectNone(t: Test, { design, share = 1 }: { design: Design; share?: number }) {
+async function expectNone(t: Test, { design, share = 1 }: { design: Design; share?: number }) {
   const count = Math.ceil(seeds.count * share)
-  const result = search({ design, seeds: { ...seeds, count } })
+  const result = await search({ design, code, seeds: { ...seeds, count } })
   if (result.finding === undefined) {
     t.pass(`${count} runs broke no rule`)
     return result
@@ -58,7 +78,7 @@ function expectNone(t: Test, { design, share = 1 }: { design: Design; share?: nu
   t.fail(`seed ${seed} broke a rule`, {
     violations: violations.map(({ rule, what }) => `${rule}: ${what}`),
     replay: replayCommand(seed),
-    trace: trace({ seed, design }).join('\n'),
+    trace: (await trace({ seed, design, code })).join('\n'),
   })
   return result
 }
@@ -67,12 +87,11 @@ function expectNone(t: Test, { design, share = 1 }: { design: Design; share?: nu
 function replay({ seed, designName }: { seed: number; designName: string | undefined }): void {
   const change = { ...harmlessDesigns, ...changes() }[designName ?? '']
   if (designName !== undefined && change === undefined) t.bailout(`No design "${designName}"`)
-  t.test(`the history of seed ${seed}, ${designName ?? 'the right design'}`, (t) => {
-    const lines = trace({ seed, design: designOf(change ?? {}) })
+  t.test(`the history of seed ${seed}, ${designName ?? 'the right design'}`, async (t) => {
+    const lines = await trace({ seed, code, design: designOf(change ?? {}) })
     for (const line of lines) t.comment(line)
     const broken = lines.filter((line) => line.includes('  verdict: '))
     t.same(broken, [], 'broken rules')
-    t.end()
   })
 }
 

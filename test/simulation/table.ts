@@ -4,13 +4,19 @@ import type { Row } from './row.ts'
 /** The table of records: partitions of raw rows, and the view that analysts read. */
 export interface Table {
   /** Makes the rows visible, all at once. */
-  commit(partition: number, rows: readonly Row[]): void
+  commit(partition: string, rows: readonly Row[]): void
   /** A background merge: collapses the rows that the engine collapses. */
-  merge(partition: number): void
-  partitions(): number[]
+  merge(partition: string): void
+  partitions(): string[]
   has(id: string): boolean
   /** The rows that the view shows. */
   visible(): Row[]
+}
+
+const sortingKeys: Record<Design['sortingKey'], (row: Row) => string> = {
+  'time, device, id': ({ time, device_uuid: device, id }) => `${time} ${device} ${id}`,
+  'time, id': ({ time, id }) => `${time} ${id}`,
+  time: ({ time }) => time,
 }
 
 /**
@@ -18,13 +24,9 @@ export interface Table {
  * view collapses likewise (`do_not_merge_across_partitions_select_final`).
  */
 export function createTable({ design }: { design: Design }): Table {
-  const partitions = new Map<number, Row[]>()
+  const partitions = new Map<string, Row[]>()
   const ids = new Set<string>()
-
-  const sortingKey =
-    design.sortingKey === 'received_at'
-      ? (row: Row) => `${row.receivedAt}`
-      : (row: Row) => `${row.receivedAt} ${row.id}`
+  const sortingKey = sortingKeys[design.sortingKey]
 
   function collapse(rows: readonly Row[]): Row[] {
     if (design.engine === 'MergeTree') return [...rows]

@@ -3,11 +3,30 @@ import type { AttemptOutcome, Submission } from './history.ts'
 import type { Row } from './row.ts'
 import { judge } from './verdict.ts'
 
-const row: Row = { id: '7.1', receivedAt: 7, content: 'r1', image: undefined }
+const id = '019acaaa-0000-7000-8000-000000000001'
+const otherId = '019acaaa-0000-7000-8000-000000000002'
+const row: Row = {
+  id,
+  time: '2025-11-28T13:32:10.112Z',
+  received_at: '2025-11-28T13:32:11.000Z',
+  device_uuid: 'd',
+  text: 'r1',
+  attachments: [],
+}
+const withImage: Row = { ...row, attachments: [{ key: 'image' }] }
 
 function submission(outcomes: AttemptOutcome[], more: Partial<Submission> = {}): Submission {
-  const acknowledgedIds = new Set(outcomes.includes('created') ? [row.id] : [])
-  return { content: 'r1', key: undefined, hasImage: false, outcomes, acknowledgedIds, ...more }
+  return {
+    kind: 'logs',
+    device: 'd',
+    content: 'r1',
+    clientId: undefined,
+    key: undefined,
+    hasImage: false,
+    outcomes,
+    acknowledgedIds: new Set(outcomes.includes('created') ? [id] : []),
+    ...more,
+  }
 }
 
 /** The rules that a run with this outcome breaks. */
@@ -15,14 +34,14 @@ function broken(end: {
   submissions?: Submission[]
   visible?: Row[]
   images?: string[]
-  jobs?: Partial<Record<'waiting' | 'active' | 'failed', number>>
+  jobs?: Partial<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>
 }): string[] {
   const { submissions = [submission(['created'])], visible = [row], images = [], jobs = {} } = end
   const violations = judge({
     submissions,
     visible,
-    objects: { has: (id) => images.includes(id) },
-    jobs: { count: (state) => jobs[state] ?? 0 },
+    objects: { has: (key) => images.includes(key) },
+    jobs: [{ count: (state) => jobs[state] ?? 0 }],
   })
   return violations.map(({ rule }) => rule)
 }
@@ -38,30 +57,38 @@ t.test('a correct run breaks no rule', async (t) => {
 t.test('each rule detects its violation', async (t) => {
   t.same(broken({ visible: [] }), ['lost'])
   t.same(broken({ visible: [row, row] }), ['duplicate'])
-  t.same(broken({ visible: [row, { ...row, id: '7.2' }] }), ['split'])
+  t.same(broken({ visible: [row, { ...row, id: otherId }] }), ['split'])
   t.same(broken({ submissions: [], visible: [row] }), ['phantom'])
   t.same(broken({ submissions: [submission(['refused', 'refused'])] }), ['refused but stored'])
   t.same(broken({ jobs: { failed: 1 } }), ['job failed'])
-  t.same(broken({ jobs: { active: 1 } }), ['stuck'])
+  for (const state of ['waiting', 'active', 'delayed']) {
+    t.same(broken({ jobs: { [state]: 1 } }), ['stuck'])
+  }
 })
 
-t.test('a row is altered if its time, id or image differs', async (t) => {
-  t.same(broken({ visible: [{ ...row, receivedAt: 8 }] }), ['altered'])
-  t.same(broken({ visible: [{ ...row, id: '7.2' }] }), ['altered'])
-  t.same(broken({ visible: [{ ...row, image: '7.1' }], images: ['7.1'] }), ['altered'])
+t.test('a row is altered if its time, id, device or image differs', async (t) => {
+  t.same(broken({ visible: [{ ...row, time: '2025-11-28T13:32:11.000Z' }] }), ['altered'])
+  t.same(broken({ visible: [{ ...row, id: otherId }] }), ['altered'])
+  t.same(broken({ visible: [{ ...row, device_uuid: 'e' }] }), ['altered'])
+  t.same(broken({ visible: [withImage], images: ['image'] }), ['altered'])
+})
+
+t.test('the same id of two devices is two records', async (t) => {
+  const other = submission(['created'], { device: 'e', content: 'r2' })
+  const visible = [row, { ...row, device_uuid: 'e', text: 'r2' }]
+  t.same(broken({ submissions: [submission(['created']), other], visible }), [])
 })
 
 t.test('an image that the row names must be there', async (t) => {
   const submissions = [submission(['created'], { hasImage: true })]
-  const visible = [{ ...row, image: '7.1' }]
-  t.same(broken({ submissions, visible, images: ['7.1'] }), [])
-  t.same(broken({ submissions, visible }), ['image lost'])
+  t.same(broken({ submissions, visible: [withImage], images: ['image'] }), [])
+  t.same(broken({ submissions, visible: [withImage] }), ['image lost'])
 })
 
 t.test('two submissions under one key are one record', async (t) => {
   const submissions = [
     submission(['created'], { key: 'k' }),
-    submission(['created'], { key: 'k', content: 'r2', acknowledgedIds: new Set(['7.2']) }),
+    submission(['created'], { key: 'k', content: 'r2', acknowledgedIds: new Set([otherId]) }),
   ]
-  t.same(broken({ submissions, visible: [row, { ...row, id: '7.2', content: 'r2' }] }), ['split'])
+  t.same(broken({ submissions, visible: [row, { ...row, id: otherId, text: 'r2' }] }), ['split'])
 })

@@ -1,7 +1,8 @@
+import { parseIdentity } from '../../gateway/src/identity/identity.ts'
 import type { Submission } from './history.ts'
-import type { Jobs } from './jobs.ts'
+import type { Job, Jobs } from './jobs.ts'
 import type { ObjectStore } from './object-store.ts'
-import { timeOf, type Row } from './row.ts'
+import type { Row } from './row.ts'
 
 export type Rule =
   /** Acknowledged, but not visible. */
@@ -33,17 +34,17 @@ export function judge(options: {
   submissions: readonly Submission[]
   visible: readonly Row[]
   objects: Pick<ObjectStore, 'has'>
-  jobs: Pick<Jobs, 'count'>
+  jobs: readonly Pick<Jobs, 'count'>[]
 }): Violation[] {
-  const { submissions, visible, objects, jobs } = options
+  const { submissions, visible, objects } = options
   const violations: Violation[] = []
   const broken = (rule: Rule, what: string) => void violations.push({ rule, what })
 
-  const rowsOf = groupBy(visible, ({ content }) => content)
+  const rowsOf = groupBy(visible, ({ text }) => text)
   const idsOfKey = new Map<string, Set<string>>()
 
   for (const submission of submissions) {
-    const { content, key, outcomes, acknowledgedIds, hasImage } = submission
+    const { content, outcomes, acknowledgedIds, hasImage } = submission
     const rows = rowsOf.get(content) ?? []
     const ids = new Set(rows.map(({ id }) => id))
     if (outcomes.includes('created') && rows.length === 0) broken('lost', content)
@@ -53,26 +54,37 @@ export function judge(options: {
     if (ids.size > 1) broken('split', `${content} is ${[...ids].join(' and ')}`)
     const isOtherwiseNamed = [...acknowledgedIds].some((id) => !ids.has(id))
     if (ids.size > 0 && isOtherwiseNamed) broken('altered', `the id of ${content}`)
-    if (rows.some(({ image }) => (image !== undefined) !== hasImage)) broken('altered', content)
-    if (rows.some(({ image }) => image !== undefined && !objects.has(image))) {
+    const isWrong = (row: Row) =>
+      row.attachments.length !== (hasImage ? 1 : 0) || row.device_uuid !== submission.device
+    if (rows.some(isWrong)) broken('altered', content)
+    if (rows.some((row) => row.attachments.some(({ key }) => !objects.has(key)))) {
       broken('image lost', content)
     }
+    const key = keyOf(submission)
     if (key !== undefined) idsOfKey.set(key, new Set([...(idsOfKey.get(key) ?? []), ...ids]))
   }
 
   for (const [key, ids] of idsOfKey) {
     if (ids.size > 1) broken('split', `${key} is ${[...ids].join(' and ')}`)
   }
-  for (const [id, rows] of groupBy(visible, (row) => row.id)) {
-    if (rows.length > 1) broken('duplicate', `${id} is visible ${rows.length} times`)
-    if (rows.some(({ receivedAt }) => receivedAt !== timeOf(id))) broken('altered', id)
+  for (const [identity, rows] of groupBy(visible, (row) => `${row.device_uuid} ${row.id}`)) {
+    if (rows.length > 1) broken('duplicate', `${identity} is visible ${rows.length} times`)
+    if (rows.some(({ id, time }) => time !== parseIdentity(id).time)) broken('altered', identity)
   }
   const sent = new Set(submissions.map(({ content }) => content))
   for (const content of rowsOf.keys()) if (!sent.has(content)) broken('phantom', content)
-  if (jobs.count('failed') > 0) broken('job failed', `${jobs.count('failed')} jobs`)
-  const left = jobs.count('waiting') + jobs.count('active')
+  const count = (state: Job['state']) =>
+    options.jobs.reduce((sum, jobs) => sum + jobs.count(state), 0)
+  if (count('failed') > 0) broken('job failed', `${count('failed')} jobs`)
+  const left = count('waiting') + count('active') + count('delayed')
   if (left > 0) broken('stuck', `${left} jobs`)
   return violations
+}
+
+/** What makes attempts one record, within a kind and a device. */
+function keyOf({ kind, device, clientId, key }: Submission): string | undefined {
+  const name = key ?? clientId
+  return name === undefined ? undefined : `${kind} ${device} ${name}`
 }
 
 function groupBy<Item>(items: readonly Item[], name: (item: Item) => string): Map<string, Item[]> {

@@ -1,14 +1,13 @@
+import type { RecordKind } from '@intake/contract'
+import type { Logger } from '@intake/runtime'
 import type { ClickHouse } from './clickhouse.ts'
-import { lockTicks, type Job } from './jobs.ts'
+import { createJobSource } from './ports/job-source.ts'
+import { createRowStore } from './ports/row-store.ts'
 import type { Redis } from './redis.ts'
-import { createRowWriter } from './row-writer.ts'
+import { createClock } from './time.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
-const batchLimits = { framesMax: 4, rowsMax: 12 }
-const pollTicks = 12
-const timeoutTicks = 60
-
-/** A worker: claim a batch of jobs, insert their rows together, complete the jobs. */
+/** A worker: the real code from Redis to the tables. */
 export function createWorker(options: {
   world: World
   name: string
@@ -16,103 +15,30 @@ export function createWorker(options: {
   clickhouse: ClickHouse
 }): Part {
   const { world, redis, clickhouse } = options
-  const { design, scheduler, network, coverage } = world
+  const { code, scheduler } = world
   const process = createProcess(options.name)
+  const note = (_: unknown, message: string) => scheduler.note(process.name, message)
 
-  function live(): void {
-    const token = `${process.name}/${process.life}`
-    const inHand = new Set<string>()
-    const writer = createRowWriter({ world, process, clickhouse })
-    poll()
-    repeat('renews its locks', lockTicks / 3, () =>
-      command('renew', () => redis.renew([...inHand], token)),
-    )
-    repeat('looks for stalled jobs', lockTicks / 2, () =>
-      command('recover stalled jobs', () => redis.recoverStalled()),
-    )
-
-    function poll(): void {
-      scheduler.plan({
-        of: process,
-        what: 'polls',
-        after: pollTicks,
-        kind: 'background',
-        run: () => take([]),
-      })
-    }
-
-    /** One at a time, until none waits or the batch is full. */
-    function take(batch: Job[]): void {
-      network.call<Job | undefined>({
-        from: process,
-        to: redis.process,
-        what: 'take a job',
-        timeoutTicks,
-        background: true,
-        handle: (answer) => answer(redis.take(token)),
-        done(reply) {
-          const job = reply.outcome === 'answered' ? reply.value : undefined
-          if (job !== undefined) {
-            inHand.add(job.id)
-            batch.push(job)
-          }
-          if (job !== undefined && !isFull(batch)) take(batch)
-          else if (batch.length > 0) insert(batch)
-          else poll()
+  return {
+    process,
+    start() {
+      const sourceOf = (kind: RecordKind) => createJobSource({ world, process, redis, kind })
+      code.worker.startWorker({
+        sources: { logs: sourceOf('logs'), feedback: sourceOf('feedback') },
+        store: createRowStore({ world, process, clickhouse }),
+        metrics: {
+          inserted() {},
+          failed() {},
+          deadLettered() {},
+          postponed() {},
+          unreadable() {},
+          locksLost() {},
+          watchBacklog() {},
         },
+        log: { info: note, warn: note, error: note } as unknown as Logger,
+        onError: (error) => note(undefined, error.message),
+        clock: createClock({ world, process, isBackground: true }),
       })
-    }
-
-    function insert(jobs: Job[]): void {
-      if (jobs.length > 1) coverage['inserts of several frames']++
-      const complete = () => {
-        for (const job of jobs) completeJob(job)
-      }
-      if (design.complete === 'before the insert') complete()
-      writer.write(jobs, () => {
-        if (design.complete === 'after the insert') complete()
-        poll()
-      })
-    }
-
-    function completeJob({ id }: Job): void {
-      network.call({
-        from: process,
-        to: redis.process,
-        what: `complete ${id}`,
-        timeoutTicks,
-        handle: (answer) => answer(redis.complete(id, token)),
-        // Without a response, the recovery of stalled jobs returns the job.
-        done: () => inHand.delete(id),
-      })
-    }
+    },
   }
-
-  function repeat(what: string, after: number, run: () => void): void {
-    const again = () => {
-      run()
-      repeat(what, after, run)
-    }
-    scheduler.plan({ of: process, what, after, kind: 'background', run: again })
-  }
-
-  /** A maintenance command: if it fails, the next one may succeed. */
-  function command(what: string, run: () => void): void {
-    network.call<void>({
-      from: process,
-      to: redis.process,
-      what,
-      timeoutTicks,
-      background: true,
-      handle: (answer) => answer(run()),
-      done: () => {},
-    })
-  }
-
-  return { process, start: live }
-}
-
-function isFull(batch: readonly Job[]): boolean {
-  const rows = batch.reduce((sum, job) => sum + job.rows.length, 0)
-  return batch.length >= batchLimits.framesMax || rows >= batchLimits.rowsMax
 }

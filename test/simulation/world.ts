@@ -1,3 +1,4 @@
+import type { Code } from './code.ts'
 import type { Coverage } from './coverage.ts'
 import type { Design } from './design.ts'
 import type { Network } from './network.ts'
@@ -7,12 +8,15 @@ import type { Process, Scheduler } from './scheduler.ts'
 /** Shared by all parts of one run. */
 export interface World {
   design: Design
+  code: Code
   random: Random
   scheduler: Scheduler
   network: Network
   coverage: Coverage
   /** Different in every call. */
   serial(): number
+  /** The true time, which is Redis's, in milliseconds since 1970. */
+  wallMs(): number
 }
 
 /** A process of the system under test. */

@@ -20,10 +20,6 @@ export const wrongDesigns: Record<string, WrongDesign> = {
     change: { unknownIsToldAs: 'refused' },
     breaks: 'refused but stored',
   },
-  'send an abandoned frame once there is a connection': {
-    change: { offlineQueue: true },
-    breaks: 'refused but stored',
-  },
   'idempotency keys without a reservation': {
     change: { reservation: false },
     breaks: 'split',
@@ -80,9 +76,25 @@ export const wrongDesigns: Record<string, WrongDesign> = {
     change: { engine: 'MergeTree' },
     breaks: 'duplicate',
   },
-  'sorting key without the identity': {
-    change: { sortingKey: 'received_at' },
+  'sorting key without the id': {
+    change: { sortingKey: 'time' },
     breaks: 'lost',
+  },
+  'sorting key without the device': {
+    change: { sortingKey: 'time, id' },
+    breaks: 'lost',
+  },
+  'time of arrival instead of the time in the id': {
+    change: { time: 'of arrival' },
+    breaks: 'duplicate',
+  },
+  'reservations of earlier days not looked up': {
+    change: { reservationDays: 'today and tomorrow' },
+    breaks: 'split',
+  },
+  'partition by the time of arrival': {
+    change: { partitionBy: 'received_at' },
+    breaks: 'duplicate',
   },
   'partition by the time of the insert': {
     change: { partitionBy: 'time of the insert' },

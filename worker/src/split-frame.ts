@@ -1,13 +1,10 @@
-import { promisify } from 'node:util'
-import { gunzip, gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Frame } from '@intake/queue'
 
-const decompress = promisify(gunzip)
-
 /** The rows of a frame, each one line of JSON; none when its bytes cannot be decompressed. */
-export async function rowsOf(frame: Frame): Promise<string[]> {
+export function rowsOf(frame: Frame): string[] {
   try {
-    return (await decompress(frame.gzip)).toString().split('\n').filter(Boolean)
+    return gunzipSync(frame.gzip).toString().split('\n').filter(Boolean)
   } catch {
     return []
   }

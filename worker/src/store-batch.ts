@@ -73,7 +73,7 @@ async function insertOrSplit(
     return
   }
 
-  const halves = await split(parts, context)
+  const halves = split(parts, context)
   if (halves === undefined) {
     const [only] = parts as [Part]
     if (!(await settleRow(only, failure, context))) postponed.add(only.origin)
@@ -83,15 +83,15 @@ async function insertOrSplit(
 }
 
 /** The halves of an insert; undefined when it is a single row, or when every row is rejected anyway. */
-async function split(
+function split(
   parts: readonly Part[],
   { refusalRun }: StoreOptions,
-): Promise<(readonly Part[])[] | undefined> {
+): (readonly Part[])[] | undefined {
   let smaller = parts
   const [only] = parts
   if (parts.length === 1 && only !== undefined) {
     if (refusalRun.isLong()) return undefined
-    const rows = await rowsOf(only)
+    const rows = rowsOf(only)
     if (rows.length <= 1) return undefined
     smaller = splitRows(rows).map((part) => ({ ...part, origin: only.origin }))
   }
@@ -115,7 +115,7 @@ async function settleRow(
     : hasUnknownCode(failure) && part.origin.attempts >= unknownCodesMax
   if (isHopeless) {
     refusalRun.add()
-    const [row = part.gzip.toString('base64')] = await rowsOf(part)
+    const [row = part.gzip.toString('base64')] = rowsOf(part)
     return writeDeadLetter({ row, refusal: failure }, options)
   }
   const help = `docs/operations/${isRefused ? 'rows-refused' : 'frame-postponed'}.md`

@@ -1,6 +1,6 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
-import { startPolling, withTimeout } from '@intake/runtime'
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { bucketsOf, levelsMax, type Buckets, type Day } from './reservation-buckets.ts'
 import { createReservationUsage } from './reservation-usage.ts'
 
@@ -43,8 +43,9 @@ export function createReservationLedger(options: {
   memoryBytes: () => number | undefined
   shares: Record<RecordKind, number>
   onError: (error: unknown) => void
+  clock?: Clock
 }): ReservationLedger {
-  const { redis, memoryBytes, shares } = options
+  const { redis, memoryBytes, shares, onError, clock = systemClock } = options
   const usage = createReservationUsage({ redis })
   const levels: Record<RecordKind, number> = { logs: 1, feedback: 1 }
   let today: Day | undefined
@@ -61,11 +62,11 @@ export function createReservationLedger(options: {
   }
 
   const refresh = (): Promise<void> =>
-    (asking ??= withTimeout(ask(), askTimeoutMs, 'reading the reservations').finally(() => {
+    (asking ??= withTimeout(ask(), askTimeoutMs, 'reading the reservations', clock).finally(() => {
       asking = undefined
     }))
 
-  const polling = startPolling({ poll: refresh, intervalMs, onError: options.onError })
+  const polling = startPolling({ poll: refresh, intervalMs, onError, clock })
 
   return {
     buckets: (kind, keyHash) =>

@@ -1,3 +1,5 @@
+import { systemClock, type Clock, type Timer } from './clock.ts'
+
 export interface Polling {
   /** Polls at once, unless a poll is in progress. */
   pollNow(): void
@@ -16,11 +18,12 @@ export function startPolling(options: {
   poll: () => Promise<void>
   intervalMs: number
   onError: (error: unknown) => void
+  clock?: Clock
 }): Polling {
-  const { poll, intervalMs, onError } = options
+  const { poll, intervalMs, onError, clock = systemClock } = options
   let hasSucceeded = false
   let isClosed = false
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   let endPause = () => {}
 
   async function run(): Promise<void> {
@@ -34,14 +37,14 @@ export function startPolling(options: {
       if (isClosed) return
       await new Promise<void>((resolve) => {
         endPause = resolve
-        timer = setTimeout(resolve, hasSucceeded ? intervalMs : retryMs)
+        timer = clock.setTimeout(resolve, hasSucceeded ? intervalMs : retryMs)
       })
     }
   }
   void run()
 
   const pollNow = () => {
-    clearTimeout(timer)
+    clock.clearTimeout(timer)
     endPause()
   }
   return {

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import * as clickhouse from '@intake/clickhouse'
+import * as contract from '@intake/contract'
+import * as queue from '@intake/queue'
+import * as redis from '@intake/redis'
+import * as groupCommit from '../../gateway/src/commit/group-commit.ts'
+import * as attachments from '../../gateway/src/form/attachments.ts'
+import * as assignIdentity from '../../gateway/src/identity/assign-identity.ts'
+import * as idempotencyStore from '../../gateway/src/identity/idempotency-store.ts'
+import * as reservationLedger from '../../gateway/src/identity/reservation-ledger.ts'
+import * as row from '../../gateway/src/record/row.ts'
+import * as worker from '../../worker/src/worker.ts'
+
+/** The modules of the product that the simulation runs. */
+export const realCode = {
+  groupCommit,
+  attachments,
+  assignIdentity,
+  idempotencyStore,
+  reservationLedger,
+  row,
+  worker,
+  clickhouse,
+  contract,
+  queue,
+  redis,
+}
+export type Code = typeof realCode
+
+const builtFiles: Record<keyof Code, string> = {
+  groupCommit: 'gateway/dist/commit/group-commit.js',
+  attachments: 'gateway/dist/form/attachments.js',
+  assignIdentity: 'gateway/dist/identity/assign-identity.js',
+  idempotencyStore: 'gateway/dist/identity/idempotency-store.js',
+  reservationLedger: 'gateway/dist/identity/reservation-ledger.js',
+  row: 'gateway/dist/record/row.js',
+  worker: 'worker/dist/worker.js',
+  clickhouse: 'packages/clickhouse/dist/index.js',
+  contract: 'packages/contract/dist/index.js',
+  queue: 'packages/queue/dist/index.js',
+  redis: 'packages/redis/dist/index.js',
+}
+
+/** The same modules from a copy of the built code. */
+export async function loadCode(copy: string): Promise<Code> {
+  const modules = Object.entries(builtFiles).map(async ([name, file]) => {
+    const loaded: unknown = await import(pathToFileURL(join(copy, file)).href)
+    return [name, loaded] as const
+  })
+  return Object.fromEntries(await Promise.all(modules)) as unknown as Code
+}

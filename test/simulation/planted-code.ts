@@ -1,0 +1,95 @@
+import type { Edit } from '../faults/kit/built-copy.ts'
+import type { Rule } from './verdict.ts'
+
+/** Bugs in the real code that the simulation must find. */
+export const plantedCode: { name: string; edits: Edit[]; breaks: Rule }[] = [
+  {
+    name: 'an abandoned attempt still adds its frame',
+    edits: [
+      {
+        file: 'packages/queue/dist/producer.js',
+        find: 'if (state.isAbandoned)',
+        replace: 'if (false)',
+      },
+    ],
+    breaks: 'refused but stored',
+  },
+  {
+    name: 'a frame without a response counts as refused',
+    edits: [
+      {
+        file: 'packages/queue/dist/producer.js',
+        find: 'isMaybeStored = true;',
+        replace: '',
+      },
+    ],
+    breaks: 'refused but stored',
+  },
+  {
+    name: 'rows are acknowledged before their frame is stored',
+    edits: [
+      {
+        file: 'gateway/dist/commit/group-commit.js',
+        find: 'await producer.add({ rows: frame.length, jsonBytes: ndjson.length, gzip }, deadline);',
+        replace:
+          'producer.add({ rows: frame.length, jsonBytes: ndjson.length, gzip }, deadline).catch(() => {});',
+      },
+    ],
+    breaks: 'lost',
+  },
+  {
+    name: 'a reserved key is given another id',
+    edits: [
+      {
+        file: 'gateway/dist/identity/idempotency-store.js',
+        find: 'return printUuid(reply.subarray(0, idBytes));',
+        replace: 'return reservation.id;',
+      },
+    ],
+    breaks: 'split',
+  },
+  {
+    name: 'the images of a record with an unknown outcome are removed',
+    edits: [
+      {
+        file: 'gateway/dist/form/attachments.js',
+        find: '!repeatable && !unknown',
+        replace: '!repeatable',
+      },
+    ],
+    breaks: 'image lost',
+  },
+  {
+    name: 'jobs are completed before the insert',
+    edits: [
+      {
+        file: 'worker/dist/drain-queue.js',
+        find: 'const postponed = await storeBatch(',
+        replace: 'await batch.complete(); const postponed = await storeBatch(',
+      },
+    ],
+    breaks: 'lost',
+  },
+  {
+    name: 'an insert without a response counts as confirmed',
+    edits: [
+      {
+        file: 'worker/dist/repeat-insert.js',
+        find: 'signal.throwIfAborted();\n            const failure',
+        replace: 'if (err.message === "unknown") return undefined;\n            const failure',
+      },
+    ],
+    breaks: 'lost',
+  },
+  {
+    name: 'a carried frame is forgotten',
+    edits: [
+      {
+        file: 'packages/queue/dist/consumer.js',
+        find: 'carried = await claim(count);',
+        replace: 'carried = (await claim(count)).slice(0, 1);',
+      },
+    ],
+    breaks: 'stuck',
+  },
+]

@@ -1,0 +1,61 @@
+import type { RecordKind } from '@intake/contract'
+import type { Frame, JobSink } from '@intake/queue'
+import type { Redis } from '../redis.ts'
+import type { Process } from '../scheduler.ts'
+import type { World } from '../world.ts'
+
+const commandTimeoutTicks = 50
+const reconnectTicks = 5
+
+/** A queue as a gateway uses it, for one life of the gateway. */
+export function createJobSink(options: {
+  world: World
+  process: Process
+  redis: Redis
+  kind: RecordKind
+}): JobSink {
+  const { world, process, redis, kind } = options
+  const { code, coverage, design, network, scheduler, serial } = world
+  let hasConnected = false
+
+  function whenRunning(run: () => void): void {
+    if (redis.process.state !== 'down') return run()
+    const again = () => whenRunning(run)
+    scheduler.plan({ of: process, what: 'connects', after: reconnectTicks, kind: 'background', run: again })
+  }
+
+  return {
+    async ready() {
+      // The first contact waits for Redis; later ones fail at once.
+      if (!hasConnected) await new Promise<void>((resolve) => whenRunning(resolve))
+      hasConnected = true
+      if (redis.process.state === 'down') throw new Error('not connected')
+    },
+
+    add(id, data) {
+      const jobId = design.sameJobId ? id : `${id}/${serial()}`
+      const { rows } = data as Frame
+      if (rows > 1) coverage['frames of several rows']++
+      return new Promise((resolve, reject) => {
+        network.call<'stored' | 'refused'>({
+          from: process,
+          to: redis.process,
+          what: `add ${jobId} with ${rows} rows`,
+          timeoutTicks: commandTimeoutTicks,
+          handle(answer) {
+            if (redis.isFull()) return answer('refused')
+            redis.jobs(kind).add(jobId, data)
+            answer('stored')
+          },
+          done(reply) {
+            if (reply.outcome !== 'answered') reject(new Error(reply.outcome))
+            else if (reply.value === 'stored') resolve()
+            else reject(new code.redis.ReplyError('OOM command not allowed', 'add'))
+          },
+        })
+      })
+    },
+
+    close: () => Promise.resolve(),
+  }
+}

@@ -1,0 +1,126 @@
+import type { RecordKind } from '@intake/contract'
+import type { ClaimedJob, JobSource } from '@intake/queue'
+import type { Jobs } from '../jobs.ts'
+import type { Redis } from '../redis.ts'
+import type { Process } from '../scheduler.ts'
+import { tickMs } from '../time.ts'
+import type { World } from '../world.ts'
+
+const socketTimeoutTicks = 150
+const reconnectTicks = 5
+const stalledIntervalTicks = 75
+
+/** A queue as a worker uses it, for one life of the worker: commands wait for Redis and are resent. */
+export function createJobSource(options: {
+  world: World
+  process: Process
+  redis: Redis
+  kind: RecordKind
+}): JobSource {
+  const { world, process, redis, kind } = options
+  const { design, network, scheduler, serial } = world
+  const tokens = new WeakMap<ClaimedJob, string>()
+  const tokenOf = (job: ClaimedJob) => tokens.get(job)!
+
+  function command<Result>(
+    what: string,
+    run: (jobs: Jobs) => Result,
+    background = false,
+  ): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const send = () =>
+        network.call<{ result: Result } | { error: Error }>({
+          from: process,
+          to: redis.process,
+          what,
+          timeoutTicks: socketTimeoutTicks,
+          background,
+          handle(answer) {
+            try {
+              answer({ result: run(redis.jobs(kind)) })
+            } catch (error) {
+              answer({ error: error as Error })
+            }
+          },
+          done(reply) {
+            if (reply.outcome !== 'answered') resend()
+            else if ('error' in reply.value) reject(reply.value.error)
+            else resolve(reply.value.result)
+          },
+        })
+      const resend = () =>
+        scheduler.plan({
+          of: process,
+          what: `${what}, again`,
+          after: reconnectTicks,
+          kind: 'background',
+          run: send,
+        })
+      send()
+    })
+  }
+
+  function recoverStalled(): void {
+    void command('recover stalled jobs', (jobs) => jobs.recoverStalled(), true)
+    scheduler.plan({
+      of: process,
+      what: 'looks for stalled jobs',
+      after: stalledIntervalTicks,
+      kind: 'background',
+      run: recoverStalled,
+    })
+  }
+  recoverStalled()
+
+  return {
+    peek: () =>
+      command(
+        'peek',
+        (jobs) => ({ count: jobs.count('waiting'), oldest: jobs.oldest() }),
+        true,
+      ),
+
+    async claim() {
+      const token = `${process.name}/${process.life}/${serial()}`
+      const claimed = await command('claim a job', (jobs) => {
+        const job = jobs.claim(token)
+        if (job && design.complete === 'before the insert') jobs.complete(job.id, token)
+        return job
+      })
+      if (claimed === undefined) return undefined
+      const job: ClaimedJob = { id: claimed.id, data: claimed.data, attempts: claimed.deliveries }
+      tokens.set(job, token)
+      return job
+    },
+
+    async complete(job) {
+      if (design.complete === 'before the insert') return undefined
+      await command(`complete ${job.id}`, (jobs) => jobs.complete(job.id, tokenOf(job)))
+      return undefined
+    },
+
+    postpone: (job, ms) =>
+      command(`postpone ${job.id}`, (jobs) =>
+        jobs.release(job.id, tokenOf(job), Math.ceil(ms / tickMs)),
+      ),
+
+    release: (job) =>
+      command(`release ${job.id}`, (jobs) => jobs.release(job.id, tokenOf(job), 0)),
+
+    renew: (claimed) =>
+      command(
+        'renew locks',
+        (jobs) => claimed.flatMap((job) => jobs.renew([job.id], tokenOf(job))),
+        true,
+      ),
+
+    backlog: () =>
+      command('count', (jobs) => ({
+        waiting: jobs.count('waiting'),
+        active: jobs.count('active'),
+        delayed: jobs.count('delayed'),
+      })),
+
+    close: () => Promise.resolve(),
+  }
+}

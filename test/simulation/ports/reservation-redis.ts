@@ -1,0 +1,49 @@
+import type { Redis as RealRedis } from '@intake/redis'
+import type { Reserve } from '../../../gateway/src/identity/reserve-script.ts'
+import type { Redis } from '../redis.ts'
+import type { Process } from '../scheduler.ts'
+import type { World } from '../world.ts'
+
+const commandTimeoutTicks = 50
+
+/** The commands that a gateway's reservations send to Redis. */
+export function createReservationCommands(options: {
+  world: World
+  process: Process
+  redis: Redis
+}): { reserve: Reserve; redis: RealRedis } {
+  const { world, process, redis } = options
+  const { code, network, wallMs } = world
+
+  function command<Result>(what: string, run: () => Result, background = false): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      network.call<{ result: Result } | 'refused'>({
+        from: process,
+        to: redis.process,
+        what,
+        timeoutTicks: commandTimeoutTicks,
+        background,
+        handle: (answer) =>
+          answer(redis.isFull() && !background ? 'refused' : { result: run() }),
+        done(reply) {
+          if (reply.outcome !== 'answered') reject(new Error(reply.outcome))
+          else if (reply.value === 'refused') {
+            reject(new code.redis.ReplyError('OOM command not allowed', 'reserve'))
+          } else resolve(reply.value.result)
+        },
+      })
+    })
+  }
+
+  /** The ledger's counts limit memory, which a run does not use up. */
+  const counts = {
+    time: () =>
+      command('read the time', () => [String(Math.floor(wallMs() / 1_000)), '0'], true),
+    multi: () => ({ hincrby() {}, expireat() {}, exec: () => Promise.resolve([]) }),
+    hgetall: () => Promise.resolve({}),
+  }
+  return {
+    reserve: (call) => command('reserve a key', () => redis.reservations().reserve(call)),
+    redis: counts as unknown as RealRedis,
+  }
+}

@@ -1,0 +1,81 @@
+import { gunzipSync } from 'node:zlib'
+import type { RecordKind } from '@intake/contract'
+import type { RowStore } from '../../../worker/src/ports.ts'
+import { createIdentity } from '../../../gateway/src/identity/identity.ts'
+import type { ClickHouse, InsertAnswer } from '../clickhouse.ts'
+import type { Row } from '../row.ts'
+import type { Process } from '../scheduler.ts'
+import type { World } from '../world.ts'
+
+const timeoutTicks = 300
+
+/** The tables as a worker uses them, with the precautions that a wrong design takes or leaves out. */
+export function createRowStore(options: {
+  world: World
+  process: Process
+  clickhouse: ClickHouse
+}): RowStore {
+  const { world, process, clickhouse } = options
+  const { code, coverage, design, network, wallMs } = world
+  const fail = (message: string, kind: 'retry' | 'split') =>
+    new code.clickhouse.ClickHouseError(message, { kind })
+
+  function call<Answer>(
+    what: string,
+    handle: (answer: (value: Answer) => void) => void,
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      network.call<Answer>({
+        from: process,
+        to: clickhouse.process,
+        what,
+        timeoutTicks,
+        handle,
+        done(reply) {
+          if (reply.outcome === 'answered') resolve(reply.value)
+          else reject(fail(reply.outcome, 'retry'))
+        },
+      })
+    })
+  }
+
+  function identified(rows: Row[]): Row[] {
+    if (design.identity === 'gateway') return rows
+    return rows.map((row) => ({ ...row, ...createIdentity(wallMs()) }))
+  }
+
+  /** The rows that this design inserts. */
+  async function select(table: RecordKind, rows: Row[]): Promise<Row[]> {
+    if (design.beforeInsert === 'nothing') return rows
+    const ids = rows.map(({ id }) => id)
+    const found = await call<Set<string>>('find rows', (answer) => answer(clickhouse.find(table, ids)))
+    if (found.size > 0 && design.beforeInsert === 'skip if any row is there') return []
+    return rows.filter(({ id }) => !found.has(id))
+  }
+
+  return {
+    async insertGzip({ table: name, members }) {
+      const table = name as RecordKind
+      if (members.length > 1) coverage['inserts of several frames']++
+      const text = gunzipSync(Buffer.concat(members)).toString()
+      const lines = text.split('\n').filter(Boolean)
+      const rows = await select(table, identified(lines.map((line) => JSON.parse(line) as Row)))
+      if (rows.length === 0) return
+      const what = `insert of ${rows.map((row) => row.text).join(' ')}`
+      const token = insertToken(members)
+      const reply = await call<InsertAnswer>(what, (answer) =>
+        clickhouse.insert({ table, rows, token }, answer),
+      )
+      if (reply.status !== 200) throw fail('status 500', 'retry')
+      if (design.checkWrittenRows && reply.writtenRows !== rows.length) {
+        throw fail('too few rows', 'split')
+      }
+    },
+  }
+
+  function insertToken(members: readonly Buffer[]): string | undefined {
+    if (design.insertToken === 'none') return undefined
+    const names = members.map((member) => member.toString('base64'))
+    return design.insertToken === 'the first job' ? names[0] : names.toSorted().join('+')
+  }
+}

@@ -1,0 +1,54 @@
+import {
+  bucketFieldsMax,
+  levelsMax,
+} from '../../gateway/src/identity/reservation-buckets.ts'
+import type { ReserveCall, ReserveReply } from '../../gateway/src/identity/reserve-script.ts'
+import type { World } from './world.ts'
+
+/** The reservations in Redis. */
+export interface Reservations {
+  /** The script of the gateway, one atomic command; `reserve-twin.test.ts` compares it with the script. */
+  reserve(call: ReserveCall): ReserveReply
+  copy(): Reservations
+}
+
+type Buckets = Map<string, Map<string, Buffer>>
+
+const dayMs = 86_400_000
+
+export function createReservations(
+  world: Pick<World, 'design' | 'wallMs'>,
+  from: Buckets = new Map(),
+): Reservations {
+  const { design, wallMs } = world
+  const buckets: Buckets = new Map([...from].map(([key, fields]) => [key, new Map(fields)]))
+
+  return {
+    reserve({ keys, firstDay, levels, field, value, mayWrite }) {
+      const days = keys.length / levels
+      const today = Math.floor(wallMs() / dayMs) - firstDay
+      if (today !== days - 2 && today !== days - 1) return 'other days'
+      const name = field.toString('hex')
+      const first = design.reservationDays === 'all' ? 0 : days - 2
+      let free: string | undefined
+      for (let day = days - 1; day >= first; day--) {
+        for (let level = 0; level < levels; level++) {
+          const key = keys[day * levels + level]!
+          const bucket = buckets.get(key)
+          const found = bucket?.get(name)
+          if (found !== undefined) return found
+          if ((bucket?.size ?? 0) < bucketFieldsMax || level + 1 === levelsMax) {
+            if (day === today) free = key
+            break
+          }
+          if (level + 1 === levels) return 'more levels'
+        }
+      }
+      if (!mayWrite) return 'no room'
+      const bucket = buckets.get(free!) ?? new Map<string, Buffer>()
+      buckets.set(free!, bucket.set(name, value))
+      return 'reserved'
+    },
+    copy: () => createReservations(world, buckets),
+  }
+}
