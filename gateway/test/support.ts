@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import type { ApiKey } from '@intake/api-keys'
-import { IntakeError, type RecordKind } from '@intake/contract'
+import type { IntakeError, RecordKind } from '@intake/contract'
 import type { Frame } from '@intake/queue'
 import type { StoredObject } from '@intake/object-store'
 import type { RedisState } from '@intake/redis'
@@ -12,6 +12,8 @@ import { buildApp } from '../src/app.ts'
 import { GatewayConfig } from '../src/config.ts'
 import { createGatewayMetrics } from '../src/metrics.ts'
 import type { SweepClock } from '../src/edge/sweep.ts'
+import { createMemoryAttachments } from './twins/attachments.ts'
+import { createMemoryIdempotencyStore } from './twins/idempotency-store.ts'
 
 export const secret = 'a-secret-of-some-length'
 
@@ -66,7 +68,8 @@ export async function startGateway(
   const log: string[] = []
   let release = () => {}
   const released = new Promise<void>((resolve) => (release = resolve))
-  const reserved = new Map<string, { fingerprint: string; id: string }>()
+  const attachments = createMemoryAttachments(objects)
+  const idempotency = createMemoryIdempotencyStore()
   const state: RedisState = {
     writeRefusal: undefined,
     durabilityViolations: [],
@@ -101,22 +104,14 @@ export async function startGateway(
       attachments: {
         async put(object) {
           if (fail.put) throw fail.put
-          objects.set(object.key, object)
+          await attachments.put(object)
         },
-        async remove(keys) {
-          for (const one of keys) objects.delete(one)
-        },
+        remove: attachments.remove,
       },
       idempotency: {
-        async reserve({ scope, bundleIdentifier, deviceUuid, key: sent, fingerprint, id }) {
+        async reserve(...reservation) {
           if (fail.reserve) throw fail.reserve
-          const name = JSON.stringify([scope, bundleIdentifier, deviceUuid.toLowerCase(), sent])
-          const earlier = reserved.get(name)
-          if (earlier === undefined) reserved.set(name, { fingerprint, id })
-          else if (earlier.fingerprint !== fingerprint) {
-            throw new IntakeError('idempotency_key_reused', 'used')
-          }
-          return earlier?.id ?? id
+          return idempotency.reserve(...reservation)
         },
       },
       queues: { logs: queue('logs'), feedback: queue('feedback') },

@@ -27,8 +27,18 @@ export interface Jobs {
    * @throws {Error} the token does not hold its lock; nothing has changed
    */
   complete(id: string, token: string): void
-  /** Makes the job available again, at the front of the queue or after `ticks`. */
-  release(id: string, token: string, ticks: number): void
+  /**
+   * Makes the job available again after `ticks`, at the back of the queue.
+   *
+   * @throws {Error} like `complete`
+   */
+  postpone(id: string, token: string, ticks: number): void
+  /**
+   * Returns the job to the front of the queue.
+   *
+   * @throws {Error} like `complete`
+   */
+  release(id: string, token: string): void
   /** Active jobs without a lock return to the front, or are failed at `maxStalledCount`. */
   recoverStalled(): void
   count(state: Job['state']): number
@@ -37,21 +47,27 @@ export interface Jobs {
 
 const lockTicks = 150
 
-export function createJobs(world: World, from: Iterable<Job> = []): Jobs {
+export function createJobs(world: World, from: readonly Job[] = []): Jobs {
   const { design, scheduler, coverage } = world
   const jobs = new Map<string, Job>()
   for (const job of from) jobs.set(job.id, { ...job })
+  /** Ids in the order in which they are handed out. */
+  const order = from.filter(({ state }) => state === 'waiting').map(({ id }) => id)
 
   const isLocked = (job: Job) => scheduler.now() < job.lockedUntil
   const holds = (job: Job | undefined, token: string) =>
     job !== undefined && job.state === 'active' && job.token === token && isLocked(job)
 
-  function waiting(): Job | undefined {
+  function enqueue(job: Job, where: 'front' | 'back'): void {
+    job.state = 'waiting'
+    if (where === 'front') order.unshift(job.id)
+    else order.push(job.id)
+  }
+
+  function promoteDelayed(): void {
     for (const job of jobs.values()) {
-      if (job.state === 'delayed' && job.dueAt <= scheduler.now()) job.state = 'waiting'
-      if (job.state === 'waiting') return job
+      if (job.state === 'delayed' && job.dueAt <= scheduler.now()) enqueue(job, 'back')
     }
-    return undefined
   }
 
   function lockOf(id: string, token: string): Job | undefined {
@@ -66,14 +82,18 @@ export function createJobs(world: World, from: Iterable<Job> = []): Jobs {
   return {
     add(id, data) {
       if (jobs.has(id)) return
-      const fresh = { state: 'waiting', token: '', lockedUntil: 0, dueAt: 0 } as const
-      jobs.set(id, { id, data, ...fresh, deliveries: 0, recoveries: 0 })
+      const fresh = { token: '', lockedUntil: 0, dueAt: 0, deliveries: 0, recoveries: 0 }
+      const job: Job = { id, data, state: 'waiting', ...fresh }
+      jobs.set(id, job)
+      enqueue(job, 'back')
     },
 
-    oldest: () => waiting()?.id,
+    oldest: () => order[0],
 
     claim(token) {
-      const job = waiting()
+      promoteDelayed()
+      const id = order.shift()
+      const job = id === undefined ? undefined : jobs.get(id)
       if (job === undefined) return undefined
       if (job.deliveries > 0) coverage.redeliveries++
       job.state = 'active'
@@ -95,26 +115,43 @@ export function createJobs(world: World, from: Iterable<Job> = []): Jobs {
     },
 
     complete(id, token) {
-      if (lockOf(id, token) !== undefined) jobs.delete(id)
+      const job = lockOf(id, token)
+      if (job === undefined) return
+      jobs.delete(id)
+      // Only without its lock can it have returned to the queue.
+      if (order.includes(id)) order.splice(order.indexOf(id), 1)
     },
 
-    release(id, token, ticks) {
+    postpone(id, token, ticks) {
       const job = lockOf(id, token)
       if (job === undefined) return
       job.state = 'delayed'
       job.dueAt = scheduler.now() + ticks
     },
 
+    release(id, token) {
+      const job = lockOf(id, token)
+      if (job !== undefined) enqueue(job, 'front')
+    },
+
     recoverStalled() {
       for (const job of jobs.values()) {
         if (job.state !== 'active' || isLocked(job)) continue
         job.recoveries++
-        job.state = job.recoveries > design.maxStalledCount ? 'failed' : 'waiting'
+        if (job.recoveries > design.maxStalledCount) job.state = 'failed'
+        else enqueue(job, 'front')
         scheduler.note('redis', `${job.id} had stalled and is ${job.state}`)
       }
     },
 
     count: (state) => [...jobs.values()].filter((job) => job.state === state).length,
-    copy: () => createJobs(world, jobs.values()),
+
+    copy() {
+      const inOrder = (job: Job) => (order.includes(job.id) ? order.indexOf(job.id) : -1)
+      return createJobs(
+        world,
+        [...jobs.values()].toSorted((a, b) => inOrder(a) - inOrder(b)),
+      )
+    },
   }
 }

@@ -48,35 +48,6 @@ const first = {
   id: id(1),
 }
 
-t.test('the first of many concurrent reservations of a key decides its id', async (t) => {
-  const stores = [(await createStore(t)).store, (await createStore(t)).store]
-  const ids = await Promise.all(
-    Array.from({ length: 50 }, (_, i) => stores[i % 2]!.reserve({ ...first, id: id(i) }, soon())),
-  )
-  t.equal(new Set(ids).size, 1)
-})
-
-t.test('a different payload under the same key is refused', async (t) => {
-  const { store } = await createStore(t)
-  await t.rejects(store.reserve({ ...first, fingerprint: 'ffffffffffff' }, soon()), {
-    code: 'idempotency_key_reused',
-  })
-})
-
-t.test(
-  'the same key of another application, device or kind of record is a different key',
-  async (t) => {
-    const { store } = await createStore(t)
-    const others = [
-      { ...first, bundleIdentifier: 'other', id: id(101) },
-      { ...first, deviceUuid: 'B', id: id(102) },
-      { ...first, scope: 'feedback' as const, id: id(103) },
-      { ...first, scope: 'batches' as const, id: id(104) },
-    ]
-    for (const other of others) t.equal(await store.reserve(other, soon()), other.id)
-  },
-)
-
 t.test('a key reserved up to three days ago is found, and also one from tomorrow', async (t) => {
   const { store } = await createStore(t)
   for (const daysAgo of [3, 2, 1, -1]) {

@@ -101,11 +101,11 @@ export function createJobSource(options: {
 
     postpone: (job, ms) =>
       command(`postpone ${job.id}`, (jobs) =>
-        jobs.release(job.id, tokenOf(job), Math.ceil(ms / tickMs)),
+        jobs.postpone(job.id, tokenOf(job), Math.ceil(ms / tickMs)),
       ),
 
     release: (job) =>
-      command(`release ${job.id}`, (jobs) => jobs.release(job.id, tokenOf(job), 0)),
+      command(`release ${job.id}`, (jobs) => jobs.release(job.id, tokenOf(job))),
 
     renew: (claimed) =>
       command(

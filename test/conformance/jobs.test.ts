@@ -1,0 +1,127 @@
+import t from 'tap'
+import { startRedis } from '@intake/engines'
+import { createJobSink, createJobSource, queueNames, queuePrefix } from '@intake/queue'
+import type { ClaimedJob } from '@intake/queue'
+import { connectRedis } from '@intake/redis'
+import { createDataDir } from '../kit/data-dir.ts'
+import { createCoverage } from '../simulation/coverage.ts'
+import { rightDesign } from '../simulation/design.ts'
+import { createJobs } from '../simulation/jobs.ts'
+import { createRandom } from '../simulation/random.ts'
+import type { World } from '../simulation/world.ts'
+
+const scripts = 20
+const actionsPerScript = 60
+const hourMs = 3_600_000
+const lockPastTicks = 1_000
+
+t.test('the simulated queue does what BullMQ does', async (t) => {
+  const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
+  t.teardown(() => server.stop())
+  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => redis.disconnect())
+
+  for (let seed = 1; seed <= scripts; seed++) {
+    await redis.flushall()
+    const sink = createJobSink({ redis, kind: 'logs' })
+    const source = createJobSource({ redis, kind: 'logs', onError: (error) => t.fail(error) })
+    const random = createRandom(seed)
+    let now = 0
+    const twin = createJobs({
+      design: rightDesign,
+      coverage: createCoverage(),
+      scheduler: { now: () => now, note() {} },
+    } as unknown as World)
+    /** Jobs that were claimed and not given back. */
+    const claimed: { job: ClaimedJob; token: string }[] = []
+    const seen: unknown[] = []
+    const expected: unknown[] = []
+    const both = async (what: string, real: () => Promise<unknown>, simulated: () => unknown) => {
+      seen.push([what, await real().catch(() => 'error')])
+      expected.push([what, await Promise.resolve().then(simulated).catch(() => 'error')])
+    }
+    const takeOne = () => claimed.splice(random.below(claimed.length), 1)[0]!
+
+    const actions: (() => Promise<void>)[] = [
+      () => {
+        // Some ids are already there.
+        const id = `job-${random.below(30)}`
+        return both(
+          `add ${id}`,
+          () => sink.add(id, id),
+          () => twin.add(id, id),
+        )
+      },
+      async () => {
+        const token = `token-${seen.length}`
+        const job = await source.claim()
+        if (job !== undefined) claimed.push({ job, token })
+        seen.push(['claim', job?.id, job?.data, job?.attempts])
+        const simulated = twin.claim(token)
+        expected.push(['claim', simulated?.id, simulated?.data, simulated?.deliveries])
+      },
+      async () => {
+        if (claimed.length === 0) return
+        const { job, token } = takeOne()
+        await both(
+          `complete ${job.id}`,
+          () => source.complete(job, { claimNext: false }),
+          () => twin.complete(job.id, token),
+        )
+      },
+      async () => {
+        if (claimed.length === 0) return
+        const { job, token } = takeOne()
+        await both(
+          `release ${job.id}`,
+          () => source.release(job),
+          () => twin.release(job.id, token),
+        )
+      },
+      async () => {
+        if (claimed.length === 0) return
+        const { job, token } = takeOne()
+        await both(
+          `postpone ${job.id}`,
+          () => source.postpone(job, hourMs),
+          () => twin.postpone(job.id, token, Infinity),
+        )
+      },
+      async () => {
+        await both(
+          'renew',
+          () => source.renew(claimed.map(({ job }) => job)),
+          () => claimed.flatMap(({ job, token }) => twin.renew([job.id], token)),
+        )
+      },
+      // The locks of all claimed jobs expire.
+      async () => {
+        if (random.chance(0.8)) return
+        now += lockPastTicks
+        for (const { job } of claimed) {
+          await redis.del(`${queuePrefix}:${queueNames.logs}:${job.id}:lock`)
+        }
+      },
+    ]
+    for (let action = 0; action < actionsPerScript; action++) {
+      await random.pick([actions[0]!, actions[0]!, actions[1]!, actions[1]!, ...actions])()
+      await both(
+        'peek',
+        () => source.peek(),
+        () => ({ count: twin.count('waiting'), oldest: twin.oldest() }),
+      )
+      await both(
+        'backlog',
+        () => source.backlog(),
+        () => ({
+          waiting: twin.count('waiting'),
+          active: twin.count('active'),
+          delayed: twin.count('delayed'),
+        }),
+      )
+    }
+    t.strictSame(seen, expected, `script ${seed}`)
+    await sink.close()
+    await source.close()
+  }
+})
