@@ -1,4 +1,4 @@
-import { createRandom } from './random.ts'
+import { createRandom } from '@intake/test-kit/random'
 import { appVersions, locales, models, networks, screens, type Model } from './vocabulary.ts'
 
 /** The measured sizes of a request body, in bytes; each event is within 10 %. */

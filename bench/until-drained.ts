@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { queueNames, queuePrefix } from '@intake/queue'
+import { until } from '@intake/test-kit/until'
 import type { Bench } from './bench.ts'
 
 const sampleMs = 200
@@ -15,21 +15,19 @@ const standstillMs = 75_000
 export async function untilDrained({ services, owner }: Bench): Promise<void> {
   const key = (name: string) => `${queuePrefix}:${queueNames.logs}:${name}`
   let least = Infinity
-  let lastProgress = performance.now()
-  while (performance.now() - lastProgress < standstillMs) {
-    owner.signal.throwIfAborted()
+  const isEmpty = async () => {
     const counts = await Promise.all([
       services.keys.llen(key('wait')),
       services.keys.llen(key('active')),
       services.keys.zcard(key('delayed')),
     ])
-    const frames = counts.reduce((sum, count) => sum + count, 0)
-    if (frames === 0) return
-    if (frames < least) {
-      least = frames
-      lastProgress = performance.now()
-    }
-    await pause(sampleMs)
+    least = Math.min(
+      least,
+      counts.reduce((sum, count) => sum + count, 0),
+    )
+    return least === 0 || owner.signal.aborted
   }
-  throw new Error(`${least} frames have not left the queue for ${standstillMs} ms`)
+  const options = { progress: () => least, stallMs: standstillMs, everyMs: sampleMs }
+  await until('the queue is empty', isEmpty, options)
+  owner.signal.throwIfAborted()
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { freePorts } from './free-ports.ts'
+import { freePorts } from '@intake/test-kit/free-ports'
 import type { Owner } from './owner.ts'
 import type { Peer } from './peer.ts'
 import { startNode, startProcess, type AppProcess } from './process.ts'

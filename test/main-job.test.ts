@@ -6,9 +6,10 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { Client } from 'minio'
 import t from 'tap'
-import { createDataDir } from './kit/data-dir.ts'
-import { isCurl, startStack, until, type RunningStack } from './kit/running-stack.ts'
-import { startStopwatch } from './kit/stopwatch.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { isCurl, startStack, type RunningStack } from '@intake/test-kit/running-stack'
+import { startStopwatch } from '@intake/test-kit/stopwatch'
+import { until } from '@intake/test-kit/until'
 
 const run = promisify(execFile)
 const dataDir = createDataDir(t)
@@ -84,7 +85,7 @@ interface StoredRow extends Record<string, unknown> {
 /** The row with this id as soon as it exists; fails if there are two. */
 async function row(stack: RunningStack, view: string, id: string): Promise<StoredRow> {
   let rows: StoredRow[] = []
-  await until(async () => {
+  await until(`${id} is visible`, async () => {
     rows = await stack.clickhouse.query<StoredRow>(
       `SELECT * FROM intake.${view} WHERE id = {id:UUID}`,
       { id },

@@ -5,8 +5,9 @@ import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { Pool } from 'undici'
 import t, { type Test } from 'tap'
-import { createDataDir } from './kit/data-dir.ts'
-import { startStack, until, type RunningStack } from './kit/running-stack.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { startStack, type RunningStack } from '@intake/test-kit/running-stack'
+import { until } from '@intake/test-kit/until'
 
 const device_uuid = randomUUID()
 
@@ -92,7 +93,7 @@ t.test('20,000 events over 64 connections are 20,000 rows in a few inserts', asy
 
   const count = `SELECT count() AS rows, uniqExact(id) AS ids, sum(params.index::UInt64) AS total
                  FROM intake.logs WHERE event = 'burst'`
-  await until(async () => (await numbers(stack, count))['ids'] === 20_000)
+  await until('all are visible', async () => (await numbers(stack, count))['ids'] === 20_000)
   t.match(await numbers(stack, count), { rows: 20_000, ids: 20_000, total: (20_000 * 19_999) / 2 })
   const raw = await numbers(
     stack,
@@ -116,7 +117,7 @@ t.test('20,000 events over 64 connections are 20,000 rows in a few inserts', asy
     const sharedBegan = performance.now()
     await load(stack, 'shared', 20_000)
     const sharedMax = insertsIn(performance.now() - sharedBegan)
-    await until(async () => {
+    await until('all are visible', async () => {
       const { ids } = await numbers(
         stack,
         `SELECT uniqExact(id) AS ids FROM intake.logs WHERE event = 'shared'`,
@@ -136,7 +137,7 @@ t.test('without a worker nothing is lost; the backlog drains when one returns', 
   t.equal(acknowledged.length, 2_000)
   t.equal((await numbers(stack, 'SELECT count() AS rows FROM intake.logs_raw'))['rows'], 0)
   await startWorker(t, stack)
-  await until(async () => {
+  await until('all are visible', async () => {
     const { rows } = await numbers(stack, `SELECT count() AS rows FROM intake.logs`)
     return rows === 2_000
   })

@@ -11,8 +11,8 @@ import { createClickHouse, migrate } from '@intake/clickhouse'
 import { createFrameProducer, createJobSink } from '@intake/queue'
 import { connectRedis } from '@intake/redis'
 import { startClickHouse, startRedis } from '@intake/engines'
-import { createDataDir } from './kit/data-dir.ts'
-import { until } from './kit/running-stack.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
 
 const heapMiB = 128
 const frames = 370
@@ -43,7 +43,7 @@ t.test('a worker with a small heap drains a backlog of large frames', async (t) 
   await sink.close()
 
   const worker = startWorkerProcess(t, [`--max-old-space-size=${heapMiB}`])
-  await until(async () => {
+  await until('all rows are stored', async () => {
     const [seen] = await clickhouse.query<{ n: number }>('SELECT count() AS n FROM intake.logs')
     return seen?.n === frames
   })

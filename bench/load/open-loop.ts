@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createRandom } from '../random.ts'
+import { createRandom } from '@intake/test-kit/random'
 import { openConnection, type Connection } from './connection.ts'
 import type { PreparedRequests } from './requests.ts'
 import { createTally, type LoadResult } from './tally.ts'

@@ -5,7 +5,7 @@ import { createObjectStore, type StoredObject } from '@intake/object-store'
 import { buffer } from 'node:stream/consumers'
 import type { GatewayPorts } from '../../gateway/src/ports.ts'
 import { createMemoryAttachments } from '../../gateway/test/twins/attachments.ts'
-import { createDataDir } from '../kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
 
 t.test('in memory', async (t) => {
   const objects = new Map<string, StoredObject>()
@@ -38,7 +38,10 @@ t.test('in S3', async (t) => {
     const about = await client.statObject('intake', key).catch(() => undefined)
     if (about === undefined) return undefined
     const body = await buffer(await client.getObject('intake', key))
-    const { 'content-type': contentType = '', sha256 = '' } = about.metaData as Record<string, string>
+    const { 'content-type': contentType = '', sha256 = '' } = about.metaData as Record<
+      string,
+      string
+    >
     return { body, contentType, sha256 }
   })
 })

@@ -9,7 +9,7 @@ import {
 import { createReservationLedger } from '../../gateway/src/identity/reservation-ledger.ts'
 import { defineReserve } from '../../gateway/src/identity/reserve-script.ts'
 import { createMemoryIdempotencyStore } from '../../gateway/test/twins/idempotency-store.ts'
-import { createDataDir } from '../kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
 
 const soon = () => performance.now() + 60_000
 const id = (n: number) => `019aa5e6-5c40-7abc-8def-${String(n).padStart(12, '0')}`

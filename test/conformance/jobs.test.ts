@@ -3,7 +3,7 @@ import { startRedis } from '@intake/engines'
 import { createJobSink, createJobSource, queueNames, queuePrefix } from '@intake/queue'
 import type { ClaimedJob } from '@intake/queue'
 import { connectRedis } from '@intake/redis'
-import { createDataDir } from '../kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
 import { createCoverage } from '../simulation/coverage.ts'
 import { rightDesign } from '../simulation/design.ts'
 import { createJobs } from '../simulation/jobs.ts'
@@ -38,7 +38,12 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
     const expected: unknown[] = []
     const both = async (what: string, real: () => Promise<unknown>, simulated: () => unknown) => {
       seen.push([what, await real().catch(() => 'error')])
-      expected.push([what, await Promise.resolve().then(simulated).catch(() => 'error')])
+      expected.push([
+        what,
+        await Promise.resolve()
+          .then(simulated)
+          .catch(() => 'error'),
+      ])
     }
     const takeOne = () => claimed.splice(random.below(claimed.length), 1)[0]!
 

@@ -4,7 +4,7 @@ import { startRedis } from '@intake/engines'
 import { connectRedis } from '@intake/redis'
 import { bucketsOf, levelsMax } from '../../gateway/src/identity/reservation-buckets.ts'
 import { defineReserve, type ReserveCall } from '../../gateway/src/identity/reserve-script.ts'
-import { createDataDir } from '../kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
 import { rightDesign } from '../simulation/design.ts'
 import { createRandom } from '../simulation/random.ts'
 import { createReservations } from '../simulation/reservations.ts'
@@ -13,7 +13,7 @@ const calls = 20_000
 /** So many keys that hashes of the first levels become full. */
 const keysMax = 4_000
 
-t.test("the simulated Redis replies as the script of the gateway does in a real one", async (t) => {
+t.test('the simulated Redis replies as the script of the gateway does in a real one', async (t) => {
   const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
   t.teardown(() => server.stop())
   const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })

@@ -10,7 +10,7 @@ import { openHistory } from './kit/history.ts'
 import { backlogOf } from './kit/observe.ts'
 import { createPayloads } from './kit/payload.ts'
 import { startProducer, type Producer } from './kit/producer.ts'
-import { createRandom } from './kit/random.ts'
+import { createRandom } from '@intake/test-kit/random'
 
 /** The faults in order, and what an operator sees of each. */
 const steps: { say: string; expect: string; parts: (cluster: Cluster) => Killable[] }[] = [

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { copyBuilt, type Edit } from './kit/built-copy.ts'
+import { copyBuilt, type Edit } from '@intake/test-kit/built-copy'
 import { runScenario, type Result } from './run-scenario.ts'
 import type { Scenario } from './scenario.ts'
 

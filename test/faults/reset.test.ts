@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import t from 'tap'
-import { reset } from './kit/reset.ts'
+import { reset } from '@intake/test-kit/reset'
 
 const server = createServer()
 server.listen(0, '127.0.0.1')

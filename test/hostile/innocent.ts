@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { openHistory, type Event } from '../faults/kit/history.ts'
 import { createPayloads, type Payload } from '../faults/kit/payload.ts'
 import { startProducer } from '../faults/kit/producer.ts'
-import { until } from '../faults/kit/until.ts'
+import { until } from '@intake/test-kit/until'
 
 /** What the innocent sender saw in a period. */
 export interface Notice {

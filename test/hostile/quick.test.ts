@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { createDataDir } from '../kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
 import { hostileCases } from './cases/index.ts'
 import { line } from './report.ts'
 import { runCase } from './run-case.ts'

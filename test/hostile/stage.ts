@@ -2,8 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApiKeyStore } from '@intake/api-keys'
 import { createAppProcess, type AppProcess } from '../faults/kit/app-process.ts'
-import { pickPorts, startCluster, type Cluster } from '../faults/kit/cluster.ts'
-import { until } from '../faults/kit/until.ts'
+import { startCluster, type Cluster } from '../faults/kit/cluster.ts'
+import { until } from '@intake/test-kit/until'
+import { freePorts } from '@intake/test-kit/free-ports'
 
 /** Redis, ClickHouse, S3 and a worker, shared by the cases, and a gateway for each case. */
 export interface Stage {
@@ -74,7 +75,7 @@ export async function startStage(options: { dir: string; root: string }): Promis
       dir,
       root,
       async createGateway(env = {}) {
-        const [port] = (await pickPorts(1)) as [number]
+        const [port] = (await freePorts(1)) as [number]
         const own = { PORT: String(port), GATEWAY_ADMIN_PORT: '0', ...redis }
         const process = app(
           `gateway-${++gateways}`,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { until } from '../faults/kit/until.ts'
+import { until } from '@intake/test-kit/until'
 
 /** How long acknowledged events took to become visible to analysts. */
 export interface Visibility {

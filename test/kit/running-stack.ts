@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { readEndpoints, type Endpoints } from '@intake/runtime'
+import { freePorts } from './free-ports.ts'
 
 export interface RunningStack {
   /** All lines printed so far. */
@@ -74,16 +74,3 @@ export async function startStack(
 }
 
 export const isCurl = (line: string) => line.trimStart().startsWith('curl ')
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))))
-  return ports
-}
-
-/** Polls until the result is `true`; otherwise the timeout of the test ends it. */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
-}

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { createCpuWait } from '../faults/kit/cpu-wait.ts'
+import { createCpuWait } from './cpu-wait.ts'
 
 /**
  * Measures elapsed time minus the time that this process and the given ones waited for a processor,

@@ -114,7 +114,11 @@ export function createGateway(options: {
       deadline: now() + enqueueTimeoutMs,
     })
     const rowOf = (stored: StoredAttachment[]) => {
-      const columns = { received_at: new Date(nowMs).toISOString(), device_uuid: device, text: content }
+      const columns = {
+        received_at: new Date(nowMs).toISOString(),
+        device_uuid: device,
+        text: content,
+      }
       const others = JSON.stringify({ ...columns, attachments: stored }).slice(1, -1)
       return code.row.finishRow(timed(identity, nowMs), others)
     }
@@ -128,7 +132,9 @@ export function createGateway(options: {
     await code.attachments.commitWithImages({
       store,
       identity,
-      images: [{ body: Buffer.from(content), contentType: 'image/png', extension: 'png', sha256: '0' }],
+      images: [
+        { body: Buffer.from(content), contentType: 'image/png', extension: 'png', sha256: '0' },
+      ],
       repeatable: isRepeatable && design.removeImagesOfRefused === 'those without a key',
       log: { warn() {} } as never,
       requestId: '1',

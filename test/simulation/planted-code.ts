@@ -1,4 +1,4 @@
-import type { Edit } from '../faults/kit/built-copy.ts'
+import type { Edit } from '@intake/test-kit/built-copy'
 import type { Rule } from './verdict.ts'
 
 /** Bugs in the real code that the simulation must find. */

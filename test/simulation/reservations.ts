@@ -1,7 +1,4 @@
-import {
-  bucketFieldsMax,
-  levelsMax,
-} from '../../gateway/src/identity/reservation-buckets.ts'
+import { bucketFieldsMax, levelsMax } from '../../gateway/src/identity/reservation-buckets.ts'
 import type { ReserveCall, ReserveReply } from '../../gateway/src/identity/reserve-script.ts'
 import type { World } from './world.ts'
 

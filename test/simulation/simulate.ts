@@ -74,7 +74,9 @@ export async function simulate(options: {
   const faults = createFaults({ world, gateways, workers, redis, clickhouse, objects })
 
   const isEmpty = (kind: RecordKind) =>
-    (['waiting', 'active', 'delayed'] as const).every((state) => redis.jobs(kind).count(state) === 0)
+    (['waiting', 'active', 'delayed'] as const).every(
+      (state) => redis.jobs(kind).count(state) === 0,
+    )
   const isDrained = () => !scheduler.isBusy() && kinds.every(isEmpty)
   let steps = 0
   for (const end = random.below(faultyStepsMax); steps < end; steps++) {

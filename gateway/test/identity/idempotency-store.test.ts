@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { connectRedis, type Redis } from '@intake/redis'
 import { startRedis } from '@intake/engines'
-import { startTcpProxy } from '../../../test/faults/kit/tcp-proxy.ts'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { startTcpProxy } from '@intake/test-kit/tcp-proxy'
+import { createDataDir } from '@intake/test-kit/data-dir'
 import {
   createIdempotencyStore,
   type IdempotencyStore,

@@ -2,7 +2,8 @@ import { mock } from 'node:test'
 import t from 'tap'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { startRedis } from '@intake/engines'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
 import { createApiKeyStore, watchApiKeys } from '../src/index.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
@@ -37,19 +38,19 @@ t.test('a directory follows creation, expiry and revocation', async (t) => {
   })
   t.teardown(() => directory.close())
   const { key, secret } = await store.create({ name: 'new' })
-  await until(() => directory.find(secret)?.id === key.id)
+  await until('the key is known', () => directory.find(secret)?.id === key.id)
   t.equal(directory.find(`${secret}x`), undefined)
 
   const expiresAt = new Date(Date.now() + 3_600_000)
   const expiring = await store.create({ name: 'old', expiresAt })
-  await until(() => directory.find(expiring.secret) !== undefined)
+  await until('the other key is known', () => directory.find(expiring.secret) !== undefined)
   const clock = mock.method(Date, 'now', () => expiresAt.getTime())
   t.equal(directory.find(expiring.secret), undefined)
   clock.mock.restore()
 
   t.equal(await store.revoke(key.id), true)
   t.equal(await store.revoke(key.id), false)
-  await until(() => directory.find(secret) === undefined)
+  await until('the revocation is known', () => directory.find(secret) === undefined)
 })
 
 t.test('a revoked key is not created again, and is distinguishable from a new one', async (t) => {
@@ -82,9 +83,9 @@ t.test('a directory keeps the last known keys while the store is unavailable', a
   t.teardown(() => directory.close())
   t.equal(directory.isLoaded(), false)
   const { secret } = await store.create({ name: 'kept' })
-  await until(() => directory.find(secret) !== undefined)
+  await until('the key is known', () => directory.find(secret) !== undefined)
   isDown = true
-  await until(() => failures > 1)
+  await until('two attempts have failed', () => failures > 1)
   t.ok(directory.find(secret))
 })
 
@@ -96,11 +97,7 @@ t.test('keys that cannot be read at first are retried with growing pauses', asyn
     onError: () => attempts.push(performance.now()),
   })
   t.teardown(() => directory.close())
-  await until(() => attempts.length === 5)
+  await until('five attempts have failed', () => attempts.length === 5)
   // Timers may fire slightly early. Their lateness is not tested.
   t.ok(attempts[4]! - attempts[0]! >= 100 + 200 + 300 + 300 - 10)
 })
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve))
-}

@@ -6,7 +6,7 @@ import t from 'tap'
 import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3 } from '@intake/engines'
 import { endpointsFile, type Endpoints } from '@intake/runtime'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
 import { logRow } from '../../clickhouse/test/fixture.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))

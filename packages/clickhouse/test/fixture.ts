@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 import { startClickHouse } from '@intake/engines'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
 import { ClickHouseError, createClickHouse, migrate, type ClickHouseOptions } from '../src/index.ts'
 
 /** Starts a migrated server for one test file; it stops when the file ends. */

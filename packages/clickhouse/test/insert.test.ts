@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { kill } from 'node:process'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { startStopwatch } from '../../../test/kit/stopwatch.ts'
+import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { createClickHouse } from '../src/index.ts'
 import { failureOf, feedbackRow, logRow, member, startServer } from './fixture.ts'
 

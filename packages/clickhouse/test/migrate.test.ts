@@ -1,7 +1,7 @@
 import t from 'tap'
 import { startClickHouse } from '@intake/engines'
 import { createClickHouse, migrate, type Migration } from '../src/index.ts'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
 import { failureOf } from './fixture.ts'
 
 const server = await startClickHouse({ dataDir: createDataDir(t), port: 0 })

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { createClickHouse, migrate } from '@intake/clickhouse'
 
 import { startClickHouse } from '../src/index.ts'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
 
 /** In a file next to the data of ClickHouse, like the passwords of an installation. */
 const word = 'canary4f1d'

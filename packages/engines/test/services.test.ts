@@ -10,8 +10,9 @@ import t from 'tap'
 
 import { startClickHouse, startRedis, startS3 } from '../src/index.ts'
 import { StartError } from '@intake/supervisor'
-import { inSessionsOf, until } from '../../../test/kit/processes.ts'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { inSessionsOf } from '@intake/test-kit/sessions'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
 
 function redisClient(url: string) {
   return connectRedis({ url, role: 'consumer', onError: () => undefined })

@@ -6,8 +6,8 @@ import { Client } from 'minio'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { startS3 } from '@intake/engines'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
-import { startStopwatch } from '../../../test/kit/stopwatch.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { createObjectStore } from '../src/index.ts'
 
 const server = await startS3({

@@ -7,8 +7,8 @@ import t, { type Test } from 'tap'
 import type { RecordKind } from '@intake/contract'
 import { connectRedis, type Redis } from '@intake/redis'
 import { startRedis } from '@intake/engines'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
-import { startStopwatch } from '../../../test/kit/stopwatch.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { startStopwatch } from '@intake/test-kit/stopwatch'
 import {
   createFrameConsumer,
   createFrameProducer,

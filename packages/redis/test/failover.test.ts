@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { startRedis } from '@intake/engines'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
 import {
   connectRedis,
   createConnectionCheck,
@@ -50,10 +51,6 @@ function open(t: Test, url: string, role: RedisRole): Redis {
   return redis
 }
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
-}
-
 /** Makes `primary` the primary and the other Redis its replica. */
 async function promote(t: Test, primary: { port: number; url: string }): Promise<void> {
   const other = primary === first ? second : first
@@ -61,7 +58,9 @@ async function promote(t: Test, primary: { port: number; url: string }): Promise
   await promoted!.replicaof('NO', 'ONE')
   await demoted!.config('SET', 'masterauth', password)
   await demoted!.replicaof('127.0.0.1', primary.port)
-  await until(async () => (await demoted!.info('replication')).includes('role:slave'))
+  await until('it is a replica', async () =>
+    (await demoted!.info('replication')).includes('role:slave'),
+  )
 }
 
 for (const role of ['producer', 'consumer'] as const) {
@@ -69,7 +68,7 @@ for (const role of ['producer', 'consumer'] as const) {
     await promote(t, first)
     const address = await openAddress(t)
     const redis = open(t, address.url, role)
-    await until(() => redis.status === 'ready')
+    await until('it is connected', () => redis.status === 'ready')
     await redis.set('before', 'x')
     await promote(t, second)
     address.leadTo(second)
@@ -79,7 +78,7 @@ for (const role of ['producer', 'consumer'] as const) {
         () => true,
         () => false,
       )
-    await until(writes)
+    await until('it writes', writes)
     t.equal(await open(t, second.url, 'consumer').get('after'), role)
   })
 }
@@ -95,7 +94,9 @@ t.test('a blocking read on a Redis that is demoted continues on the new primary'
     })
   const reading = read()
   const observer = open(t, first.url, 'consumer')
-  await until(async () => (await observer.info('clients')).includes('blocked_clients:1'))
+  await until('a read blocks', async () =>
+    (await observer.info('clients')).includes('blocked_clients:1'),
+  )
   await promote(t, second)
   address.leadTo(second)
   await open(t, second.url, 'consumer').rpush('queue', 'job')
@@ -105,7 +106,7 @@ t.test('a blocking read on a Redis that is demoted continues on the new primary'
 t.test('many commands that fail together close the connection once', async (t) => {
   await promote(t, second)
   const redis = open(t, first.url, 'producer')
-  await until(() => redis.status === 'ready')
+  await until('it is connected', () => redis.status === 'ready')
   const warnings: string[] = []
   const warn = ({ message }: Error) => warnings.push(message)
   process.on('warning', warn)
@@ -114,7 +115,7 @@ t.test('many commands that fail together close the connection once', async (t) =
     Array.from({ length: 50 }, (_, index) => redis.set(`key-${index}`, 'x')),
   )
   t.ok(outcomes.every(({ status }) => status === 'rejected'))
-  await until(() => redis.status === 'reconnecting')
+  await until('it reconnects', () => redis.status === 'reconnecting')
   t.same(warnings, [])
 })
 
@@ -139,12 +140,12 @@ async function followFailover(t: Test, readOnly: string): Promise<void> {
     onError: () => {},
   })
   t.teardown(() => poll.close())
-  await until(() => poll.state() !== undefined)
+  await until('a poll has succeeded', () => poll.state() !== undefined)
   t.equal(poll.state()?.writeRefusal, undefined)
   await promote(t, second)
-  await until(() => poll.state()?.writeRefusal === 'Redis is a replica')
+  await until('it reports the replica', () => poll.state()?.writeRefusal === 'Redis is a replica')
   address.leadTo(second)
-  await until(() => poll.state()?.writeRefusal === undefined)
+  await until('it reports the primary', () => poll.state()?.writeRefusal === undefined)
   t.same(told, ['Redis is a replica', undefined], 'called when it changes')
 }
 
@@ -173,7 +174,7 @@ t.test('a changed password is reported as the reason for the missing connection'
   const redis = open(t, url.href, 'producer')
   const check = createConnectionCheck(redis)
   t.throws(check, { message: 'not connected: no response yet' })
-  await until(() => {
+  await until('the password is refused', () => {
     try {
       check()
     } catch (error) {
@@ -183,6 +184,6 @@ t.test('a changed password is reported as the reason for the missing connection'
   })
   const operator = open(t, first.url, 'consumer')
   await operator.acl('SETUSER', 'default', '>before-the-rotation')
-  await until(() => redis.status === 'ready')
+  await until('it is connected', () => redis.status === 'ready')
   t.doesNotThrow(check)
 })

@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os'
 import t, { type Test } from 'tap'
 import { startRedis } from '@intake/engines'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
 import { claimInstallation, connectRedis, pollRedisState, type RedisState } from '../src/index.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '100mb' })

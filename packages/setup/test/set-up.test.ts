@@ -3,7 +3,7 @@ import { createApiKeyStore } from '@intake/api-keys'
 import { createClickHouse } from '@intake/clickhouse'
 import { connectRedis } from '@intake/redis'
 import { startClickHouse, startRedis, startS3 } from '@intake/engines'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
 import { setUp, SetupError } from '../src/index.ts'
 
 const [redisServer, clickhouseServer, s3] = await Promise.all([

@@ -8,7 +8,7 @@ import t from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
 
 import { readEndpoints, type Endpoints } from '@intake/runtime'
-import { until } from '../../../test/kit/processes.ts'
+import { until } from '@intake/test-kit/until'
 
 const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
 const names = ['PORT', 'GATEWAY_ADMIN_PORT', 'WORKER_ADMIN_PORT', 'REDIS_PORT', 'CLICKHOUSE_PORT']

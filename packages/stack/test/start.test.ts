@@ -9,9 +9,10 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 
 import { endpointsFile, readEndpoints as readIfPresent, type Endpoints } from '@intake/runtime'
-import { inSessionsOf, until } from '../../../test/kit/processes.ts'
-import { createDataDir } from '../../../test/kit/data-dir.ts'
-import { startStopwatch } from '../../../test/kit/stopwatch.ts'
+import { inSessionsOf } from '@intake/test-kit/sessions'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { startStopwatch } from '@intake/test-kit/stopwatch'
+import { until } from '@intake/test-kit/until'
 
 const script = fileURLToPath(new URL('../../../scripts/start.mjs', import.meta.url))
 /** Also loopback, but only reachable for servers that listen on every address. */
@@ -54,12 +55,11 @@ function readEndpoints(dataDir: string): Endpoints {
 }
 
 async function untilReady({ output, exited }: Start) {
-  let ended = false
-  void exited.then(() => (ended = true))
-  await until('ready', () => {
-    if (ended) throw new Error(`ended before it was ready:\n${output()}`)
-    return output().includes('See them arrive')
+  const ended = exited.then(() => {
+    throw new Error(`ended before it was ready:\n${output()}`)
   })
+  await Promise.race([ended, until('ready', () => output().includes('See them arrive'))])
+  ended.catch(() => {})
 }
 
 function pidsOf({ pids }: Endpoints) {

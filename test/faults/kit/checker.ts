@@ -3,7 +3,7 @@ import type { Cluster } from './cluster.ts'
 import type { Event } from './history.ts'
 import { backlogOf, redeliveriesOf } from './observe.ts'
 import type { Payload } from './payload.ts'
-import { until } from './until.ts'
+import { until } from '@intake/test-kit/until'
 import { createViolations, type Violations } from './violations.ts'
 import { checkAttachments, visibleRows, type Row } from './visible-rows.ts'
 

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
@@ -9,8 +7,9 @@ import { startClickHouse, startRedis, startS3 } from '@intake/engines'
 import { patientSql } from './patient-sql.ts'
 import { createAppProcess, type AppProcess } from './app-process.ts'
 import { createManagedService, type ManagedService } from './service.ts'
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
-import { until } from './until.ts'
+import { startTcpProxy, type TcpProxy } from '@intake/test-kit/tcp-proxy'
+import { until } from '@intake/test-kit/until'
+import { freePorts } from '@intake/test-kit/free-ports'
 
 export interface ClusterOptions {
   dataDir: string
@@ -163,7 +162,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       ends.push(() => created.kill())
       return created
     }
-    const gatewayPorts = await pickPorts(options.gateways ?? 1)
+    const gatewayPorts = await freePorts(options.gateways ?? 1)
     const gateways = gatewayPorts.map((port, index) =>
       app(
         `gateway-${index + 1}`,
@@ -246,13 +245,4 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     await Promise.all(gateways.map((_, index) => until('ready', () => cluster.gatewayReady(index))))
     return cluster
   }
-}
-
-/** Free ports. */
-export async function pickPorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))))
-  return ports
 }

@@ -1,7 +1,7 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import { queueNames, queuePrefix } from '@intake/queue'
 import type { Redis } from '@intake/redis'
-import { until } from './until.ts'
+import { until } from '@intake/test-kit/until'
 
 export const queueKey = (kind: RecordKind, part: string) =>
   `${queuePrefix}:${queueNames[kind]}:${part}`

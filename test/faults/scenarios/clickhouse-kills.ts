@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { enqueueRows, logRow, rawRows } from '../kit/rows.ts'
 import { mayTrace, trace } from '../kit/strace.ts'
-import { until } from '../kit/until.ts'
+import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 const months = 80

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isInsert, startHttpFake, type Treatment } from '../kit/http-fake.ts'
 import { backlogOf, memoryUsed } from '../kit/observe.ts'
 import { rawRows } from '../kit/rows.ts'
-import { until } from '../kit/until.ts'
+import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 /** Memory that Redis may take beyond what it uses when ClickHouse goes down. */

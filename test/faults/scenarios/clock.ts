@@ -1,8 +1,8 @@
 import { preloadArgs } from '../kit/app-process.ts'
 import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
 import { framesInHand, queueKey } from '../kit/observe.ts'
-import { blackHole } from '../kit/tcp-proxy.ts'
-import { until } from '../kit/until.ts'
+import { blackHole } from '@intake/test-kit/tcp-proxy'
+import { until } from '@intake/test-kit/until'
 import type { Scenario } from '../scenario.ts'
 import { hasTaken } from './worker.ts'
 

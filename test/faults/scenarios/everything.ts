@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Event } from '../kit/history.ts'
-import { shuffle } from '../kit/random.ts'
-import { until } from '../kit/until.ts'
+import { shuffle } from '@intake/test-kit/random'
+import { until } from '@intake/test-kit/until'
 import type { Scenario } from '../scenario.ts'
 
 /** Response times of the 201s in milliseconds, ascending. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { backlogOf } from '../kit/observe.ts'
-import type { Network } from '../kit/tcp-proxy.ts'
-import { until } from '../kit/until.ts'
+import type { Network } from '@intake/test-kit/tcp-proxy'
+import { until } from '@intake/test-kit/until'
 import { startUpload } from '../kit/upload.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'undici'
-import { until } from '../kit/until.ts'
+import { until } from '@intake/test-kit/until'
 import { boundary, png, startUpload } from '../kit/upload.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 

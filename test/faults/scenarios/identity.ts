@@ -4,7 +4,7 @@ import { preloadArgs } from '../kit/app-process.ts'
 import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
 import { uuidV7, type Payload } from '../kit/payload.ts'
 import { createSender, type Sent } from '../kit/sender.ts'
-import { until } from '../kit/until.ts'
+import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 const secondMs = 1_000

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import type { AppProcess } from '../kit/app-process.ts'
 import { backlogOf, framesLeft, untilDone } from '../kit/observe.ts'
 import { enqueueRows, logRow } from '../kit/rows.ts'
-import { until } from '../kit/until.ts'
+import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 /** Adds jobs to the log queue that no gateway of this version would add. */

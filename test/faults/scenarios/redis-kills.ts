@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { backlogOf } from '../kit/observe.ts'
 import { mayTrace, trace } from '../kit/strace.ts'
-import { until } from '../kit/until.ts'
+import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 const rounds = 5

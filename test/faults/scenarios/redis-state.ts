@@ -7,7 +7,7 @@ import { drained } from '../kit/checker.ts'
 import { backlogOf, memoryUsed } from '../kit/observe.ts'
 import { mayMount, smallDisk } from '../kit/small-disk.ts'
 import { mayTrace, trace } from '../kit/strace.ts'
-import { until } from '../kit/until.ts'
+import { until } from '@intake/test-kit/until'
 import type { Scenario } from '../scenario.ts'
 
 /** Redis on a slow or full disk, out of memory, without its data, or wrongly configured. */

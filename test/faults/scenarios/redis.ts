@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Producer } from '../kit/producer.ts'
-import { blackHole } from '../kit/tcp-proxy.ts'
-import { until } from '../kit/until.ts'
+import { blackHole } from '@intake/test-kit/tcp-proxy'
+import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 export const redisScenarios: Scenario[] = [

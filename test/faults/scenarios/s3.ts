@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { startS3 } from '@intake/engines'
 import { join } from 'node:path'
 import { startHttpFake } from '../kit/http-fake.ts'
-import { blackHole } from '../kit/tcp-proxy.ts'
+import { blackHole } from '@intake/test-kit/tcp-proxy'
 import type { Scenario, Stage } from '../scenario.ts'
 
 const load = { rate: 100, feedbackEvery: 10 }

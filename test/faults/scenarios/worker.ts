@@ -1,7 +1,7 @@
 import { backlogOf, framesInHand, notDone, queueKey } from '../kit/observe.ts'
 import { rawRows } from '../kit/rows.ts'
-import { blackHole } from '../kit/tcp-proxy.ts'
-import { until } from '../kit/until.ts'
+import { blackHole } from '@intake/test-kit/tcp-proxy'
+import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 /** Resolves when a worker has claimed frames and its insert is held. */

@@ -21,7 +21,13 @@ export function createJobSink(options: {
   function whenRunning(run: () => void): void {
     if (redis.process.state !== 'down') return run()
     const again = () => whenRunning(run)
-    scheduler.plan({ of: process, what: 'connects', after: reconnectTicks, kind: 'background', run: again })
+    scheduler.plan({
+      of: process,
+      what: 'connects',
+      after: reconnectTicks,
+      kind: 'background',
+      run: again,
+    })
   }
 
   return {

@@ -74,11 +74,7 @@ export function createJobSource(options: {
 
   return {
     peek: () =>
-      command(
-        'peek',
-        (jobs) => ({ count: jobs.count('waiting'), oldest: jobs.oldest() }),
-        true,
-      ),
+      command('peek', (jobs) => ({ count: jobs.count('waiting'), oldest: jobs.oldest() }), true),
 
     async claim() {
       const token = `${process.name}/${process.life}/${serial()}`
@@ -104,8 +100,7 @@ export function createJobSource(options: {
         jobs.postpone(job.id, tokenOf(job), Math.ceil(ms / tickMs)),
       ),
 
-    release: (job) =>
-      command(`release ${job.id}`, (jobs) => jobs.release(job.id, tokenOf(job))),
+    release: (job) => command(`release ${job.id}`, (jobs) => jobs.release(job.id, tokenOf(job))),
 
     renew: (claimed) =>
       command(

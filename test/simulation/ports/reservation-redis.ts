@@ -23,8 +23,7 @@ export function createReservationCommands(options: {
         what,
         timeoutTicks: commandTimeoutTicks,
         background,
-        handle: (answer) =>
-          answer(redis.isFull() && !background ? 'refused' : { result: run() }),
+        handle: (answer) => answer(redis.isFull() && !background ? 'refused' : { result: run() }),
         done(reply) {
           if (reply.outcome !== 'answered') reject(new Error(reply.outcome))
           else if (reply.value === 'refused') {
@@ -37,8 +36,7 @@ export function createReservationCommands(options: {
 
   /** The ledger's counts limit memory, which a run does not use up. */
   const counts = {
-    time: () =>
-      command('read the time', () => [String(Math.floor(wallMs() / 1_000)), '0'], true),
+    time: () => command('read the time', () => [String(Math.floor(wallMs() / 1_000)), '0'], true),
     multi: () => ({ hincrby() {}, expireat() {}, exec: () => Promise.resolve([]) }),
     hgetall: () => Promise.resolve({}),
   }

@@ -48,7 +48,9 @@ export function createRowStore(options: {
   async function select(table: RecordKind, rows: Row[]): Promise<Row[]> {
     if (design.beforeInsert === 'nothing') return rows
     const ids = rows.map(({ id }) => id)
-    const found = await call<Set<string>>('find rows', (answer) => answer(clickhouse.find(table, ids)))
+    const found = await call<Set<string>>('find rows', (answer) =>
+      answer(clickhouse.find(table, ids)),
+    )
     if (found.size > 0 && design.beforeInsert === 'skip if any row is there') return []
     return rows.filter(({ id }) => !found.has(id))
   }

@@ -11,19 +11,27 @@ export interface UntilOptions {
   everyMs?: number
 }
 
-/** Polls until the condition is true; an error counts as false. */
-export async function until(
+type Falsy = false | undefined
+
+/**
+ * Polls until the condition holds; an error counts as false.
+ *
+ * @param what continues the sentence "waiting until …"
+ * @returns the first value that is neither false nor undefined
+ */
+export async function until<Value>(
   what: string,
-  condition: () => Promise<boolean> | boolean,
+  condition: () => Promise<Value> | Value,
   options: UntilOptions = {},
-): Promise<void> {
-  const { progress, stallMs = 120_000, everyMs = 25 } = options
+): Promise<Exclude<Value, Falsy>> {
+  const { progress, stallMs = 300_000, everyMs = 25 } = options
   let moved = performance.now()
   let seen: unknown
   let last: unknown
   for (;;) {
     try {
-      if (await condition()) return
+      const value = await condition()
+      if (value !== false && value !== undefined) return value as Exclude<Value, Falsy>
       last = undefined
       const now = await progress?.()
       if (now !== seen) moved = performance.now()

@@ -1,0 +1,8 @@
+import { pickPort } from '@intake/supervisor'
+
+/** Different free ports on loopback; another process could still take them. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>()
+  while (ports.size < count) ports.add(await pickPort())
+  return [...ports]
+}
