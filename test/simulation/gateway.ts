@@ -1,4 +1,4 @@
-import { kinds, type IntakeError, type RecordKind } from '@intake/contract'
+import { kinds, type RecordKind } from '@intake/contract'
 import { clientIdKey, fingerprintOf } from '../../gateway/src/identity/idempotency-key.ts'
 import { createIdentity, type Identity } from '../../gateway/src/identity/identity.ts'
 import type { GroupCommit } from '../../gateway/src/commit/group-commit.ts'
@@ -149,9 +149,9 @@ export function createGateway(options: {
 
   function asAnswer(error: unknown): GatewayAnswer {
     if (!(error instanceof code.contract.IntakeError)) throw error
-    const isUnknown = (error as IntakeError).code === 'outcome_unknown'
+    const isUnknown = error.code === 'outcome_unknown'
     const outcome = isUnknown ? design.unknownIsToldAs : 'refused'
-    scheduler.note(process.name, (error as IntakeError).code)
+    scheduler.note(process.name, error.code)
     return { outcome }
   }
 
