@@ -17,7 +17,7 @@ export function checksMarkdown(checks: Check[]): string {
       what,
       measured,
       limit,
-      met ? 'met' : '**not met**',
+      met === undefined ? 'shown' : met ? 'met' : '**not met**',
     ]),
   })
 }
@@ -26,7 +26,7 @@ export function suiteMarkdown({ title, method, tables, plots }: SuiteResult): st
   return [
     `## ${title}`,
     method,
-    ...plots.map((plot) => `![${plot.title}](${plot.name}.svg)`),
+    ...plots.map(({ mermaid }) => ['```mermaid', mermaid, '```'].join('\n')),
     ...tables.map(tableMarkdown),
   ].join('\n\n')
 }

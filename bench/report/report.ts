@@ -66,18 +66,11 @@ function savedChecks(suite: string, suites: SuiteResult[]): Check[] {
   }
 }
 
-/** Writes the report as Markdown, JSON and plots to `bench/results/<name>.*`. */
+/** Writes the report as Markdown and JSON to `bench/results/<name>.*`. */
 export function saveReport(name: string, report: Report): void {
   mkdirSync(resultsDir, { recursive: true })
-  const suites = report.suites.map((suite) => ({
-    ...suite,
-    plots: suite.plots.map((plot) => ({ ...plot, name: `${name}-${plot.name}` })),
-  }))
-  for (const { plots } of suites) {
-    for (const plot of plots) writeFileSync(join(resultsDir, `${plot.name}.svg`), plot.svg)
-  }
-  writeFileSync(join(resultsDir, `${name}.md`), reportMarkdown({ ...report, suites }))
-  const data = { ...report, suites: suites.map(({ plots: _plots, ...suite }) => suite) }
+  writeFileSync(join(resultsDir, `${name}.md`), reportMarkdown(report))
+  const data = { ...report, suites: report.suites.map(({ plots: _plots, ...suite }) => suite) }
   writeFileSync(join(resultsDir, `${name}.json`), `${JSON.stringify(data, roundNumbers, 1)}\n`)
 }
 

@@ -56,13 +56,7 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
       limit: `≤ ${ratio(limit)}`,
       met: median(values) <= limit,
     })),
-    plots: [
-      {
-        name: 'capacity',
-        title: 'CPU per event by process, all at once',
-        svg: cpuBars(medianCosts(together)),
-      },
-    ],
+    plots: [cpuBars(medianCosts(together))],
     raw: { together, apart },
   }
 }

@@ -40,9 +40,7 @@ export async function feedback(bench: Bench): Promise<SuiteResult> {
     method,
     tables: [table(round, samples)],
     checks: [check(samples)],
-    plots: [
-      { name: 'feedback', title: 'Resident memory of the gateway', svg: memoryLine(samples) },
-    ],
+    plots: [memoryLine(samples)],
     raw: { round, samples },
   }
 }

@@ -74,19 +74,18 @@ export function visibleTable(visible: Percentiles): Table {
 const p99MarginMs = 10
 const timerMarginMs = 2
 
-/** @param slowdown relative to the machine on which the limit on the 99th percentile was set */
-export function latencyChecks(rounds: OpenRound[], idle: Idle, slowdown: number): Check[] {
+export function latencyChecks(rounds: OpenRound[], idle: Idle): Check[] {
   const ours = values(rounds, 'intake', judgedLevel, 'p99')
   const bare = latencyAt(rounds, 'bare', judgedLevel).p99
-  const limit = bare + p99MarginMs * slowdown
+  const aim = bare + p99MarginMs
   const idleLimit = idle.bare.p50 + idle.redis.p50 + timerMarginMs
   return [
     {
       item: '5',
       what: 'Ack p99 at half capacity, open loop',
       measured: `${range(ours, 1)} ms`,
-      limit: `≤ ${limit.toFixed(1)} ms (bare + ${p99MarginMs} × ${slowdown.toFixed(2)}; unscaled ${(bare + p99MarginMs).toFixed(1)})`,
-      met: median(ours) <= limit,
+      limit: `≤ ${aim.toFixed(1)} ms (bare + ${p99MarginMs}) on a machine where bare takes 25 µs of CPU`,
+      met: undefined,
     },
     {
       item: '5',

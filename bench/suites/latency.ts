@@ -6,7 +6,6 @@ import { measureRound } from '../measure.ts'
 import { latencyBars } from '../report/plots.ts'
 import { measureEach } from '../rounds.ts'
 import { median, percentilesOf, type Percentiles } from '../statistics.ts'
-import { slowdownMethod, slowdownOf } from '../slowdown.ts'
 import type { Variant } from '../variants.ts'
 import { measureVisibility } from '../visibility.ts'
 import {
@@ -38,9 +37,7 @@ then, so it includes waiting behind a stalled response and delays of the generat
 a millisecond). The rates are shares of what Intake accepted in a closed loop at the start of this suite (the
 median of three rounds); \`bare\` gets the same rates. Both are warmed up by a closed loop and by an open
 one, which single requests need. Latencies are exact, not from histogram buckets. The worker runs on the
-same cores at the same time, and so does ClickHouse, at idle priority.
-
-${slowdownMethod}`
+same cores at the same time, and so does ClickHouse, at idle priority.`
 
 /** Latency of the acknowledgement under load and idle, and from there to visibility. */
 export async function latency(bench: Bench): Promise<SuiteResult> {
@@ -61,7 +58,6 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
   )
   const closedOf = ({ name }: Variant) => closedRounds.filter(({ variant }) => variant === name)
   const capacity = median(closedOf(intake).map(({ acceptedPerSecond }) => acceptedPerSecond))
-  const slowdown = slowdownOf(closedOf(bare))
   bench.say(`latency: capacity ${Math.round(capacity)}/s, warming up for the open loop`)
   const demand = (level: number, seconds = options.seconds + openExtraSeconds): Demand => ({
     loop: 'open',
@@ -101,21 +97,17 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
     title: 'Latency',
     method,
     tables: [ackTable(rounds, capacity), idleTable(idle), visibleTable(visible)],
-    checks: latencyChecks(rounds, idle, slowdown),
+    checks: latencyChecks(rounds, idle),
     plots: [
-      {
-        name: 'latency',
-        title: 'Acknowledgement latency by load',
-        svg: latencyBars(
-          levels.map((level) => ({
-            label: `${level * 100} %`,
-            intake: latencyAt(rounds, 'intake', level),
-            bare: latencyAt(rounds, 'bare', level),
-          })),
-        ),
-      },
+      latencyBars(
+        levels.map((level) => ({
+          label: `${level * 100} %`,
+          intake: latencyAt(rounds, 'intake', level),
+          bare: latencyAt(rounds, 'bare', level),
+        })),
+      ),
     ],
-    raw: { closedRounds, capacity, slowdown, rounds, idle, visible },
+    raw: { closedRounds, capacity, rounds, idle, visible },
   }
 }
 

@@ -3,7 +3,6 @@ import { defaultBodySize } from '../corpus.ts'
 import type { DirectInsert } from '../direct-insert.ts'
 import type { Round } from '../measure.ts'
 import { number, range, ratio, ratioRange } from '../report/format.ts'
-import { slowdownOf } from '../slowdown.ts'
 import { median } from '../statistics.ts'
 import type { Check, Table } from './suite.ts'
 
@@ -92,7 +91,7 @@ const shareOf =
     machineShare[part] * 100
 
 const clickHouseBoundShare = 0.8
-const workerMicros = 5
+const workerShareOfBare = 0.2
 
 export function outageChecks(buffered: Buffered, saturated: Saturated): Check[] {
   const { drains, direct, bare } = saturated
@@ -102,10 +101,9 @@ export function outageChecks(buffered: Buffered, saturated: Saturated): Check[] 
       const insert = direct[turn]
       return insert === undefined ? [] : pick(drain, insert)
     })
-  const worker = drains.map((drain) => drain.saturatedWorkerCpu)
-  const slowdown = slowdownOf(bare)
-  const workerLimit = workerMicros * slowdown
-  const wholeDrain = drains.map(({ cpu }) => cpu.worker)
+  const bareCpu = median(bare.map(({ cpuPerEvent }) => cpuPerEvent.gateway))
+  const worker = drains.map((drain) => drain.saturatedWorkerCpu / bareCpu)
+  const wholeDrain = drains.map(({ cpu }) => cpu.worker / bareCpu)
   const clickhouse = byTurn(({ cpu }, { cpuPerRow }) => cpu.clickhouse / cpuPerRow)
   const ofAccepted = drains.map((drain) => drain.rowsPerSecond / drain.acceptedPerSecond)
   const ofDirect = byTurn((drain, insert) => drain.rowsPerSecond / insert.rowsPerSecond)
@@ -119,10 +117,10 @@ export function outageChecks(buffered: Buffered, saturated: Saturated): Check[] 
     },
     {
       item: '4',
-      what: 'Worker CPU per event at saturation',
-      measured: `${range(worker, 1)} µs; of the whole drain ${range(wholeDrain, 1)}`,
-      limit: `≤ ${number(workerLimit, 1)} µs (${workerMicros} × ${slowdown.toFixed(2)})`,
-      met: median(worker) <= workerLimit,
+      what: 'Worker CPU per event at saturation ÷ gateway of bare',
+      measured: `${ratioRange(worker)}; of the whole drain ${ratioRange(wholeDrain)}`,
+      limit: `≤ ${ratio(workerShareOfBare)}`,
+      met: median(worker) <= workerShareOfBare,
     },
     {
       item: '4',

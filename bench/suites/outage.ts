@@ -15,7 +15,6 @@ import { measureRound, type Round } from '../measure.ts'
 import { drainLine } from '../report/plots.ts'
 import type { Disturbance } from '../rounds.ts'
 import { untilRows } from '../rows-over-time.ts'
-import { slowdownMethod } from '../slowdown.ts'
 import type { Variant } from '../variants.ts'
 import { requireExact, visibleDigest } from '../visible.ts'
 import {
@@ -45,9 +44,7 @@ The cost of draining is measured in rounds afterwards: the worker, warm from the
 ${saturationEvents} events arrive, and drains them when it is thawed. Saturation lasts from the first row
 until seven tenths are visible; the whole drain lasts from the thaw until the last merge. Rates count from
 the first to the last row. Direct inserts of as many rows of the same kind, 5,000 each, and rounds of
-\`bare\` take turns with the drains (ABBA).
-
-${slowdownMethod}`
+\`bare\` take turns with the drains (ABBA).`
 
 /** The cost of an outage of ClickHouse, and how fast its backlog drains. */
 export async function outage(bench: Bench): Promise<SuiteResult> {
@@ -80,13 +77,7 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
     method,
     tables: [bufferTable(buffered, naive, frames), outageTable(drained), drainTable(saturated)],
     checks: outageChecks(buffered, saturated),
-    plots: [
-      {
-        name: 'outage',
-        title: 'Rows after ClickHouse is back',
-        svg: drainLine(drained.samples),
-      },
-    ],
+    plots: [drainLine(drained.samples)],
     raw: { events, buffered, frames, drained, naive, saturated },
   }
 }

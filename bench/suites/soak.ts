@@ -68,7 +68,7 @@ export async function soak(bench: Bench): Promise<SuiteResult> {
     method,
     tables: [numbersTable({ logs, feedback, settled, perMinute })],
     checks: [check(settled, perMinute * options.soakMinutes)],
-    plots: [{ name: 'memory', title: 'Resident memory of the gateway', svg: memoryLine(samples) }],
+    plots: [memoryLine(samples)],
     raw: { logs, feedback, samples },
   }
 }

@@ -8,7 +8,8 @@ export interface Check {
   /** The measured value and the limit, as printed. */
   measured: string
   limit: string
-  met: boolean
+  /** Undefined: the figure depends on the machine, so it gets no verdict. */
+  met: boolean | undefined
 }
 
 export interface Table {
@@ -20,10 +21,9 @@ export interface Table {
 }
 
 export interface Plot {
-  /** File name without ending. */
-  name: string
   title: string
-  svg: string
+  /** A Mermaid chart, which the forge renders. */
+  mermaid: string
 }
 
 export interface SuiteResult {

@@ -1,7 +1,7 @@
 import type { FailureKind } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
-import type { Backlog } from '@intake/queue'
-import { Counter, Gauge, withTimeout, type Registry } from '@intake/runtime'
+import { Counter, type Registry } from '@intake/runtime'
+import { createBacklogGauge, type BacklogGauge } from './backlog-gauge.ts'
 
 export interface WorkerMetrics {
   inserted(kind: RecordKind, rows: number): void
@@ -10,11 +10,8 @@ export interface WorkerMetrics {
   postponed(kind: RecordKind, frames: number): void
   unreadable(kind: RecordKind): void
   locksLost(kind: RecordKind, frames: number): void
-  /** Sets how the backlog of a kind is read each time the metrics are read. */
-  watchBacklog(kind: RecordKind, read: () => Promise<Backlog>): void
+  watchBacklog: BacklogGauge['watch']
 }
-
-const backlogTimeoutMs = 2_000
 
 export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
@@ -52,22 +49,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     ['kind'],
   )
 
-  const backlogs = new Map<RecordKind, () => Promise<Backlog>>()
-  const queued = new Gauge({
-    name: 'intake_queue_frames',
-    help: 'Frames in the queue, for all workers together.',
-    labelNames: ['kind', 'state'],
-    registers: [],
-    async collect() {
-      // While Redis is unavailable there is no value, and an old one would be wrong.
-      this.reset()
-      for (const [kind, read] of backlogs) {
-        const backlog = await withTimeout(read(), backlogTimeoutMs, 'Redis').catch(() => ({}))
-        for (const [state, frames] of Object.entries(backlog)) this.set({ kind, state }, frames)
-      }
-    },
-  })
-  registry.registerMetric(queued)
+  const backlogs = createBacklogGauge(registry)
 
   return {
     inserted(kind, count) {
@@ -79,6 +61,6 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     postponed: (kind, frames) => postponed.inc({ kind }, frames),
     unreadable: (kind) => unreadable.inc({ kind }),
     locksLost: (kind, frames) => locksLost.inc({ kind }, frames),
-    watchBacklog: (kind, read) => void backlogs.set(kind, read),
+    watchBacklog: backlogs.watch,
   }
 }

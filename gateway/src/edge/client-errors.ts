@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { errorCatalogue, IntakeError } from '@intake/contract'
 import { connections } from './exchange.ts'
-import { problem, problemType } from './problems.ts'
+import { problem, problemType } from './problem.ts'
 import type { Refusals } from './refusals.ts'
 
 /**

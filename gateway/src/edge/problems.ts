@@ -2,27 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import fp from 'fastify-plugin'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiKey } from '@intake/api-keys'
-import { errorCatalogue, IntakeError, type ErrorCode, type Problem } from '@intake/contract'
+import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
 import type { ByteLease } from '../body/byte-budget.ts'
 import { ignoreFollowing } from './exchange.ts'
+import { asIntakeError, isGone } from './framework-errors.ts'
 import { lingering, unwantedBytesMax } from './linger.ts'
+import { problem, problemType } from './problem.ts'
 import type { Refusals } from './refusals.ts'
-
-/** Errors of the framework and its plugins, by their code. All others are bugs in the gateway. */
-const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
-  FST_ERR_BAD_URL: { code: 'malformed_http', detail: 'The URL is malformed.' },
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large', detail: 'Send a smaller body.' },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-    code: 'malformed_http',
-    detail: 'The body does not have the length that Content-Length says.',
-  },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    code: 'unsupported_media_type',
-    detail: 'Log events take application/json, feedback takes multipart/form-data.',
-  },
-}
-
-export const problemType = 'application/problem+json; charset=utf-8'
 
 /** Seconds after which a client may retry; for other codes one second. */
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
@@ -70,21 +56,6 @@ function noteRefusal(refusals: Refusals, error: IntakeError, request: FastifyReq
   refusals.note({ error, requestId: request.id, apiKeyId: apiKey?.id })
 }
 
-/** The body of an error response. */
-export function problem(error: IntakeError, requestId: string): Problem {
-  const { status, title } = errorCatalogue[error.code]
-  return {
-    type: `urn:intake:error:${error.code}`,
-    title,
-    status,
-    detail: error.message,
-    code: error.code,
-    errors: [...error.errors],
-    request_id: requestId,
-    ...error.members,
-  }
-}
-
 function sendProblem(
   error: IntakeError,
   request: FastifyRequest,
@@ -127,20 +98,6 @@ function isSmall(headers: IncomingHttpHeaders): boolean {
 /** Up to twice as long, so that clients that were refused together do not retry together. */
 function spread(seconds: number): number {
   return Math.ceil(seconds * (seconds === 1 ? 1 : 1 + Math.random()))
-}
-
-const isGone = ({ raw }: FastifyRequest) => raw.destroyed && !raw.complete
-
-function asIntakeError(error: unknown, request: FastifyRequest): IntakeError {
-  if (error instanceof IntakeError) return error
-  if (isGone(request)) {
-    return new IntakeError('malformed_http', 'The body ended early.', { cause: error })
-  }
-  const code = (error as { code?: unknown }).code
-  const known = typeof code === 'string' ? frameworkCodes[code] : undefined
-  return known === undefined
-    ? new IntakeError('internal_error', 'The error has been logged.', { cause: error })
-    : new IntakeError(known.code, known.detail, { cause: error })
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

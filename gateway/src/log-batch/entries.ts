@@ -1,6 +1,6 @@
 import { compileSchema, IntakeError, limits, LogEntry } from '@intake/contract'
 import { unknownFields, type ExtraPrinter } from '../record/extra.ts'
-import { checkJson } from '../body/json.ts'
+import { checkJson } from '../body/check-json.ts'
 import { logFields } from '../routes/log-fields.ts'
 import { identityBytes, logColumns } from '../record/row.ts'
 

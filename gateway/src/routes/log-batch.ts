@@ -13,7 +13,7 @@ import { createExtraPrinter, submissionFields, unknownFields } from '../record/e
 import { appendAll } from '../commit/group-commit.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { Identity } from '../identity/identity.ts'
-import { checkJson } from '../body/json.ts'
+import { checkJson } from '../body/check-json.ts'
 import { createEntryReader, type Entry, type Outcome } from '../log-batch/entries.ts'
 import { assignIdentities, type Repeat } from '../log-batch/assign-identities.ts'
 import { mapInTurns, type TakeTurn } from '../log-batch/in-turns.ts'

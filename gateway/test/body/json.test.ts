@@ -1,6 +1,7 @@
 import t from 'tap'
 import { limits } from '@intake/contract'
-import { checkJson, parseJson, smallJsonBytes } from '../../src/body/json.ts'
+import { checkJson } from '../../src/body/check-json.ts'
+import { parseJson, smallJsonBytes } from '../../src/body/json.ts'
 
 function parse(json: string, nodesMax = 1_000) {
   let charged = 0

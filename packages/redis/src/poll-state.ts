@@ -1,26 +1,7 @@
 import { startPolling } from '@intake/runtime'
-import { readClock, type ClockReading } from './clock.ts'
 import type { Redis } from './connect.ts'
 import { findDurabilityViolations } from './durability.ts'
-import { infoField } from './info-field.ts'
-import { readInstallation } from './installation.ts'
-import { describeRefusal, findWriteRefusal } from './write-refusal.ts'
-
-/** The state of a Redis, at most `intervalMs` old while Redis responds. */
-export interface RedisState {
-  /** Why it accepts no writes, in words for an operator; undefined: it accepts them. */
-  writeRefusal: string | undefined
-  /** Why it could lose data that it has confirmed, in words for an operator; empty: it could not. */
-  durabilityViolations: string[]
-  /** Memory used, as a share of `memoryBytesMax`, from 0 to 1. */
-  memoryUsed: number
-  /** `maxmemory`, or if that is not set the memory of the machine. */
-  memoryBytesMax: number
-  /** The installation that this Redis belongs to; null when it is new or has lost its data. */
-  installation: string | null
-  /** Undefined until Redis has returned its time. */
-  clock: ClockReading | undefined
-}
+import { readState, type RedisState } from './state.ts'
 
 export interface RedisPoll {
   /** Undefined until Redis has responded once. */
@@ -29,15 +10,6 @@ export interface RedisPoll {
 }
 
 const configIntervalMs = 60_000
-
-/** The state of a Redis that refuses even reads. */
-const unknown: Omit<RedisState, 'writeRefusal'> = {
-  durabilityViolations: [],
-  memoryUsed: 0,
-  memoryBytesMax: Infinity,
-  installation: null,
-  clock: undefined,
-}
 
 /**
  * Polls the state of Redis every `intervalMs`, and its configuration every minute. Polls both when the
@@ -60,35 +32,18 @@ export function pollRedisState(options: {
   let durabilityViolations: string[] = []
   let configReadAt = -Infinity
 
-  async function readConfig(): Promise<void> {
-    if (performance.now() - configReadAt < configIntervalMs) return
+  async function readViolations(): Promise<string[]> {
+    if (performance.now() - configReadAt < configIntervalMs) return durabilityViolations
     durabilityViolations = await findDurabilityViolations(redis)
     configReadAt = performance.now()
     if (durabilityViolations.length > 0) options.onDurabilityViolations(durabilityViolations)
-  }
-
-  async function readState(): Promise<RedisState> {
-    try {
-      const writeRefusal = await findWriteRefusal(redis)
-      // The connection to a replica is being closed, so nothing more can be read.
-      if (writeRefusal !== undefined) return { ...(state ?? unknown), writeRefusal }
-      await readConfig()
-      const [memory, installation] = await Promise.all([
-        redis.info('memory'),
-        readInstallation(redis),
-      ])
-      // Sent when no other command is pending, so that it does not wait for one.
-      const clock = await readClock(redis)
-      return { writeRefusal, durabilityViolations, ...memoryOf(memory), installation, clock }
-    } catch (error) {
-      return { ...(state ?? unknown), writeRefusal: describeRefusal(error) }
-    }
+    return durabilityViolations
   }
 
   const polling = startPolling({
     async poll() {
       const before = state?.writeRefusal
-      state = await readState()
+      state = await readState(redis, { previous: state, readViolations })
       if (state.writeRefusal !== before) options.onWriteRefusal(state.writeRefusal)
     },
     intervalMs,
@@ -108,10 +63,4 @@ export function pollRedisState(options: {
       polling.close()
     },
   }
-}
-
-function memoryOf(info: string): Pick<RedisState, 'memoryUsed' | 'memoryBytesMax'> {
-  const field = (name: string) => Number(infoField(info, name) ?? 0)
-  const memoryBytesMax = field('maxmemory') || field('total_system_memory') || Infinity
-  return { memoryUsed: field('used_memory') / memoryBytesMax, memoryBytesMax }
 }

@@ -27,7 +27,7 @@ export function startPolling(options: {
   let endPause = () => {}
 
   async function run(): Promise<void> {
-    for (let retryMs = firstRetryMs; ; retryMs = Math.min(2 * retryMs, intervalMs)) {
+    for (let retryMs = firstRetryMs; !isClosed; retryMs = Math.min(2 * retryMs, intervalMs)) {
       try {
         await poll()
         hasSucceeded = true

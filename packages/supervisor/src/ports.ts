@@ -1,15 +1,14 @@
 import { connect, createServer } from 'node:net'
+import getPort from 'get-port'
 
 import { StartError } from './start-error.ts'
 
 const host = '127.0.0.1'
 const connectTimeoutMs = 500
 
-/** A port that was free on loopback a moment ago. */
-export async function pickPort(): Promise<number> {
-  const port = await listenOnce(0)
-  if (typeof port !== 'number') throw new StartError(`No free port on ${host} (${port.code}).`)
-  return port
+/** A free port on loopback that this process was not given recently. */
+export function pickPort(): Promise<number> {
+  return getPort({ host })
 }
 
 /** Returns the port, or a free one when it is 0. Rejects with one sentence when it is in use. */
@@ -27,22 +26,18 @@ export async function claimPort(name: string, port: number): Promise<number> {
 export async function portProblem(port: number): Promise<string | undefined> {
   const connected = await Promise.all([connects(host, port), connects('::1', port)])
   if (connected.includes(true)) return 'another process is using it'
-  const bound = await listenOnce(port)
-  if (typeof bound === 'number') return undefined
-  if (bound.code === 'EADDRINUSE') return 'another process is using it'
-  if (bound.code === 'EACCES') return 'this user may not listen on it'
-  return `listening on it fails with ${bound.code}`
+  const error = await listenOnce(port)
+  if (error === undefined) return undefined
+  if (error.code === 'EADDRINUSE') return 'another process is using it'
+  if (error.code === 'EACCES') return 'this user may not listen on it'
+  return `listening on it fails with ${error.code}`
 }
 
-function listenOnce(port: number): Promise<number | NodeJS.ErrnoException> {
+function listenOnce(port: number): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', resolve)
-    server.listen(port, host, () => {
-      const address = server.address()
-      const bound = typeof address === 'object' && address !== null ? address.port : port
-      server.close(() => resolve(bound))
-    })
+    server.listen(port, host, () => server.close(() => resolve(undefined)))
   })
 }
 

@@ -1,0 +1,70 @@
+import { IntakeError, limits } from '@intake/contract'
+import { tooManyNodes } from './json-nodes.ts'
+import { documentedPointer } from './json-pointer.ts'
+import { isRoundingArray } from './rounding-array.ts'
+
+/**
+ * Checks what the parser does not.
+ *
+ * @param options.depthMax maximum nesting depth
+ * @param options.pointer location of the value in the document
+ * @throws {IntakeError} `invalid_json`: nested too deeply, or a number beyond the range of a double;
+ * `invalid_request`: an integer that cannot be kept exactly; `body_too_large`: more members and
+ * elements than one record may have
+ */
+export function checkJson(
+  value: unknown,
+  options: { depthMax?: number; pointer?: string } = {},
+): void {
+  const { depthMax = limits.jsonDepth, pointer = '' } = options
+  const found = { nodes: 0, hasLargeInteger: false }
+  check(value, depthMax, found)
+  if (found.nodes > limits.jsonNodes) throw tooManyNodes(limits.jsonNodes)
+  if (found.hasLargeInteger) checkLargeIntegers(value, pointer)
+}
+
+function checkLargeIntegers(value: unknown, pointer: string): void {
+  for (const [isWrong, detail] of [
+    [isBeyond64Bits, 'must not contain an integer beyond 64 bits'],
+    [isRoundingArray, 'must not contain an integer beyond 2^53 and a fraction in one array'],
+  ] as const) {
+    const at = documentedPointer(value, isWrong)
+    if (at === undefined) continue
+    throw new IntakeError('invalid_request', 'An integer cannot be kept exactly.', {
+      errors: [{ pointer: pointer + at, detail }],
+    })
+  }
+}
+
+function check(
+  value: unknown,
+  depthLeft: number,
+  found: { nodes: number; hasLargeInteger: boolean },
+): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new IntakeError('invalid_json', 'A number is beyond the range of a double.')
+  }
+  if (typeof value === 'bigint') found.hasLargeInteger = true
+  if (typeof value !== 'object' || value === null) return
+  if (depthLeft === 0) {
+    const detail = `The JSON is nested deeper than ${limits.jsonDepth} levels.`
+    throw new IntakeError('invalid_json', detail)
+  }
+  const before = found.nodes
+  if (Array.isArray(value)) {
+    for (const inner of value) {
+      found.nodes++
+      check(inner, depthLeft - 1, found)
+    }
+  } else {
+    for (const name in value) {
+      found.nodes++
+      check((value as Record<string, unknown>)[name], depthLeft - 1, found)
+    }
+  }
+  if (found.nodes === before) found.nodes++
+}
+
+function isBeyond64Bits(value: unknown): boolean {
+  return typeof value === 'bigint' && (value < -(2n ** 63n) || value >= 2n ** 64n)
+}

@@ -1,0 +1,32 @@
+import type { FastifyRequest } from 'fastify'
+import { IntakeError, type ErrorCode } from '@intake/contract'
+
+/** Errors of the framework and its plugins, by their code. All others are bugs in the gateway. */
+const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
+  FST_ERR_BAD_URL: { code: 'malformed_http', detail: 'The URL is malformed.' },
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large', detail: 'Send a smaller body.' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'malformed_http',
+    detail: 'The body does not have the length that Content-Length says.',
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'unsupported_media_type',
+    detail: 'Log events take application/json, feedback takes multipart/form-data.',
+  },
+}
+
+/** Whether the client has disconnected before the end of its body. */
+export const isGone = ({ raw }: FastifyRequest) => raw.destroyed && !raw.complete
+
+/** Any error as one of the catalogue. */
+export function asIntakeError(error: unknown, request: FastifyRequest): IntakeError {
+  if (error instanceof IntakeError) return error
+  if (isGone(request)) {
+    return new IntakeError('malformed_http', 'The body ended early.', { cause: error })
+  }
+  const code = (error as { code?: unknown }).code
+  const known = typeof code === 'string' ? frameworkCodes[code] : undefined
+  return known === undefined
+    ? new IntakeError('internal_error', 'The error has been logged.', { cause: error })
+    : new IntakeError(known.code, known.detail, { cause: error })
+}

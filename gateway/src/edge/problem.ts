@@ -1,0 +1,18 @@
+import { errorCatalogue, type IntakeError, type Problem } from '@intake/contract'
+
+export const problemType = 'application/problem+json; charset=utf-8'
+
+/** The body of an error response. */
+export function problem(error: IntakeError, requestId: string): Problem {
+  const { status, title } = errorCatalogue[error.code]
+  return {
+    type: `urn:intake:error:${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    errors: [...error.errors],
+    request_id: requestId,
+    ...error.members,
+  }
+}
