@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { IntakeError, limits, type RecordKind } from '@intake/contract'
-import { isOutOfMemory, ReplyError } from '@intake/redis'
+import { queueError } from '@intake/queue'
+import { ReplyError } from '@intake/redis'
 import { retryUntil, systemClock, type Clock } from '@intake/runtime'
 import type { ReservationLedger } from './reservation-ledger.ts'
 import type { Reserve, ReserveReply } from './reserve-script.ts'
@@ -91,9 +92,7 @@ export function createIdempotencyStore(options: {
         clock,
       })
     } catch (cause) {
-      throw isOutOfMemory(cause)
-        ? new IntakeError('queue_full', 'The queue has no memory left.', { cause })
-        : new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
+      throw queueError(cause)
     }
   }
 

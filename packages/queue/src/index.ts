@@ -16,3 +16,4 @@ export {
 } from './job-source.ts'
 export { queueNames, queuePrefix } from './names.ts'
 export { createFrameProducer, type FrameProducer } from './producer.ts'
+export { queueError } from './queue-error.ts'

@@ -58,6 +58,8 @@ export function createJobSink(options: { redis: Redis; kind: RecordKind }): JobS
     },
 
     async close() {
+      // BullMQ waits for the connection, and the owner of the connection may close it only afterwards.
+      if (redis.status !== 'ready') return
       const queue = await opening?.catch(() => undefined)
       await queue?.close()
     },

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { IntakeError } from '@intake/contract'
-import { isOutOfMemory, ReplyError } from '@intake/redis'
+import { ReplyError } from '@intake/redis'
 import { retryUntil, systemClock, type Attempt, type Clock } from '@intake/runtime'
 import { createFrame, type Frame } from './frame.ts'
 import type { JobSink } from './job-sink.ts'
+import { queueError } from './queue-error.ts'
 
 export interface FrameProducer {
   /**
@@ -52,17 +53,9 @@ export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): 
           clock,
         })
       } catch (cause) {
-        throw asIntakeError(cause, isMaybeStored)
+        if (!isMaybeStored) throw queueError(cause)
+        throw new IntakeError('outcome_unknown', 'The queue did not respond in time.', { cause })
       }
     },
   }
-}
-
-function asIntakeError(cause: unknown, isMaybeStored: boolean): IntakeError {
-  if (isMaybeStored) {
-    return new IntakeError('outcome_unknown', 'The queue did not respond in time.', { cause })
-  }
-  return isOutOfMemory(cause)
-    ? new IntakeError('queue_full', 'The queue has no memory left.', { cause })
-    : new IntakeError('queue_unavailable', 'The queue cannot be reached.', { cause })
 }
