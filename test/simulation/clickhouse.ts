@@ -15,8 +15,8 @@ export type InsertAnswer = { status: 200; writtenRows: number } | { status: 500 
 
 export interface ClickHouse extends Part {
   insert(insert: Insert, answer: (answer: InsertAnswer) => void): void
-  /** Those of the ids that are in the table. */
-  find(table: RecordKind, ids: readonly string[]): Set<string>
+  /** Those of the rows that are in the table. */
+  find(table: RecordKind, rows: readonly Row[]): Set<Row>
   /** Whether some parts of an insert are in place, and not all. */
   isHalfDone(): boolean
   /** Makes the running inserts fail where they are. */
@@ -43,7 +43,7 @@ export function createClickHouse(world: World): ClickHouse {
   const running = new Set<Running>()
 
   function commit(table: Table, part: InsertPart): void {
-    for (const { id } of part.rows) if (table.has(id)) coverage['duplicate raw rows']++
+    for (const row of part.rows) if (table.has(row)) coverage['duplicate raw rows']++
     table.commit(part.partition, part.rows)
   }
 
@@ -69,7 +69,7 @@ export function createClickHouse(world: World): ClickHouse {
       for (const insert of running) if (isPartial(insert)) coverage['partial inserts']++
       running.clear()
     },
-    find: (table, ids) => new Set(ids.filter((id) => tables[table].has(id))),
+    find: (table, rows) => new Set(rows.filter((row) => tables[table].has(row))),
     isHalfDone: () => [...running].some(isPartial),
     failInserts() {
       for (const insert of running) insert.isToFail = true

@@ -8,7 +8,7 @@ export interface Table {
   /** A background merge: collapses the rows that the engine collapses. */
   merge(partition: string): void
   partitions(): string[]
-  has(id: string): boolean
+  has(row: Row): boolean
   /** The rows that the view shows. */
   visible(): Row[]
 }
@@ -25,7 +25,8 @@ const sortingKeys: Record<Design['sortingKey'], (row: Row) => string> = {
  */
 export function createTable({ design }: { design: Design }): Table {
   const partitions = new Map<string, Row[]>()
-  const ids = new Set<string>()
+  const identities = new Set<string>()
+  const identityOf = ({ device_uuid: device, id }: Row) => `${device} ${id}`
   const sortingKey = sortingKeys[design.sortingKey]
 
   function collapse(rows: readonly Row[]): Row[] {
@@ -36,11 +37,11 @@ export function createTable({ design }: { design: Design }): Table {
   return {
     commit(partition, rows) {
       partitions.set(partition, [...(partitions.get(partition) ?? []), ...rows])
-      for (const { id } of rows) ids.add(id)
+      for (const row of rows) identities.add(identityOf(row))
     },
     merge: (partition) => void partitions.set(partition, collapse(partitions.get(partition) ?? [])),
     partitions: () => [...partitions.keys()],
-    has: (id) => ids.has(id),
+    has: (row) => identities.has(identityOf(row)),
     visible: () =>
       [...partitions.values()].flatMap((rows) => (design.final ? collapse(rows) : rows)),
   }

@@ -1,5 +1,6 @@
 import { createGunzip } from 'node:zlib'
 import { IntakeError } from '@intake/contract'
+import { createChunks } from './chunks.ts'
 
 const chunkBytes = 64 * 1024
 /**
@@ -24,20 +25,16 @@ export async function gunzip(
   const expandedMax = Math.min(bytesMax, expansionFreeBytes + expansionMax * body.length)
   const stream = createGunzip({ chunkSize: chunkBytes })
   stream.end(body)
-  const chunks: Buffer[] = []
-  let bytes = 0
+  const chunks = createChunks({ bytesMax: expandedMax, onKeep: onChunk })
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      if (bytes > expandedMax) throw tooLarge(bytesMax)
-      onChunk(chunk)
-      chunks.push(chunk)
+      if (!chunks.add(chunk)) throw tooLarge(bytesMax)
     }
   } catch (cause) {
     if (cause instanceof IntakeError) throw cause
     throw new IntakeError('invalid_encoding', 'The gzip stream is damaged or cut short.', { cause })
   }
-  return Buffer.concat(chunks)
+  return chunks.concat()
 }
 
 function tooLarge(bytesMax: number): IntakeError {

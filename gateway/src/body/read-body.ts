@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import { bodyTooLarge } from './body-lease.ts'
+import { createChunks } from './chunks.ts'
 import { chunksTooSmall, createChunkLimit } from '../edge/chunk-limit.ts'
 import { exchangeOf } from '../edge/exchange.ts'
 
@@ -12,23 +13,25 @@ import { exchangeOf } from '../edge/exchange.ts'
  */
 export function readBody({ raw, bodyLease, routeOptions }: FastifyRequest): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    const bytesMax = routeOptions.bodyLimit
     const isAcceptable = createChunkLimit()
-    let bytes = 0
-    function onData(chunk: Buffer): void {
-      bytes += chunk.length
-      try {
-        if (bytes > routeOptions.bodyLimit) throw bodyTooLarge(routeOptions.bodyLimit)
+    const chunks = createChunks({
+      bytesMax,
+      onKeep(chunk) {
         if (!isAcceptable(chunk)) throw chunksTooSmall()
         bodyLease.extend(chunk.length)
-        chunks.push(chunk)
+      },
+    })
+    function onData(chunk: Buffer): void {
+      try {
+        if (!chunks.add(chunk)) throw bodyTooLarge(bytesMax)
       } catch (error) {
         fail(error as Error)
       }
     }
     function onEnd(): void {
       stop()
-      resolve(Buffer.concat(chunks, bytes))
+      resolve(chunks.concat())
     }
     function onClose(): void {
       fail(new IntakeError('malformed_http', 'The body ended early.'))

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { fileTypeFromBuffer } from 'file-type'
 import { imageTypes, IntakeError, limits } from '@intake/contract'
 import type { ByteLease } from '../body/byte-budget.ts'
+import { createChunks } from '../body/chunks.ts'
 
 /** An image that may be stored. */
 export interface Image {
@@ -33,17 +34,17 @@ export async function readUpload(
 ): Promise<Upload> {
   const { index, bytesMax, lease } = options
   const overCount = index >= limits.attachments
-  const chunks: Buffer[] = []
   const hash = createHash('sha256')
-  let bytes = 0
-  for await (const chunk of stream) {
-    bytes += chunk.length
-    if (bytes > bytesMax) chunks.length = 0
-    if (overCount || bytes > bytesMax) continue
-    lease.extend(chunk.length)
-    chunks.push(chunk)
-    hash.update(chunk)
-  }
+  const chunks = createChunks({
+    bytesMax: overCount ? 0 : bytesMax,
+    onKeep(chunk) {
+      lease.extend(chunk.length)
+      hash.update(chunk)
+    },
+  })
+  // A part that cannot be kept is read to its end all the same.
+  for await (const chunk of stream) chunks.add(chunk)
+  const { bytes } = chunks
   if (overCount) {
     return refuse('too_many_attachments', {
       index,
@@ -58,7 +59,7 @@ export async function readUpload(
       detail: `must not exceed ${bytesMax} bytes`,
     })
   }
-  const body = Buffer.concat(chunks)
+  const body = chunks.concat()
   const contentType = await detectType(body)
   const extension = imageTypes.get(contentType)
   if (extension === undefined) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { RecordKind } from '@intake/contract'
 import type { RowStore } from '../../../worker/src/ports.ts'
@@ -47,12 +48,11 @@ export function createRowStore(options: {
   /** The rows that this design inserts. */
   async function select(table: RecordKind, rows: Row[]): Promise<Row[]> {
     if (design.beforeInsert === 'nothing') return rows
-    const ids = rows.map(({ id }) => id)
-    const found = await call<Set<string>>('find rows', (answer) =>
-      answer(clickhouse.find(table, ids)),
+    const found = await call<Set<Row>>('find rows', (answer) =>
+      answer(clickhouse.find(table, rows)),
     )
     if (found.size > 0 && design.beforeInsert === 'skip if any row is there') return []
-    return rows.filter(({ id }) => !found.has(id))
+    return rows.filter((row) => !found.has(row))
   }
 
   return {
@@ -77,7 +77,7 @@ export function createRowStore(options: {
 
   function insertToken(members: readonly Buffer[]): string | undefined {
     if (design.insertToken === 'none') return undefined
-    const names = members.map((member) => member.toString('base64'))
-    return design.insertToken === 'the first job' ? names[0] : names.toSorted().join('+')
+    const frames = design.insertToken === 'the first job' ? members.slice(0, 1) : members
+    return createHash('sha256').update(Buffer.concat(frames)).digest('hex').slice(0, 12)
   }
 }
