@@ -4,7 +4,6 @@ import { dirname } from 'node:path'
 const rotateBytes = 8 * 1024 * 1024
 const tailBytesMax = 4096
 
-export type LogFile = ReturnType<typeof openLogFile>
 
 /**
  * Opens a file to which a child process appends its output. A large file is first renamed to `<path>.old`,
