@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
+import { until } from '@intake/test-kit/until'
 import type { Bench } from '../bench.ts'
 import { freeze } from '../freeze.ts'
 import { measureRound } from '../measure.ts'
@@ -27,7 +28,7 @@ function stateOf(pid: number): string | undefined {
 
 /** A signal takes a moment; if the state is never reached, the test times out. */
 const untilState = async (pid: number, state: string | undefined) => {
-  while (stateOf(pid) !== state) await new Promise((resolve) => setImmediate(resolve))
+  await until(`its state is ${state}`, () => stateOf(pid) === state)
 }
 
 t.test('an owner stops everything, the latest first, even if one fails to stop', async (t) => {

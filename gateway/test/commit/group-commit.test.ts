@@ -1,8 +1,8 @@
-import { mock } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import type { Frame } from '@intake/queue'
+import { createTestClock } from '@intake/test-kit/test-clock'
 import { createGroupCommit } from '../../src/commit/group-commit.ts'
 import type { Row } from '../../src/record/row.ts'
 
@@ -12,10 +12,11 @@ const row = (n: number, partition = '2026-11', size = 0): Row => ({
   json: JSON.stringify({ n, text: 'x'.repeat(size) }),
 })
 
-const soon = performance.now() + 60_000
+const soon = 60_000
 
 /** A group commit whose frames are confirmed by the test. */
 function build(loopUtilization: () => number = () => 0) {
+  const clock = createTestClock()
   const frames: {
     numbers: number[]
     deadline: number
@@ -35,12 +36,15 @@ function build(loopUtilization: () => number = () => 0) {
     },
     loopUtilization,
     onStored: (rows) => (stored += rows),
+    clock,
   })
+  /** The frames so far; fails if there are not so many. */
   const sent = async (count: number) => {
-    while (frames.length < count) await new Promise((resolve) => setImmediate(resolve))
+    await clock.advance(0)
+    t.equal(frames.length, count)
     return frames
   }
-  return { commit, frames, sent, stored: () => stored }
+  return { clock, commit, frames, sent, stored: () => stored }
 }
 
 t.test('a lone row is sent at once, and settles only when its frame is confirmed', async (t) => {
@@ -58,15 +62,15 @@ t.test('a lone row is sent at once, and settles only when its frame is confirmed
 t.test(
   'rows gather while four frames are in flight; the next frame takes all of them',
   async (t) => {
-    const { commit, frames, sent } = build()
+    const { clock, commit, frames, sent } = build()
     const all: Promise<void>[] = []
     for (let n = 0; n < 4; n++) {
       all.push(commit.append(row(n), soon))
+      await clock.advance(10)
       await sent(n + 1)
     }
     for (let n = 4; n < 20; n++) all.push(commit.append(row(n), soon + n + 1))
-    await new Promise((resolve) => setImmediate(resolve))
-    t.equal(frames.length, 4)
+    await sent(4)
     frames[2]!.confirm()
     await sent(5)
     t.same(frames[4]!.numbers, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])
@@ -116,7 +120,7 @@ t.test('close waits for every row that was appended', async (t) => {
 
 t.test('a row is refused and never sent after its deadline; the others are stored', async (t) => {
   const { commit, sent } = build()
-  const late = commit.append(row(1), performance.now() - 1)
+  const late = commit.append(row(1), -1)
   const early = commit.append(row(2), soon - 30_000)
   const fresh = commit.append(row(3), soon)
   await t.rejects(late, { code: 'queue_unavailable' })
@@ -130,67 +134,54 @@ t.test('a row is refused and never sent after its deadline; the others are store
   await Promise.all([early, fresh])
 })
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
-
 t.test('rows that arrive one after the other are sent without delay', async (t) => {
-  const { commit, frames } = build()
+  const { clock, commit, sent } = build()
   for (let n = 1; n <= 20; n++) {
     const done = commit.append(row(n), soon)
-    await turn()
-    t.equal(frames.length, n, 'sent in the same turn of the event loop')
+    const frames = await sent(n)
+    t.equal(clock.now(), 0)
     frames.at(-1)!.confirm()
     await done
   }
 })
 
 t.test('rows that exceed one frame are sent without a pause', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout'] })
-  t.teardown(() => mock.timers.reset())
-  const { commit, sent } = build()
+  const { clock, commit, sent } = build()
   for (let n = 0; n < 2_001; n++) void commit.append(row(n), soon)
   const frames = await sent(3)
   t.same(
     frames.map(({ numbers }) => numbers.length),
     [1_000, 1_000, 1],
   )
+  t.equal(clock.now(), 0)
 })
 
 t.test('rows that arrive close together are sent in frames 4 ms apart', async (t) => {
-  const { commit, frames } = build()
-  const started = performance.now()
+  const { clock, commit, frames } = build()
   const all: Promise<void>[] = []
-  let rows = 0
-  while (performance.now() < started + 200) {
-    all.push(commit.append(row(rows++), soon), commit.append(row(rows++), soon))
-    await turn()
+  for (let ms = 0; ms < 40; ms++) {
+    all.push(commit.append(row(2 * ms), soon), commit.append(row(2 * ms + 1), soon))
+    await clock.advance(1)
     for (const { confirm } of frames) confirm()
   }
-  const closed = commit.close()
-  const confirming = setInterval(() => frames.forEach(({ confirm }) => confirm()), 1)
-  await Promise.all([closed, ...all])
-  clearInterval(confirming)
-  const elapsedMs = performance.now() - started
-  // A timer may fire up to a millisecond early.
-  const framesMax = elapsedMs / 3 + 2
-  t.ok(frames.length <= framesMax, `${frames.length} frames in ${elapsedMs} ms`)
-  t.equal(frames.flatMap(({ numbers }) => numbers).length, rows)
+  await clock.advance(4)
+  for (const { confirm } of frames) confirm()
+  await Promise.all(all)
+  t.same(
+    frames.map(({ numbers }) => numbers.length),
+    [2, 6, ...Array.from({ length: 9 }, () => 8)],
+  )
 })
 
 t.test('frames start further apart while the event loop is busy', async (t) => {
-  const clock = mock.method(performance, 'now', () => 1_000)
-  const timers = mock.method(globalThis, 'setTimeout', () => {})
-  t.teardown(() => {
-    clock.mock.restore()
-    timers.mock.restore()
-  })
   const pauseAfterFrame = async (utilization: number) => {
-    const { commit, sent } = build(() => utilization)
+    const { clock, commit, sent } = build(() => utilization)
     void commit.append(row(1), soon)
     void commit.append(row(2), soon)
     await sent(1)
     void commit.append(row(3), soon)
-    return timers.mock.calls.at(-1)?.arguments.at(1)
+    return clock.pending()
   }
-  t.equal(await pauseAfterFrame(0.8), 4)
-  t.equal(await pauseAfterFrame(0.81), 8)
+  t.same(await pauseAfterFrame(0.8), [4])
+  t.same(await pauseAfterFrame(0.81), [8])
 })

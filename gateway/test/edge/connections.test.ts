@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
+import { until } from '@intake/test-kit/until'
 import { createConnections, pipelinedMax } from '../../src/edge/connections.ts'
 import { createEvictionOrder } from '../../src/edge/eviction-order.ts'
 import { json, open, post, received } from '../raw-client.ts'
@@ -73,7 +74,7 @@ t.test('connections with a key are evicted last, and only when they are idle', a
   t.teardown(() => server.close())
   first.write(get)
   second.write(get)
-  while (responses.length < 2) await immediate()
+  await until('both have a response', () => responses.length === 2)
   t.equal(await received(await open(t, gateway)), '', 'all are busy: the new one is closed')
   for (const response of responses) {
     response.end('done')
@@ -113,7 +114,7 @@ t.test('a connection with too many pending requests is closed', async (t) => {
   const gateway = await startGateway(t, { holdFrames: true })
   const patient = await open(t, gateway)
   patient.write(log.repeat(pipelinedMax))
-  while (gateway.frames.logs.length === 0) await immediate()
+  await until('the frame is enqueued', () => gateway.frames.logs.length > 0)
   const greedy = await open(t, gateway)
   greedy.write(log.repeat(pipelinedMax + 1))
   t.equal(await received(greedy), '')
@@ -187,7 +188,7 @@ t.test('pending requests of a connection release their slots when it ends', asyn
   )
   const gone = await open(t, gateway)
   gone.write(log.repeat(4))
-  while (gateway.frames.logs.length === 0) await immediate()
+  await until('the frame is enqueued', () => gateway.frames.logs.length > 0)
   const other = await open(t, gateway)
   other.write(log)
   t.match(await received(other, /"code"/), /"busy"/)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { until } from '@intake/test-kit/until'
 import { headers, logBody, secret, startGateway, type TestGateway } from '../support.ts'
 
 /** Sends raw bytes and reads until the server closes the connection. */
@@ -86,7 +87,7 @@ t.test('closing completes a pending response and ends its connection', async (t)
     `POST /api/log HTTP/1.1\r\nhost: x\r\nx-api-key: ${secret}\r\n` +
       `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   )
-  while (frames.logs.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  await until('the frame is enqueued', () => frames.logs.length > 0)
   const closed = app.close()
   release()
   t.match(await text(socket), /^HTTP\/1\.1 201 /)
@@ -103,9 +104,9 @@ t.test('a refusal while the server closes has connection: close', async (t) => {
         `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     )
   send(secret, JSON.stringify(logBody()))
-  while (frames.logs.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  await until('the frame is enqueued', () => frames.logs.length > 0)
   const closed = app.close()
-  while (app.server.listening) await new Promise((resolve) => setImmediate(resolve))
+  await until('it no longer listens', () => !app.server.listening)
   const parsed = once(app.server, 'request')
   send('wrong', '{}')
   await parsed

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
+import { until } from '@intake/test-kit/until'
 import { fastClock, json, open, post, received } from '../raw-client.ts'
 import { logBody, startGateway } from '../support.ts'
 
@@ -79,7 +80,7 @@ t.test('closing aborts the requests in progress, each with a response', async (t
   const gateway = await startGateway(t, { clock: fastClock(), holdFrames: true })
   const [stored, coming] = [await open(t, gateway), await open(t, gateway)]
   stored.write(log)
-  while (gateway.frames.logs.length === 0) await immediate()
+  await until('the frame is enqueued', () => gateway.frames.logs.length > 0)
   const parsed = once(gateway.app.server, 'request')
   coming.write(post('/api/log', [json, 'content-length: 100']))
   await parsed

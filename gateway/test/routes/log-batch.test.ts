@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { json } from 'node:stream/consumers'
-import { setImmediate as immediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
+import { until } from '@intake/test-kit/until'
 import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
 
 const url = '/api/log/batch'
@@ -325,7 +325,7 @@ t.test('503 busy while requests of disconnected clients are still processed', as
       app.server.once('connection', (socket) => socket.once('close', resolve)),
     )
     const client = open()
-    while (frames.logs.length < n) await immediate()
+    await until('so many frames are enqueued', () => frames.logs.length >= n)
     client.destroy()
     await closed
   }
@@ -363,7 +363,7 @@ t.test('a body of unknown length is charged for arrived bytes, not for its limit
   }
   const small = JSON.stringify(batch([{ event: 'e' }]))
   const taken = Array.from({ length: 40 }, () => responseTo(open(small)))
-  while (arrived.length < 40) await immediate()
+  await until('all have arrived', () => arrived.length >= 40)
   const large = Array.from({ length: 9 }, () => responseTo(open(small.padEnd(4 * 1024 * 1024))))
   t.match(await Promise.race(large), { status: 503, code: 'busy' })
   release()

@@ -9,6 +9,7 @@ import { connectRedis, type Redis } from '@intake/redis'
 import { startRedis } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
+import { until } from '@intake/test-kit/until'
 import {
   createFrameConsumer,
   createFrameProducer,
@@ -163,7 +164,7 @@ t.test('frames beyond the limit of a consumer go to another one', async (t) => {
   t.teardown(() => {
     for (const release of held) release()
   })
-  while (held.length < 4) await pause(1)
+  await until('four frames are held', () => held.length >= 4)
   const others = new Set<string>()
   await new Promise<void>((resolve) => {
     consume(t, async ({ gzip }) => {
@@ -310,5 +311,5 @@ t.test('queue_full when Redis has no memory left', async (t) => {
 /** Resolves when no job is waiting or active. */
 async function untilEmpty(redis: Redis): Promise<void> {
   const keys = ['wait', 'active'].map((list) => `${queuePrefix}:${queueNames.logs}:${list}`)
-  while ((await redis.exists(...keys)) > 0) await new Promise((resolve) => setImmediate(resolve))
+  await until('the queue is empty', async () => (await redis.exists(...keys)) === 0)
 }

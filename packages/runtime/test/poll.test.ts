@@ -1,35 +1,9 @@
 import t from 'tap'
-import { startPolling, type Clock } from '@intake/runtime'
-
-/** Records the pauses, and ends each one when told to. */
-function createClock() {
-  const pauses: number[] = []
-  let end = () => {}
-  const clock: Clock = {
-    now: () => 0,
-    setTimeout(run, ms) {
-      pauses.push(ms)
-      end = run
-      return {}
-    },
-    clearTimeout() {},
-    setImmediate: (run) => void setImmediate(run),
-    random: () => 0,
-  }
-  const turn = () => new Promise((resolve) => setImmediate(resolve))
-  return {
-    clock,
-    pauses,
-    async endPause() {
-      end()
-      await turn()
-    },
-    turn,
-  }
-}
+import { startPolling } from '@intake/runtime'
+import { createTestClock } from '@intake/test-kit/test-clock'
 
 t.test('intervals double from 100 ms until the first success, errors are reported', async (t) => {
-  const { clock, pauses, endPause, turn } = createClock()
+  const clock = createTestClock()
   const errors: unknown[] = []
   let fails = true
   const polling = startPolling({
@@ -40,20 +14,24 @@ t.test('intervals double from 100 ms until the first success, errors are reporte
     onError: (error) => errors.push(error),
     clock,
   })
-  await turn()
-  for (let n = 0; n < 5; n++) await endPause()
-  t.same(pauses, [100, 200, 400, 800, 1_000, 1_000])
-  t.equal(errors.length, 6)
+  const nextPause = async () => {
+    await clock.advance(0)
+    const [pause = 0] = clock.pending()
+    await clock.advance(pause)
+    return pause
+  }
+  for (const pause of [100, 200, 400, 800, 1_000, 1_000]) t.equal(await nextPause(), pause)
+  t.equal(errors.length, 7)
   fails = false
-  await endPause()
+  await nextPause()
   fails = true
-  await endPause()
-  t.same(pauses.slice(6), [1_000, 1_000], 'after a success a failure changes nothing')
+  await nextPause()
+  t.equal(await nextPause(), 1_000, 'after a success a failure changes nothing')
   polling.close()
 })
 
 t.test('polls at once on request, and never after close', async (t) => {
-  const { clock, turn } = createClock()
+  const clock = createTestClock()
   let polls = 0
   const errors: unknown[] = []
   const polling = startPolling({
@@ -65,12 +43,12 @@ t.test('polls at once on request, and never after close', async (t) => {
     onError: (error) => errors.push(error),
     clock,
   })
-  await turn()
+  await clock.advance(0)
   polling.pollNow()
-  await turn()
+  await clock.advance(0)
   t.equal(polls, 2)
   polling.close()
-  await turn()
+  await clock.runAll()
   t.equal(polls, 2)
   t.equal(errors.length, 2)
 })

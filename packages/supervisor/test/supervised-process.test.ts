@@ -1,4 +1,5 @@
 import t from 'tap'
+import { until } from '@intake/test-kit/until'
 
 import type { Exit } from '../src/child.ts'
 import { superviseProcess, type Launch, type Running } from '../src/supervised-process.ts'
@@ -43,7 +44,7 @@ function fakeLaunches() {
   })
   /** Waits for the next launch to begin, then lets it succeed or fail. */
   async function settle(error?: Error) {
-    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until('it waits', () => waiting.length > 0)
     waiting.shift()?.(error)
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -135,7 +136,7 @@ t.test('stopping aborts a launch in progress', async (t) => {
   await settle()
   await start
   started[0]?.end({ code: 0, signal: null })
-  while (launches.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  await until('it is launched again', () => launches.length >= 2)
   await supervised.stop() // during the restart
   t.equal(started.length, 1)
   t.strictSame(lines, ['Gateway died (exit code 0): restarting it.'])
