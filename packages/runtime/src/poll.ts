@@ -27,18 +27,20 @@ export function startPolling(options: {
   let endPause = () => {}
 
   async function run(): Promise<void> {
-    for (let retryMs = firstRetryMs; !isClosed; retryMs = Math.min(2 * retryMs, intervalMs)) {
+    for (let retryMs = firstRetryMs; ; retryMs = Math.min(2 * retryMs, intervalMs)) {
       try {
         await poll()
         hasSucceeded = true
       } catch (error) {
         if (!isClosed) onError(error)
       }
+      if (!isClosed) {
+        await new Promise<void>((resolve) => {
+          endPause = resolve
+          timer = clock.setTimeout(resolve, hasSucceeded ? intervalMs : retryMs)
+        })
+      }
       if (isClosed) return
-      await new Promise<void>((resolve) => {
-        endPause = resolve
-        timer = clock.setTimeout(resolve, hasSucceeded ? intervalMs : retryMs)
-      })
     }
   }
   void run()
