@@ -3,7 +3,6 @@ import fp from 'fastify-plugin'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiKey } from '@intake/api-keys'
 import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
-import type { ByteLease } from '../body/byte-budget.ts'
 import { ignoreFollowing } from './exchange.ts'
 import { asIntakeError, isGone } from './framework-errors.ts'
 import { lingering, unwantedBytesMax } from './linger.ts'
@@ -26,7 +25,7 @@ export const problems = fp(
       // A client that has disconnected gets no response, so nothing is counted as refused.
       if (!isGone(request)) noteRefusal(options.refusals, error, request)
       // The body is no longer needed.
-      ;(request.bodyLease as ByteLease | undefined)?.release()
+      ;(request.bodyLease as { release: () => void } | undefined)?.release()
       return sendProblem(error, request, reply)
     }
     app.setErrorHandler((error: FastifyError, request, reply) => {

@@ -1,7 +1,7 @@
 import { compileSchema, IntakeError, limits, LogEntry } from '@intake/contract'
 import { unknownFields, type ExtraPrinter } from '../record/extra.ts'
 import { checkJson } from '../body/check-json.ts'
-import { logFields } from '../routes/log-fields.ts'
+import { logFields } from '../record/log-fields.ts'
 import { identityBytes, logColumns } from '../record/row.ts'
 
 /** The intermediate result for an entry, or why it is rejected. */

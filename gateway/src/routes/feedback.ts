@@ -31,7 +31,7 @@ import {
   invalidEmailErrors,
   takeInvalidEmail,
   type InvalidEmail,
-} from './feedback-fields.ts'
+} from '../record/feedback-fields.ts'
 
 const validatePayload = compileSchema(FeedbackPayload)
 const knownFields = submissionFields('feedback')

@@ -16,7 +16,7 @@ import { authorizeBundle } from '../admission/authenticate.ts'
 import { jsonBody } from '../body/json-body.ts'
 import { finishRow, logColumns, senderColumns } from '../record/row.ts'
 import { errorResponses } from './error-responses.ts'
-import { readLog } from './log-fields.ts'
+import { readLog } from '../record/log-fields.ts'
 import type { LogRouteOptions } from './log-route-options.ts'
 
 const knownFields = submissionFields('log')

@@ -1,5 +1,5 @@
 import { compileCheck, LogEntry, type LogSubmission } from '@intake/contract'
-import type { Extra } from '../record/row.ts'
+import type { Extra } from './row.ts'
 
 const { id, timestamp } = LogEntry.properties
 const isId = compileCheck(id)

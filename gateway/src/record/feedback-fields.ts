@@ -1,6 +1,6 @@
 import { compileCheck, FeedbackPayload, type FieldError } from '@intake/contract'
-import { unknownFields } from '../record/extra.ts'
-import type { Extra } from '../record/row.ts'
+import { unknownFields } from './extra.ts'
+import type { Extra } from './row.ts'
 
 const isEmail = compileCheck(FeedbackPayload.properties.feedback.properties.email)
 const feedbackFields: ReadonlySet<string> = new Set(['email', 'id', 'text', 'attachments'])
