@@ -72,6 +72,7 @@ export function createJobSource(options: {
   worker.on('error', onError)
   void worker.startStalledCheckTimer()
 
+  /** BullMQ's lists. Its getters would read whole jobs; `test/conformance/jobs.test.ts` checks the names. */
   const key = (list: string) => `${queuePrefix}:${queueNames[kind]}:${list}`
   const jobs = new WeakMap<ClaimedJob, { job: Job; token: string }>()
   let claims = 0
