@@ -76,7 +76,7 @@ async function insertOrSplit(
   const halves = split(parts, context)
   if (halves === undefined) {
     const [only] = parts as [Part]
-    if (!(await settleRow(only, failure, context))) postponed.add(only.origin)
+    if (!(await settle(only, failure, context))) postponed.add(only.origin)
     return
   }
   for (const half of halves) await insertOrSplit(half, { ...context, refusalsMax: 1 })
@@ -100,22 +100,22 @@ function split(
 }
 
 /**
- * Returns true when a row that failed by itself is now a dead letter; otherwise it must be retried
- * later.
+ * Returns true when the part is a single row that is now a dead letter; otherwise it must be retried
+ * later. While every row fails, no row is at fault.
  */
-async function settleRow(
+async function settle(
   part: Part,
   failure: ClickHouseError,
   options: StoreOptions,
 ): Promise<boolean> {
   const { kind, log, refusalRun } = options
+  const rows = rowsOf(part)
   const isRefused = failure.kind === 'rejected'
-  const isHopeless = isRefused
-    ? !refusalRun.isLong()
-    : hasUnknownCode(failure) && part.origin.attempts >= unknownCodesMax
-  if (isHopeless) {
+  const isAtFault =
+    isRefused || (hasUnknownCode(failure) && part.origin.attempts >= unknownCodesMax)
+  if (isAtFault && rows.length <= 1 && !refusalRun.isLong()) {
     refusalRun.add()
-    const [row = part.gzip.toString('base64')] = rowsOf(part)
+    const [row = part.gzip.toString('base64')] = rows
     return writeDeadLetter({ row, refusal: failure }, options)
   }
   const help = `docs/operations/${isRefused ? 'rows-refused' : 'frame-postponed'}.md`

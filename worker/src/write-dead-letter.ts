@@ -20,10 +20,10 @@ export async function writeDeadLetter(
     clock: Clock
   },
 ): Promise<boolean> {
-  const { kind, store, metrics, log } = options
+  const { kind, store, metrics, log, signal } = options
   const shouldGiveUp = () => hasUnknownCode(refusal)
   const failure = await repeatInsert({ ...options, rows: 1, shouldGiveUp }, () =>
-    addDeadLetter(store, { table: kind, row, refusal }),
+    addDeadLetter(store, { table: kind, row, refusal, signal }),
   )
   if (failure !== undefined) {
     const help = `docs/operations/insert-${failure.kind}.md`

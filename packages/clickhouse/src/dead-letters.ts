@@ -29,20 +29,20 @@ export interface DeadLetter extends RowIdentity {
 /** Stores a rejected row. Adding the same row again replaces it. Rejects like `insertGzip`. */
 export async function addDeadLetter(
   clickhouse: Pick<ClickHouse, 'insertGzip'>,
-  { table, row, refusal }: { table: RecordTable; row: string; refusal: ClickHouseError },
+  letter: { table: RecordTable; row: string; refusal: ClickHouseError; signal?: AbortSignal },
 ): Promise<void> {
+  const { table, row, refusal, signal } = letter
   const now = new Date()
-  await write(clickhouse, [
-    {
-      ver: now.getTime(),
-      table,
-      ...parseRowIdentity(row),
-      failed_at: now.toISOString(),
-      error_code: refusal.code ?? 0,
-      error: refusal.serverText ?? refusal.message,
-      row,
-    },
-  ])
+  const entry = {
+    ver: now.getTime(),
+    table,
+    ...parseRowIdentity(row),
+    failed_at: now.toISOString(),
+    error_code: refusal.code ?? 0,
+    error: refusal.serverText ?? refusal.message,
+    row,
+  }
+  await write(clickhouse, [entry], signal)
 }
 
 /** All dead letters, oldest first, without their rows, which may be large. */
@@ -160,9 +160,15 @@ export async function dropDeadLetters(
 async function write(
   clickhouse: Pick<ClickHouse, 'insertGzip'>,
   entries: readonly object[],
+  signal?: AbortSignal,
 ): Promise<void> {
   const members = [gzipSync(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))]
-  await clickhouse.insertGzip({ table: 'dead_letters', members, rows: entries.length })
+  await clickhouse.insertGzip({
+    table: 'dead_letters',
+    members,
+    rows: entries.length,
+    ...(signal && { signal }),
+  })
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
