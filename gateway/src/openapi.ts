@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs'
 import swagger, { type FastifyDynamicSwaggerOptions, type SwaggerTransform } from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { limits } from '@intake/contract'
+
+const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+const { version } = JSON.parse(manifest) as { version: string }
 
 /** The header of the OpenAPI document; its operations come from the schemas of the routes. */
 const openapi: FastifyDynamicSwaggerOptions = {
@@ -9,7 +13,7 @@ const openapi: FastifyDynamicSwaggerOptions = {
     openapi: '3.1.0',
     info: {
       title: 'Intake',
-      version: '0.1.0',
+      version,
       description:
         'Accepts user feedback and application log events. Retry only on network errors and on ' +
         '408, 429, 502, 503 and 504, after Retry-After. 503 means not stored, except with the ' +

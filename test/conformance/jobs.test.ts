@@ -68,10 +68,20 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
       async () => {
         if (claimed.length === 0) return
         const { job, token } = takeOne()
+        const claimNext = random.chance(0.5)
+        const next = `token-${seen.length}`
         await both(
           `complete ${job.id}`,
-          () => source.complete(job, { claimNext: false }),
-          () => twin.complete(job.id, token),
+          async () => {
+            const claimedNext = await source.complete(job, { claimNext })
+            if (claimedNext !== undefined) claimed.push({ job: claimedNext, token: next })
+            return [claimedNext?.id, claimedNext?.data, claimedNext?.attempts]
+          },
+          () => {
+            twin.complete(job.id, token)
+            const claimedNext = claimNext ? twin.claim(next) : undefined
+            return [claimedNext?.id, claimedNext?.data, claimedNext?.deliveries]
+          },
         )
       },
       async () => {

@@ -20,7 +20,7 @@ type Retry = 'nothing' | 'UUIDv7' | 'UUIDv4' | 'Idempotency-Key'
 
 interface Sender {
   request: Request
-  /** Undefined: each attempt is a separate submission. */
+  /** False: each attempt is a separate submission. */
   isRepeatable: boolean
   attemptsMax: number
 }

@@ -5,7 +5,7 @@ import * as contract from '@intake/contract'
 import * as queue from '@intake/queue'
 import * as redis from '@intake/redis'
 import * as groupCommit from '../../gateway/src/commit/group-commit.ts'
-import * as attachments from '../../gateway/src/form/attachments.ts'
+import * as attachments from '../../gateway/src/commit/commit-with-images.ts'
 import * as assignIdentity from '../../gateway/src/identity/assign-identity.ts'
 import * as idempotencyStore from '../../gateway/src/identity/idempotency-store.ts'
 import * as reservationLedger from '../../gateway/src/identity/reservation-ledger.ts'
@@ -30,7 +30,7 @@ export type Code = typeof realCode
 
 const builtFiles: Record<keyof Code, string> = {
   groupCommit: 'gateway/dist/commit/group-commit.js',
-  attachments: 'gateway/dist/form/attachments.js',
+  attachments: 'gateway/dist/commit/commit-with-images.js',
   assignIdentity: 'gateway/dist/identity/assign-identity.js',
   idempotencyStore: 'gateway/dist/identity/idempotency-store.js',
   reservationLedger: 'gateway/dist/identity/reservation-ledger.js',

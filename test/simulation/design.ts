@@ -1,4 +1,4 @@
-/** The decisions that the guarantees rest on. Each wrong design of the tests changes one or two. */
+/** The decisions that the guarantees rest on. Each wrong design of the tests changes a few. */
 export interface Design {
   /** When the client gets 201. */
   acknowledge: 'when the queue confirmed' | 'when the frame is sent'

@@ -52,7 +52,7 @@ export const plantedCode: { name: string; edits: Edit[]; breaks: Rule }[] = [
     name: 'the images of a record with an unknown outcome are removed',
     edits: [
       {
-        file: 'gateway/dist/form/attachments.js',
+        file: 'gateway/dist/commit/commit-with-images.js',
         find: '!repeatable && !unknown',
         replace: '!repeatable',
       },

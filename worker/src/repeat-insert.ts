@@ -13,7 +13,7 @@ export interface ConsecutiveFailures {
 }
 
 /**
- * Repeats an insert until it is confirmed, with pauses that double from one second to a minute.
+ * Repeats an insert until it is confirmed, with pauses that double from one second to a minute, each shortened by up to half.
  * Resolves to the failure after which it gives up; undefined when the insert is confirmed.
  *
  * @param options.signal stops the retries: rejects, and the rows may be stored or not

@@ -158,23 +158,26 @@ t.test('while everything fails with an unknown code, no row is dead-lettered', a
   t.match(lines.join(''), 'writing a dead letter failed; its row will be retried')
 })
 
-t.test('a table that takes no row, with an unknown code, loses none of a large frame', async (t) => {
-  // Dead letters are accepted meanwhile.
-  const { options, stored, deadLetters } = build()
-  const { insertGzip } = options.store
-  let isBroken = true
-  options.store.insertGzip = (insert) =>
-    isBroken && insert.table === 'logs' ? Promise.reject(unknown()) : insertGzip(insert)
-  const frames = [0, 100].map((from) => ({
-    ...frame(...Array.from({ length: 100 }, (_, n) => row(from + n))),
-    attempts: 9,
-  }))
-  t.same(await store(frames, options), frames, 'both frames stay in the queue')
-  t.equal(deadLetters.length, 16)
-  isBroken = false
-  t.same(await store(frames, options), [])
-  t.equal(stored.length, 200)
-})
+t.test(
+  'a table that takes no row, with an unknown code, loses none of a large frame',
+  async (t) => {
+    // Dead letters are accepted meanwhile.
+    const { options, stored, deadLetters } = build()
+    const { insertGzip } = options.store
+    let isBroken = true
+    options.store.insertGzip = (insert) =>
+      isBroken && insert.table === 'logs' ? Promise.reject(unknown()) : insertGzip(insert)
+    const frames = [0, 100].map((from) => ({
+      ...frame(...Array.from({ length: 100 }, (_, n) => row(from + n))),
+      attempts: 9,
+    }))
+    t.same(await store(frames, options), frames, 'both frames stay in the queue')
+    t.equal(deadLetters.length, 16)
+    isBroken = false
+    t.same(await store(frames, options), [])
+    t.equal(stored.length, 200)
+  },
+)
 
 t.test('an abort ends the insert of a dead letter', async (t) => {
   const { options, stop } = build()

@@ -1,5 +1,5 @@
 import { kinds, limits, type RecordKind } from '@intake/contract'
-import type { Redis } from '@intake/redis'
+import { execAll, type Redis } from '@intake/redis'
 import type { Day } from './reservation-buckets.ts'
 
 export interface ReservationUsage {
@@ -63,7 +63,7 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
           writing.expireat(usageKey(kind, today), (today + 1 + limits.keyDays[kind]) * 86_400)
         }
       }
-      await writing.exec()
+      await execAll(writing)
       subtract(sent)
       known = await readTallies(today)
     },

@@ -19,7 +19,7 @@ import { assignIdentities, type Repeat } from '../log-batch/assign-identities.ts
 import { mapInTurns, type TakeTurn } from '../log-batch/in-turns.ts'
 import { entryResults } from '../log-batch/results.ts'
 import { documentHeaders } from '../openapi.ts'
-import { authorizeBundle } from '../admission/authenticate.ts'
+import { authorizeBundle } from './authorize-bundle.ts'
 import { jsonBody } from '../body/json-body.ts'
 import type { Refusals } from '../edge/refusals.ts'
 import { finishRow, senderColumns, type Row } from '../record/row.ts'

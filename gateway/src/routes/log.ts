@@ -12,7 +12,7 @@ import {
   logContent,
 } from '../identity/idempotency-key.ts'
 import { documentHeaders } from '../openapi.ts'
-import { authorizeBundle } from '../admission/authenticate.ts'
+import { authorizeBundle } from './authorize-bundle.ts'
 import { jsonBody } from '../body/json-body.ts'
 import { finishRow, logColumns, senderColumns } from '../record/row.ts'
 import { errorResponses } from './error-responses.ts'

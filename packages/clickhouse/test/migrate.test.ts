@@ -1,4 +1,5 @@
 import t from 'tap'
+import { documentedDeviceFields } from '@intake/contract'
 import { startClickHouse } from '@intake/engines'
 import { createClickHouse, migrate, type Migration } from '../src/index.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
@@ -29,6 +30,21 @@ t.test('two concurrent migrations create the schema once', async (t) => {
     'logs_raw',
     'schema_migrations',
   ])
+})
+
+t.test('the column of the device has exactly the documented fields', async (t) => {
+  const rows = await clickhouse.query<{ table: string; type: string }>(
+    `SELECT table, type FROM system.columns
+     WHERE database = 'intake' AND name = 'device' ORDER BY table`,
+  )
+  t.same(
+    rows.map(({ table }) => table),
+    ['feedback', 'feedback_raw', 'logs', 'logs_raw'],
+  )
+  for (const { table, type } of rows) {
+    const fields = [...type.matchAll(/(?:^Tuple\(|, )(\w+) [A-Z]/g)].map(([, name = '']) => name)
+    t.same(new Set(fields), documentedDeviceFields, table)
+  }
 })
 
 t.test('a second run applies nothing', async (t) => {

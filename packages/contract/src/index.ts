@@ -1,11 +1,7 @@
 export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
 export { limits } from './limits.ts'
 export { kinds, type RecordKind } from './kinds.ts'
-export {
-  DeviceInformation,
-  documentedDeviceFields,
-  timestampDeviceFields,
-} from './schemas/device.ts'
+export { documentedDeviceFields, timestampDeviceFields } from './schemas/device.ts'
 export {
   FeedbackPayload,
   FeedbackForm,

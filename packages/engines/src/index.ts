@@ -1,4 +1,4 @@
 export { type ClickHouse, type ClickHouseOptions, startClickHouse } from './clickhouse.ts'
 export { type RedisOptions, startRedis } from './redis.ts'
-export { type S3Options, startS3 } from './s3.ts'
-export { randomSecret, type Service, type ServiceOptions } from './service.ts'
+export { startS3 } from './s3.ts'
+export { randomSecret, type Service } from './service.ts'

@@ -1,10 +1,5 @@
 export type { BatchLimits } from './batch-room.ts'
-export {
-  createFrameConsumer,
-  type Batch,
-  type ClaimedFrame,
-  type FrameConsumer,
-} from './consumer.ts'
+export { createFrameConsumer, type ClaimedFrame, type FrameConsumer } from './consumer.ts'
 export { createFrame, FrameError, openFrame, type Frame } from './frame.ts'
 export { createJobSink, type JobSink } from './job-sink.ts'
 export {

@@ -1,4 +1,5 @@
 import type { Redis } from './connect.ts'
+import { execAll } from './exec-all.ts'
 
 /** Written once when an installation is set up. If it is missing, Redis has lost its data. */
 const installationKey = '{intake}:installation'
@@ -21,8 +22,7 @@ export async function readInstallationHash(
   redis: Redis,
   key: string,
 ): Promise<Record<string, string>> {
-  const [mark, hash] = (await redis.multi().get(installationKey).hgetall(key).exec()) ?? []
-  if (mark?.[1] == null) throw new Error('Redis belongs to no installation')
-  if (hash?.[0] != null) throw hash[0]
-  return hash?.[1] as Record<string, string>
+  const [mark, hash] = await execAll(redis.multi().get(installationKey).hgetall(key))
+  if (mark == null) throw new Error('Redis belongs to no installation')
+  return hash as Record<string, string>
 }

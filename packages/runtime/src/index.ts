@@ -6,7 +6,7 @@ export { healthRoutes, type Degradations, type ReadinessCheck } from './health.t
 export { limitRepeats } from './limit-repeats.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { Counter, createMetrics, Gauge, Registry } from './metrics.ts'
-export { startPolling, type Polling } from './poll.ts'
+export { startPolling } from './poll.ts'
 export { runProcess, type Running } from './process.ts'
 export { retryUntil, type Attempt } from './retry.ts'
 export { TimeoutError, withTimeout } from './timeout.ts'

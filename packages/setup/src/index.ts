@@ -1,2 +1,2 @@
-export { setUp, type SetupOptions } from './set-up.ts'
+export { setUp } from './set-up.ts'
 export { SetupError } from './setup-error.ts'

@@ -1,6 +1,6 @@
 import type { RecordKind } from '@intake/contract'
 import type { ClaimedJob, JobSource } from '@intake/queue'
-import type { Jobs } from '../jobs.ts'
+import type { Job, Jobs } from '../jobs.ts'
 import type { Redis } from '../redis.ts'
 import type { Process } from '../scheduler.ts'
 import { tickMs } from '../time.ts'
@@ -21,6 +21,14 @@ export function createJobSource(options: {
   const { design, network, scheduler, serial } = world
   const tokens = new WeakMap<ClaimedJob, string>()
   const tokenOf = (job: ClaimedJob) => tokens.get(job)!
+  const createToken = () => `${process.name}/${process.life}/${serial()}`
+
+  function handleOf(job: Job | undefined, token: string): ClaimedJob | undefined {
+    if (job === undefined) return undefined
+    const handle: ClaimedJob = { id: job.id, data: job.data, attempts: job.deliveries }
+    tokens.set(handle, token)
+    return handle
+  }
 
   function command<Result>(
     what: string,
@@ -77,22 +85,23 @@ export function createJobSource(options: {
       command('peek', (jobs) => ({ count: jobs.count('waiting'), oldest: jobs.oldest() }), true),
 
     async claim() {
-      const token = `${process.name}/${process.life}/${serial()}`
+      const token = createToken()
       const claimed = await command('claim a job', (jobs) => {
         const job = jobs.claim(token)
         if (job && design.complete === 'before the insert') jobs.complete(job.id, token)
         return job
       })
-      if (claimed === undefined) return undefined
-      const job: ClaimedJob = { id: claimed.id, data: claimed.data, attempts: claimed.deliveries }
-      tokens.set(job, token)
-      return job
+      return handleOf(claimed, token)
     },
 
-    async complete(job) {
+    async complete(job, { claimNext }) {
       if (design.complete === 'before the insert') return undefined
-      await command(`complete ${job.id}`, (jobs) => jobs.complete(job.id, tokenOf(job)))
-      return undefined
+      const token = createToken()
+      const next = await command(`complete ${job.id}`, (jobs) => {
+        jobs.complete(job.id, tokenOf(job))
+        return claimNext ? jobs.claim(token) : undefined
+      })
+      return handleOf(next, token)
     },
 
     postpone: (job, ms) =>

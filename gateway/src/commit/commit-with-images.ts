@@ -3,7 +3,7 @@ import { IntakeError } from '@intake/contract'
 import type { Identity } from '../identity/identity.ts'
 import type { GatewayPorts } from '../ports.ts'
 import type { StoredAttachment } from '../record/row.ts'
-import type { Image } from './upload.ts'
+import type { Image } from '../form/upload.ts'
 
 /**
  * Stores the images of a record, then runs `commit` with their columns of the row. Object keys contain

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { createLogger } from '@intake/runtime'
-import { commitWithImages } from '../../src/form/attachments.ts'
+import { commitWithImages } from '../../src/commit/commit-with-images.ts'
 import { createIdentity } from '../../src/identity/identity.ts'
 
 const log = createLogger({ name: 'test', level: 'error', destination: { write: () => {} } })

@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const documents = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)))
+
+/** The anchor that a forge gives a heading. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+
+for (const document of documents) {
+  t.test(`every link in ${document} leads somewhere`, async (t) => {
+    const text = readFileSync(join(root, document), 'utf8')
+    for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue
+      const [path = '', anchor] = target.split('#')
+      const file = path === '' ? join(root, document) : join(root, dirname(document), path)
+      t.ok(existsSync(file), target)
+      if (anchor === undefined || !file.endsWith('.md')) continue
+      const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)]
+      t.ok(
+        headings.some(([, heading = '']) => anchorOf(heading) === anchor),
+        target,
+      )
+    }
+    t.pass('read')
+  })
+}
