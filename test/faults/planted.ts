@@ -59,7 +59,7 @@ export const plantedBugs: PlantedBug[] = [
         replace: 'maxStalledCount: 1',
       },
     ],
-    reason: '',
+    reason: 'no frame has failed permanently',
   },
   {
     name: 'FINAL is missing in the view of logs',
