@@ -16,7 +16,6 @@ export interface PlantedBug {
   reason: string
 }
 
-const jobSource = 'packages/queue/dist/job-source.js'
 const tables = 'packages/clickhouse/dist/migrations/0001-logs-and-feedback.js'
 const drainQueue = 'worker/dist/drain-queue.js'
 const stored = 'const postponed = await storeBatch(batch.frames, store);'
@@ -48,18 +47,6 @@ export const plantedBugs: PlantedBug[] = [
       gatewayEnv: { REDIS_DURABILITY: 'relaxed' },
     },
     reason: 'acknowledged but not visible',
-  },
-  {
-    name: 'maxStalledCount: 1',
-    scenario: 'F15',
-    edits: [
-      {
-        file: jobSource,
-        find: 'maxStalledCount: Number.MAX_SAFE_INTEGER',
-        replace: 'maxStalledCount: 1',
-      },
-    ],
-    reason: 'no frame has failed permanently',
   },
   {
     name: 'FINAL is missing in the view of logs',

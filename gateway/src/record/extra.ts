@@ -35,8 +35,6 @@ export function joinExtra(submission: Extra, record: string, inRecord: Extra): E
 }
 
 export interface ExtraPrinter {
-  /** The bytes that the submission adds to every record. */
-  readonly bytes: number
   /** The `extra` column of a record as JSON, like `joinExtra`; undefined: there is none. */
   print(inRecord: Extra): string | undefined
 }
@@ -45,17 +43,13 @@ export interface ExtraPrinter {
 export function createExtraPrinter(submission: Extra, record: string): ExtraPrinter {
   const { [record]: namesake, ...others } = submission ?? {}
   const shared = rowJson(others).slice(1, -1)
-  // Printed as the only element of a list, because the field may hold any value.
-  const sharedNamesake = namesake === undefined ? '' : rowJson([namesake]).slice(1, -1)
-  const withField = (json: string) => `{${shared}${shared && json && ','}${json}}`
-  const field = JSON.stringify(record)
-  const alone = submission && withField(sharedNamesake && `${field}:${sharedNamesake}`)
+  const withField = (field: string) => `{${shared}${shared && field && ','}${field}}`
+  const fieldOf = (value: unknown) => rowJson({ [record]: value }).slice(1, -1)
+  const alone = submission && withField(namesake === undefined ? '' : fieldOf(namesake))
   return {
-    bytes: Buffer.byteLength(alone ?? ''),
     print(inRecord) {
       if (inRecord === undefined) return alone
-      const own = rowJson(inRecord)
-      return withField(`${field}:${sharedNamesake ? `[${sharedNamesake},${own}]` : own}`)
+      return withField(fieldOf(namesake === undefined ? inRecord : [namesake, inRecord]))
     },
   }
 }

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
+import { isMixedArray } from './mixed-array.ts'
 
 /**
  * Prints a row as one line of JSON that ClickHouse accepts, whatever the client sent. Lone surrogates,
  * which are not valid Unicode, become U+FFFD. A `bigint` is printed with all its digits; a double
- * beyond the safe integers with an exponent, so that ClickHouse reads a double.
+ * beyond the safe integers with an exponent, so that ClickHouse reads a double. An array that mixes objects with
+ * other values becomes a string, its JSON.
  */
 export function rowJson(row: object): string {
-  if (hasLargeNumber(row)) return unusualJson(row)
+  if (isUnusual(row)) return unusualJson(row)
   const json = JSON.stringify(row)
   // A lone surrogate is printed like this. Text may contain the same letters, which does no harm.
   return json.includes('\\ud') ? unusualJson(row) : json
@@ -16,25 +18,34 @@ export function rowJson(row: object): string {
 const mark = randomBytes(16).toString('hex')
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g')
 
-function hasLargeNumber(value: unknown): boolean {
+/** Whether the row has a large number or a mixed array. */
+function isUnusual(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
-  if (Array.isArray(value)) return value.some(hasLargeNumber)
-  for (const name in value)
-    if (hasLargeNumber((value as Record<string, unknown>)[name])) return true
+  if (Array.isArray(value)) return isMixedArray(value) || value.some(isUnusual)
+  for (const name in value) if (isUnusual((value as Record<string, unknown>)[name])) return true
   return false
 }
 
 function unusualJson(row: object): string {
-  const json = JSON.stringify(row, (_, value: unknown) => {
-    if (typeof value === 'string') return value.toWellFormed()
-    if (typeof value === 'bigint') return mark + value.toString()
-    if (typeof value === 'number') {
-      return Math.abs(value) > Number.MAX_SAFE_INTEGER ? mark + value.toExponential() : value
-    }
-    return isMap(value) ? withWellFormedNames(value) : value
-  })
+  return exactJson(row, (value) =>
+    Array.isArray(value) && isMixedArray(value) ? exactJson(value) : value,
+  )
+}
+
+/** @param change applied to each value before it is printed */
+function exactJson(value: unknown, change = (inner: unknown) => inner): string {
+  const json = JSON.stringify(value, (_, inner: unknown) => printable(change(inner)))
   return json.replace(marked, '$1')
+}
+
+function printable(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (typeof value === 'bigint') return mark + value.toString()
+  if (typeof value === 'number') {
+    return Math.abs(value) > Number.MAX_SAFE_INTEGER ? mark + value.toExponential() : value
+  }
+  return isMap(value) ? withWellFormedNames(value) : value
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

@@ -14,6 +14,7 @@ import { appendAll } from '../commit/group-commit.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { Identity } from '../identity/identity.ts'
 import { checkJson } from '../body/check-json.ts'
+import { createNodeCounter } from '../body/json-nodes.ts'
 import { createEntryReader, type Entry, type Outcome } from '../log-batch/entries.ts'
 import { assignIdentities, type Repeat } from '../log-batch/assign-identities.ts'
 import { mapInTurns, type TakeTurn } from '../log-batch/in-turns.ts'
@@ -82,10 +83,12 @@ export async function logBatchRoute(
       const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: admission.now() }
       const extra = createExtraPrinter(unknownFields(batch, knownFields), 'log')
       const sender = senderColumns(context, batch)
-      // Every row repeats both, so a large device multiplies a small request. Limit it to the size of a
-      // large request.
-      const repeated = (Buffer.byteLength(sender) + extra.bytes) * batch.logs.length
-      if (repeated > bodyBytesMax) {
+      // Every row repeats both, so a large device multiplies a small request. Limit them to what a large
+      // request may have.
+      const shared = Buffer.from(sender + (extra.print(undefined) ?? ''))
+      const repeated = shared.length * batch.logs.length
+      const repeatedNodes = createNodeCounter(Infinity).add(shared) * batch.logs.length
+      if (repeated > bodyBytesMax || repeatedNodes > limits.batchJsonNodes) {
         const detail = 'The device and unknown fields are too large for so many entries.'
         throw new IntakeError('body_too_large', detail)
       }

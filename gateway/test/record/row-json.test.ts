@@ -27,3 +27,33 @@ t.test('integers of 64 bits are printed with all their digits', async (t) => {
   const printed = '{"a":18446744073709551615,"b":[-9223372036854775808],'
   t.equal(rowJson(row), `${printed}"c":{"d":9007199254740993,"e":"n"}}`)
 })
+
+t.test('an array that mixes objects with other values becomes its JSON as a text', async (t) => {
+  const mixed: unknown[] = [
+    [1, { a: 1 }],
+    [{ a: 1 }, null, 'x'],
+    [[1], { a: 1 }],
+    [{ a: 1 }, [{ a: 1 }]],
+    [[1], [{ a: 1 }]],
+    [[[{ a: [1, { b: 2 }] }], []]],
+    [{ a: 2n ** 63n }, 1e300, '\ud83d', 'text'],
+  ]
+  for (const array of mixed) {
+    const row = JSON.parse(rowJson({ v: array, w: [{ deep: array }] })) as { v: string; w: object }
+    t.type(row.v, 'string')
+    t.same(row.w, [{ deep: row.v }])
+  }
+  const text = '[{"a":9223372036854775808},1e+300,"\ufffd","text"]'
+  t.equal(rowJson({ v: mixed.at(-1) }), JSON.stringify({ v: text }))
+})
+
+t.test('other arrays stay arrays', async (t) => {
+  const row = {
+    a: [1, 'x', null, true, 1.5],
+    b: [[1], ['x'], 2, []],
+    c: [{ a: 1 }, null, { b: [1, [2]] }, {}],
+    d: [[{ a: 1 }], [{ b: 1 }, null]],
+    e: [],
+  }
+  t.equal(rowJson(row), JSON.stringify(row))
+})

@@ -426,6 +426,7 @@ t.test(
       { future: 'x'.repeat(40_000) },
       { future: '語'.repeat(12_000) },
       { log: 'x'.repeat(40_000) },
+      { future: Array.from({ length: 130 }, () => 1) },
     ]) {
       const response = await send(gateway, batch(logs, wide))
       t.match(response.json(), { status: 413, code: 'body_too_large' })

@@ -70,4 +70,58 @@ export const costlyInserts = [
       }),
     judge,
   }),
+  hostileCase({
+    id: 'w4',
+    title: 'one key: arrays of a number and 1,100 objects with unique names, two a second',
+    visibleMsMax,
+    attack: (attacker) =>
+      flood(attacker, {
+        lanes: 1,
+        pauseMs: 500,
+        path: '/api/log',
+        body: () => {
+          const objects = () =>
+            Array.from({ length: 1_100 }, () => `{"${randomUUID().slice(0, 8)}":1}`)
+          const array = () => `[1,${objects().join(',')}]`
+          return logText(`{"a":${array()},"b":${array()},"c":${array()},"d":${array()}}`)
+        },
+      }),
+    judge,
+  }),
+  hostileCase({
+    id: 'w6',
+    title: 'one key: batches whose 1,500 unknown fields every one of 105 events would repeat',
+    visibleMsMax,
+    attack: (attacker) =>
+      flood(attacker, {
+        lanes: 1,
+        pauseMs: 1_000,
+        path: '/api/log/batch',
+        headers: gzipped,
+        body: () => {
+          const name = randomUUID().slice(0, 8)
+          const fields = Array.from({ length: 1_500 }, (_, n) => `"${name}${n}":[{"a":[{"b":1}]}]`)
+          const entries = list('{"event":"e"}', 105 * 14)
+          return gzipSync(batchText(entries, `,"x":{${fields.join(',')}}`))
+        },
+      }),
+    judge,
+  }),
+  hostileCase({
+    id: 'w5',
+    title: 'one key: batches of six arrays of a number and 4,800 objects, one a second',
+    visibleMsMax,
+    attack: same({
+      lanes: 1,
+      pauseMs: 1_000,
+      path: '/api/log/batch',
+      headers: gzipped,
+      body: () => {
+        const objects = Array.from({ length: 4_800 }, (_, index) => `{"k${index % 300}":1}`)
+        const entry = `{"event":"a","params":{"a":[1,${objects.join(',')}]}}`
+        return gzipSync(batchText(Array.from({ length: 6 }, () => entry).join(',')))
+      },
+    }),
+    judge,
+  }),
 ]

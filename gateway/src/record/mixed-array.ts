@@ -1,0 +1,34 @@
+/**
+ * What an array holds, through nested arrays: `plain` no objects; otherwise the depth of its objects, if all its
+ * elements are alike, or `mixed`.
+ */
+type Content = 'plain' | 'mixed' | number
+
+/**
+ * Whether an array holds objects beside other values, or at different depths. ClickHouse would store each name in
+ * these objects as a column of its own: a request of 50 KB takes it seconds, and thousands of files
+ * (docs/decisions/0002-clickhouse-tables.md).
+ */
+export function isMixedArray(value: readonly unknown[]): boolean {
+  return contentOf(value) === 'mixed'
+}
+
+function contentOf(array: readonly unknown[]): Content {
+  let content: Content | undefined
+  for (const element of array) {
+    if (element === null) continue
+    const own = contentOfElement(element)
+    if (own === 'mixed' || (content !== undefined && content !== own)) {
+      if (own !== 'plain' || content !== 'plain') return 'mixed'
+    }
+    content = own
+  }
+  return content ?? 'plain'
+}
+
+function contentOfElement(element: unknown): Content {
+  if (typeof element !== 'object') return 'plain'
+  if (!Array.isArray(element)) return 0
+  const inner = contentOf(element)
+  return typeof inner === 'number' ? inner + 1 : inner
+}
