@@ -7,6 +7,7 @@ import { parseJson } from '../../src/body/json.ts'
 import { hasEscapedName, parseLossless } from '../../src/body/lossless-json.ts'
 import { rowJson } from '../../src/record/row-json.ts'
 import { jsonText } from './json-text.ts'
+import { expectEqual } from './stored.ts'
 import { checkProperty } from './property.ts'
 
 const parse = (text: string) => {
@@ -117,7 +118,7 @@ t.test('a row has the numbers and texts of its document', async (t) => {
     value: jsonText,
     holds({ value }) {
       const stored = parseLossless(rowJson({ value })) as { value: unknown }
-      equal(stored.value, value)
+      expectEqual(stored.value, value)
     },
   })
 })
