@@ -1,6 +1,6 @@
 import { createGunzip } from 'node:zlib'
 import { IntakeError } from '@intake/contract'
-import { createChunks } from './chunks.ts'
+import { Chunks } from './chunks.ts'
 
 const chunkBytes = 64 * 1024
 /**
@@ -25,7 +25,7 @@ export async function gunzip(
   const expandedMax = Math.min(bytesMax, expansionFreeBytes + expansionMax * body.length)
   const stream = createGunzip({ chunkSize: chunkBytes })
   stream.end(body)
-  const chunks = createChunks({ bytesMax: expandedMax, onKeep: onChunk })
+  const chunks = new Chunks({ bytesMax: expandedMax, onKeep: onChunk })
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       if (!chunks.add(chunk)) throw tooLarge(bytesMax)

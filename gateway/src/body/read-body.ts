@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import { bodyTooLarge } from './body-lease.ts'
-import { createChunks } from './chunks.ts'
+import { Chunks } from './chunks.ts'
 import { chunksTooSmall, createChunkLimit } from '../edge/chunk-limit.ts'
 import { exchangeOf } from '../edge/exchange.ts'
 
@@ -15,7 +15,7 @@ export function readBody({ raw, bodyLease, routeOptions }: FastifyRequest): Prom
   return new Promise((resolve, reject) => {
     const bytesMax = routeOptions.bodyLimit
     const isAcceptable = createChunkLimit()
-    const chunks = createChunks({
+    const chunks = new Chunks({
       bytesMax,
       onKeep(chunk) {
         if (!isAcceptable(chunk)) throw chunksTooSmall()

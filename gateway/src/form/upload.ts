@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { fileTypeFromBuffer } from 'file-type'
 import { imageTypes, IntakeError, limits } from '@intake/contract'
 import type { ByteLease } from '../body/byte-budget.ts'
-import { createChunks } from '../body/chunks.ts'
+import { Chunks } from '../body/chunks.ts'
 
 /** An image that may be stored. */
 export interface Image {
@@ -35,7 +35,7 @@ export async function readUpload(
   const { index, bytesMax, lease } = options
   const overCount = index >= limits.attachments
   const hash = createHash('sha256')
-  const chunks = createChunks({
+  const chunks = new Chunks({
     bytesMax: overCount ? 0 : bytesMax,
     onKeep(chunk) {
       lease.extend(chunk.length)
