@@ -55,12 +55,13 @@ async function parseLarge(
   const options = { turns, account: request.apiKey.id, nodesMax, charge }
   if (contentCoding(request) !== 'gzip') return parseInTurns(body, options)
   const counter = createNodeCounter(nodesMax)
+  let nodes = 0
   const json = await gunzip(body, {
     bytesMax: jsonBytesMax,
     onChunk(chunk) {
       charge(chunk.length)
-      counter.add(chunk)
+      nodes = counter.add(chunk)
     },
   })
-  return parseInTurns(json, { ...options, nodes: counter.nodes })
+  return parseInTurns(json, { ...options, nodes })
 }

@@ -14,8 +14,6 @@ export interface NodeCounter {
    * @throws {IntakeError} `body_too_large` beyond the maximum
    */
   add(bytes: Uint8Array): number
-  /** The count so far. */
-  readonly nodes: number
 }
 
 /**
@@ -61,9 +59,6 @@ export function createNodeCounter(nodesMax: number): NodeCounter {
       nodes = count
       if (count > nodesMax) throw tooManyNodes(nodesMax)
       return count
-    },
-    get nodes() {
-      return nodes
     },
   }
 }
