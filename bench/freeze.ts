@@ -1,11 +1,11 @@
-import type { AppProcess } from './process.ts'
+import type { BenchProcess } from './process.ts'
 
 /** Stops processes with SIGSTOP: they use no CPU and do not respond until `thaw`. */
-export function freeze(processes: readonly AppProcess[]): void {
+export function freeze(processes: readonly BenchProcess[]): void {
   for (const { pid } of processes) process.kill(pid, 'SIGSTOP')
 }
 
-export function thaw(processes: readonly AppProcess[]): void {
+export function thaw(processes: readonly BenchProcess[]): void {
   for (const { pid } of processes) {
     try {
       process.kill(pid, 'SIGCONT')

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { freePorts } from '@intake/test-kit/free-ports'
 import type { Owner } from './owner.ts'
 import type { Peer } from './peer.ts'
-import { startNode, startProcess, type AppProcess } from './process.ts'
+import { startProcess, type BenchProcess } from './process.ts'
 import { s3Settings, type Services } from './services.ts'
 
 /** A running variant. */
@@ -11,8 +11,8 @@ export interface Variant {
   name: VariantName
   /** Ports of its gateways. */
   ports: number[]
-  gateways: AppProcess[]
-  workers: AppProcess[]
+  gateways: BenchProcess[]
+  workers: BenchProcess[]
   /** Its table is `logs_raw` in this database; undefined if it stores nothing. */
   database: string | undefined
   stop(): Promise<void>
@@ -68,18 +68,15 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
   const ports = await freePorts(options.gateways ?? 1)
   const start = (part: 'gateway' | 'worker', index: number, env: Record<string, string>) => {
     const name = `${part}-${index + 1}`
-    return startNode({
+    const profile = [
+      '--cpu-prof',
+      `--cpu-prof-dir=${profileDir}`,
+      `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`,
+    ]
+    return startProcess({
       name,
-      script: join(root, part, 'dist', 'main.js'),
+      args: [...(profileDir === undefined ? [] : profile), join(root, part, 'dist', 'main.js')],
       env: { REDIS_URL: services.redis.url, ...env },
-      nodeArgs:
-        profileDir === undefined
-          ? []
-          : [
-              '--cpu-prof',
-              `--cpu-prof-dir=${profileDir}`,
-              `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`,
-            ],
       logFile: join(dataDir, `intake-${name}.log`),
       owner,
     })
@@ -146,11 +143,10 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
   const database = await createTable(name, services)
   const [port] = (await freePorts(1)) as [number]
   const start = (script: string) =>
-    startNode({
+    startProcess({
       name: `${name} ${script}`,
-      script: join(anchors, script),
-      // The same as ours (packages/runtime/src/heap.ts).
-      nodeArgs: ['--heap-growing-percent=400'],
+      // The same heap as ours (packages/runtime/src/heap.ts).
+      args: ['--heap-growing-percent=400', join(anchors, script)],
       env: {
         PORT: String(port),
         API_KEY: services.apiKey,
@@ -212,6 +208,6 @@ async function createTable(name: VariantName, { sql }: Services): Promise<string
   return database
 }
 
-async function stopAll(processes: AppProcess[]): Promise<void> {
+async function stopAll(processes: BenchProcess[]): Promise<void> {
   await Promise.all(processes.map((one) => one.stop()))
 }

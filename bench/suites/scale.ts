@@ -3,7 +3,7 @@ import type { Bench } from '../bench.ts'
 import { bodySizes, defaultBodySize, type BodySize } from '../corpus.ts'
 import { freeze, thaw } from '../freeze.ts'
 import { measureRound, type Round } from '../measure.ts'
-import type { AppProcess } from '../process.ts'
+import type { BenchProcess } from '../process.ts'
 import { number, range } from '../report/format.ts'
 import { median } from '../statistics.ts'
 import { measureEach } from '../rounds.ts'
@@ -93,7 +93,7 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
 
 /** The variant with only this many processes; the others are frozen. */
 async function only(all: Variant, size: Size): Promise<Variant> {
-  const split = (processes: AppProcess[], count: number) => {
+  const split = (processes: BenchProcess[], count: number) => {
     freeze(processes.slice(count))
     thaw(processes.slice(0, count))
     return processes.slice(0, count)

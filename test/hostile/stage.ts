@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApiKeyStore } from '@intake/api-keys'
-import { createAppProcess, type AppProcess } from '../faults/kit/app-process.ts'
+import { createAppProcess, type AppProcess } from '@intake/test-kit/app-process'
 import { startCluster, type Cluster } from '../faults/kit/cluster.ts'
 import { until } from '@intake/test-kit/until'
 import { freePorts } from '@intake/test-kit/free-ports'
@@ -53,9 +53,9 @@ export async function startStage(options: { dir: string; root: string }): Promis
     env: Record<string, string>,
     nodeArgs: string[] = [],
   ) => {
-    const script = join(root, folder, 'dist', 'main.js')
+    const args = [...nodeArgs, join(root, folder, 'dist', 'main.js')]
     const logFile = join(dir, `${name}.log`)
-    const created = createAppProcess({ name, script, env, nodeArgs, logFile })
+    const created = createAppProcess({ name, args, env, logFile })
     apps.push(created)
     return created
   }

@@ -5,7 +5,7 @@ import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { connectRedis, type Redis } from '@intake/redis'
 import { startClickHouse, startRedis, startS3 } from '@intake/engines'
 import { patientSql } from './patient-sql.ts'
-import { createAppProcess, type AppProcess } from './app-process.ts'
+import { createAppProcess, type AppProcess } from '@intake/test-kit/app-process'
 import { createManagedService, type ManagedService } from './service.ts'
 import { startTcpProxy, type TcpProxy } from '@intake/test-kit/tcp-proxy'
 import { until } from '@intake/test-kit/until'
@@ -154,9 +154,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const app = (name: string, folder: string, env: Record<string, string>, nodeArgs: string[]) => {
       const created = createAppProcess({
         name,
-        script: join(folder, 'dist', 'main.js'),
+        args: [...nodeArgs, join(folder, 'dist', 'main.js')],
         env,
-        nodeArgs,
         logFile: join(dataDir, `${name}.log`),
       })
       ends.push(() => created.kill())

@@ -1,4 +1,4 @@
-import { preloadArgs } from '../kit/app-process.ts'
+import { preloadArgs } from '@intake/test-kit/app-process'
 import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
 import { framesInHand, queueKey } from '../kit/observe.ts'
 import { blackHole } from '@intake/test-kit/tcp-proxy'

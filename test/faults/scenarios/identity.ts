@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { request } from 'undici'
-import { preloadArgs } from '../kit/app-process.ts'
+import { preloadArgs } from '@intake/test-kit/app-process'
 import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
 import { uuidV7, type Payload } from '../kit/payload.ts'
 import { createSender, type Sent } from '../kit/sender.ts'

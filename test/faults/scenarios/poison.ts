@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq'
 import { createFrame, queueNames, queuePrefix } from '@intake/queue'
 import { gzipSync } from 'node:zlib'
-import type { AppProcess } from '../kit/app-process.ts'
+import type { AppProcess } from '@intake/test-kit/app-process'
 import { backlogOf, framesLeft, untilDone } from '../kit/observe.ts'
 import { enqueueRows, logRow } from '../kit/rows.ts'
 import { until } from '@intake/test-kit/until'

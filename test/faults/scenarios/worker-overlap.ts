@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { preloadArgs } from '../kit/app-process.ts'
+import { preloadArgs } from '@intake/test-kit/app-process'
 import { copyBuilt, type Edit } from '@intake/test-kit/built-copy'
 import { framesInHand, queueKey, untilDone } from '../kit/observe.ts'
 import { rawRows } from '../kit/rows.ts'

@@ -9,7 +9,7 @@ export interface LogEntry extends Record<string, unknown> {
   msg?: string
 }
 
-/** A gateway or a worker as a real process that can be killed, frozen and started again. */
+/** A program as a real process that can be killed, frozen and started again. */
 export interface AppProcess {
   name: string
   /** Of the current or last run. */
@@ -19,7 +19,7 @@ export interface AppProcess {
   adminUrl(): string
   /** The log lines of all runs. */
   log: LogEntry[]
-  /** Resolves when the process logs that it is up. */
+  /** Resolves when the process prints that it is up. */
   start(): Promise<void>
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
@@ -29,53 +29,59 @@ export interface AppProcess {
   thaw(): void
   /** Works only if the process was started with `preloadArgs`. */
   tell(order: Order): void
-  /** SIGTERM; resolves to the exit code. */
+  /** SIGTERM, also to a frozen process, and SIGKILL after a minute; resolves to the exit code. */
   terminate(): Promise<number | null>
 }
 
-/**
- * Kills the process when its parent is gone for any reason. `process.exit` would wait until someone
- * reads the log.
- */
-const leash =
-  'data:text/javascript,process.stdin.on("end",()=>process.kill(process.pid,"SIGKILL")).on("error",()=>{}).resume();process.stdin.unref?.()'
-/** For processes that a scenario controls with `tell`. */
-export const preloadArgs = ['--import', new URL('./preload.js', import.meta.url).href]
-/** Much longer than a start takes: only a hang reaches it. */
-const startMs = 120_000
-
-export function createAppProcess(options: {
+export interface AppProcessOptions {
   name: string
-  script: string
+  /** @default this Node */
+  command?: string
+  args: readonly string[]
   env: Record<string, string>
-  nodeArgs?: string[]
+  /** Receives its output. */
   logFile: string
-}): AppProcess {
-  const { name, script, env, nodeArgs = [], logFile } = options
+  /** A line it prints when it is up. @default JSON with `adminPort` or `up` */
+  up?: RegExp
+  /** @default 120,000, much longer than a start takes: only a hang reaches it. */
+  startMs?: number
+}
+
+/** For processes that are controlled with `tell`. */
+export const preloadArgs = ['--import', new URL('./preload.js', import.meta.url).href]
+/** The kernel kills the process, frozen or not, when its parent is gone for any reason. */
+const leash = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : []
+/** Much longer than an orderly end takes. */
+const stopMs = 60_000
+
+export function createAppProcess(options: AppProcessOptions): AppProcess {
+  const { name, env, logFile, up = /"(adminPort|up)":/, startMs = 120_000 } = options
+  const [program, ...args] = [...leash, options.command ?? process.execPath, ...options.args]
   const log: LogEntry[] = []
+  let lastLines: string[] = []
   let adminPort = 0
   let child: ReturnType<typeof launch> | undefined
 
   function launch() {
-    const spawned = spawn(process.execPath, [...nodeArgs, '--import', leash, script], {
+    const spawned = spawn(program!, args, {
       env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
-    spawned.stdin.on('error', () => undefined)
-    const exited = once(spawned, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-    const up = new Promise<void>((resolve) => {
+    spawned.stdin.on('error', () => undefined) // it is gone
+    const exited = once(spawned, 'close') as Promise<[number | null, NodeJS.Signals | null]>
+    const isUp = new Promise<void>((resolve) => {
       for (const stream of [spawned.stdout, spawned.stderr]) {
         createInterface(stream).on('line', (line) => {
           appendFileSync(logFile, `${line}\n`)
           const entry = parse(line)
           log.push(entry)
-          if (typeof entry['adminPort'] !== 'number') return
-          adminPort = entry['adminPort']
-          resolve()
+          lastLines = [...lastLines.slice(-4), line]
+          if (typeof entry['adminPort'] === 'number') adminPort = entry['adminPort']
+          if (up.test(line)) resolve()
         })
       }
     })
-    return { process: spawned, exited, up }
+    return { process: spawned, exited, isUp }
   }
 
   const running = () =>
@@ -94,9 +100,11 @@ export function createAppProcess(options: {
       child = started
       const timer = setTimeout(() => started.process.kill('SIGKILL'), startMs)
       const ended = started.exited.then(([code, by]) => {
-        throw new Error(`${name} exited with ${code ?? by} before it was up: ${tail(log)}`)
+        throw new Error(
+          `${name} exited with ${code ?? by} before it was up:\n${lastLines.join('\n')}`,
+        )
       })
-      await Promise.race([started.up, ended]).finally(() => clearTimeout(timer))
+      await Promise.race([started.isUp, ended]).finally(() => clearTimeout(timer))
       ended.catch(() => undefined)
     },
     async kill() {
@@ -108,7 +116,10 @@ export function createAppProcess(options: {
     tell: (order) => void child?.process.stdin.write(`${JSON.stringify(order)}\n`),
     async terminate() {
       signal('SIGTERM')
+      signal('SIGCONT')
+      const timer = setTimeout(() => signal('SIGKILL'), stopMs)
       const [code] = (await child?.exited) ?? [0]
+      clearTimeout(timer)
       return code
     },
   }
@@ -121,9 +132,3 @@ function parse(line: string): LogEntry {
     return { msg: line }
   }
 }
-
-const tail = (log: LogEntry[]) =>
-  log
-    .slice(-3)
-    .map((entry) => JSON.stringify(entry))
-    .join('\n')
