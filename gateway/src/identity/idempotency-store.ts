@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { IntakeError, limits, type RecordKind } from '@intake/contract'
 import { queueError } from '@intake/queue'
-import { ReplyError } from '@intake/redis'
-import { retryUntil, systemClock, type Clock } from '@intake/runtime'
+import { retryCommand } from '@intake/redis'
+import { systemClock, type Clock } from '@intake/runtime'
 import type { ReservationLedger } from './reservation-ledger.ts'
 import type { Reserve, ReserveReply } from './reserve-script.ts'
 
@@ -38,8 +38,6 @@ export interface Reservation {
 
 type SettledReply = Exclude<ReserveReply, 'other days' | 'more levels'>
 
-const attemptTimeoutMs = 1_500
-const pauseMs = 100
 const fieldBytes = 9
 const idBytes = 16
 
@@ -83,14 +81,8 @@ export function createIdempotencyStore(options: {
 
   async function untilAnswered(reservation: Reservation, deadline: number): Promise<SettledReply> {
     try {
-      return await retryUntil(() => attempt(reservation), {
-        what: 'reserving a key',
-        deadline,
-        attemptTimeoutMs,
-        pauseMs,
-        isFinal: (error) => error instanceof ReplyError,
-        clock,
-      })
+      const what = 'reserving a key'
+      return await retryCommand(() => attempt(reservation), { what, deadline, clock })
     } catch (cause) {
       throw queueError(cause)
     }

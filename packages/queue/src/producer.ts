@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { IntakeError } from '@intake/contract'
-import { ReplyError } from '@intake/redis'
-import { retryUntil, systemClock, type Attempt, type Clock } from '@intake/runtime'
+import { ReplyError, retryCommand } from '@intake/redis'
+import { systemClock, type Attempt, type Clock } from '@intake/runtime'
 import { createFrame, type Frame } from './frame.ts'
 import type { JobSink } from './job-sink.ts'
 import { queueError } from './queue-error.ts'
@@ -17,9 +17,6 @@ export interface FrameProducer {
    */
   add(frame: Frame, deadline: number): Promise<void>
 }
-
-const attemptTimeoutMs = 1_500
-const pauseMs = 100
 
 /** @param options.sink belongs to the caller, who closes it after the last frame has settled */
 export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): FrameProducer {
@@ -44,14 +41,7 @@ export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): 
         }
       }
       try {
-        await retryUntil(attempt, {
-          what: 'enqueue',
-          deadline,
-          attemptTimeoutMs,
-          pauseMs,
-          isFinal: (error) => error instanceof ReplyError,
-          clock,
-        })
+        await retryCommand(attempt, { what: 'enqueue', deadline, clock })
       } catch (cause) {
         if (!isMaybeStored) throw queueError(cause)
         throw new IntakeError('outcome_unknown', 'The queue did not respond in time.', { cause })

@@ -1,0 +1,20 @@
+import { retryUntil, type Attempt, type Clock } from '@intake/runtime'
+import { ReplyError } from './connect.ts'
+
+/**
+ * Repeats a command that Redis did not answer until the deadline. An error that Redis replied is final.
+ *
+ * @param options.what subject of the error of an attempt that timed out
+ * @param options.deadline in milliseconds of `clock.now()`
+ */
+export function retryCommand<Result>(
+  attempt: (attempt: Attempt) => Promise<Result>,
+  options: { what: string; deadline: number; clock: Clock },
+): Promise<Result> {
+  return retryUntil(attempt, {
+    ...options,
+    attemptTimeoutMs: 1_500,
+    pauseMs: 100,
+    isFinal: (error) => error instanceof ReplyError,
+  })
+}
