@@ -62,7 +62,6 @@ export function startClients(options: {
         content: `r${index}`,
         clientId: isV7 ? eventId(other) : retry === 'UUIDv4' ? uuidV4(other) : undefined,
         key: retry === 'Idempotency-Key' ? `key-${other}` : undefined,
-        hasImage,
       },
       isRepeatable: retry !== 'nothing',
       attemptsMax: 1 + random.below(4),

@@ -4,22 +4,20 @@ import * as clickhouse from '@intake/clickhouse'
 import * as contract from '@intake/contract'
 import * as queue from '@intake/queue'
 import * as redis from '@intake/redis'
+import * as acceptFeedback from '../../gateway/src/accept/accept-feedback.ts'
+import * as acceptLog from '../../gateway/src/accept/accept-log.ts'
 import * as groupCommit from '../../gateway/src/commit/group-commit.ts'
-import * as attachments from '../../gateway/src/commit/commit-with-images.ts'
-import * as assignIdentity from '../../gateway/src/identity/assign-identity.ts'
 import * as idempotencyStore from '../../gateway/src/identity/idempotency-store.ts'
 import * as reservationLedger from '../../gateway/src/identity/reservation-ledger.ts'
-import * as row from '../../gateway/src/record/row.ts'
 import * as worker from '../../worker/src/worker.ts'
 
 /** The modules of the product that the simulation runs. */
 export const realCode = {
+  acceptFeedback,
+  acceptLog,
   groupCommit,
-  attachments,
-  assignIdentity,
   idempotencyStore,
   reservationLedger,
-  row,
   worker,
   clickhouse,
   contract,
@@ -29,12 +27,11 @@ export const realCode = {
 export type Code = typeof realCode
 
 const builtFiles: Record<keyof Code, string> = {
+  acceptFeedback: 'gateway/dist/accept/accept-feedback.js',
+  acceptLog: 'gateway/dist/accept/accept-log.js',
   groupCommit: 'gateway/dist/commit/group-commit.js',
-  attachments: 'gateway/dist/commit/commit-with-images.js',
-  assignIdentity: 'gateway/dist/identity/assign-identity.js',
   idempotencyStore: 'gateway/dist/identity/idempotency-store.js',
   reservationLedger: 'gateway/dist/identity/reservation-ledger.js',
-  row: 'gateway/dist/record/row.js',
   worker: 'worker/dist/worker.js',
   clickhouse: 'packages/clickhouse/dist/index.js',
   contract: 'packages/contract/dist/index.js',

@@ -11,8 +11,6 @@ export interface Design {
   /** Which process assigns the id and time of a record. */
   identity: 'gateway' | 'worker'
   time: 'from the id' | 'of arrival'
-  /** Which refused requests remove the images that they stored. */
-  removeImagesOfRefused: 'those without a key' | 'all'
 
   /** What Redis has on disk when it confirms. */
   appendfsync: 'always' | 'everysec'
@@ -50,7 +48,6 @@ export const rightDesign: Design = {
   reservationDays: 'all',
   identity: 'gateway',
   time: 'from the id',
-  removeImagesOfRefused: 'those without a key',
   appendfsync: 'always',
   maxStalledCount: Infinity,
   sameJobId: true,

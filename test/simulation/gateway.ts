@@ -1,9 +1,8 @@
-import { kinds, type RecordKind } from '@intake/contract'
-import { clientIdKey, fingerprintOf } from '../../gateway/src/identity/idempotency-key.ts'
-import { createIdentity, type Identity } from '../../gateway/src/identity/identity.ts'
+import type { RecordKind } from '@intake/contract'
+import type { AcceptFeedback } from '../../gateway/src/accept/accept-feedback.ts'
+import type { AcceptLog } from '../../gateway/src/accept/accept-log.ts'
 import type { GroupCommit } from '../../gateway/src/commit/group-commit.ts'
 import type { IdempotencyStore } from '../../gateway/src/identity/idempotency-store.ts'
-import type { StoredAttachment } from '../../gateway/src/record/row.ts'
 import type { ObjectStore } from './object-store.ts'
 import { createAttachments } from './ports/attachments.ts'
 import { createJobSink } from './ports/job-sink.ts'
@@ -20,7 +19,6 @@ export interface Request {
   clientId: string | undefined
   /** The `Idempotency-Key`. */
   key: string | undefined
-  hasImage: boolean
 }
 
 export type GatewayAnswer =
@@ -40,13 +38,11 @@ const enqueueTimeoutMs = 4_000
 const skewMaxMs = 3_000
 
 interface Life {
-  now: () => number
-  commits: Record<RecordKind, GroupCommit>
-  idempotency: IdempotencyStore
-  attachments: ReturnType<typeof createAttachments>
+  acceptLog: AcceptLog
+  acceptFeedback: AcceptFeedback
 }
 
-/** A gateway: the real code from the validated request to Redis. */
+/** A gateway: the real code from the valid record to Redis. A feedback has one image. */
 export function createGateway(options: {
   world: World
   name: string
@@ -71,80 +67,69 @@ export function createGateway(options: {
       clock: background,
     })
     const { reserve } = commands
-    return {
-      now: clock.now,
-      commits: commitsOf((kind) => {
-        const sink = createJobSink({ world, process, redis, kind })
-        const producer = code.queue.createFrameProducer({ sink, clock })
-        return code.groupCommit.createGroupCommit({
-          producer: {
-            async add(frame, deadline) {
-              const added = producer.add(frame, deadline)
-              if (design.acknowledge === 'when the queue confirmed') return added
-              added.catch(() => {})
-            },
+    const commitOf = (kind: RecordKind): GroupCommit => {
+      const sink = createJobSink({ world, process, redis, kind })
+      const producer = code.queue.createFrameProducer({ sink, clock })
+      return code.groupCommit.createGroupCommit({
+        producer: {
+          async add(frame, deadline) {
+            const added = producer.add(frame, deadline)
+            if (design.acknowledge === 'when the queue confirmed') return added
+            added.catch(() => {})
           },
-          loopUtilization: () => 0,
-          onStored: () => {},
-          clock,
-        })
+        },
+        loopUtilization: () => 0,
+        onStored: () => {},
+        clock,
+      })
+    }
+    const idempotency: IdempotencyStore = design.reservation
+      ? code.idempotencyStore.createIdempotencyStore({ reserve, ledger, clock })
+      : { reserve: ({ id }) => Promise.resolve(id) }
+    const common = { idempotency, enqueueTimeoutMs, clock }
+    const store = createAttachments({ world, process, objects })
+    return {
+      acceptLog: code.acceptLog.createAcceptLog({ ...common, logs: commitOf('logs') }),
+      acceptFeedback: code.acceptFeedback.createAcceptFeedback({
+        ...common,
+        feedback: commitOf('feedback'),
+        store,
       }),
-      idempotency: design.reservation
-        ? code.idempotencyStore.createIdempotencyStore({ reserve, ledger, clock })
-        : { reserve: ({ id }) => Promise.resolve(id) },
-      attachments: createAttachments({ world, process, objects }),
     }
   }
 
-  /** As the handlers of the routes do it. */
-  async function accept(request: Request): Promise<string> {
-    const { kind, device, content, clientId, key, hasImage } = request
-    const { now, commits, idempotency, attachments: store } = life
-    const nowMs = wallMs() + skewMs
-    const identity = await code.assignIdentity.assignIdentity({
-      store: idempotency,
-      scope: kind,
-      apiKeyId: 'key_1',
-      sender: { bundle_identifier: 'app', device_uuid: device, device: {}, unique_user_id: 'user' },
-      clientId: clientIdKey(clientId),
+  function accept(request: Request): Promise<string> {
+    const { kind, device, content, clientId: id, key } = request
+    const context = { apiKeyId: 'key_1', requestId: '1', receivedAtMs: wallMs() + skewMs }
+    const sender = {
+      bundle_identifier: 'app',
+      device_uuid: device,
+      unique_user_id: 'user',
+      device: {},
+    }
+    if (kind === 'logs') {
+      const log = { event: content, params: {}, ...(id !== undefined && { id }) }
+      return life.acceptLog({ body: { ...sender, log }, key, context })
+    }
+    const image = {
+      body: Buffer.from(content),
+      contentType: 'image/png',
+      extension: 'png',
+      sha256: '0',
+    }
+    const feedback = { text: content, ...(id !== undefined && { id }) }
+    return life.acceptFeedback({
+      form: {
+        payload: { ...sender, feedback },
+        images: [image],
+        fields: {},
+        omitted: undefined,
+        invalidEmail: undefined,
+      },
       key,
-      nowMs,
-      timeMs: nowMs,
-      fingerprint: () => fingerprintOf([content]),
-      deadline: now() + enqueueTimeoutMs,
-    })
-    const rowOf = (stored: StoredAttachment[]) => {
-      const columns = {
-        received_at: new Date(nowMs).toISOString(),
-        device_uuid: device,
-        text: content,
-      }
-      const others = JSON.stringify({ ...columns, attachments: stored }).slice(1, -1)
-      return code.row.finishRow(timed(identity, nowMs), others)
-    }
-    const commit = (stored: StoredAttachment[]) =>
-      commits[kind].append(rowOf(stored), now() + enqueueTimeoutMs)
-    if (!hasImage) {
-      await commit([])
-      return identity.id
-    }
-    const isRepeatable = (key ?? clientId) !== undefined
-    await code.attachments.commitWithImages({
-      store,
-      identity,
-      images: [
-        { body: Buffer.from(content), contentType: 'image/png', extension: 'png', sha256: '0' },
-      ],
-      repeatable: isRepeatable && design.removeImagesOfRefused === 'those without a key',
+      context,
       log: { warn() {} } as never,
-      requestId: '1',
-      commit,
     })
-    return identity.id
-  }
-
-  function timed(identity: Identity, nowMs: number): Identity {
-    return design.time === 'from the id' ? identity : { ...createIdentity(nowMs), id: identity.id }
   }
 
   function asAnswer(error: unknown): GatewayAnswer {
@@ -168,9 +153,4 @@ export function createGateway(options: {
         .then(answer)
     },
   }
-}
-
-function commitsOf(create: (kind: RecordKind) => GroupCommit): Record<RecordKind, GroupCommit> {
-  const commits = kinds.map((kind) => [kind, create(kind)] as const)
-  return Object.fromEntries(commits) as Record<RecordKind, GroupCommit>
 }

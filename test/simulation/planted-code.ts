@@ -49,6 +49,17 @@ export const plantedCode: { name: string; edits: Edit[]; breaks: Rule }[] = [
     breaks: 'split',
   },
   {
+    name: 'the images of a refused request that had a key are removed',
+    edits: [
+      {
+        file: 'gateway/dist/commit/commit-with-images.js',
+        find: '!repeatable && !unknown',
+        replace: '!unknown',
+      },
+    ],
+    breaks: 'image lost',
+  },
+  {
     name: 'the images of a record with an unknown outcome are removed',
     edits: [
       {

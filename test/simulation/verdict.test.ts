@@ -22,7 +22,6 @@ function submission(outcomes: AttemptOutcome[], more: Partial<Submission> = {}):
     content: 'r1',
     clientId: undefined,
     key: undefined,
-    hasImage: false,
     outcomes,
     acknowledgedIds: new Set(outcomes.includes('created') ? [id] : []),
     ...more,
@@ -80,7 +79,7 @@ t.test('the same id of two devices is two records', async (t) => {
 })
 
 t.test('an image that the row names must be there', async (t) => {
-  const submissions = [submission(['created'], { hasImage: true })]
+  const submissions = [submission(['created'], { kind: 'feedback' })]
   t.same(broken({ submissions, visible: [withImage], images: ['image'] }), [])
   t.same(broken({ submissions, visible: [withImage] }), ['image lost'])
 })

@@ -44,7 +44,7 @@ export function judge(options: {
   const idsOfKey = new Map<string, Set<string>>()
 
   for (const submission of submissions) {
-    const { content, outcomes, acknowledgedIds, hasImage } = submission
+    const { content, outcomes, acknowledgedIds, kind } = submission
     const rows = rowsOf.get(content) ?? []
     const ids = new Set(rows.map(({ id }) => id))
     if (outcomes.includes('created') && rows.length === 0) broken('lost', content)
@@ -55,7 +55,8 @@ export function judge(options: {
     const isOtherwiseNamed = [...acknowledgedIds].some((id) => !ids.has(id))
     if (ids.size > 0 && isOtherwiseNamed) broken('altered', `the id of ${content}`)
     const isWrong = (row: Row) =>
-      row.attachments.length !== (hasImage ? 1 : 0) || row.device_uuid !== submission.device
+      row.attachments.length !== (kind === 'feedback' ? 1 : 0) ||
+      row.device_uuid !== submission.device
     if (rows.some(isWrong)) broken('altered', content)
     if (rows.some((row) => row.attachments.some(({ key }) => !objects.has(key)))) {
       broken('image lost', content)

@@ -28,10 +28,6 @@ export const wrongDesigns: Record<string, WrongDesign> = {
     change: { identity: 'worker' },
     breaks: 'split',
   },
-  'remove the images of a refused request that had a key': {
-    change: { removeImagesOfRefused: 'all' },
-    breaks: 'image lost',
-  },
   'a queue that loses its tail (everysec)': {
     change: { appendfsync: 'everysec' },
     breaks: 'lost',

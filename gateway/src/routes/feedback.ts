@@ -9,33 +9,27 @@ import {
   type AttachmentResult,
 } from '@intake/contract'
 import { requireCapacity, type Admission } from '../admission/admission.ts'
-import { commitWithImages } from '../commit/commit-with-images.ts'
+import { createAcceptFeedback } from '../accept/accept-feedback.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
 import { formBytesMax, multipartOptions, readFeedbackForm } from '../form/feedback-form.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
-import { joinExtra, submissionFields, unknownFields } from '../record/extra.ts'
-import { assignIdentity } from '../identity/assign-identity.ts'
-import { clientIdKey, fingerprintOf, idempotencyKey } from '../identity/idempotency-key.ts'
+import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from './authorize-bundle.ts'
 import { contentEncoding } from '../body/content-encoding.ts'
 import type { GatewayPorts } from '../ports.ts'
-import { feedbackRow, senderColumns } from '../record/row.ts'
 import type { Turns } from '../fairness/turns.ts'
 import type { Upload } from '../form/upload.ts'
 import { errorResponses } from './error-responses.ts'
 import {
-  feedbackExtra,
   invalidEmailErrors,
   takeInvalidEmail,
   type InvalidEmail,
 } from '../record/feedback-fields.ts'
 
 const validatePayload = compileSchema(FeedbackPayload)
-const knownFields = submissionFields('feedback')
-const noFields: ReadonlySet<string> = new Set()
 
 /** `POST /api/feedback`: a feedback text with up to four images. */
 export async function feedbackRoute(
@@ -51,8 +45,8 @@ export async function feedbackRoute(
     attachmentBytesMax: number
   },
 ): Promise<void> {
-  const { feedback, admission, idempotency, budget, turns, store } = options
-  const { enqueueTimeoutMs, attachmentBytesMax } = options
+  const { admission, budget, turns, attachmentBytesMax } = options
+  const acceptFeedback = createAcceptFeedback(options)
   await app.register(contentEncoding, { accepted: [] })
   await app.register(multipart, multipartOptions(attachmentBytesMax))
 
@@ -95,51 +89,16 @@ export async function feedbackRoute(
       authorizeBundle(apiKey, payload.bundle_identifier)
       if (!isLenient(request)) refuseAny(uploads)
       const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))
-      const key = idempotencyKey(request)
-      const clientId = clientIdKey(payload.feedback.id)
-      const nowMs = admission.now()
-      const identity = await assignIdentity({
-        store: idempotency,
-        scope: 'feedback',
-        apiKeyId: apiKey.id,
-        sender: payload,
-        clientId,
-        key,
-        nowMs,
-        timeMs: nowMs,
-        fingerprint: () =>
-          fingerprintOf([
-            payload.bundle_identifier,
-            payload.unique_user_id,
-            payload.feedback.email ?? '',
-            payload.feedback.text,
-            images.map(({ sha256 }) => sha256),
-          ]),
-        deadline: performance.now() + enqueueTimeoutMs,
-      })
-      const inFeedback = feedbackExtra(payload.feedback, invalidEmail)
-      const inPayload = joinExtra(unknownFields(payload, knownFields), 'feedback', inFeedback)
-      const inForm = joinExtra(inPayload, 'form', unknownFields(fields, noFields))
-      const extra = joinExtra(inForm, 'form_omitted', omitted && { ...omitted })
-      const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: nowMs }
-      const sender = senderColumns(context, payload)
-      await commitWithImages({
-        store,
-        identity,
-        images,
-        repeatable: (key ?? clientId) !== undefined,
+      const id = await acceptFeedback({
+        form: { payload, images, fields, omitted, invalidEmail },
+        key: idempotencyKey(request),
+        context: { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: admission.now() },
         log: request.log,
-        requestId: request.id,
-        commit: (attachments) =>
-          feedback.append(
-            feedbackRow(identity, sender, { feedback: payload.feedback, attachments, extra }),
-            performance.now() + enqueueTimeoutMs,
-          ),
       })
       reply.code(201)
       return {
         message: 'Feedback successfully created',
-        id: identity.id,
+        id,
         attachments: uploads.map(verdict),
         ...(omitted && { omitted_text_parts: omitted }),
         ...(invalidEmail && { invalid_fields: invalidEmailErrors }),

@@ -2,24 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import { limits, LogCreated, LogSubmission } from '@intake/contract'
 import { requireCapacity } from '../admission/admission.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
-import { createExtraPrinter, submissionFields, unknownFields } from '../record/extra.ts'
-import { assignIdentity } from '../identity/assign-identity.ts'
-import { eventTimeMs } from '../identity/event-time.ts'
-import {
-  clientIdKey,
-  fingerprintOf,
-  idempotencyKey,
-  logContent,
-} from '../identity/idempotency-key.ts'
+import { createAcceptLog } from '../accept/accept-log.ts'
+import { idempotencyKey } from '../identity/idempotency-key.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from './authorize-bundle.ts'
 import { jsonBody } from '../body/json-body.ts'
-import { finishRow, logColumns, senderColumns } from '../record/row.ts'
 import { errorResponses } from './error-responses.ts'
-import { readLog } from '../record/log-fields.ts'
 import type { LogRouteOptions } from './log-route-options.ts'
-
-const knownFields = submissionFields('log')
 
 /**
  * `POST /api/log`: one application log event.
@@ -30,7 +19,8 @@ export async function logRoute(
   app: FastifyInstance,
   options: LogRouteOptions & { bodyBytesMax: number },
 ): Promise<void> {
-  const { logs, admission, idempotency, budget, turns, enqueueTimeoutMs, bodyBytesMax } = options
+  const { admission, budget, turns, bodyBytesMax } = options
+  const acceptLog = createAcceptLog(options)
   await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax: limits.jsonNodes, turns })
 
   app.post<{ Body: LogSubmission }>(
@@ -54,27 +44,13 @@ export async function logRoute(
     whileLeased(async (request, reply) => {
       const { apiKey, body } = request
       authorizeBundle(apiKey, body.bundle_identifier)
-      const { log, unknown } = readLog(body.log)
-      const nowMs = admission.now()
-      const deadline = performance.now() + enqueueTimeoutMs
-      const identity = await assignIdentity({
-        store: idempotency,
-        scope: 'logs',
-        apiKeyId: apiKey.id,
-        sender: body,
-        clientId: clientIdKey(log.id),
+      const id = await acceptLog({
+        body,
         key: idempotencyKey(request),
-        nowMs,
-        timeMs: eventTimeMs(log.timestamp, nowMs),
-        fingerprint: () => fingerprintOf(logContent(body, log)),
-        deadline,
+        context: { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: admission.now() },
       })
-      const extra = createExtraPrinter(unknownFields(body, knownFields), 'log').print(unknown)
-      const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: nowMs }
-      const columns = logColumns(senderColumns(context, body), log, extra)
-      await logs.append(finishRow(identity, columns), deadline)
       reply.code(201)
-      return { message: 'Log successfully created', id: identity.id }
+      return { message: 'Log successfully created', id }
     }),
   )
 }

@@ -40,9 +40,12 @@ export function createRowStore(options: {
     })
   }
 
-  function identified(rows: Row[]): Row[] {
-    if (design.identity === 'gateway') return rows
-    return rows.map((row) => ({ ...row, ...createIdentity(wallMs()) }))
+  /** A stored line, with the identity that this design gives it. */
+  function readRow(line: string): Row {
+    const { event, ...others } = JSON.parse(line) as Partial<Row> & { event?: string }
+    const row = { attachments: [], text: event, ...others } as Row
+    if (design.time === 'of arrival') return { ...row, time: row.received_at }
+    return design.identity === 'gateway' ? row : { ...row, ...createIdentity(wallMs()) }
   }
 
   /** The rows that this design inserts. */
@@ -61,7 +64,7 @@ export function createRowStore(options: {
       if (members.length > 1) coverage['inserts of several frames']++
       const text = gunzipSync(Buffer.concat(members)).toString()
       const lines = text.split('\n').filter(Boolean)
-      const rows = await select(table, identified(lines.map((line) => JSON.parse(line) as Row)))
+      const rows = await select(table, lines.map(readRow))
       if (rows.length === 0) return
       const what = `insert of ${rows.map((row) => row.text).join(' ')}`
       const token = insertToken(members)
