@@ -17,7 +17,7 @@ import { openapiRoute } from './openapi.ts'
 import { authenticate } from './admission/authenticate.ts'
 import { expectContinue } from './edge/expect-continue.ts'
 import { limitRate } from './admission/limit-rate.ts'
-import { answerFrameworkErrors, problems } from './edge/problems.ts'
+import { answerFrameworkErrors, errorHandler } from './edge/error-handler.ts'
 import type { GatewayPorts } from './ports.ts'
 import { feedbackRoute } from './routes/feedback.ts'
 import { logBatchRoute } from './routes/log-batch.ts'
@@ -94,7 +94,7 @@ export async function buildApp(options: {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
-  await app.register(problems, { refusals })
+  await app.register(errorHandler, { refusals })
   await app.register(expectContinue)
   await openapiRoute(app)
   // Anyone can call these; only the admin port gives the reasons.

@@ -8,7 +8,7 @@ export interface Exchange {
   readonly response: ServerResponse
   /**
    * Fails the request with an error that becomes its response. Set by the step that the request waits
-   * for; undefined while it waits for nothing that can fail.
+   * for, and without effect when that step is over; undefined before the first one.
    */
   fail: ((error: IntakeError) => void) | undefined
   /** Called once, when the exchange has ended. */

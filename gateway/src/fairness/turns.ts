@@ -7,12 +7,12 @@ export interface Turns {
    *
    * @param account the owner of the work: accounts take turns, and the work of each runs in order
    */
-  take: TakeTurn
+  take: TakeTurnOf
   /** The same for work that may take a tenth of a second: short pieces do not queue behind it. */
-  takeLong: TakeTurn
+  takeLong: TakeTurnOf
 }
 
-type TakeTurn = <Result>(account: string, work: () => Result) => Promise<Result>
+type TakeTurnOf = <Result>(account: string, work: () => Result) => Promise<Result>
 
 /** After work of up to this time the next piece starts at once. */
 const shortMs = 5
@@ -27,7 +27,7 @@ export function createTurns(): Turns {
   return { take: createQueue(), takeLong: createQueue() }
 }
 
-function createQueue(): TakeTurn {
+function createQueue(): TakeTurnOf {
   const waiting = createRoundRobin<() => void>()
   let isRunning = false
 

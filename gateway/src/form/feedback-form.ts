@@ -85,7 +85,7 @@ async function readForm(
   try {
     watch = watchForm(request.raw, bytesMax)
     const parts = await Promise.race([readParts(request, attachmentBytesMax), watch.failure])
-    if (parts.count === watch.parts) return parts
+    if (parts.count === watch.parts()) return parts
     const detail = 'Every part needs a header with Content-Disposition: form-data.'
     throw new IntakeError('invalid_multipart', detail)
   } catch (cause) {

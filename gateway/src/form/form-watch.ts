@@ -8,7 +8,7 @@ import { chunksTooSmall, createChunkLimit } from '../edge/chunk-limit.ts'
 /** Scans the bytes of a form, independently of the parser (docs/decisions/0007-multipart-parser.md). */
 export interface FormWatch {
   /** Number of parts that have begun; the parser skips parts that it cannot read. */
-  readonly parts: number
+  parts(): number
   /**
    * Rejects when the form is too large, when its chunks are too small, when the parser does not end
    * after the form has arrived, and after `close`.
@@ -68,9 +68,7 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
     throw new IntakeError('invalid_multipart', 'The form cannot be parsed.')
   })()
   return {
-    get parts() {
-      return parts
-    },
+    parts: () => parts,
     failure,
     close() {
       closing.abort()

@@ -19,7 +19,7 @@ const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
 }
 
 /** The only place that turns errors into responses. */
-export const problems = fp(
+export const errorHandler = fp(
   async (app: FastifyInstance, options: { refusals: Refusals }) => {
     const respond = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
       // A client that has disconnected gets no response, so nothing is counted as refused.
@@ -38,7 +38,7 @@ export const problems = fp(
       respond(noRoute(app, request, reply), request, reply),
     )
   },
-  { name: 'problems' },
+  { name: 'error-handler' },
 )
 
 /** Responds to requests whose URL the router cannot parse. */
