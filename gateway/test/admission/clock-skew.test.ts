@@ -58,8 +58,8 @@ t.test('a long round trip neither causes nor ends a skew', async (t) => {
   t.equal(skewMs(), undefined)
 })
 
-t.test('the reason names the distance and the direction', async (t) => {
-  let offMs = 3_600_000
+/** Admission with the clock of the gateway at `nowMs()` and that of Redis at `redisMs()`. */
+function admissionAt(nowMs: () => number, redisMs: () => number) {
   const told: (string | undefined)[] = []
   const admission = createAdmission({
     state: () => ({
@@ -68,13 +68,22 @@ t.test('the reason names the distance and the direction', async (t) => {
       memoryUsed: 0,
       memoryBytesMax: 1,
       installation: 'x',
-      clock: { offsetMs: startMs - performance.now(), errorMs: 0 },
+      clock: { offsetMs: redisMs() - performance.now(), errorMs: 0 },
     }),
     strict: true,
     clockSkewMaxMs: 5_000,
     onClockSkew: (reason) => told.push(reason),
-    now: () => startMs + offMs,
+    now: nowMs,
   })
+  return { admission, told }
+}
+
+t.test('the reason names the distance and the direction', async (t) => {
+  let offMs = 3_600_000
+  const { admission, told } = admissionAt(
+    () => startMs + offMs,
+    () => startMs,
+  )
   const ahead = 'the clock of this gateway is 3600 s ahead of that of Redis'
   t.equal(admission.clockSkew(), ahead)
   t.equal(admission.refusal(), undefined)
@@ -90,21 +99,10 @@ t.test('the reason names the distance and the direction', async (t) => {
 t.test('a time that the tables reject counts as skewed, even if Redis has it, too', async (t) => {
   const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
   let nowMs = 0
-  const told: (string | undefined)[] = []
-  const admission = createAdmission({
-    state: () => ({
-      writeRefusal: undefined,
-      durabilityViolations: [],
-      memoryUsed: 0,
-      memoryBytesMax: 1,
-      installation: 'x',
-      clock: { offsetMs: nowMs - performance.now(), errorMs: 0 },
-    }),
-    strict: true,
-    clockSkewMaxMs: 5_000,
-    onClockSkew: (reason) => told.push(reason),
-    now: () => nowMs,
-  })
+  const { admission, told } = admissionAt(
+    () => nowMs,
+    () => nowMs,
+  )
   // Events are accepted from 30 days before to 10 minutes after this time.
   const first = recordTimeMs.after + eventAgeMs + 1
   const last = recordTimeMs.before - eventAheadMs - 1

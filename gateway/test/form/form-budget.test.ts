@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { feedbackPayload, images, secret, startGateway } from '../support.ts'
+import { file, payload, send } from '../forms.ts'
+
+t.test('503 busy for forms of unknown length, too, by the bytes that have arrived', async (t) => {
+  // Seven tenths are for forms, two thirds of that for one API key: 108 MiB, twelve images of 9 MB.
+  const env = { BYTES_IN_FLIGHT_MAX: String(232 * 1024 * 1024) }
+  const { app } = await startGateway(t, { env })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const disposition = '--b\r\ncontent-disposition: form-data; name='
+  const open = () => {
+    const form = request({
+      host: '127.0.0.1',
+      port,
+      path: '/api/feedback',
+      method: 'POST',
+      headers: {
+        'x-api-key': secret,
+        'content-type': 'multipart/form-data; boundary=b',
+        'transfer-encoding': 'chunked',
+      },
+    })
+    const status = once(form, 'response').then(([response]: IncomingMessage[]) => {
+      response!.resume()
+      return response!.statusCode
+    })
+    // The gateway does not read a refused form to its end, and closes the connection.
+    form.on('error', () => undefined)
+    form.write(`${disposition}"payload"\r\n\r\n${JSON.stringify(feedbackPayload())}\r\n`)
+    return { form, status }
+  }
+  const image = Buffer.concat([images.png, Buffer.alloc(9_000_000), Buffer.from('\r\n')])
+  const write = (form: ClientRequest) => {
+    form.write(`${disposition}"attachments"; filename="a.png"\r\n\r\n`)
+    form.write(image)
+  }
+  const opened = Array.from({ length: 20 }, open)
+  for (const { form } of opened) write(form)
+  t.equal(await Promise.race(opened.map(({ status }) => status)), 503)
+  for (const { form } of opened) form.end('--b--\r\n')
+  const statuses = await Promise.all(opened.map(({ status }) => status))
+  t.same(new Set(statuses), new Set([201, 503]))
+  const again = Array.from({ length: 6 }, open)
+  for (const { form } of again) {
+    write(form)
+    form.end('--b--\r\n')
+  }
+  const statusesAgain = await Promise.all(again.map(({ status }) => status))
+  t.same(new Set(statusesAgain), new Set([201]), 'the bytes have been released')
+})
+
+t.test('503 busy when the bytes in flight are used up', async (t) => {
+  // Seven tenths are for forms, two thirds of that for one API key: 42 MiB.
+  const env = {
+    BYTES_IN_FLIGHT_MAX: String(92 * 1024 * 1024),
+    BATCH_JSON_BYTES_MAX: String(1024 * 1024),
+  }
+  const gateway = await startGateway(t, { env })
+  const large = file(Buffer.concat([images.png, Buffer.alloc(9 * 1024 * 1024)]))
+  const form = () => send(gateway, [payload(), large, large, large])
+  const responses = await Promise.all([form(), form(), form()])
+  t.same(new Set(responses.map(({ status }) => status)), new Set([201, 503]))
+  t.equal((await form()).status, 201)
+})

@@ -1,0 +1,194 @@
+import t from 'tap'
+import { limits } from '@intake/contract'
+import { feedbackPayload, images, secret, startGateway } from '../support.ts'
+import { file, payload, send, type Part } from '../forms.ts'
+
+t.test('a file under another name is refused or left out like an attachment', async (t) => {
+  const gateway = await startGateway(t)
+  const other: Part = ['SENT', 'text', 'SENT.txt', 'text/plain']
+  const parts = [payload(), file(images.png), other]
+  const { status, body } = await send(gateway, parts)
+  const errors = [{ pointer: '/attachments/1' }]
+  t.match({ status, body }, { status: 415, body: { code: 'attachment_not_an_image', errors } })
+  t.notMatch(JSON.stringify(body), 'SENT')
+  const named = Array.from({ length: 5 }, (_, n): Part => [`image${n}`, images.png, 'a.png'])
+  t.match(await send(gateway, [payload(), ...named]), {
+    status: 413,
+    body: { code: 'too_many_attachments' },
+  })
+  t.equal(gateway.objects.size, 0)
+  const lenient = await send(gateway, parts, { prefer: 'handling=lenient' })
+  t.match(lenient.body.attachments, [{ status: 'stored' }, { code: 'attachment_not_an_image' }])
+})
+
+t.test('400 for a payload that is missing, a file, sent twice, or invalid', async (t) => {
+  const gateway = await startGateway(t)
+  const cases: [Part[], string, string][] = [
+    [[file(images.png)], 'invalid_request', '/payload'],
+    [[['payload', '{}', 'payload.json', 'application/json']], 'invalid_request', '/payload'],
+    [[payload(), payload()], 'invalid_request', '/payload'],
+    [[payload({ text: '' })], 'invalid_request', '/payload/feedback/text'],
+    [[payload({ text: 'x'.repeat(20_001) })], 'invalid_request', '/payload/feedback/text'],
+    [[payload({ email: 'nobody' })], 'invalid_request', '/payload/feedback/email'],
+    [[payload({ id: '1' })], 'invalid_request', '/payload/feedback/id'],
+    [[payload({}, { device_uuid: 'x' })], 'invalid_request', '/payload/device_uuid'],
+    [[payload(), ['attachments', 'text, not a file']], 'invalid_request', '/attachments'],
+  ]
+  for (const [parts, code, pointer] of cases) {
+    const { status, body } = await send(gateway, [...parts, file(images.png)])
+    t.equal(status, 400, pointer)
+    t.equal(body.code, code)
+    t.equal(body.errors[0]?.pointer, pointer)
+  }
+  t.equal(gateway.frames.feedback.length, 0)
+  t.equal(gateway.objects.size, 0)
+})
+
+t.test('400 for a payload that is not JSON or not UTF-8', async (t) => {
+  const gateway = await startGateway(t)
+  t.match(await send(gateway, [['payload', '{']]), { status: 400, body: { code: 'invalid_json' } })
+  const latin1 = Buffer.from(JSON.stringify(feedbackPayload({ text: 'é' })), 'latin1')
+  t.match(await send(gateway, [['payload', latin1, undefined, 'text/plain; charset=utf-8']]), {
+    status: 400,
+    body: { code: 'invalid_encoding' },
+  })
+})
+
+t.test('400 for a malformed form', async (t) => {
+  const { app } = await startGateway(t)
+  const cases: [string, string][] = [
+    ['multipart/form-data', 'abc'],
+    ['multipart/form-data; boundary=', '--\r\n\r\n----'],
+    [`multipart/form-data; boundary=${'x'.repeat(201)}`, 'abc'],
+    ['multipart/form-data; boundary=x', 'abc'],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="payload"\r\n\r\n{}',
+    ],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="__proto__"\r\n\r\n{}\r\n--x--',
+    ],
+  ]
+  for (const [type, body] of cases) {
+    const response = await app.inject({
+      method: 'POST',
+      url: '/api/feedback',
+      headers: { 'x-api-key': secret, 'content-type': type },
+      payload: body,
+    })
+    t.match(response.json(), { status: 400, code: 'invalid_multipart' }, body)
+  }
+})
+
+t.test('400 for a part that the parser would skip: no part of a form is lost', async (t) => {
+  const gateway = await startGateway(t)
+  const form = (part: string) =>
+    `--x\r\ncontent-disposition: form-data; name="payload"\r\n\r\n` +
+    `${JSON.stringify(feedbackPayload())}\r\n--x\r\n${part}\r\n--x--\r\n`
+  const refused = async (part: string) => {
+    const response = await gateway.app.inject({
+      method: 'POST',
+      url: '/api/feedback',
+      headers: { 'x-api-key': secret, 'content-type': 'multipart/form-data; boundary=x' },
+      payload: form(part),
+    })
+    t.match(response.json(), { status: 400, code: 'invalid_multipart' }, part.slice(0, 60))
+  }
+  for (const length of [0, 10, 17_000, 70_000, 500_000]) {
+    const bytes = 'b'.repeat(length)
+    await refused(`content-type: text/plain\r\n\r\n${bytes}`)
+    await refused(`content-disposition: attachment; name="a"; filename="f"\r\n\r\n${bytes}`)
+    await refused(`content-type: text/plain\r\n\r\n${bytes}\r\n--x\r\nx: y\r\n\r\n${bytes}`)
+    await refused(`content-disposition: form-data; name="a${bytes}`)
+    await refused(`x-long: ${bytes}${bytes}\r\ncontent-type: text/plain\r\n\r\na`)
+  }
+  await refused('content-disposition: form-data\r\n\r\ntext')
+  await refused(`content-disposition: form-data; name="${'n'.repeat(16_385)}"\r\n\r\ntext`)
+  await refused(`content-disposition: form-data; name="${'n'.repeat(90_000)}"\r\n\r\ntext`)
+  t.equal(gateway.frames.feedback.length, 0)
+})
+
+t.test('413 for more parts than a form may have', async (t) => {
+  const gateway = await startGateway(t)
+  const many = (count: number, one: Part) => Array.from({ length: count }, () => one)
+  t.equal((await send(gateway, [payload(), ...many(limits.formParts - 1, ['n', 'x'])])).status, 201)
+  for (const parts of [
+    [payload(), ...many(limits.formParts, ['n', 'x'])],
+    [payload(), ...many(3_000, ['n', 'x'])],
+    many(3_000, file(images.png)),
+  ]) {
+    const { status, body } = await send(gateway, parts, { prefer: 'handling=lenient' })
+    t.match({ status, body }, { status: 413, body: { code: 'body_too_large' } })
+  }
+  t.equal(gateway.frames.feedback.length, 1)
+})
+
+t.test(
+  '201: unknown text parts never cause a refusal; the response counts omitted ones',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const texts = (count: number, text: string | Buffer): Part[] =>
+      Array.from({ length: count }, (_, n): Part => [`n${n}`, text])
+    for (const prefer of [{}, { prefer: 'handling=lenient' }]) {
+      for (const [parts, omitted] of [
+        [texts(1, Buffer.from('zwö', 'latin1')), undefined],
+        [texts(33, 'x'), { parts: 1, bytes: 1 }],
+        [texts(2, 'x'.repeat(600_000)), { parts: 1, bytes: 600_000 }],
+      ] as const) {
+        const { status, body } = await send(gateway, [payload(), ...parts], prefer)
+        t.match({ status, body }, { status: 201, body: { omitted_text_parts: omitted } })
+        const { extra } = gateway.rows('feedback').at(-1) as { extra: Record<string, object> }
+        t.same(extra['form_omitted'], omitted)
+        const kept = parts.length - (omitted?.parts ?? 0)
+        t.equal(Object.keys(extra['form'] ?? {}).length, kept)
+      }
+    }
+  },
+)
+
+t.test(
+  '413 for a fifth attachment, one over 10 MiB, a payload over 1 MiB, too large a form',
+  async (t) => {
+    const gateway = await startGateway(t)
+    for (const length of [5, 40]) {
+      const many = Array.from({ length }, () => file(images.png))
+      t.match(await send(gateway, [payload(), ...many]), {
+        status: 413,
+        body: { code: 'too_many_attachments', errors: [{ pointer: '/attachments/4' }] },
+      })
+    }
+    const large = Buffer.concat([images.png, Buffer.alloc(10 * 1024 * 1024)])
+    t.match(await send(gateway, [payload(), file(large)]), {
+      status: 413,
+      body: { code: 'attachment_too_large', errors: [{ pointer: '/attachments/0' }] },
+    })
+    t.match(await send(gateway, [['payload', 'x'.repeat(1024 * 1024 + 1)]]), {
+      status: 413,
+      body: { code: 'body_too_large', errors: [{ pointer: '/payload' }] },
+    })
+    t.match(await send(gateway, [payload()], { 'content-length': '99999999' }), {
+      status: 413,
+      body: { code: 'body_too_large' },
+    })
+    t.equal(gateway.frames.feedback.length, 0)
+    t.equal(gateway.objects.size, 0)
+  },
+)
+
+t.test('415 for a file that is not an image by its bytes', async (t) => {
+  const gateway = await startGateway(t)
+  for (const bytes of [
+    'plain text',
+    '',
+    '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    '%PDF-1.7\n',
+  ]) {
+    t.match(await send(gateway, [payload(), file(images.png), file(bytes)]), {
+      status: 415,
+      body: { code: 'attachment_not_an_image', errors: [{ pointer: '/attachments/1' }] },
+    })
+  }
+  t.equal(gateway.frames.feedback.length, 0)
+  t.equal(gateway.objects.size, 0)
+})
