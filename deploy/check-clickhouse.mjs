@@ -1,5 +1,5 @@
 // Applies deploy/clickhouse/*.xml and the migrations to the embedded ClickHouse engine, and checks the
-// privileges of both users. Run `npm run build` first. Usage: node deploy/check-clickhouse.mjs
+// privileges of the users. Run `npm run build` first. Usage: node deploy/check-clickhouse.mjs
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -56,12 +56,14 @@ const engine = spawn(
       PATH: process.env.PATH,
       CLICKHOUSE_MEMORY_BYTES: String(1024 ** 3),
       CLICKHOUSE_INTAKE_PASSWORD: 'intake-secret',
+      CLICKHOUSE_WORKER_PASSWORD: 'worker-secret',
       CLICKHOUSE_ANALYST_PASSWORD: 'analyst-secret',
     },
   },
 )
 const urlOf = (user) => `http://${user}:${user}-secret@127.0.0.1:${port}`
 const intake = createClickHouse({ url: urlOf('intake') })
+const worker = createClickHouse({ url: urlOf('worker') })
 const analyst = createClickHouse({ url: urlOf('analyst') })
 
 try {
@@ -91,13 +93,19 @@ try {
     "mongodb('127.0.0.1:9', 'd', 't', 'u', 'p', 'x String')",
     "redis('127.0.0.1:9', 'k', 'k String, v String')",
   ]) {
-    for (const user of [analyst, intake]) await refused(user, 497, `SELECT * FROM ${source}`)
+    for (const user of [analyst, worker, intake]) await refused(user, 497, `SELECT * FROM ${source}`)
   }
   // Not query_log: the server creates it only some seconds after its first query.
   await refused(analyst, 497, 'SELECT * FROM system.processes')
   await refused(analyst, 497, 'SELECT * FROM system.server_settings')
   await refused(analyst, 452, 'SELECT 1 SETTINGS final = 0')
   await refused(analyst, 452, 'SELECT 1 SETTINGS max_execution_time = 0')
+  await worker.ping()
+  await allowed(worker, "SELECT query_id FROM system.processes WHERE query_id = 'x'")
+  await refused(worker, 497, 'SELECT count() FROM intake.logs')
+  await refused(worker, 497, 'SELECT count() FROM intake.logs_raw')
+  await refused(worker, 497, 'DROP TABLE intake.logs_raw')
+  await refused(worker, 497, 'SELECT * FROM system.server_settings')
   await allowed(intake, "SELECT count() FROM system.parts WHERE database = 'intake'")
   await refused(intake, 497, 'CREATE DATABASE other')
   await refused(intake, 497, 'CREATE TABLE intake.f (a String) ENGINE = File(TSV)')
@@ -107,7 +115,7 @@ try {
   assert.equal(setting.value, String(1024 ** 3))
   console.log('the configuration of ClickHouse is correct')
 } finally {
-  await Promise.all([intake.close(), analyst.close()])
+  await Promise.all([intake.close(), worker.close(), analyst.close()])
   engine.kill('SIGKILL')
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }

@@ -78,7 +78,7 @@ function startWorkerProcess(t: Test, nodeOptions: string[] = []) {
     env: {
       ...process.env,
       REDIS_URL: redisServer.url,
-      CLICKHOUSE_URL: clickhouseServer.url,
+      CLICKHOUSE_URL: clickhouseServer.workerUrl,
       WORKER_ADMIN_PORT: '0',
     },
     stdio: ['ignore', 'pipe', 'inherit'],

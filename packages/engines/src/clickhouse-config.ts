@@ -1,14 +1,22 @@
 import { createHash } from 'node:crypto'
+import { analystGrants, workerGrants } from './clickhouse-grants.ts'
+
+const userNames = ['intake', 'worker', 'analyst']
+
+export interface ServerConfigOptions {
+  usersFile: string
+  memoryBytesMax: number
+  /** Path of the queries of the page `/play`; absent: there is no page. */
+  playPath?: string | undefined
+}
 
 /**
  * The engine opens its first session as `default`, without a password, from loopback; this cannot be
  * configured. So `default` may only start the server, and no HTTP request can use it: a request that does
  * not name another user gets 401 before it reaches the engine.
  */
-export function serverConfig(options: { usersFile: string; memoryBytesMax: number }) {
-  const query =
-    '<handler><type>dynamic_query_handler</type><query_param_name>query</query_param_name></handler>'
-  const basic = ['intake:', 'analyst:'].map(base64Start).join('|')
+export function serverConfig(options: ServerConfigOptions) {
+  const basic = userNames.map((name) => base64Start(`${name}:`)).join('|')
   return `<clickhouse>
   <users_config>${escape(options.usersFile)}</users_config>
   <timezone>UTC</timezone>
@@ -32,17 +40,18 @@ export function serverConfig(options: { usersFile: string; memoryBytesMax: numbe
     </rule>
     <rule>
       <headers><Authorization>regex:Basic (${basic}).*</Authorization></headers>
-      ${query}
+      ${queryHandler()}
     </rule>
     <rule>
-      <headers><X-ClickHouse-User>regex:(intake|analyst)</X-ClickHouse-User></headers>
-      ${query}
+      <headers><X-ClickHouse-User>regex:(${userNames.join('|')})</X-ClickHouse-User></headers>
+      ${queryHandler()}
     </rule>
+    ${options.playPath === undefined ? '' : playRules(options.playPath)}
     <rule>
       <handler>
         <type>static</type>
         <status>401</status>
-        <response_content>Name a user: intake or analyst.</response_content>
+        <response_content>Name a user: ${userNames.join(', ')}.</response_content>
       </handler>
     </rule>
   </http_handlers>
@@ -50,17 +59,51 @@ export function serverConfig(options: { usersFile: string; memoryBytesMax: numbe
 `
 }
 
-/** The views that analysts may read. The raw tables are excluded: they show deleted and duplicate rows. */
-const analystViews = ['logs', 'feedback', 'dead_letters']
+/**
+ * The engine's page for queries. It sends user and password as parameters, which rules cannot see: a rule
+ * for them would let in the user `default`. So its queries have a path that only its link contains, and
+ * there every request is of the user `analyst`, whatever its parameters say.
+ */
+function playRules(path: string) {
+  return `<rule>
+      <url>/play</url>
+      <methods>GET</methods>
+      <handler><type>play</type></handler>
+    </rule>
+    <rule>
+      <url>/</url>
+      <methods>OPTIONS</methods>
+      <handler><type>static</type><status>204</status><response_content></response_content></handler>
+    </rule>
+    <rule>
+      <url>${path}</url>
+      <methods>POST</methods>
+      ${queryHandler('<user>analyst</user>')}
+    </rule>`
+}
+
+/** @param credentials when absent, those of the request */
+function queryHandler(credentials = '') {
+  return `<handler>
+        <type>dynamic_query_handler</type>
+        <query_param_name>query</query_param_name>
+        ${credentials}
+      </handler>`
+}
 
 /** For queries on params: a key with a dot prints as it was sent, and `GROUP BY params.x` works. */
 const readerSettings = `<json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>
       <allow_suspicious_types_in_group_by>1</allow_suspicious_types_in_group_by>
       <allow_suspicious_types_in_order_by>1</allow_suspicious_types_in_order_by>`
 
-/** @param options.analystPassword when absent, there is no user `analyst` */
-export function usersConfig(options: { password: string; analystPassword?: string }) {
-  const { password, analystPassword } = options
+export interface Passwords {
+  password: string
+  workerPassword: string
+  /** Absent: there is no user `analyst`. */
+  analystPassword?: string | undefined
+}
+
+export function usersConfig({ password, workerPassword, analystPassword }: Passwords) {
   return `<clickhouse>
   <profiles>
     <default>
@@ -99,22 +142,37 @@ export function usersConfig(options: { password: string; analystPassword?: strin
       <quota>default</quota>
       <access_management>1</access_management>
     </intake>
-    ${analystPassword === undefined ? '' : analystUser(analystPassword)}
+    ${limitedUser({ name: 'worker', password: workerPassword, profile: 'default', grants: workerGrants })}
+    ${
+      analystPassword === undefined
+        ? ''
+        : limitedUser({
+            name: 'analyst',
+            password: analystPassword,
+            profile: 'analyst',
+            grants: analystGrants,
+          })
+    }
   </users>
   <quotas><default/></quotas>
 </clickhouse>
 `
 }
 
-function analystUser(password: string) {
-  const grants = analystViews.map((view) => `<query>GRANT SELECT ON intake.${view}</query>`)
-  return `<analyst>
-      ${passwordHash(password)}
+function limitedUser(user: {
+  name: string
+  password: string
+  profile: string
+  grants: readonly string[]
+}) {
+  const grants = user.grants.map((grant) => `<query>GRANT ${grant}</query>`)
+  return `<${user.name}>
+      ${passwordHash(user.password)}
       <networks><ip>127.0.0.1</ip></networks>
-      <profile>analyst</profile>
+      <profile>${user.profile}</profile>
       <quota>default</quota>
       <grants>${grants.join('')}</grants>
-    </analyst>`
+    </${user.name}>`
 }
 
 function passwordHash(password: string) {

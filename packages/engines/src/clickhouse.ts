@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +14,8 @@ const host = fileURLToPath(new URL('../hosts/clickhouse.mjs', import.meta.url))
 export interface ClickHouseOptions extends ServiceOptions {
   /** Password of the user `intake`, which has all rights. Default: a new random one. */
   password?: string
+  /** Password of the user `worker`, which may insert into the raw tables. Default: a new random one. */
+  workerPassword?: string
   /** Password of the user `analyst`, which may read the views. Default: a new random one. */
   analystPassword?: string
   /** Total memory limit of the server. */
@@ -20,8 +23,15 @@ export interface ClickHouseOptions extends ServiceOptions {
 }
 
 export interface ClickHouse extends Service {
+  /** The URL of the same server for the user `worker`. */
+  workerUrl: string
   /** The URL of the same server for the user `analyst`. */
   analystUrl: string
+  /**
+   * A link to the engine's page for queries, which logs in the user `analyst`: it contains a secret that
+   * depends on that user's password. Undefined when there is no user `analyst`.
+   */
+  playUrl: string | undefined
   /** Why the system cannot confine the process to its own files; then there is no user `analyst`. */
   unconfined: string | undefined
   /**
@@ -36,7 +46,8 @@ export interface ClickHouse extends Service {
  * a query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables survive.
  *
  * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
- * credentials only by basic authentication or `X-ClickHouse-User`. The function `file()` and some formats
+ * credentials only by basic authentication or `X-ClickHouse-User`,
+ * `/play` only by its link. The function `file()` and some formats
  * let every user read every file that the process can read. So the process is confined
  * (hosts/clickhouse.mjs): it can read only its data and its configuration, which contains only hashes of
  * the passwords. If the system cannot confine it, there is no user `analyst`. From Linux 6.7 on it also
@@ -44,6 +55,7 @@ export interface ClickHouse extends Service {
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
+  const { workerPassword = randomSecret() } = options
   const { memoryBytesMax = 2 * 1024 ** 3, readyMs = 60_000, signal } = options
   const dataDir = resolve(options.dataDir)
   const [port, obstacles] = await Promise.all([
@@ -54,8 +66,15 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   for (const name of ['data', 'config']) mkdirSync(join(dataDir, name), { recursive: true })
   const configFile = join(dataDir, 'config', 'config.xml')
   const usersFile = join(dataDir, 'config', 'users.xml')
-  const passwords = obstacles.files === undefined ? { password, analystPassword } : { password }
-  writeFileSync(configFile, serverConfig({ usersFile, memoryBytesMax }), { mode: 0o600 })
+  const hasAnalyst = obstacles.files === undefined
+  const passwords = {
+    password,
+    workerPassword,
+    analystPassword: hasAnalyst ? analystPassword : undefined,
+  }
+  const playPath = hasAnalyst ? playPathOf(analystPassword) : undefined
+  const config = serverConfig({ usersFile, memoryBytesMax, playPath })
+  writeFileSync(configFile, config, { mode: 0o600 })
   writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
 
   signal?.throwIfAborted()
@@ -79,10 +98,22 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const urlOf = (user: string, secret: string) => `http://${user}:${secret}@127.0.0.1:${port}`
   return {
     ...toService(child, { url: urlOf('intake', password), port }),
+    workerUrl: urlOf('worker', workerPassword),
     analystUrl: urlOf('analyst', analystPassword),
+    playUrl: playPath && playUrlOf(`http://127.0.0.1:${port}`, playPath),
     unconfined: obstacles.files,
     unconfinedNetwork: obstacles.network,
   }
+}
+
+/** A hash, because analysts can make the engine show its configuration. */
+function playPathOf(analystPassword: string) {
+  return `/play/${createHash('sha256').update(`play:${analystPassword}`).digest('hex')}`
+}
+
+/** The page sends its queries to the server in its parameter `url`. */
+function playUrlOf(origin: string, path: string) {
+  return `${origin}/play?url=${encodeURIComponent(`${origin}${path}`)}`
 }
 
 /** Why this system cannot confine the engine; a reason is absent when it can. */

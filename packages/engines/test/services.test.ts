@@ -3,11 +3,13 @@ import { createObjectStore } from '@intake/object-store'
 import { connectRedis } from '@intake/redis'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
+import { analystGrants, workerGrants } from '../src/clickhouse-grants.ts'
 import { startClickHouse, startRedis, startS3 } from '../src/index.ts'
 import { StartError } from '@intake/supervisor'
 import { inSessionsOf } from '@intake/test-kit/sessions'
@@ -117,12 +119,59 @@ t.test('ClickHouse', async (t) => {
 
   await t.test('refuses a missing user, a wrong password and the default user', async (t) => {
     const { host } = new URL(service.url)
-    for (const user of ['', 'default:@', 'intake:wrong@', 'analyst:@']) {
+    for (const user of ['', 'default:@', 'intake:wrong@', 'worker:@', 'analyst:@']) {
       const { status } = await ask(`http://${user}${host}`, 'SELECT 1')
       t.match(String(status), /^40[13]$/, user)
     }
     const named = await ask(`http://${host}`, 'SELECT 1', { 'x-clickhouse-user': 'default' })
     t.equal(named.status, 401)
+  })
+
+  await t.test('has a page for queries, whose link logs in the user analyst', async (t) => {
+    const page = new URL(service.playUrl ?? '')
+    const response = await fetch(page)
+    t.equal(response.status, 200)
+    t.match(response.headers.get('content-type'), /^text\/html/)
+    t.match(await response.text(), /<title>ClickHouse Query</)
+    t.equal((await fetch(`${page.origin}/?query`, { method: 'OPTIONS' })).status, 204)
+
+    // As the page sends it, with the path from its link.
+    const target = page.searchParams.get('url') ?? ''
+    const send = (url: string, headers: Record<string, string> = {}) =>
+      fetch(url, {
+        method: 'POST',
+        body: 'SELECT currentUser(), count() FROM intake.logs',
+        headers: { authorization: 'never', ...headers },
+      })
+    const parameters = '?add_http_cors_header=1&default_format=TSV&extremes=1'
+    for (const more of ['', '&user=default', '&user=intake&password=x', '&us%65r=default']) {
+      t.equal(
+        await (await send(`${target}${parameters}${more}`)).text(),
+        'analyst\t0\n\nanalyst\t0\nanalyst\t0\n',
+        more,
+      )
+    }
+    for (const user of ['default', 'intake', 'worker']) {
+      t.equal((await send(target, { 'x-clickhouse-user': user })).status, 403, user)
+    }
+  })
+
+  await t.test('lets nobody in beside that link', async (t) => {
+    const { origin } = new URL(service.url)
+    const { pathname } = new URL(new URL(service.playUrl ?? '').searchParams.get('url') ?? '')
+    const paths = ['/', '/play', '/play/', `${pathname.slice(0, -1)}`, `${pathname}/`, '/dashboard']
+    for (const path of paths) {
+      for (const user of ['', '?user=default', '?user=analyst', '?user=default&user=analyst']) {
+        const response = await fetch(`${origin}${path}${user}`, {
+          method: 'POST',
+          body: 'SELECT 1',
+          headers: { authorization: 'never' },
+        })
+        t.equal(response.status, 401, path + user)
+      }
+    }
+    const options = await fetch(`${origin}/?user=default&query=SELECT+1`, { method: 'OPTIONS' })
+    t.equal(await options.text(), '')
   })
 
   await t.test('keeps its data after SIGKILL', async (t) => {
@@ -141,6 +190,18 @@ t.test('ClickHouse', async (t) => {
       async () => (await inSessionsOf(pids)).length === 0,
     )
   })
+})
+
+t.test('the deployed ClickHouse grants workers and analysts the same', (t) => {
+  const file = new URL('../../../deploy/clickhouse/users.xml', import.meta.url)
+  const deployed = readFileSync(file, 'utf8')
+  for (const [user, grants] of Object.entries({ worker: workerGrants, analyst: analystGrants })) {
+    const [, block = ''] =
+      new RegExp(`<${user}>\\s*<password([^]*?)</${user}>`).exec(deployed) ?? []
+    const found = Array.from(block.matchAll(/<query>GRANT (.*)<\/query>/g), ([, grant]) => grant)
+    t.same(found, grants, user)
+  }
+  t.end()
 })
 
 t.test('S3 requires signatures and keeps its buckets over a restart', async (t) => {

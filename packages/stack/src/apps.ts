@@ -65,7 +65,7 @@ export function createApps(options: AppsOptions): Apps {
   const workers = ports.workerAdmin.map((port, index) =>
     app(index === 0 ? 'Worker' : `Worker ${index + 1}`, 'worker', port, {
       WORKER_ADMIN_PORT: String(port),
-      CLICKHOUSE_URL: services.clickhouse.url,
+      CLICKHOUSE_URL: services.clickhouse.workerUrl,
     }),
   )
   return { gateway, workers }

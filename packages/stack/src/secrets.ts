@@ -9,6 +9,7 @@ import { randomSecret } from '@intake/engines'
 export interface Secrets {
   redisPassword: string
   clickhousePassword: string
+  workerPassword: string
   analystPassword: string
   s3AccessKey: string
   s3SecretKey: string
@@ -28,6 +29,7 @@ function newSecrets(): Secrets {
   return {
     redisPassword: randomSecret(),
     clickhousePassword: randomSecret(),
+    workerPassword: randomSecret(),
     analystPassword: randomSecret(),
     s3AccessKey: 'intake',
     s3SecretKey: randomSecret(),

@@ -11,10 +11,18 @@ export interface Backend {
   process: SupervisedProcess | undefined
 }
 
+export interface ClickHouseBackend extends Backend {
+  /** The URL of the same server for workers. */
+  workerUrl: string
+  /** The URL of the same server for analysts. */
+  readerUrl: string
+  /** The link to the page for queries, if the stack runs the server and it has the user `analyst`. */
+  playUrl: string | undefined
+}
+
 export interface Services {
   redis: Backend
-  /** `readerUrl`: the URL of the same server for analysts. */
-  clickhouse: Backend & { readerUrl: string }
+  clickhouse: ClickHouseBackend
   s3: Backend
 }
 
@@ -62,17 +70,19 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     return { url: service.url, process }
   }
 
-  async function clickhouse() {
+  async function clickhouse(): Promise<ClickHouseBackend> {
     const { clickhouse: port } = ports
     if (port === undefined) {
       const backend = external(config.CLICKHOUSE_URL)
-      return { ...backend, readerUrl: backend.url }
+      const { url } = backend
+      return { ...backend, workerUrl: url, readerUrl: url, playUrl: undefined }
     }
-    const { clickhousePassword: password, analystPassword } = secrets
+    const { clickhousePassword: password, workerPassword, analystPassword } = secrets
+    const passwords = { password, workerPassword, analystPassword }
     const { service, process } = await run('ClickHouse', (signal) =>
-      startClickHouse({ ...place('clickhouse'), port, password, analystPassword, signal }),
+      startClickHouse({ ...place('clickhouse'), port, ...passwords, signal }),
     )
-    const { url, analystUrl, unconfined, unconfinedNetwork } = service
+    const { url, workerUrl, analystUrl, playUrl, unconfined, unconfinedNetwork } = service
     if (unconfined === undefined) {
       if (unconfinedNetwork !== undefined) {
         say(
@@ -80,12 +90,12 @@ export async function startServices(options: ServicesOptions): Promise<Services>
             `system cannot prevent it: ${unconfinedNetwork}.`,
         )
       }
-      return { url, readerUrl: analystUrl, process }
+      return { url, workerUrl, readerUrl: analystUrl, playUrl, process }
     }
     say(
       `ClickHouse has no user for analysts, because this system cannot confine it to its files: ${unconfined}.`,
     )
-    return { url, readerUrl: url, process }
+    return { url, workerUrl, readerUrl: url, playUrl, process }
   }
 
   async function s3(): Promise<Backend> {

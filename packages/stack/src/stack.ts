@@ -31,6 +31,8 @@ export interface RunningStack {
   endpoints: Endpoints
   /** The URL of ClickHouse for analysts. */
   readerUrl: string
+  /** The link to the page for queries, if there is one. */
+  playUrl: string | undefined
 }
 
 export interface Stack {
@@ -105,7 +107,8 @@ export function createStack({ config, env, say }: StackOptions): Stack {
       onError: (error) => say(`endpoints.json could not be written: ${messageOf(error)}`),
     })
     endpointsFile.write()
-    return { endpoints: describe(), readerUrl: services.clickhouse.readerUrl }
+    const { readerUrl, playUrl } = services.clickhouse
+    return { endpoints: describe(), readerUrl, playUrl }
   }
 
   async function stop() {

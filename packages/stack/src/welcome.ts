@@ -13,14 +13,14 @@ const firstQuery = [
 ].join(' ')
 
 /** The text shown at start: the URLs, the key, and one command per operation, ready to paste. */
-export function welcome({ endpoints, readerUrl }: RunningStack): string {
+export function welcome({ endpoints, readerUrl, playUrl }: RunningStack): string {
   const { gateway, gatewayAdmin, workerAdmin, apiKey, s3 } = endpoints
   return `
 Intake is ready. Press Ctrl-C to stop it.
 
   Gateway      ${gateway}
   Admin        ${gatewayAdmin} (gateway)  ${workerAdmin ?? 'none'} (worker): /healthz /readyz /metrics
-  ClickHouse   ${readerUrl}
+  ClickHouse   ${readerUrl}${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
   S3           ${withoutCredentials(s3)}
   API key      ${apiKey}
 

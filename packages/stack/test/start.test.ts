@@ -113,6 +113,21 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     })
   })
 
+  await t.test('the printed link opens the page for queries', async (t) => {
+    const [link] = /http:\S+\/play\?\S+/.exec(first.output()) ?? []
+    // There is no link where the system cannot confine ClickHouse, and so there is no user analyst.
+    const isConfined = !first.output().includes('has no user for analysts')
+    t.equal(link !== undefined, isConfined)
+    if (link === undefined) return
+    t.match(await (await fetch(link)).text(), /<title>ClickHouse Query</)
+    const target = new URL(link).searchParams.get('url') ?? ''
+    const response = await fetch(target, {
+      method: 'POST',
+      body: 'SELECT count() FROM intake.logs',
+    })
+    t.equal(await response.text(), '3\n')
+  })
+
   await t.test('a second start on the same data is refused in one sentence', async (t) => {
     const second = start(t, dataDir)
     t.strictSame(await second.exited, { code: 1, signal: null })

@@ -93,8 +93,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
   async function start(): Promise<Cluster> {
     mkdirSync(dataDir, { recursive: true })
-    const secrets = { password: 'faults', analystPassword: 'faults', secretKey: 'faults-secret' }
-    const common = { ...secrets, readyMs }
+    const passwords = { password: 'faults', workerPassword: 'faults', analystPassword: 'faults' }
+    const common = { ...passwords, secretKey: 'faults-secret', readyMs }
     const redisDir = options.redisDir ?? join(dataDir, 'redis')
     const redis = createManagedService({
       name: 'Redis',
@@ -150,6 +150,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       changed.port = String(port)
       return changed.href
     }
+    const asWorker = (url: string) => {
+      const changed = new URL(url)
+      changed.username = 'worker'
+      return changed.href
+    }
 
     const app = (name: string, folder: string, env: Record<string, string>, nodeArgs: string[]) => {
       const created = createAppProcess({
@@ -184,7 +189,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         {
           WORKER_ADMIN_PORT: '0',
           REDIS_URL: through(redis.url(), network.workerToRedis),
-          CLICKHOUSE_URL: through(clickhouse.url(), network.workerToClickHouse),
+          CLICKHOUSE_URL: through(asWorker(clickhouse.url()), network.workerToClickHouse),
           ...options.workerEnv,
         },
         options.workerArgs ?? [],
