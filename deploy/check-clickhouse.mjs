@@ -93,7 +93,8 @@ try {
     "mongodb('127.0.0.1:9', 'd', 't', 'u', 'p', 'x String')",
     "redis('127.0.0.1:9', 'k', 'k String, v String')",
   ]) {
-    for (const user of [analyst, worker, intake]) await refused(user, 497, `SELECT * FROM ${source}`)
+    for (const user of [analyst, worker, intake])
+      await refused(user, 497, `SELECT * FROM ${source}`)
   }
   // Not query_log: the server creates it only some seconds after its first query.
   await refused(analyst, 497, 'SELECT * FROM system.processes')

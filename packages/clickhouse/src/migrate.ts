@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ClickHouse } from './client.ts'
+import { definitions as current } from './definitions/index.ts'
+import { ClickHouseError } from './errors.ts'
 import { migrations as released } from './migrations/index.ts'
 import type { Migration } from './migrations/migration.ts'
 
@@ -7,6 +10,8 @@ export interface MigrateOptions {
   clickhouse: ClickHouse
   /** Default: the migrations of this release. */
   migrations?: readonly Migration[]
+  /** Default: the views, functions and comments of this release. */
+  definitions?: Migration
 }
 
 /**
@@ -36,15 +41,16 @@ const record = `INSERT INTO intake.schema_migrations (name, checksum)
 SELECT {name:String}, {checksum:String}`
 
 /**
- * Updates the schema to this release and returns the names of the applied migrations, in order. It is
+ * Updates the schema to this release and returns the names of the applied migrations, in order, and
+ * `definitions` if the views, functions or comments differ from those applied last. It is
  * harmless to run it again, concurrently, or after a crash in the middle. Rejects with a
  * `MigrationError`, before changing anything, when a migration differs from its applied form.
  */
 export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
-  const { clickhouse, migrations = released } = options
+  const { clickhouse, migrations = released, definitions = current } = options
   for (const statement of prepare) await clickhouse.command(statement)
   const rows = await clickhouse.query<{ name: string; checksum: string }>(
-    'SELECT DISTINCT name, checksum FROM intake.schema_migrations',
+    `SELECT name, argMax(checksum, applied_at) AS checksum FROM intake.schema_migrations GROUP BY name`,
   )
   const known = new Map(rows.map(({ name, checksum }) => [name, checksum]))
 
@@ -60,12 +66,29 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
     )
   }
 
+  const pending = migrations.filter(({ name }) => !known.has(name))
+  if (known.get(definitions.name) !== checksumOf(definitions)) pending.push(definitions)
   const applied: string[] = []
-  for (const migration of migrations) {
-    if (known.has(migration.name)) continue
-    for (const statement of migration.statements) await clickhouse.command(statement)
+  for (const migration of pending) {
+    for (const statement of migration.statements) await apply(clickhouse, statement)
     await clickhouse.command(record, { name: migration.name, checksum: checksumOf(migration) })
     applied.push(migration.name)
   }
   return { applied }
+}
+
+/** The codes for a table that another migrator alters (517) or replaces (57, 60, 218) at this moment. */
+const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 218, 517])
+const conflictPausesMs = [50, 100, 200, 400, 800, 1_600]
+
+async function apply(clickhouse: ClickHouse, statement: string): Promise<void> {
+  for (const pauseMs of conflictPausesMs) {
+    try {
+      return await clickhouse.command(statement)
+    } catch (error) {
+      if (!(error instanceof ClickHouseError && conflictCodes.has(error.code))) throw error
+      await pause(pauseMs)
+    }
+  }
+  return clickhouse.command(statement)
 }

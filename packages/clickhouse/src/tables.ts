@@ -8,6 +8,7 @@ const head = [
   'unique_user_id',
   'api_key_id',
   'request_id',
+  'country',
   'device',
   'device_extra',
   'client_timestamp',

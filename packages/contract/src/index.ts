@@ -1,7 +1,12 @@
 export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
 export { limits } from './limits.ts'
 export { kinds, type RecordKind } from './kinds.ts'
-export { documentedDeviceFields, timestampDeviceFields } from './schemas/device.ts'
+export {
+  deviceFields,
+  documentedDeviceFields,
+  timestampDeviceFields,
+  type DeviceField,
+} from './schemas/device.ts'
 export {
   FeedbackPayload,
   FeedbackForm,

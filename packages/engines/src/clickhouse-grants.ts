@@ -14,9 +14,20 @@ export const workerGrants: readonly string[] = [
   'SELECT (query_id, user, query) ON system.processes',
 ]
 
-/** Only views. The raw tables show deleted and duplicate rows. */
+/**
+ * Only views: the raw tables show deleted and duplicate rows. The lists in information_schema, which some
+ * tools read, show each user only what that user may read; so does system.parts, which they use.
+ */
 export const analystGrants: readonly string[] = [
   'SELECT ON intake.logs',
   'SELECT ON intake.feedback',
+  'SELECT ON intake.logs_flat',
+  'SELECT ON intake.feedback_flat',
+  'SELECT ON intake.devices',
+  'SELECT ON intake.sessions',
   'SELECT ON intake.dead_letters',
+  'SELECT ON information_schema.schemata',
+  'SELECT ON information_schema.tables',
+  'SELECT ON information_schema.columns',
+  'SELECT ON system.parts',
 ]

@@ -1,51 +1,66 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { datePattern, nullable, timestamp } from './fields.ts'
+import { datePattern, nullable, timestampOf } from './fields.ts'
 
-const text = () => Type.Optional(nullable<string>('string'))
-const integer = () => Type.Optional(nullable<number | bigint>('integer', { format: 'int64' }))
-
-const date = () =>
+const text = (description: string) => Type.Optional(nullable<string>('string', { description }))
+const number = (description: string) => Type.Optional(nullable<number>('number', { description }))
+const integer = (description: string) =>
+  Type.Optional(nullable<number | bigint>('integer', { format: 'int64', description }))
+const boolean = (description: string) =>
+  Type.Optional(nullable<boolean>('boolean', { description }))
+const time = (description: string) => Type.Optional(timestampOf(description))
+const date = (description: string) =>
   Type.Optional(
     nullable<string>('string', {
       format: 'date',
       pattern: datePattern,
-      description: 'YYYY-MM-DD, 1970 to 2199.',
+      description: `${description} YYYY-MM-DD, 1970 to 2199.`,
+    }),
+  )
+const texts = (description: string) =>
+  Type.Optional(
+    nullable<string[]>('array', {
+      items: { type: 'string' },
+      maxItems: limits.supportedAbis,
+      description,
     }),
   )
 
+/**
+ * The documented properties. Everything else follows from this list: validation, OpenAPI, the flat views
+ * and the comments of their columns. A new one also needs a migration that widens the column `device`
+ * (CONTRIBUTING.md).
+ */
 const documented = {
-  os: text(),
-  device_brand: text(),
-  device_model: text(),
-  android_version: text(),
-  battery_level: Type.Optional(nullable<number>('number')),
-  battery_state: text(),
-  build_board: text(),
-  build_bootloader: text(),
-  build_fingerprint: text(),
-  build_hardware: text(),
-  build_host: text(),
-  build_security_patch: date(),
-  build_tags: text(),
-  build_time: Type.Optional(timestamp),
-  build_type: text(),
-  build_user: text(),
-  build_version_codename: text(),
-  build_version_incremental: text(),
-  bundle_name: text(),
-  device: text(),
-  first_install_time: Type.Optional(timestamp),
-  is_emulator: Type.Optional(nullable<boolean>('boolean')),
-  last_update_time: Type.Optional(timestamp),
-  manufacturer: text(),
-  product: text(),
-  sdk_version: integer(),
-  supported_abis: Type.Optional(
-    nullable<string[]>('array', { items: { type: 'string' }, maxItems: limits.supportedAbis }),
-  ),
-  version_code: integer(),
-  version_name: text(),
+  os: text('Operating system.'),
+  device_brand: text('Brand of the device.'),
+  device_model: text('Model of the device.'),
+  android_version: text('Version of Android.'),
+  battery_level: number('Charge of the battery, in the unit that the client uses.'),
+  battery_state: text('State of the battery, such as charging.'),
+  build_board: text('Board of the Android build.'),
+  build_bootloader: text('Bootloader of the Android build.'),
+  build_fingerprint: text('Fingerprint of the Android build.'),
+  build_hardware: text('Hardware of the Android build.'),
+  build_host: text('Host that made the Android build.'),
+  build_security_patch: date('Level of security patches of the Android build.'),
+  build_tags: text('Tags of the Android build.'),
+  build_time: time('When the Android build was made.'),
+  build_type: text('Type of the Android build, such as user.'),
+  build_user: text('User who made the Android build.'),
+  build_version_codename: text('Codename of the Android version.'),
+  build_version_incremental: text('Incremental version of the Android build.'),
+  bundle_name: text('Name of the application.'),
+  device: text('Name of the device in the Android build.'),
+  first_install_time: time('When the application was first installed.'),
+  is_emulator: boolean('Whether the device is an emulator.'),
+  last_update_time: time('When the application was last updated.'),
+  manufacturer: text('Manufacturer of the device.'),
+  product: text('Product name in the Android build.'),
+  sdk_version: integer('API level of Android.'),
+  supported_abis: texts('Instruction sets that the device supports.'),
+  version_code: integer('Number of the application build.'),
+  version_name: text('Version of the application.'),
 }
 
 /** Properties of the device. All are optional, `null` means absent, unknown ones are kept. */
@@ -54,12 +69,41 @@ export const DeviceInformation = Type.Object(documented, {
   description: 'Properties of the device. Unknown properties are kept.',
 })
 
+export interface DeviceField {
+  name: string
+  kind: 'text' | 'number' | 'integer' | 'boolean' | 'time' | 'date' | 'texts'
+  description: string
+}
+
+/** By the format of the schema, or else by its type. */
+const kinds: Readonly<Record<string, DeviceField['kind']>> = {
+  string: 'text',
+  number: 'number',
+  int64: 'integer',
+  boolean: 'boolean',
+  'date-time': 'time',
+  date: 'date',
+  array: 'texts',
+}
+
+/** The properties that have a typed column. */
+export const deviceFields: readonly DeviceField[] = Object.entries(documented).map(
+  ([name, schema]) => {
+    const { type, format, description } = schema as unknown as {
+      type: [string, 'null']
+      format?: string
+      description: string
+    }
+    const kind = kinds[format ?? type[0]]
+    if (kind === undefined) throw new Error(`no kind for the device field ${name}`)
+    return { name, kind, description }
+  },
+)
+
 /** Names of the properties that have a typed column. */
 export const documentedDeviceFields: ReadonlySet<string> = new Set(Object.keys(documented))
 
 /** Names of the properties that contain a timestamp. */
-export const timestampDeviceFields = [
-  'build_time',
-  'first_install_time',
-  'last_update_time',
-] as const
+export const timestampDeviceFields: readonly string[] = deviceFields
+  .filter(({ kind }) => kind === 'time')
+  .map(({ name }) => name)

@@ -46,10 +46,15 @@ export const nullable = <T>(
   options: Record<string, unknown> = {},
 ): TUnsafe<T | null> => Type.Unsafe<T | null>({ type: [type, 'null'], ...options })
 
+const timestampForm =
+  'ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199; kept in UTC with milliseconds.'
+
 /** A timestamp as clients send it. */
-export const timestamp = nullable<string>('string', {
-  format: 'date-time',
-  pattern: timestampPattern,
-  description:
-    'ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199; kept in UTC with milliseconds.',
-})
+export const timestampOf = (description: string) =>
+  nullable<string>('string', {
+    format: 'date-time',
+    pattern: timestampPattern,
+    description: `${description} ${timestampForm}`.trim(),
+  })
+
+export const timestamp = timestampOf('')

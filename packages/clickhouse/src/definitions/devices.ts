@@ -1,0 +1,68 @@
+import { viewStatements } from './definition.ts'
+
+/**
+ * Both views compute from the records when they are read, so they are exact whatever was redelivered or
+ * deleted. A filter by application reaches the sorting key of the records; it is grouped by, so it is
+ * applied before.
+ */
+export const deviceStatements: readonly string[] = [
+  viewStatements({
+    name: 'devices',
+    comment:
+      'Devices that sent a record. Computed from all records of the application: filter by bundle_identifier.',
+    columns: {
+      bundle_identifier: 'The application.',
+      device_uuid: 'The device, as the client identifies it.',
+      unique_user_id: 'The user in its latest record, by time.',
+      device: 'Properties of the device in its latest record, by time.',
+      first_seen: 'Time of its first record, UTC.',
+      last_seen: 'Time of its latest record, UTC.',
+    },
+    select: `SELECT
+  bundle_identifier,
+  device_uuid,
+  argMax(unique_user_id, (time, id)) AS unique_user_id,
+  argMax(device, (time, id)) AS device,
+  min(time) AS first_seen,
+  max(time) AS last_seen
+FROM (
+  SELECT bundle_identifier, device_uuid, unique_user_id, device, time, id
+  FROM intake.logs_raw FINAL
+  UNION ALL
+  SELECT bundle_identifier, device_uuid, unique_user_id, device, time, id
+  FROM intake.feedback_raw FINAL
+)
+GROUP BY bundle_identifier, device_uuid`,
+  }),
+  viewStatements({
+    name: 'sessions',
+    comment:
+      'Log events of a device without a pause of more than 30 minutes. Computed from all log events of the application: filter by bundle_identifier.',
+    columns: {
+      bundle_identifier: 'The application.',
+      device_uuid: 'The device, as the client identifies it.',
+      started_at: 'Time of the first event, UTC.',
+      ended_at: 'Time of the last event, UTC.',
+      events: 'Number of events.',
+    },
+    select: `SELECT
+  bundle_identifier,
+  device_uuid,
+  session[1] AS started_at,
+  session[-1] AS ended_at,
+  length(session) AS events
+FROM (
+  SELECT
+    bundle_identifier,
+    device_uuid,
+    arraySort(groupArray(time)) AS times,
+    arraySplit(
+      (at, previous) -> at > previous + INTERVAL 30 MINUTE,
+      times,
+      arrayPushFront(arrayPopBack(times), times[1])) AS sessions
+  FROM intake.logs_raw FINAL
+  GROUP BY bundle_identifier, device_uuid
+)
+ARRAY JOIN sessions AS session`,
+  }),
+].flat()

@@ -1,0 +1,45 @@
+import { commentStatements } from './definition.ts'
+
+const deadLetter = {
+  table: 'The table that the row was meant for: logs or feedback.',
+  bundle_identifier: 'The application; empty if it cannot be read.',
+  time: 'Time of the record, UTC; 1970 if it cannot be read.',
+  id: 'Id of the record; derived from the bytes of the row if it cannot be read.',
+  device_uuid: 'The device; zeros if it cannot be read.',
+  failed_at: 'When ClickHouse rejected the row, UTC.',
+  error_code: 'Error code of ClickHouse.',
+  error: 'Message of ClickHouse. It quotes the row.',
+  row: 'The row as one line of JSON.',
+}
+
+export const otherTableStatements: readonly string[] = [
+  commentStatements({
+    name: 'dead_letters',
+    comment: 'Rows that ClickHouse rejected, until an operator replays or drops them.',
+    columns: deadLetter,
+  }),
+  commentStatements({
+    name: 'dead_letters_raw',
+    comment: 'Rows that ClickHouse rejected, with older versions. Query intake.dead_letters.',
+    columns: {
+      ...deadLetter,
+      ver: 'Of entries of the same row, the one with the highest ver is shown.',
+      is_deleted: '1: the row was replayed or dropped.',
+    },
+  }),
+  commentStatements({
+    name: 'installation',
+    comment:
+      'The mark that Redis and ClickHouse share, so that a Redis without its data is detected.',
+    columns: { id: 'The mark.', created_at: 'When it was made, UTC.' },
+  }),
+  commentStatements({
+    name: 'schema_migrations',
+    comment: 'The migrations and definitions that were applied.',
+    columns: {
+      name: 'Name of the migration.',
+      checksum: 'SHA-256 of its statements.',
+      applied_at: 'When it was applied, UTC.',
+    },
+  }),
+].flat()

@@ -1,0 +1,122 @@
+import type { DeviceField } from '@intake/contract'
+import { commentStatements, viewStatements, type ColumnComments } from './definition.ts'
+
+const head: ColumnComments = {
+  id: 'UUIDv7 of the record. The time inside it is the column time.',
+  time: 'When it happened, UTC: by the id or the clock of the device if that is believable, else when it arrived. Filter by it.',
+  received_at: 'When the gateway accepted it, UTC.',
+  client_timestamp:
+    'The timestamp that the client gave, UTC; NULL if none. It can be wrong by years.',
+  bundle_identifier:
+    'The application. Filter by it: the tables are sorted by application and time.',
+  device_uuid: 'The device, as the client identifies it.',
+  unique_user_id: 'The user, as the client identifies them.',
+  api_key_id: 'The API key that sent it: its id, not the key.',
+  request_id: 'The request that sent it. The response had it in the header x-request-id.',
+  country:
+    'Country of the request, two capital letters, from a header that the operator named; NULL if unknown.',
+}
+
+const device: ColumnComments = {
+  device:
+    'Documented properties of the device, such as device.os. A property that was not sent is NULL.',
+}
+const deviceExtra: ColumnComments = { device_extra: 'Other properties of the device, as JSON.' }
+
+const extra: ColumnComments = {
+  extra: 'Unknown fields of the submission as JSON, at their path, such as foo or log.foo.',
+}
+
+const event: ColumnComments = { event: 'Name of the event.' }
+const params: ColumnComments = {
+  params:
+    'Parameters of the event, as JSON. Read them with intake_number, intake_text or intake_bool.',
+}
+const plainParams: ColumnComments = { params: 'Parameters of the event, as JSON.' }
+
+const feedback: ColumnComments = {
+  feedback_id: 'The id that the client gave the feedback; NULL if none.',
+  email: 'E-mail address of the user; NULL if not given.',
+  text: 'The feedback.',
+}
+const attachments: ColumnComments = {
+  attachments:
+    'Pictures in the object store: key, content type, size in bytes and SHA-256 of each.',
+}
+
+const raw: ColumnComments = {
+  ver: 'Of rows with the same identity, the one with the highest ver is shown. It falls with the time of arrival.',
+  is_deleted: '1: a tombstone, which hides the rows with the same identity.',
+}
+
+/** `os` becomes `device_os`; `device_model` keeps its name. */
+const plainNameOf = (field: string) => (field.startsWith('device_') ? field : `device_${field}`)
+
+const names = (columns: ColumnComments) => Object.keys(columns).join(', ')
+const asText = (columns: ColumnComments) =>
+  Object.keys(columns)
+    .map((name) => `toJSONString(${name}) AS ${name}`)
+    .join(', ')
+
+const forTools = 'for tools that cannot read tuples and JSON: a plain column for each property'
+
+const logColumns = { ...head, ...device, ...deviceExtra, ...event, ...params, ...extra }
+const feedbackColumns = {
+  ...head,
+  ...device,
+  ...deviceExtra,
+  ...feedback,
+  ...attachments,
+  ...extra,
+}
+const logText = { ...deviceExtra, ...plainParams, ...extra }
+const feedbackText = { ...deviceExtra, ...attachments, ...extra }
+
+/** @param fields the documented properties of the device */
+export function recordStatements(fields: readonly DeviceField[]): string[] {
+  const plainDevice: ColumnComments = Object.fromEntries(
+    fields.map(({ name, description }) => [plainNameOf(name), description]),
+  )
+  const plainDeviceColumns = fields
+    .map(({ name }) => `device.${name} AS ${plainNameOf(name)}`)
+    .join(', ')
+  return [
+    viewStatements({
+      name: 'logs',
+      comment: 'Log events, each once.',
+      columns: logColumns,
+      select: `SELECT ${names(logColumns)} FROM intake.logs_raw FINAL`,
+    }),
+    viewStatements({
+      name: 'feedback',
+      comment: 'Feedback of users, each once.',
+      columns: feedbackColumns,
+      select: `SELECT ${names(feedbackColumns)} FROM intake.feedback_raw FINAL`,
+    }),
+    viewStatements({
+      name: 'logs_flat',
+      comment: `Log events ${forTools}.`,
+      columns: { ...head, ...plainDevice, ...event, ...logText },
+      select: `SELECT ${names(head)}, ${plainDeviceColumns}, ${names(event)}, ${asText(logText)}
+FROM intake.logs_raw FINAL`,
+    }),
+    viewStatements({
+      name: 'feedback_flat',
+      comment: `Feedback ${forTools}.`,
+      columns: { ...head, ...plainDevice, ...feedback, ...feedbackText },
+      select: `SELECT ${names(head)}, ${plainDeviceColumns}, ${names(feedback)}, ${asText(feedbackText)}
+FROM intake.feedback_raw FINAL`,
+    }),
+    commentStatements({
+      name: 'logs_raw',
+      comment:
+        'Log events as they were inserted, with repeats and deleted rows. Query intake.logs.',
+      columns: { ...logColumns, ...raw },
+    }),
+    commentStatements({
+      name: 'feedback_raw',
+      comment: 'Feedback as it was inserted, with repeats and deleted rows. Query intake.feedback.',
+      columns: { ...feedbackColumns, ...raw },
+    }),
+  ].flat()
+}
