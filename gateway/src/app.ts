@@ -23,6 +23,7 @@ import { feedbackRoute } from './routes/feedback.ts'
 import { logBatchRoute } from './routes/log-batch.ts'
 import type { LogRouteOptions } from './routes/log-route-options.ts'
 import { logRoute } from './routes/log.ts'
+import { createContextOf } from './routes/request-context.ts'
 import { createRefusals } from './edge/refusals.ts'
 import { createShares } from './fairness/shares.ts'
 import { createSweep, realClock, type SweepClock } from './edge/sweep.ts'
@@ -135,9 +136,14 @@ export async function buildApp(options: {
     const budget = (share: number) =>
       createByteBudget({ bytesMax: config.BYTES_IN_FLIGHT_MAX * share, requests })
     const turns = createTurns()
+    const contextOf = createContextOf({
+      now: () => admission.now(),
+      countryHeader: config.CLIENT_COUNTRY_HEADER,
+    })
     const logRoutes: LogRouteOptions = {
       logs,
       admission,
+      contextOf,
       idempotency,
       budget: budget(logShare),
       turns,
@@ -154,6 +160,7 @@ export async function buildApp(options: {
     await api.register(feedbackRoute, {
       feedback,
       admission,
+      contextOf,
       idempotency,
       budget: budget(1 - logShare),
       turns,

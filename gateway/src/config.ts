@@ -50,6 +50,14 @@ export const GatewayConfig = Type.Object({
   }),
   S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
   S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
+  CLIENT_COUNTRY_HEADER: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9-]+$',
+      description:
+        'Header with the country of the client as two letters, such as `cf-ipcountry`, kept as the column ' +
+        '`country`. Only a proxy that replaces what clients send in it may set it. Default: no country.',
+    }),
+  ),
   RATE_LIMIT_MAX: Type.Integer({
     minimum: 1,
     default: 600_000,

@@ -32,6 +32,8 @@ export interface RequestContext {
   requestId: string
   /** The gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
+  /** Two capital letters; absent: unknown. */
+  country?: string | undefined
 }
 
 /** The columns that all records of a request share, as the middle part of their rows. */
@@ -43,6 +45,7 @@ export function senderColumns(context: RequestContext, from: Sender): string {
     unique_user_id: from.unique_user_id,
     api_key_id: context.apiKeyId,
     request_id: context.requestId,
+    country: context.country,
     ...splitDevice(from.device),
   })
 }

@@ -23,6 +23,7 @@ import type { GatewayPorts } from '../ports.ts'
 import type { Turns } from '../fairness/turns.ts'
 import type { Upload } from '../form/upload.ts'
 import { errorResponses } from './error-responses.ts'
+import type { ContextOf } from './request-context.ts'
 import {
   invalidEmailErrors,
   takeInvalidEmail,
@@ -37,6 +38,7 @@ export async function feedbackRoute(
   options: {
     feedback: GroupCommit
     admission: Admission
+    contextOf: ContextOf
     idempotency: IdempotencyStore
     budget: ByteBudget
     turns: Turns
@@ -45,7 +47,7 @@ export async function feedbackRoute(
     attachmentBytesMax: number
   },
 ): Promise<void> {
-  const { admission, budget, turns, attachmentBytesMax } = options
+  const { admission, contextOf, budget, turns, attachmentBytesMax } = options
   const acceptFeedback = createAcceptFeedback(options)
   await app.register(contentEncoding, { accepted: [] })
   await app.register(multipart, multipartOptions(attachmentBytesMax))
@@ -92,7 +94,7 @@ export async function feedbackRoute(
       const id = await acceptFeedback({
         form: { payload, images, fields, omitted, invalidEmail },
         key: idempotencyKey(request),
-        context: { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: admission.now() },
+        context: contextOf(request),
         log: request.log,
       })
       reply.code(201)

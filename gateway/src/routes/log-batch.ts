@@ -44,7 +44,8 @@ export async function logBatchRoute(
     refusals: Refusals
   },
 ): Promise<void> {
-  const { logs, admission, idempotency, budget, turns, enqueueTimeoutMs, refusals } = options
+  const { logs, admission, contextOf, idempotency, budget, turns, enqueueTimeoutMs, refusals } =
+    options
   const { bodyBytesMax, jsonBytesMax, entryBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
 
@@ -80,7 +81,7 @@ export async function logBatchRoute(
       const batch = validateEnvelope(request.body)
       checkJson({ ...batch, logs: [] })
       authorizeBundle(apiKey, batch.bundle_identifier)
-      const context = { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: admission.now() }
+      const context = contextOf(request)
       const extra = createExtraPrinter(unknownFields(batch, knownFields), 'log')
       const sender = senderColumns(context, batch)
       // Every row repeats both, so a large device multiplies a small request. Limit them to what a large

@@ -3,11 +3,13 @@ import type { ByteBudget } from '../body/byte-budget.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { Turns } from '../fairness/turns.ts'
+import type { ContextOf } from './request-context.ts'
 
 /** Options that the log routes share. */
 export interface LogRouteOptions {
   logs: GroupCommit
   admission: Admission
+  contextOf: ContextOf
   idempotency: IdempotencyStore
   budget: ByteBudget
   turns: Turns

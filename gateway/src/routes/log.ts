@@ -19,7 +19,7 @@ export async function logRoute(
   app: FastifyInstance,
   options: LogRouteOptions & { bodyBytesMax: number },
 ): Promise<void> {
-  const { admission, budget, turns, bodyBytesMax } = options
+  const { admission, contextOf, budget, turns, bodyBytesMax } = options
   const acceptLog = createAcceptLog(options)
   await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax: limits.jsonNodes, turns })
 
@@ -47,7 +47,7 @@ export async function logRoute(
       const id = await acceptLog({
         body,
         key: idempotencyKey(request),
-        context: { apiKeyId: apiKey.id, requestId: request.id, receivedAtMs: admission.now() },
+        context: contextOf(request),
       })
       reply.code(201)
       return { message: 'Log successfully created', id }

@@ -51,7 +51,12 @@ const visits = [
   logRow({ ...at('09:59'), device_uuid: device(1), unique_user_id: 'late', device: { os: 'C' } }),
   logRow({ ...at('10:00'), device_uuid: device(2), bundle_identifier: 'com.example.other' }),
 ].map((row) => ({ ...row, event: 'visit' }))
-const opinion = feedbackRow({ ...at('08:00'), device_uuid: device(3), device: { os: 'D' } })
+const opinion = feedbackRow({
+  ...at('08:00'),
+  country: 'DE',
+  device_uuid: device(3),
+  device: { os: 'D' },
+})
 
 await owner.insertGzip({ table: 'logs', members: [member(numbers)], rows: numbers.length })
 await owner.insertGzip({ table: 'logs', members: [gzipSync(huge)], rows: 1 })
