@@ -28,7 +28,11 @@ t.test('two concurrent migrations create the schema once', async (t) => {
     'installation',
     'logs',
     'logs_raw',
+    'outcomes',
+    'outcomes_raw',
     'schema_migrations',
+    'watermark',
+    'watermark_raw',
   ])
 })
 
@@ -80,7 +84,11 @@ t.test(
       `SELECT name FROM system.tables WHERE database = 'intake' AND engine = 'View'
      AND create_table_query LIKE '%DEFINER = intake SQL SECURITY DEFINER%' ORDER BY name`,
     )
-    t.same(definers, [{ name: 'dead_letters' }, { name: 'feedback' }, { name: 'logs' }])
+    const views = ['dead_letters', 'feedback', 'logs', 'outcomes', 'watermark']
+    t.same(
+      definers,
+      views.map((name) => ({ name })),
+    )
     const analyst = createClickHouse({ url: server.analystUrl })
     t.teardown(() => analyst.close())
     t.same(await analyst.query('SELECT count() AS n FROM intake.logs'), [{ n: 0 }])
