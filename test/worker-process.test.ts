@@ -37,7 +37,7 @@ t.test('a worker with a small heap drains a backlog of large frames', async (t) 
   for (let n = 0; n < frames; n++) {
     const json = Buffer.from(`${JSON.stringify(row(n))}\n`)
     const gzip = gzipSync(json, { level: 1 })
-    const frame = { rows: 1, jsonBytes: json.length, gzip }
+    const frame = { rows: 1, jsonBytes: json.length, gzip, receivedAtMs: Date.now() }
     await producer.add(frame, performance.now() + 30_000)
   }
   await sink.close()

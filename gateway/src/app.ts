@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
-import { compileSchema, type RecordKind } from '@intake/contract'
+import { compileSchema, limits, type RecordKind } from '@intake/contract'
 import { healthRoutes, type Degradations, type Logger, type ReadinessCheck } from '@intake/runtime'
 import type { Admission } from './admission/admission.ts'
 import { createByteBudget } from './body/byte-budget.ts'
@@ -18,6 +18,7 @@ import { authenticate } from './admission/authenticate.ts'
 import { expectContinue } from './edge/expect-continue.ts'
 import { limitRate } from './admission/limit-rate.ts'
 import { answerFrameworkErrors, errorHandler } from './edge/error-handler.ts'
+import type { OutcomeCounts } from './outcomes/outcome-counts.ts'
 import type { GatewayPorts } from './ports.ts'
 import { feedbackRoute } from './routes/feedback.ts'
 import { logBatchRoute } from './routes/log-batch.ts'
@@ -37,6 +38,7 @@ export async function buildApp(options: {
   checks: Record<string, ReadinessCheck>
   degradations: Degradations
   metrics: GatewayMetrics
+  outcomes: Pick<OutcomeCounts, 'count'>
   log: Logger
   clock?: SweepClock
 }): Promise<FastifyInstance> {
@@ -47,12 +49,13 @@ export async function buildApp(options: {
     checks,
     degradations,
     metrics,
+    outcomes,
     log,
     clock = realClock,
   } = options
   checkConfig(config)
 
-  const refusals = createRefusals({ metrics, log })
+  const refusals = createRefusals({ metrics, outcomes, log })
   const connections = createConnections({
     max: config.CONNECTIONS_MAX,
     onEnd: metrics.connectionEnded,
@@ -106,6 +109,7 @@ export async function buildApp(options: {
     createGroupCommit({
       producer: ports.queues[kind],
       loopUtilization,
+      acceptanceMsMax: limits.acceptanceMs[kind],
       onStored: (rows) => metrics.accepted(kind, rows),
     })
   const logs = commit('logs')
@@ -142,6 +146,7 @@ export async function buildApp(options: {
     })
     const logRoutes: LogRouteOptions = {
       logs,
+      outcomes,
       admission,
       contextOf,
       idempotency,
@@ -159,6 +164,7 @@ export async function buildApp(options: {
     })
     await api.register(feedbackRoute, {
       feedback,
+      outcomes,
       admission,
       contextOf,
       idempotency,

@@ -131,6 +131,7 @@ export const GatewayConfig = Type.Object({
   }),
   ENQUEUE_TIMEOUT_MS: Type.Integer({
     minimum: 100,
+    maximum: limits.acceptanceMs.logs,
     default: 4_000,
     description:
       'Timeout for enqueueing a validated record, in milliseconds; also the timeout for reserving an ' +
@@ -178,6 +179,12 @@ export function checkConfig(config: GatewayConfig): void {
     problems.push(
       `RESPONSE_TIMEOUT_MS must be at least ${processingMs}: STORAGE_TIMEOUT_MS, ENQUEUE_TIMEOUT_MS, and ` +
         'the longer of the two again',
+    )
+  }
+  if (processingMs > limits.acceptanceMs.feedback) {
+    problems.push(
+      `STORAGE_TIMEOUT_MS, ENQUEUE_TIMEOUT_MS and the longer of the two again must be at most ` +
+        `${limits.acceptanceMs.feedback}: a feedback that takes longer is not acknowledged`,
     )
   }
   if (problems.length > 0) throw new ConfigError(`configuration: ${problems.join('; ')}`)

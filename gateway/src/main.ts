@@ -10,6 +10,8 @@ import { createIdempotencyStore } from './identity/idempotency-store.ts'
 import { createReservationLedger } from './identity/reservation-ledger.ts'
 import { defineReserve } from './identity/reserve-script.ts'
 import { createGatewayMetrics } from './metrics.ts'
+import { createOutcomeCounts } from './outcomes/outcome-counts.ts'
+import { startOutcomeReports } from './outcomes/outcome-reports.ts'
 
 await runProcess({
   name: 'gateway',
@@ -60,6 +62,7 @@ await runProcess({
     const sinks = {
       logs: createJobSink({ redis, kind: 'logs' }),
       feedback: createJobSink({ redis, kind: 'feedback' }),
+      outcomes: createJobSink({ redis, kind: 'outcomes' }),
     }
     const queues = {
       logs: createFrameProducer({ sink: sinks.logs }),
@@ -93,6 +96,13 @@ await runProcess({
       onError: warnWhileConnected('the reservations could not be read'),
     })
 
+    const outcomes = createOutcomeCounts()
+    const outcomeReports = startOutcomeReports({
+      counts: outcomes,
+      producer: createFrameProducer({ sink: sinks.outcomes }),
+      onError: warnWhileConnected('the counts of outcomes could not be sent; they are kept'),
+    })
+
     const degradations = () => ledger.full()
 
     const registry = createMetrics()
@@ -104,7 +114,16 @@ await runProcess({
       idempotency: createIdempotencyStore({ reserve: defineReserve(redis), ledger }),
     }
 
-    const app = await buildApp({ config, ports, admission, checks, degradations, metrics, log })
+    const app = await buildApp({
+      config,
+      ports,
+      admission,
+      checks,
+      degradations,
+      metrics,
+      outcomes,
+      log,
+    })
     await app.listen({ host: config.HOST, port: config.PORT })
     const admin = await startAdminServer({
       host: config.ADMIN_HOST,
@@ -118,10 +137,12 @@ await runProcess({
     return {
       async close() {
         await app.close()
+        // No outcome can follow.
+        await outcomeReports.close()
         apiKeys.close()
         redisPoll.close()
         ledger.close()
-        await Promise.all([sinks.logs.close(), sinks.feedback.close()])
+        await Promise.all(Object.values(sinks).map((sink) => sink.close()))
         redis.disconnect()
         attachments.close()
         await admin.close()

@@ -41,3 +41,11 @@ t.test('the response timeout covers the longest feedback request', async (t) => 
     t.throws(tooShort, { message: /RESPONSE_TIMEOUT_MS must be at least 21000/ })
   }
 })
+
+t.test('a feedback must be stored while it can be acknowledged', async (t) => {
+  const config = { ...defaults, RESPONSE_TIMEOUT_MS: 60_000, ENQUEUE_TIMEOUT_MS: 4_000 }
+  checkConfig({ ...config, STORAGE_TIMEOUT_MS: 13_000 })
+  const tooLong = () => checkConfig({ ...config, STORAGE_TIMEOUT_MS: 13_001 })
+  t.throws(tooLong, { message: /STORAGE_TIMEOUT_MS, .* at most 30000/ })
+  t.throws(() => load({ ENQUEUE_TIMEOUT_MS: '10001' }), ConfigError)
+})

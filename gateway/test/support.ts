@@ -11,6 +11,7 @@ import { createAdmission } from '../src/admission/admission.ts'
 import { buildApp } from '../src/app.ts'
 import { GatewayConfig } from '../src/config.ts'
 import { createGatewayMetrics } from '../src/metrics.ts'
+import { createOutcomeCounts, type OutcomeCounts } from '../src/outcomes/outcome-counts.ts'
 import type { SweepClock } from '../src/edge/sweep.ts'
 import { createMemoryAttachments } from './twins/attachments.ts'
 import { createMemoryIdempotencyStore } from './twins/idempotency-store.ts'
@@ -28,6 +29,7 @@ export interface TestGateway {
   /** Every row in every frame of a kind, parsed. */
   rows(kind: RecordKind): Record<string, unknown>[]
   release(): void
+  outcomes: OutcomeCounts
   /** In Prometheus format. */
   metrics(): Promise<string>
   /** Errors with which the next calls of a port fail. */
@@ -89,6 +91,7 @@ export async function startGateway(
     },
   })
   const registry = createMetrics()
+  const outcomes = createOutcomeCounts()
   const config = loadConfig(GatewayConfig, {
     REDIS_URL: 'redis://unused',
     S3_ENDPOINT: 'http://unused',
@@ -125,6 +128,7 @@ export async function startGateway(
     degradations: () => [],
     ...(options.clock && { clock: options.clock }),
     metrics: createGatewayMetrics(registry),
+    outcomes,
     log: createLogger({
       name: 'gateway',
       level: 'debug',
@@ -140,6 +144,7 @@ export async function startGateway(
     state,
     fail,
     release,
+    outcomes,
     metrics: () => registry.metrics(),
     rows: (kind) =>
       frames[kind].flatMap(({ gzip }) =>

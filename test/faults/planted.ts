@@ -155,6 +155,42 @@ export const plantedBugs: PlantedBug[] = [
     ],
     reason: 'each device has its dead letter',
   },
+  {
+    name: 'an accepted log counts twice',
+    scenario: 'F21',
+    edits: [
+      {
+        file: 'gateway/dist/accept/accept-log.js',
+        find: 'atMs: receivedAtMs, records: 1 }',
+        replace: 'atMs: receivedAtMs, records: 2 }',
+      },
+    ],
+    reason: 'counted as accepted, but not stored',
+  },
+  {
+    name: 'reports of outcomes are not cumulative',
+    scenario: 'F35a',
+    edits: [
+      {
+        file: 'gateway/dist/outcomes/outcome-counts.js',
+        find: 'counter.reported = Math.max(counter.reported, report.records);',
+        replace: 'counter.records -= report.records;',
+      },
+    ],
+    reason: 'stored, but not counted',
+  },
+  {
+    name: 'the watermark ignores what is in the queues',
+    scenario: 'F12',
+    edits: [
+      {
+        file: 'worker/dist/watermark.js',
+        find: 'Math.min(oldestMs[kind], nowMs - limits.acceptanceMs[kind])',
+        replace: 'nowMs',
+      },
+    ],
+    reason: 'stored after the watermark',
+  },
 ]
 
 /** Runs the scenario of a bug on a copy of the code with the bug. Passes if the scenario fails. */

@@ -21,6 +21,8 @@ export interface AppProcess {
   log: LogEntry[]
   /** Resolves when the process prints that it is up. */
   start(): Promise<void>
+  /** When it was killed, in milliseconds since 1970. */
+  killedAtMs: number[]
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
   /** SIGSTOP. */
@@ -58,6 +60,7 @@ export function createAppProcess(options: AppProcessOptions): AppProcess {
   const { name, env, logFile, up = /"(adminPort|up)":/, startMs = 120_000 } = options
   const [program, ...args] = [...leash, options.command ?? process.execPath, ...options.args]
   const log: LogEntry[] = []
+  const killedAtMs: number[] = []
   let lastLines: string[] = []
   let adminPort = 0
   let child: ReturnType<typeof launch> | undefined
@@ -107,7 +110,9 @@ export function createAppProcess(options: AppProcessOptions): AppProcess {
       await Promise.race([started.isUp, ended]).finally(() => clearTimeout(timer))
       ended.catch(() => undefined)
     },
+    killedAtMs,
     async kill() {
+      if (running()) killedAtMs.push(Date.now())
       signal('SIGKILL')
       await child?.exited
     },

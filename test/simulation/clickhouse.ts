@@ -2,6 +2,7 @@ import { kinds, type RecordKind } from '@intake/contract'
 import { cutIntoParts, type InsertPart } from './insert-parts.ts'
 import type { Row } from './row.ts'
 import { createTable, type Table } from './table.ts'
+import { createWatermark, type Watermark } from './watermark.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
 export interface Insert {
@@ -22,6 +23,7 @@ export interface ClickHouse extends Part {
   /** Makes the running inserts fail where they are. */
   failInserts(): void
   tables: Record<RecordKind, Table>
+  watermark: Watermark
 }
 
 interface Running {
@@ -64,6 +66,7 @@ export function createClickHouse(world: World): ClickHouse {
   return {
     process,
     tables,
+    watermark: createWatermark({ tables, coverage }),
     start: planMerge,
     crash() {
       for (const insert of running) if (isPartial(insert)) coverage['partial inserts']++

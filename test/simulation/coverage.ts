@@ -10,6 +10,7 @@ export const occasions = [
   'duplicate raw rows',
   'partial inserts',
   'zombie completions',
+  'records before a watermark',
 ] as const
 
 export type Occasion = (typeof occasions)[number]

@@ -25,6 +25,8 @@ export interface Design {
   beforeInsert: 'nothing' | 'skip if any row is there' | 'leave out rows that are there'
   /** Whether an insert that reports too few rows counts as failed. */
   checkWrittenRows: boolean
+  /** The frames whose records are not before the watermark. */
+  pending: 'all frames' | 'waiting frames'
 
   /** What the insert deduplication token is made of. */
   insertToken: 'none' | 'the jobs' | 'the first job'
@@ -55,6 +57,7 @@ export const rightDesign: Design = {
   complete: 'after the insert',
   beforeInsert: 'nothing',
   checkWrittenRows: true,
+  pending: 'all frames',
   insertToken: 'none',
   dedupLog: 'before the part',
   blocks: 'vary',

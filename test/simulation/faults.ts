@@ -11,8 +11,8 @@ export interface Faults {
 /** The longest exceeds the timeout of a request. */
 const downTicks = [10, 60, 250] as const
 const fullTicks = 60
-/** The longest far exceeds the life of a lock. */
-const frozenTicks = [20, 100, 350] as const
+/** The longest far exceeds the life of a lock, and the time in which a record must be stored. */
+const frozenTicks = [20, 100, 500] as const
 
 /**
  * The faults of one run. Each run has its own rate and its own selection of them, so that rare

@@ -9,6 +9,7 @@ import { createJobSink } from './ports/job-sink.ts'
 import { createReservationCommands } from './ports/reservation-redis.ts'
 import type { Redis } from './redis.ts'
 import { createClock } from './time.ts'
+import type { Watermark } from './watermark.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
 export interface Request {
@@ -35,7 +36,7 @@ export interface Gateway extends Part {
 
 const enqueueTimeoutMs = 4_000
 /** Of each gateway's wall clock, in either direction. */
-const skewMaxMs = 3_000
+export const skewMaxMs = 3_000
 
 interface Life {
   acceptLog: AcceptLog
@@ -48,11 +49,13 @@ export function createGateway(options: {
   name: string
   redis: Redis
   objects: ObjectStore
+  watermark: Pick<Watermark, 'acknowledge'>
 }): Gateway {
-  const { world, redis, objects } = options
+  const { world, redis, objects, watermark } = options
   const { code, design, random, scheduler, wallMs } = world
   const process = createProcess(options.name)
   const skewMs = random.below(2 * skewMaxMs) - skewMaxMs
+  const gatewayMs = () => wallMs() + skewMs
   let life = live()
 
   function live(): Life {
@@ -79,6 +82,8 @@ export function createGateway(options: {
           },
         },
         loopUtilization: () => 0,
+        acceptanceMsMax: code.contract.limits.acceptanceMs[kind],
+        wallMs: gatewayMs,
         onStored: () => {},
         clock,
       })
@@ -86,7 +91,7 @@ export function createGateway(options: {
     const idempotency: IdempotencyStore = design.reservation
       ? code.idempotencyStore.createIdempotencyStore({ reserve, ledger, clock })
       : { reserve: ({ id }) => Promise.resolve(id) }
-    const common = { idempotency, enqueueTimeoutMs, clock }
+    const common = { idempotency, outcomes: { count() {} }, enqueueTimeoutMs, clock }
     const store = createAttachments({ world, process, objects })
     return {
       acceptLog: code.acceptLog.createAcceptLog({ ...common, logs: commitOf('logs') }),
@@ -98,9 +103,18 @@ export function createGateway(options: {
     }
   }
 
-  function accept(request: Request): Promise<string> {
+  async function accept(request: Request): Promise<string> {
+    const receivedAtMs = gatewayMs()
+    const id = await enqueue(request, receivedAtMs)
+    const { kind, device } = request
+    const acknowledgedAtMs = wallMs()
+    watermark.acknowledge({ kind, device_uuid: device, id, receivedAtMs, acknowledgedAtMs })
+    return id
+  }
+
+  function enqueue(request: Request, receivedAtMs: number): Promise<string> {
     const { kind, device, content, clientId: id, key } = request
-    const context = { apiKeyId: 'key_1', requestId: '1', receivedAtMs: wallMs() + skewMs }
+    const context = { apiKeyId: 'key_1', requestId: '1', receivedAtMs }
     const sender = {
       bundle_identifier: 'app',
       device_uuid: device,

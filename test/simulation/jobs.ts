@@ -42,6 +42,7 @@ export interface Jobs {
   /** Active jobs without a lock return to the front, or are failed at `maxStalledCount`. */
   recoverStalled(): void
   count(state: Job['state']): number
+  ids(state: Job['state']): string[]
   copy(): Jobs
 }
 
@@ -57,6 +58,9 @@ export function createJobs(world: World, from: readonly Job[] = []): Jobs {
   const isLocked = (job: Job) => scheduler.now() < job.lockedUntil
   const holds = (job: Job | undefined, token: string) =>
     job !== undefined && job.state === 'active' && job.token === token && isLocked(job)
+
+  const idsIn = (state: Job['state']) =>
+    [...jobs.values()].filter((job) => job.state === state).map(({ id }) => id)
 
   function enqueue(job: Job, where: 'front' | 'back'): void {
     job.state = 'waiting'
@@ -144,7 +148,8 @@ export function createJobs(world: World, from: readonly Job[] = []): Jobs {
       }
     },
 
-    count: (state) => [...jobs.values()].filter((job) => job.state === state).length,
+    count: (state) => idsIn(state).length,
+    ids: idsIn,
 
     copy() {
       const inOrder = (job: Job) => (order.includes(job.id) ? order.indexOf(job.id) : -1)

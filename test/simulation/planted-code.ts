@@ -30,9 +30,8 @@ export const plantedCode: { name: string; edits: Edit[]; breaks: Rule }[] = [
     edits: [
       {
         file: 'gateway/dist/commit/group-commit.js',
-        find: 'await producer.add({ rows: frame.length, jsonBytes: ndjson.length, gzip }, deadline);',
-        replace:
-          'producer.add({ rows: frame.length, jsonBytes: ndjson.length, gzip }, deadline).catch(() => {});',
+        find: 'await producer.add(stored, deadline);',
+        replace: 'producer.add(stored, deadline).catch(() => {});',
       },
     ],
     breaks: 'lost',
@@ -91,6 +90,44 @@ export const plantedCode: { name: string; edits: Edit[]; breaks: Rule }[] = [
       },
     ],
     breaks: 'lost',
+  },
+  {
+    name: 'a record that is stored long after its arrival is acknowledged',
+    edits: [
+      {
+        file: 'gateway/dist/commit/group-commit.js',
+        find: 'if (row.receivedAtMs >= arrivedAfter)',
+        replace: 'if (true)',
+      },
+      {
+        file: 'gateway/dist/commit/group-commit.js',
+        find: 'deadline <= now || row.receivedAtMs < arrivedAfter',
+        replace: 'deadline <= now',
+      },
+    ],
+    breaks: 'early',
+  },
+  {
+    name: 'the watermark ignores records that are not in the queue yet',
+    edits: [
+      {
+        file: 'worker/dist/watermark.js',
+        find: 'nowMs - limits.acceptanceMs[kind]',
+        replace: 'nowMs',
+      },
+    ],
+    breaks: 'early',
+  },
+  {
+    name: 'the watermark ignores the skew of clocks',
+    edits: [
+      {
+        file: 'worker/dist/watermark.js',
+        find: ') - clockSkewMaxMs',
+        replace: ')',
+      },
+    ],
+    breaks: 'early',
   },
   {
     name: 'a carried frame is forgotten',

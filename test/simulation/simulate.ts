@@ -63,7 +63,7 @@ export async function simulate(options: {
   const clickhouse = createClickHouse(world)
   const objects = createObjectStore()
   const gateways = ['gateway-a', 'gateway-b'].map((name) =>
-    createGateway({ world, name, redis, objects }),
+    createGateway({ world, name, redis, objects, watermark: clickhouse.watermark }),
   )
   const workers = ['worker-a', 'worker-b'].map((name) =>
     createWorker({ world, name, redis, clickhouse }),
@@ -94,6 +94,7 @@ export async function simulate(options: {
     visible: kinds.flatMap((kind) => clickhouse.tables[kind].visible()),
     objects,
     jobs: kinds.map((kind) => redis.jobs(kind)),
+    early: clickhouse.watermark.early(),
   })
   for (const { rule, what } of violations) scheduler.note('verdict', `${rule}: ${what}`)
   return { violations, coverage, steps }

@@ -8,7 +8,7 @@ export interface Table {
   /** A background merge: collapses the rows that the engine collapses. */
   merge(partition: string): void
   partitions(): string[]
-  has(row: Row): boolean
+  has(row: Pick<Row, 'id' | 'device_uuid'>): boolean
   /** The rows that the view shows. */
   visible(): Row[]
 }
@@ -26,7 +26,8 @@ const sortingKeys: Record<Design['sortingKey'], (row: Row) => string> = {
 export function createTable({ design }: { design: Design }): Table {
   const partitions = new Map<string, Row[]>()
   const identities = new Set<string>()
-  const identityOf = ({ device_uuid: device, id }: Row) => `${device} ${id}`
+  const identityOf = ({ device_uuid: device, id }: Pick<Row, 'id' | 'device_uuid'>) =>
+    `${device} ${id}`
   const sortingKey = sortingKeys[design.sortingKey]
 
   function collapse(rows: readonly Row[]): Row[] {

@@ -33,14 +33,17 @@ function broken(end: {
   submissions?: Submission[]
   visible?: Row[]
   images?: string[]
+  early?: string[]
   jobs?: Partial<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>
 }): string[] {
   const { submissions = [submission(['created'])], visible = [row], images = [], jobs = {} } = end
+  const { early = [] } = end
   const violations = judge({
     submissions,
     visible,
     objects: { has: (key) => images.includes(key) },
     jobs: [{ count: (state) => jobs[state] ?? 0 }],
+    early,
   })
   return violations.map(({ rule }) => rule)
 }
@@ -59,6 +62,7 @@ t.test('each rule detects its violation', async (t) => {
   t.same(broken({ visible: [row, { ...row, id: otherId }] }), ['split'])
   t.same(broken({ submissions: [], visible: [row] }), ['phantom'])
   t.same(broken({ submissions: [submission(['refused', 'refused'])] }), ['refused but stored'])
+  t.same(broken({ early: [id] }), ['early'])
   t.same(broken({ jobs: { failed: 1 } }), ['job failed'])
   for (const state of ['waiting', 'active', 'delayed']) {
     t.same(broken({ jobs: { [state]: 1 } }), ['stuck'])

@@ -19,6 +19,8 @@ export type Rule =
   | 'altered'
   /** Visible without its image. */
   | 'image lost'
+  /** Acknowledged and not visible, although it arrived, or was acknowledged, before the watermark. */
+  | 'early'
   /** BullMQ failed a job. */
   | 'job failed'
   /** A job was still in the queue after the faults had stopped. */
@@ -35,6 +37,8 @@ export function judge(options: {
   visible: readonly Row[]
   objects: Pick<ObjectStore, 'has'>
   jobs: readonly Pick<Jobs, 'count'>[]
+  /** From `Watermark`. */
+  early: readonly string[]
 }): Violation[] {
   const { submissions, visible, objects } = options
   const violations: Violation[] = []
@@ -72,6 +76,7 @@ export function judge(options: {
     if (rows.length > 1) broken('duplicate', `${identity} is visible ${rows.length} times`)
     if (rows.some(({ id, time }) => time !== parseIdentity(id).time)) broken('altered', identity)
   }
+  for (const record of options.early) broken('early', record)
   const sent = new Set(submissions.map(({ content }) => content))
   for (const content of rowsOf.keys()) if (!sent.has(content)) broken('phantom', content)
   const count = (state: Job['state']) =>

@@ -1,11 +1,17 @@
 import type { RecordKind } from '@intake/contract'
 import type { Logger } from '@intake/runtime'
 import type { ClickHouse } from './clickhouse.ts'
+import type { JobSource } from '@intake/queue'
+import { skewMaxMs } from './gateway.ts'
 import { createJobSource } from './ports/job-source.ts'
+import { createReadPending } from './ports/pending-records.ts'
 import { createRowStore } from './ports/row-store.ts'
 import type { Redis } from './redis.ts'
 import { createClock } from './time.ts'
 import { createProcess, type Part, type World } from './world.ts'
+
+/** A queue of outcomes that nothing is added to. */
+const noJobs = { peek: () => new Promise(() => {}) } as unknown as JobSource
 
 /** A worker: the real code from Redis to the tables. */
 export function createWorker(options: {
@@ -15,7 +21,7 @@ export function createWorker(options: {
   clickhouse: ClickHouse
 }): Part {
   const { world, redis, clickhouse } = options
-  const { code, scheduler } = world
+  const { code, scheduler, wallMs } = world
   const process = createProcess(options.name)
   const note = (_: unknown, message: string) => scheduler.note(process.name, message)
 
@@ -24,7 +30,9 @@ export function createWorker(options: {
     start() {
       const sourceOf = (kind: RecordKind) => createJobSource({ world, process, redis, kind })
       code.worker.startWorker({
-        sources: { logs: sourceOf('logs'), feedback: sourceOf('feedback') },
+        sources: { logs: sourceOf('logs'), feedback: sourceOf('feedback'), outcomes: noJobs },
+        readPending: createReadPending({ world, process, redis }),
+        clockSkewMaxMs: skewMaxMs,
         store: createRowStore({ world, process, clickhouse }),
         metrics: {
           inserted() {},
@@ -38,6 +46,7 @@ export function createWorker(options: {
         log: { info: note, warn: note, error: note } as unknown as Logger,
         onError: (error) => note(undefined, error.message),
         clock: createClock({ world, process, isBackground: true }),
+        wallMs,
       })
     },
   }

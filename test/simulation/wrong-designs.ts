@@ -44,6 +44,10 @@ export const wrongDesigns: Record<string, WrongDesign> = {
     change: { checkWrittenRows: false },
     breaks: 'lost',
   },
+  'a watermark that ignores frames in progress': {
+    change: { pending: 'waiting frames' },
+    breaks: 'early',
+  },
   'skip the insert if any row is stored': {
     change: { beforeInsert: 'skip if any row is there' },
     breaks: 'lost',

@@ -1,17 +1,16 @@
-import type { RecordKind } from '@intake/contract'
-import type { Backlog } from '@intake/queue'
+import type { Backlog, QueueName } from '@intake/queue'
 import { Gauge, withTimeout, type Registry } from '@intake/runtime'
 
 export interface BacklogGauge {
   /** Sets how the backlog of a kind is read each time the metrics are read. */
-  watch(kind: RecordKind, read: () => Promise<Backlog>): void
+  watch(kind: QueueName, read: () => Promise<Backlog>): void
 }
 
 const timeoutMs = 2_000
 
 /** The metric `intake_queue_frames`. */
 export function createBacklogGauge(registry: Registry): BacklogGauge {
-  const reads = new Map<RecordKind, () => Promise<Backlog>>()
+  const reads = new Map<QueueName, () => Promise<Backlog>>()
   const queued = new Gauge({
     name: 'intake_queue_frames',
     help: 'Frames in the queue, for all workers together.',

@@ -1,9 +1,10 @@
 import { createClickHouse } from '@intake/clickhouse'
-import { createJobSource } from '@intake/queue'
+import { createJobSource, definePendingRecords } from '@intake/queue'
 import { connectRedis, createConnectionCheck, findWriteRefusal } from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess, startAdminServer } from '@intake/runtime'
 import { WorkerConfig } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
+import { watermarkIntervalMs } from './watermark.ts'
 import { startWorker } from './worker.ts'
 
 await runProcess({
@@ -24,13 +25,17 @@ await runProcess({
       requestTimeoutMs: config.INSERT_TIMEOUT_MS,
     })
     const metrics = createMetrics()
-    // Both queues use one Redis, so its errors are reported once.
+    // All queues use one Redis, so its errors are reported once.
     const onError = limitRepeats((err, omitted) => log.warn({ err, omitted }, 'queue error'))
     const worker = startWorker({
       sources: {
         logs: createJobSource({ redis, kind: 'logs', onError }),
         feedback: createJobSource({ redis, kind: 'feedback', onError }),
+        outcomes: createJobSource({ redis, kind: 'outcomes', onError }),
       },
+      // A turn that expires a little earlier than the next read leaves none out.
+      readPending: definePendingRecords({ redis, turnMs: 0.8 * watermarkIntervalMs }),
+      clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
       store: clickhouse,
       metrics: createWorkerMetrics(metrics),
       log,

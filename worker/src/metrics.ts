@@ -1,15 +1,15 @@
 import type { FailureKind } from '@intake/clickhouse'
-import type { RecordKind } from '@intake/contract'
+import type { QueueName } from '@intake/queue'
 import { Counter, type Registry } from '@intake/runtime'
 import { createBacklogGauge, type BacklogGauge } from './backlog-gauge.ts'
 
 export interface WorkerMetrics {
-  inserted(kind: RecordKind, rows: number): void
-  failed(kind: RecordKind, failure: FailureKind): void
-  deadLettered(kind: RecordKind): void
-  postponed(kind: RecordKind, frames: number): void
-  unreadable(kind: RecordKind): void
-  locksLost(kind: RecordKind, frames: number): void
+  inserted(kind: QueueName, rows: number): void
+  failed(kind: QueueName, failure: FailureKind): void
+  deadLettered(kind: QueueName): void
+  postponed(kind: QueueName, frames: number): void
+  unreadable(kind: QueueName): void
+  locksLost(kind: QueueName, frames: number): void
   watchBacklog: BacklogGauge['watch']
 }
 

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@intake/clickhouse'
-import type { RecordKind } from '@intake/contract'
+import type { QueueName } from '@intake/queue'
 import { pause, type Clock, type Logger } from '@intake/runtime'
 import type { WorkerMetrics } from './metrics.ts'
 
@@ -20,7 +20,7 @@ export interface ConsecutiveFailures {
  */
 export async function repeatInsert(
   options: {
-    kind: RecordKind
+    kind: QueueName
     rows: number
     metrics: WorkerMetrics
     log: Logger

@@ -1,6 +1,5 @@
 import { hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
-import type { RecordKind } from '@intake/contract'
-import type { ClaimedFrame, Frame } from '@intake/queue'
+import type { ClaimedFrame, Frame, QueueName } from '@intake/queue'
 import type { Clock, Logger } from '@intake/runtime'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
@@ -20,7 +19,7 @@ const unknownCodesMax = 8
 
 export interface StoreOptions {
   store: RowStore
-  kind: RecordKind
+  kind: QueueName
   metrics: WorkerMetrics
   log: Logger
   refusalRun: RefusalRun
@@ -113,10 +112,11 @@ async function settle(
   const isRefused = failure.kind === 'rejected'
   const isAtFault =
     isRefused || (hasUnknownCode(failure) && part.origin.attempts >= unknownCodesMax)
-  if (isAtFault && rows.length <= 1 && !refusalRun.isLong()) {
+  // A dead letter is a record. A count that is rejected is kept until it can be stored.
+  if (isAtFault && rows.length <= 1 && !refusalRun.isLong() && kind !== 'outcomes') {
     refusalRun.add()
     const [row = part.gzip.toString('base64')] = rows
-    return writeDeadLetter({ row, refusal: failure }, options)
+    return writeDeadLetter({ row, refusal: failure }, { ...options, kind })
   }
   const help = `docs/operations/${isRefused ? 'rows-refused' : 'frame-postponed'}.md`
   log.error({ err: failure, kind, help }, 'a frame cannot be stored now; it is postponed')

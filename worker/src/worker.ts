@@ -1,19 +1,34 @@
-import { kinds, type RecordKind } from '@intake/contract'
-import { createFrameConsumer, type BatchLimits, type JobSource } from '@intake/queue'
-import { systemClock, withTimeout, type Clock, type Logger, type Running } from '@intake/runtime'
+import {
+  createFrameConsumer,
+  queueNames,
+  type BatchLimits,
+  type JobSource,
+  type PendingRecords,
+  type QueueName,
+} from '@intake/queue'
+import {
+  limitRepeats,
+  systemClock,
+  withTimeout,
+  type Clock,
+  type Logger,
+  type Running,
+} from '@intake/runtime'
 import { drainQueue } from './drain-queue.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
 import { createRefusalRun } from './refusal-run.ts'
+import { startWatermark } from './watermark.ts'
 
 const mebibyte = 1024 * 1024
 
 /**
  * What a worker holds and inserts at once, per queue. deploy/README.md says how much memory this needs.
  */
-const batchLimits: Record<RecordKind, BatchLimits> = {
+const batchLimits: Record<QueueName, BatchLimits> = {
   logs: { framesMax: 256, gzipBytesMax: 32 * mebibyte, jsonBytesMax: 64 * mebibyte },
   feedback: { framesMax: 32, gzipBytesMax: 16 * mebibyte, jsonBytesMax: 32 * mebibyte },
+  outcomes: { framesMax: 64, gzipBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
 }
 /** Timeout for an insert in progress when the worker closes; then its frames are released. */
 const insertEndMs = 3_000
@@ -21,23 +36,28 @@ const insertEndMs = 3_000
 const closeTimeoutMs = 7_000
 
 /**
- * Moves frames from each queue into its table, one batch at a time per queue.
+ * Moves frames from each queue into its table, one batch at a time per queue, and stores how far it is.
  *
  * @param options.sources are closed with the worker
  * @param options.onError called for errors of the queues, which are retried
  */
 export function startWorker(options: {
-  sources: Record<RecordKind, JobSource>
+  sources: Record<QueueName, JobSource>
+  /** See `startWatermark`. */
+  readPending: () => Promise<PendingRecords | undefined>
+  clockSkewMaxMs: number
   store: RowStore
   metrics: WorkerMetrics
   log: Logger
   onError: (error: Error) => void
   clock?: Clock
+  /** The wall clock, in milliseconds since 1970. */
+  wallMs?: () => number
 }): Running {
-  const { store, metrics, log, onError, clock = systemClock } = options
+  const { store, metrics, log, onError, clock = systemClock, wallMs = () => Date.now() } = options
   const stop = new AbortController()
 
-  const start = (kind: RecordKind) => {
+  const start = (kind: QueueName) => {
     const source = options.sources[kind]
     const consumer = createFrameConsumer({
       source,
@@ -76,10 +96,23 @@ export function startWorker(options: {
       },
     }
   }
-  const queues = kinds.map(start)
+  const queues = (Object.keys(queueNames) as QueueName[]).map(start)
+  const watermark = startWatermark({
+    readPending: options.readPending,
+    store,
+    clockSkewMaxMs: options.clockSkewMaxMs,
+    onError: limitRepeats(
+      (err, omitted) => log.warn({ err, omitted }, 'the watermark could not be stored'),
+      () => clock.now(),
+    ),
+    signal: stop.signal,
+    clock,
+    wallMs,
+  })
 
   return {
     async close() {
+      watermark.close()
       const closed = Promise.all(queues.map((queue) => queue.close()))
       const timer = clock.setTimeout(() => stop.abort(), insertEndMs)
       try {

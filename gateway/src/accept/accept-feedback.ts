@@ -12,6 +12,7 @@ import { feedbackExtra, type InvalidEmail } from '../record/feedback-fields.ts'
 import { feedbackRow, senderColumns, type Extra, type RequestContext } from '../record/row.ts'
 import { commitWithImages } from '../commit/commit-with-images.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
+import type { OutcomeCounts } from '../outcomes/outcome-counts.ts'
 
 const knownFields = submissionFields('feedback')
 const noFields: ReadonlySet<string> = new Set()
@@ -37,26 +38,35 @@ export type AcceptFeedback = (request: {
 
 export function createAcceptFeedback(options: {
   feedback: GroupCommit
+  outcomes: Pick<OutcomeCounts, 'count'>
   idempotency: IdempotencyStore
   store: GatewayPorts['attachments']
   enqueueTimeoutMs: number
   clock?: Clock
 }): AcceptFeedback {
-  const { feedback: rows, idempotency, store, enqueueTimeoutMs, clock = systemClock } = options
+  const {
+    feedback: rows,
+    outcomes,
+    idempotency,
+    store,
+    enqueueTimeoutMs,
+    clock = systemClock,
+  } = options
 
   return async ({ form, key, context, log }) => {
     const { payload, images } = form
     const { feedback } = payload
+    const { apiKeyId, receivedAtMs } = context
     const clientId = clientIdKey(feedback.id)
     const identity = await assignIdentity({
       store: idempotency,
       scope: 'feedback',
-      apiKeyId: context.apiKeyId,
+      apiKeyId,
       sender: payload,
       clientId,
       key,
-      nowMs: context.receivedAtMs,
-      timeMs: context.receivedAtMs,
+      nowMs: receivedAtMs,
+      timeMs: receivedAtMs,
       fingerprint: () => fingerprintOf(feedbackContent(payload, images)),
       deadline: clock.now() + enqueueTimeoutMs,
     })
@@ -71,10 +81,11 @@ export function createAcceptFeedback(options: {
       requestId: context.requestId,
       commit: (attachments) =>
         rows.append(
-          feedbackRow(identity, sender, { feedback, attachments, extra }),
+          feedbackRow(identity, sender, { feedback, attachments, extra, receivedAtMs }),
           clock.now() + enqueueTimeoutMs,
         ),
     })
+    outcomes.count({ apiKeyId, kind: 'feedback', code: 'accepted', atMs: receivedAtMs, records: 1 })
     return identity.id
   }
 }

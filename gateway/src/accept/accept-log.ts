@@ -8,6 +8,7 @@ import { createExtraPrinter, submissionFields, unknownFields } from '../record/e
 import { readLog } from '../record/log-fields.ts'
 import { finishRow, logColumns, senderColumns, type RequestContext } from '../record/row.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
+import type { OutcomeCounts } from '../outcomes/outcome-counts.ts'
 
 const knownFields = submissionFields('log')
 
@@ -25,11 +26,12 @@ export type AcceptLog = (request: {
 
 export function createAcceptLog(options: {
   logs: GroupCommit
+  outcomes: Pick<OutcomeCounts, 'count'>
   idempotency: IdempotencyStore
   enqueueTimeoutMs: number
   clock?: Clock
 }): AcceptLog {
-  const { logs, idempotency, enqueueTimeoutMs, clock = systemClock } = options
+  const { logs, outcomes, idempotency, enqueueTimeoutMs, clock = systemClock } = options
 
   return async ({ body, key, context }) => {
     const { apiKeyId, receivedAtMs } = context
@@ -49,7 +51,8 @@ export function createAcceptLog(options: {
     })
     const extra = createExtraPrinter(unknownFields(body, knownFields), 'log').print(unknown)
     const columns = logColumns(senderColumns(context, body), log, extra)
-    await logs.append(finishRow(identity, columns), deadline)
+    await logs.append(finishRow({ identity, receivedAtMs, others: columns }), deadline)
+    outcomes.count({ apiKeyId, kind: 'logs', code: 'accepted', atMs: receivedAtMs, records: 1 })
     return identity.id
   }
 }

@@ -9,7 +9,8 @@ export interface GroupCommit {
    * Resolves when the row is on stable storage.
    *
    * @param deadline in milliseconds of `clock.now()`
-   * @throws {IntakeError} `queue_unavailable` (certainly not stored) or `outcome_unknown`
+   * @throws {IntakeError} `queue_unavailable` (certainly not stored) or `outcome_unknown`, also when the
+   * row was stored too long after its arrival
    */
   append(row: Row, deadline: number): Promise<void>
   /** Resolves when all appended rows have settled. */
@@ -64,15 +65,20 @@ const frameCharactersMax = 1024 * 1024
  * other partitions wait for the next frame.
  *
  * @param options.loopUtilization share of time in which this process is busy, 0 to 1
+ * @param options.acceptanceMsMax longest time from the arrival of a row to its storage; the watermark of
+ * the views is wrong if a row that took longer is acknowledged
  * @param options.onStored called with the number of rows of each stored frame
+ * @param options.wallMs the clock of `receivedAtMs`
  */
 export function createGroupCommit(options: {
   producer: Pick<FrameProducer, 'add'>
   loopUtilization: () => number
+  acceptanceMsMax: number
   onStored: (rows: number) => void
   clock?: Clock
+  wallMs?: () => number
 }): GroupCommit {
-  const { producer, clock = systemClock } = options
+  const { producer, acceptanceMsMax, clock = systemClock, wallMs = () => Date.now() } = options
   let waiting: Waiting[] = []
   let scheduled = false
   /** In milliseconds of `clock.now()`. */
@@ -141,9 +147,12 @@ export function createGroupCommit(options: {
   /** Rejects rows whose deadline has passed; they are certainly not stored. */
   function rejectExpired(): void {
     const now = clock.now()
-    const expired = waiting.filter(({ deadline }) => deadline <= now)
+    const arrivedAfter = wallMs() - acceptanceMsMax
+    const isExpired = ({ row, deadline }: Waiting) =>
+      deadline <= now || row.receivedAtMs < arrivedAfter
+    const expired = waiting.filter(isExpired)
     if (expired.length === 0) return
-    waiting = waiting.filter(({ deadline }) => deadline > now)
+    waiting = waiting.filter((one) => !isExpired(one))
     const error = new IntakeError('queue_unavailable', 'The queue did not take the record in time.')
     for (const { reject } of expired) reject(error)
   }
@@ -156,8 +165,14 @@ export function createGroupCommit(options: {
       // thread pool.
       const gzip = gzipSync(ndjson, compression)
       const deadline = Math.max(...frame.map((one) => one.deadline))
-      await producer.add({ rows: frame.length, jsonBytes: ndjson.length, gzip }, deadline)
-      for (const { resolve } of frame) resolve()
+      const receivedAtMs = Math.min(...frame.map(({ row }) => row.receivedAtMs))
+      const stored = { rows: frame.length, jsonBytes: ndjson.length, gzip, receivedAtMs }
+      await producer.add(stored, deadline)
+      const arrivedAfter = wallMs() - acceptanceMsMax
+      for (const { row, resolve, reject } of frame) {
+        if (row.receivedAtMs >= arrivedAfter) resolve()
+        else reject(new IntakeError('outcome_unknown', 'The queue took the record too late.'))
+      }
       options.onStored(frame.length)
     } catch (cause) {
       const error =

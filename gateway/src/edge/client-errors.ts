@@ -34,7 +34,7 @@ export function answerClientErrors(refusals: Refusals) {
 /** Writes a problem to a connection that the HTTP server has given up, and closes it. */
 export function refuseSocket(socket: Socket, error: IntakeError, refusals: Refusals): void {
   const requestId = randomUUID()
-  refusals.note({ error, requestId, apiKeyId: undefined })
+  refusals.note({ error, requestId, apiKeyId: undefined, kind: '', records: 1 })
   const body = JSON.stringify(problem(error, requestId))
   socket.end(
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +

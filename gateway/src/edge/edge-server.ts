@@ -9,6 +9,7 @@ import { createFairDispatch } from '../fairness/fair-dispatch.ts'
 import { ignoreFollowing, isResponseDue } from './exchange.ts'
 import { lingering } from './linger.ts'
 import { awaitContinue } from './expect-continue.ts'
+import { kindOfPath } from '../outcomes/kind-of-path.ts'
 import { problem, problemType } from './problem.ts'
 import type { Refusals } from './refusals.ts'
 import { headerFieldsMax, headProblem } from './request-head.ts'
@@ -52,7 +53,8 @@ export function createEdgeServer(options: {
 
   function refuse(request: IncomingMessage, response: ServerResponse, error: IntakeError): void {
     const requestId = randomUUID()
-    refusals.note({ error, requestId, apiKeyId: undefined })
+    const kind = kindOfPath(request.url)
+    refusals.note({ error, requestId, apiKeyId: undefined, kind, records: 1 })
     const body = JSON.stringify(problem(error, requestId))
     ignoreFollowing(request)
     response.writeHead(error.status, {

@@ -6,8 +6,16 @@ import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
 import { ignoreFollowing } from './exchange.ts'
 import { asIntakeError, isGone } from './framework-errors.ts'
 import { lingering, unwantedBytesMax } from './linger.ts'
+import { kindOfPath } from '../outcomes/kind-of-path.ts'
 import { problem, problemType } from './problem.ts'
 import type { Refusals } from './refusals.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** How many records are refused if the request is; 1 as long as that is not known. */
+    records: number
+  }
+}
 
 /** Seconds after which a client may retry; for other codes one second. */
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
@@ -28,6 +36,7 @@ export const errorHandler = fp(
       ;(request.bodyLease as { release: () => void } | undefined)?.release()
       return sendProblem(error, request, reply)
     }
+    app.decorateRequest('records', 1)
     app.setErrorHandler((error: FastifyError, request, reply) => {
       // For some methods the framework requires a content type even though no route uses the method.
       const isUnrouted = error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
@@ -52,7 +61,8 @@ export function answerFrameworkErrors(refusals: Refusals) {
 
 function noteRefusal(refusals: Refusals, error: IntakeError, request: FastifyRequest): void {
   const apiKey = request.apiKey as ApiKey | undefined
-  refusals.note({ error, requestId: request.id, apiKeyId: apiKey?.id })
+  const { id: requestId, records } = request
+  refusals.note({ error, requestId, apiKeyId: apiKey?.id, kind: kindOfPath(request.url), records })
 }
 
 function sendProblem(

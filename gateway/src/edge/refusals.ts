@@ -1,10 +1,21 @@
-import { errorCatalogue, type ErrorCode, type IntakeError } from '@intake/contract'
+import { errorCatalogue, type ErrorCode, type IntakeError, type RecordKind } from '@intake/contract'
 import type { Logger } from '@intake/runtime'
 import type { GatewayMetrics } from '../metrics.ts'
+import type { OutcomeCounts } from '../outcomes/outcome-counts.ts'
 
 export interface Refusals {
-  /** @param refusal.apiKeyId undefined before authentication */
-  note(refusal: { error: IntakeError; requestId: string; apiKeyId: string | undefined }): void
+  /**
+   * @param refusal.apiKeyId undefined before authentication
+   * @param refusal.kind of the records; empty: neither kind
+   * @param refusal.records how many records are refused with the request
+   */
+  note(refusal: {
+    error: IntakeError
+    requestId: string
+    apiKeyId: string | undefined
+    kind: RecordKind | ''
+    records: number
+  }): void
   /** @param rejection.errors of the rejected entries of one batch */
   noteEntries(rejection: { errors: IntakeError[]; requestId: string; apiKeyId: string }): void
   /** Logs everything that has not been logged yet. */
@@ -28,12 +39,16 @@ const intervalMs = 1_000
 const linesMax = 1_000
 
 /**
- * Counts every refused request and every rejected batch entry, and logs one line per code, API key and
+ * Counts every refused request, every rejected batch entry and their records, and logs one line per code, API key and
  * second, with the id of one of the requests. When Redis is down every request is refused, and logging
  * each would cost more than the refusal.
  */
-export function createRefusals(options: { metrics: GatewayMetrics; log: Logger }): Refusals {
-  const { metrics, log } = options
+export function createRefusals(options: {
+  metrics: GatewayMetrics
+  outcomes: Pick<OutcomeCounts, 'count'>
+  log: Logger
+}): Refusals {
+  const { metrics, outcomes, log } = options
   const requests = new Map<string, RefusedRequests>()
   const entries = new Map<string, RejectedEntries>()
   let timer: NodeJS.Timeout | undefined
@@ -48,15 +63,22 @@ export function createRefusals(options: { metrics: GatewayMetrics; log: Logger }
   }
 
   return {
-    note({ error, requestId, apiKeyId = 'none' }) {
-      metrics.refused(error.code)
-      lineOf(requests, error.code, { error, apiKeyId, requestId, count: 0 }).count++
+    note({ error, requestId, apiKeyId, kind, records }) {
+      const { code } = error
+      metrics.refused(code)
+      outcomes.count({ apiKeyId: apiKeyId ?? '', kind, code, atMs: Date.now(), records })
+      const fresh = { error, apiKeyId: apiKeyId ?? 'none', requestId, count: 0 }
+      lineOf(requests, code, fresh).count++
       timer ??= setTimeout(flush, intervalMs)
     },
 
     noteEntries({ errors, requestId, apiKeyId }) {
       if (errors.length === 0) return
-      for (const { code } of errors) metrics.entryRejected(code)
+      const atMs = Date.now()
+      for (const { code } of errors) {
+        metrics.entryRejected(code)
+        outcomes.count({ apiKeyId, kind: 'logs', code, atMs, records: 1 })
+      }
       const names = [...new Set(errors.map(({ code }) => code))].toSorted().join()
       const line = lineOf(entries, names, { apiKeyId, requestId, count: 0, codes: {} })
       line.count++

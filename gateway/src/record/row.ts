@@ -16,6 +16,8 @@ export interface Row {
   partition: string
   /** The row as one line of JSONEachRow. */
   json: string
+  /** The gateway's clock, in milliseconds since 1970. */
+  receivedAtMs: number
 }
 
 export interface StoredAttachment {
@@ -77,9 +79,10 @@ export function feedbackRow(
     feedback: FeedbackPayload['feedback']
     attachments: StoredAttachment[]
     extra: Extra
+    receivedAtMs: number
   },
 ): Row {
-  const { feedback, attachments, extra } = record
+  const { feedback, attachments, extra, receivedAtMs } = record
   const { email, id, text } = feedback
   const printed = columns({
     feedback_id: id ?? null,
@@ -88,20 +91,27 @@ export function feedbackRow(
     attachments,
     extra,
   })
-  return finishRow(identity, `${sender},${printed}`)
+  return finishRow({ identity, receivedAtMs, others: `${sender},${printed}` })
 }
 
-/** @param others all columns except those of the identity */
-export function finishRow({ id, time }: Identity, others: string): Row {
+/** @param row.others all columns except those of the identity */
+export function finishRow(row: { identity: Identity; receivedAtMs: number; others: string }): Row {
+  const { receivedAtMs, others } = row
+  const { id, time } = row.identity
   return {
     id,
     partition: time.slice(0, 7),
     json: `{"id":"${id}","time":"${time}",${others}}`,
+    receivedAtMs,
   }
 }
 
 /** The bytes that `finishRow` adds. */
-export const identityBytes = finishRow(createIdentity(0), '').json.length
+export const identityBytes = finishRow({
+  identity: createIdentity(0),
+  receivedAtMs: 0,
+  others: '',
+}).json.length
 
 /** The columns of a row without the enclosing braces. */
 function columns(values: object): string {

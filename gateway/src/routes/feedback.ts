@@ -19,6 +19,7 @@ import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from './authorize-bundle.ts'
 import { contentEncoding } from '../body/content-encoding.ts'
+import type { OutcomeCounts } from '../outcomes/outcome-counts.ts'
 import type { GatewayPorts } from '../ports.ts'
 import type { Turns } from '../fairness/turns.ts'
 import type { Upload } from '../form/upload.ts'
@@ -37,6 +38,7 @@ export async function feedbackRoute(
   app: FastifyInstance,
   options: {
     feedback: GroupCommit
+    outcomes: Pick<OutcomeCounts, 'count'>
     admission: Admission
     contextOf: ContextOf
     idempotency: IdempotencyStore

@@ -44,8 +44,8 @@ export async function logBatchRoute(
     refusals: Refusals
   },
 ): Promise<void> {
-  const { logs, admission, contextOf, idempotency, budget, turns, enqueueTimeoutMs, refusals } =
-    options
+  const { logs, outcomes, admission, contextOf, idempotency, budget, turns } = options
+  const { enqueueTimeoutMs, refusals } = options
   const { bodyBytesMax, jsonBytesMax, entryBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
 
@@ -79,6 +79,7 @@ export async function logBatchRoute(
     whileLeased(async (request, reply) => {
       const { apiKey } = request
       const batch = validateEnvelope(request.body)
+      request.records = batch.logs.length
       checkJson({ ...batch, logs: [] })
       authorizeBundle(apiKey, batch.bundle_identifier)
       const context = contextOf(request)
@@ -108,39 +109,53 @@ export async function logBatchRoute(
         takeTurn,
         deadline,
       })
-      const { rows, outcomes } = await takeTurn(() => finishRows(entries, identities))
+      const { receivedAtMs } = context
+      const finish = () => finishRows({ entries, identities, receivedAtMs })
+      const { rows, results } = await takeTurn(finish)
       await appendAll(logs, rows, deadline)
 
-      const rejected = outcomes.filter((outcome) => outcome instanceof IntakeError)
+      const rejected = results.filter((result) => result instanceof IntakeError)
+      const accepted = results.length - rejected.length
+      if (accepted > 0) {
+        outcomes.count({
+          apiKeyId: apiKey.id,
+          kind: 'logs',
+          code: 'accepted',
+          atMs: receivedAtMs,
+          records: accepted,
+        })
+      }
       refusals.noteEntries({ errors: rejected, requestId: request.id, apiKeyId: apiKey.id })
       reply.code(207)
       return {
         message: 'Logs processed',
-        accepted: outcomes.length - rejected.length,
+        accepted,
         rejected: rejected.length,
-        results: entryResults(outcomes),
+        results: entryResults(results),
       }
     }),
   )
 }
 
 /** The rows to store, and the result of each entry. */
-function finishRows(
-  entries: Outcome<Entry>[],
-  identities: Outcome<Identity | Repeat>[],
-): { rows: Row[]; outcomes: Outcome<Row>[] } {
+function finishRows(batch: {
+  entries: Outcome<Entry>[]
+  identities: Outcome<Identity | Repeat>[]
+  receivedAtMs: number
+}): { rows: Row[]; results: Outcome<Row>[] } {
+  const { entries, identities, receivedAtMs } = batch
   const rows: Row[] = []
-  const outcomes: Outcome<Row>[] = []
+  const results: Outcome<Row>[] = []
   for (const [index, entry] of entries.entries()) {
     const identity = identities[index]!
-    if (entry instanceof IntakeError) outcomes.push(entry)
-    else if (identity instanceof IntakeError) outcomes.push(identity)
-    else if ('of' in identity) outcomes.push(outcomes[identity.of]!)
+    if (entry instanceof IntakeError) results.push(entry)
+    else if (identity instanceof IntakeError) results.push(identity)
+    else if ('of' in identity) results.push(results[identity.of]!)
     else {
-      const row = finishRow(identity, entry.columns)
+      const row = finishRow({ identity, receivedAtMs, others: entry.columns })
       rows.push(row)
-      outcomes.push(row)
+      results.push(row)
     }
   }
-  return { rows, outcomes }
+  return { rows, results }
 }

@@ -10,6 +10,7 @@ const row = (n: number, partition = '2026-11', size = 0): Row => ({
   id: String(n),
   partition,
   json: JSON.stringify({ n, text: 'x'.repeat(size) }),
+  receivedAtMs: 0,
 })
 
 const soon = 60_000
@@ -35,6 +36,8 @@ function build(loopUtilization: () => number = () => 0) {
         }),
     },
     loopUtilization,
+    acceptanceMsMax: 50_000,
+    wallMs: clock.now,
     onStored: (rows) => (stored += rows),
     clock,
   })
@@ -184,4 +187,25 @@ t.test('frames start further apart while the event loop is busy', async (t) => {
   }
   t.same(await pauseAfterFrame(0.8), [4])
   t.same(await pauseAfterFrame(0.81), [8])
+})
+
+t.test('a row that is stored too long after its arrival is not acknowledged', async (t) => {
+  const { clock, commit, sent, stored } = build()
+  const old = commit.append(row(1), 2 * soon)
+  await clock.advance(1)
+  const young = commit.append({ ...row(2), receivedAtMs: 40_000 }, 2 * soon)
+  const [first] = await sent(2)
+  await clock.advance(50_000)
+  for (const { confirm } of await sent(2)) confirm()
+  t.ok(first)
+  await t.rejects(old, { code: 'outcome_unknown' })
+  await young
+  t.equal(stored(), 2)
+})
+
+t.test('a row that waits too long after its arrival is certainly not stored', async (t) => {
+  const { clock, commit, frames } = build()
+  await clock.advance(50_001)
+  await t.rejects(commit.append(row(1), 2 * soon), { code: 'queue_unavailable' })
+  t.equal(frames.length, 0)
 })

@@ -2,6 +2,7 @@ import t from 'tap'
 import { IntakeError, type ErrorCode } from '@intake/contract'
 import { createLogger, createMetrics } from '@intake/runtime'
 import { createGatewayMetrics } from '../../src/metrics.ts'
+import { createOutcomeCounts } from '../../src/outcomes/outcome-counts.ts'
 import { createRefusals } from '../../src/edge/refusals.ts'
 
 function setUp() {
@@ -9,8 +10,10 @@ function setUp() {
   let onLine = () => {}
   const written = () => new Promise<void>((resolve) => (onLine = resolve))
   const registry = createMetrics()
+  const outcomes = createOutcomeCounts()
   const refusals = createRefusals({
     metrics: createGatewayMetrics(registry),
+    outcomes,
     log: createLogger({
       name: 'gateway',
       level: 'info',
@@ -23,8 +26,14 @@ function setUp() {
     }),
   })
   const note = (code: ErrorCode, requestId: string, apiKeyId?: string) =>
-    refusals.note({ error: new IntakeError(code, 'Detail.'), requestId, apiKeyId })
-  return { refusals, lines, registry, note, written }
+    refusals.note({
+      error: new IntakeError(code, 'Detail.'),
+      requestId,
+      apiKeyId,
+      kind: 'logs',
+      records: 2,
+    })
+  return { refusals, lines, registry, outcomes, note, written }
 }
 
 t.test('one line per code and API key, with a count and one request id', async (t) => {
@@ -43,6 +52,24 @@ t.test('one line per code and API key, with a count and one request id', async (
   ])
   t.match(await registry.metrics(), 'intake_requests_refused_total{code="unauthorized"} 2')
 })
+
+t.test(
+  'the records of refused requests and rejected entries are counted by key and code',
+  async (t) => {
+    const { refusals, outcomes, note } = setUp()
+    note('unauthorized', 'r1')
+    note('busy', 'r2', 'a')
+    note('busy', 'r3', 'a')
+    const errors = [new IntakeError('duplicate_id', 'Detail.')]
+    refusals.noteEntries({ errors, requestId: 'r4', apiKeyId: 'a' })
+    refusals.close()
+    t.match(outcomes.unreported(), [
+      { apiKeyId: '', kind: 'logs', code: 'unauthorized', records: 2 },
+      { apiKeyId: 'a', kind: 'logs', code: 'busy', records: 4 },
+      { apiKeyId: 'a', kind: 'logs', code: 'duplicate_id', records: 1 },
+    ])
+  },
+)
 
 t.test('a line is written after a pause, and the next refusal starts a new one', async (t) => {
   const { lines, note, written } = setUp()

@@ -37,9 +37,14 @@ export const rawTables = {
       'is_deleted',
     ],
   },
+  outcomes: {
+    name: 'intake.outcomes_raw',
+    columns: ['minute', 'api_key_id', 'kind', 'code', 'run', 'records'],
+  },
+  watermark: { name: 'intake.watermark_raw', columns: ['kind', 'visible_until'] },
 } as const
 
 export type RawTable = keyof typeof rawTables
 
 /** The tables for records. */
-export type RecordTable = Exclude<RawTable, 'dead_letters'>
+export type RecordTable = Extract<RawTable, 'logs' | 'feedback'>

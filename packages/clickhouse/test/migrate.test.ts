@@ -33,8 +33,12 @@ t.test('two concurrent migrations create the schema once', async (t) => {
     'logs',
     'logs_flat',
     'logs_raw',
+    'outcomes',
+    'outcomes_raw',
     'schema_migrations',
     'sessions',
+    'watermark',
+    'watermark_raw',
   ])
 })
 
@@ -122,11 +126,10 @@ t.test(
       `SELECT name FROM system.tables WHERE database = 'intake' AND engine = 'View'
      AND create_table_query LIKE '%DEFINER = intake SQL SECURITY DEFINER%' ORDER BY name`,
     )
+    const views = ['dead_letters', 'devices', 'feedback', 'feedback_flat', 'logs', 'logs_flat']
     t.same(
       definers,
-      ['dead_letters', 'devices', 'feedback', 'feedback_flat', 'logs', 'logs_flat', 'sessions'].map(
-        (name) => ({ name }),
-      ),
+      [...views, 'outcomes', 'sessions', 'watermark'].map((name) => ({ name })),
     )
     const analyst = createClickHouse({ url: server.analystUrl })
     t.teardown(() => analyst.close())

@@ -1,5 +1,6 @@
 export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
 export { limits } from './limits.ts'
+export type { OutcomeCode } from './outcomes.ts'
 export { kinds, type RecordKind } from './kinds.ts'
 export {
   deviceFields,

@@ -23,6 +23,11 @@ export const limits = {
   supportedAbis: 64,
   /** The times that the tables accept, both bounds excluded: the constraint of migration 0001. */
   recordTimeMs: { after: Date.UTC(2020, 0), before: Date.UTC(2200, 0) },
+  /**
+   * Longest time from the arrival of a record to its confirmation by Redis, in milliseconds; after it a
+   * record is not acknowledged. The watermark of the views relies on it.
+   */
+  acceptanceMs: { logs: 10_000, feedback: 30_000 },
   /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */
   eventAgeMs: 30 * 24 * 60 * 60 * 1000,
   eventAheadMs: 10 * 60 * 1000,

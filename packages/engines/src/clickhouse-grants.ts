@@ -11,6 +11,8 @@ export const workerGrants: readonly string[] = [
   'INSERT ON intake.logs_raw',
   'INSERT ON intake.feedback_raw',
   'INSERT ON intake.dead_letters_raw',
+  'INSERT ON intake.outcomes_raw',
+  'INSERT ON intake.watermark_raw',
   'SELECT (query_id, user, query) ON system.processes',
 ]
 
@@ -26,6 +28,8 @@ export const analystGrants: readonly string[] = [
   'SELECT ON intake.devices',
   'SELECT ON intake.sessions',
   'SELECT ON intake.dead_letters',
+  'SELECT ON intake.outcomes',
+  'SELECT ON intake.watermark',
   'SELECT ON information_schema.schemata',
   'SELECT ON information_schema.tables',
   'SELECT ON information_schema.columns',

@@ -9,6 +9,7 @@ export {
   type JobSource,
   type Waiting,
 } from './job-source.ts'
-export { queueNames, queuePrefix } from './names.ts'
-export { createFrameProducer, type FrameProducer } from './producer.ts'
+export { queueNames, queuePrefix, type QueueName } from './names.ts'
+export { definePendingRecords, type PendingRecords } from './pending-records.ts'
+export { createFrameProducer, type FrameProducer, type NewFrame } from './producer.ts'
 export { queueError } from './queue-error.ts'

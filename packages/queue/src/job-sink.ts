@@ -1,7 +1,6 @@
 import { Queue } from 'bullmq'
-import type { RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
-import { queueNames, queuePrefix } from './names.ts'
+import { queueNames, queuePrefix, type QueueName } from './names.ts'
 
 /** One queue that jobs are added to. */
 export interface JobSink {
@@ -16,7 +15,7 @@ export interface JobSink {
 }
 
 /** A queue in Redis. The connection belongs to the caller. */
-export function createJobSink(options: { redis: Redis; kind: RecordKind }): JobSink {
+export function createJobSink(options: { redis: Redis; kind: QueueName }): JobSink {
   const { redis, kind } = options
   let opening: Promise<Queue> | undefined
   // Opens the queue early, so that the first job need not wait for it. `ready` reports a failure.

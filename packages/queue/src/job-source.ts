@@ -1,7 +1,6 @@
 import { Job, Worker } from 'bullmq'
-import type { RecordKind } from '@intake/contract'
 import type { Redis } from '@intake/redis'
-import { queueNames, queuePrefix } from './names.ts'
+import { queueNames, queuePrefix, type QueueName } from './names.ts'
 
 /** A claimed job: no other consumer gets it while its lock is renewed. */
 export interface ClaimedJob {
@@ -58,7 +57,7 @@ const stalledIntervalMs = 7_500
  */
 export function createJobSource(options: {
   redis: Redis
-  kind: RecordKind
+  kind: QueueName
   onError: (error: Error) => void
 }): JobSource {
   const { redis, kind, onError } = options

@@ -1,6 +1,6 @@
-import type { RecordKind } from '@intake/contract'
-
 /** The hash tag of every queue key, so that one Redis Cluster slot holds them all. */
 export const queuePrefix = '{intake}'
 
-export const queueNames: Record<RecordKind, string> = { logs: 'logs', feedback: 'feedback' }
+/** A queue for each kind of record, and one for the counts of outcomes. */
+export const queueNames = { logs: 'logs', feedback: 'feedback', outcomes: 'outcomes' } as const
+export type QueueName = keyof typeof queueNames

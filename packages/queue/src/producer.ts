@@ -6,6 +6,12 @@ import { createFrame, type Frame } from './frame.ts'
 import type { JobSink } from './job-sink.ts'
 import { queueError } from './queue-error.ts'
 
+/** A frame that is not in the queue yet. */
+export interface NewFrame extends Frame {
+  /** When its oldest record arrived: the gateway's clock, in milliseconds since 1970. */
+  receivedAtMs: number
+}
+
 export interface FrameProducer {
   /**
    * Resolves when Redis has confirmed the frame; with `appendfsync always` it is then on disk. An
@@ -15,7 +21,7 @@ export interface FrameProducer {
    * @throws {IntakeError} `queue_unavailable` or `queue_full`: certainly not stored; `outcome_unknown`:
    * sent, but no response
    */
-  add(frame: Frame, deadline: number): Promise<void>
+  add(frame: NewFrame, deadline: number): Promise<void>
 }
 
 /** @param options.sink belongs to the caller, who closes it after the last frame has settled */
@@ -25,7 +31,7 @@ export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): 
   return {
     async add(frame, deadline) {
       const data = createFrame(frame)
-      const id = randomUUID()
+      const id = createJobId(frame.receivedAtMs)
       let isMaybeStored = false
       const attempt = async (state: Attempt) => {
         await sink.ready()
@@ -48,4 +54,10 @@ export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): 
       }
     },
   }
+}
+
+/** A UUIDv7 with this time, so that the ids in a queue tell the age of what it holds. */
+function createJobId(timeMs: number): string {
+  const digits = Math.max(0, timeMs).toString(16).padStart(12, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-7${randomUUID().slice(15)}`
 }

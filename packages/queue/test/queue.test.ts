@@ -19,12 +19,14 @@ import {
   queuePrefix,
   type BatchLimits,
   type Frame,
+  type NewFrame,
 } from '../src/index.ts'
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => redisServer.stop())
 
-const frame = (text: string): Frame => ({
+const frame = (text: string): NewFrame => ({
+  receivedAtMs: Date.now(),
   rows: 1,
   jsonBytes: text.length,
   gzip: gzipSync(text),

@@ -2,7 +2,7 @@ import type { Redis } from './connect.ts'
 import { execAll } from './exec-all.ts'
 
 /** Written once when an installation is set up. If it is missing, Redis has lost its data. */
-const installationKey = '{intake}:installation'
+export const installationKey = '{intake}:installation'
 
 export async function readInstallation(redis: Redis): Promise<string | null> {
   return redis.get(installationKey)

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Cluster } from './cluster.ts'
+import { checkOutcomes } from './check-outcomes.ts'
+import { checkWatermark } from './check-watermark.ts'
 import type { Event } from './history.ts'
 import { backlogOf, redeliveriesOf } from './observe.ts'
 import type { Payload } from './payload.ts'
@@ -44,7 +46,10 @@ export interface CheckOptions {
 export const answerDeadlinesMs = { logs: 6_000, feedback: 20_500 }
 const drainedLooks = 3
 
-/** Compares the responses with what analysts see, after the queues have drained. */
+/**
+ * Compares the responses with what analysts see, after the queues have drained, the counts of outcomes with what
+ * is stored, and the watermarks with when it was stored. Ends the gateways.
+ */
 export async function check(options: CheckOptions): Promise<Verdict> {
   const { cluster, payload, keptFrames = 0 } = options
   const violations = createViolations()
@@ -84,6 +89,9 @@ export async function check(options: CheckOptions): Promise<Verdict> {
     }
   }
   await checkAttachments(cluster, visible, violations)
+  await checkOutcomes(cluster, violations)
+  const acknowledged = new Set([...records.values()].flatMap((one) => [...one.acknowledged]))
+  await checkWatermark(cluster, { acknowledged, violations })
   checkResponses(options, violations)
   const { failed } = await backlogOf(cluster.keys)
   if (failed > 0) violations.add('failed jobs', String(failed))

@@ -65,7 +65,7 @@ const readyMs = 300_000
 const apiKey = 'faults-key-0123456789abcdef'
 const s3Settings = { bucket: 'intake', region: 'us-east-1' }
 /** Without merges, each raw row that was ever inserted can be counted. */
-const noMerges = ['logs_raw', 'feedback_raw'].map(
+const noMerges = ['logs_raw', 'feedback_raw', 'watermark_raw'].map(
   (table) =>
     `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
 )

@@ -24,8 +24,9 @@ export interface HttpFake {
   close(): Promise<void>
 }
 
+/** An insert of records. */
 export const isInsert = ({ url = '' }: IncomingMessage) =>
-  decodeURIComponent(url).includes('INSERT')
+  /INSERT INTO intake\.(logs|feedback)_raw/.test(decodeURIComponent(url))
 
 /**
  * A proxy for ClickHouse or S3 that responds as a failing server would.

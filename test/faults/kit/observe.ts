@@ -33,6 +33,17 @@ export async function backlogOf(keys: Redis): Promise<Backlog> {
   return total
 }
 
+/** The frames with counts of outcomes that are not stored yet. */
+export async function outcomeFramesLeft(keys: Redis): Promise<number> {
+  const key = (part: string) => `${queuePrefix}:${queueNames.outcomes}:${part}`
+  const lengths = await Promise.all([
+    keys.llen(key('wait')),
+    keys.llen(key('active')),
+    keys.zcard(key('delayed')),
+  ])
+  return lengths.reduce((sum, length) => sum + length, 0)
+}
+
 /** The number of redeliveries, as far back as BullMQ's event stream goes. */
 export async function redeliveriesOf(keys: Redis): Promise<number> {
   let again = 0

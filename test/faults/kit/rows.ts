@@ -49,6 +49,7 @@ export async function enqueueRows(options: {
   frames: { seq: number; id: string; json: string }[][]
 }): Promise<void> {
   const { cluster, history, frames } = options
+  const receivedAtMs = Date.now()
   const sink = createJobSink({ redis: cluster.keys, kind: 'logs' })
   const producer = createFrameProducer({ sink })
   try {
@@ -58,7 +59,7 @@ export async function enqueueRows(options: {
       }
       const ndjson = Buffer.from(rows.map(({ json }) => `${json}\n`).join(''))
       const frame = { rows: rows.length, jsonBytes: ndjson.length, gzip: gzipSync(ndjson) }
-      await producer.add(frame, performance.now() + 10_000)
+      await producer.add({ ...frame, receivedAtMs }, performance.now() + 10_000)
       for (const { seq, id } of rows) {
         await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })
       }

@@ -6,7 +6,11 @@ import type { Scenario, Stage } from '../scenario.ts'
 
 /** Resolves when a worker has claimed frames and its insert is held. */
 export const hasTaken = ({ cluster }: Stage) =>
-  until('an insert is held', () => cluster.network.workerToClickHouse.requestsHeld() > 0)
+  until('an insert is held', async () => {
+    const { workerToClickHouse } = cluster.network
+    // The watermark is inserted too.
+    return workerToClickHouse.requestsHeld() > 0 && (await framesInHand(cluster.keys)).length > 0
+  })
 
 /** The worker killed before and after every durable step of a frame. */
 export const workerScenarios: Scenario[] = [

@@ -60,6 +60,7 @@ export function createRowStore(options: {
 
   return {
     async insertGzip({ table: name, members }) {
+      if (name === 'watermark') return storeWatermark(members)
       const table = name as RecordKind
       if (members.length > 1) coverage['inserts of several frames']++
       const text = gunzipSync(Buffer.concat(members)).toString()
@@ -76,6 +77,19 @@ export function createRowStore(options: {
         throw fail('too few rows', 'split')
       }
     },
+  }
+
+  async function storeWatermark(members: readonly Buffer[]): Promise<void> {
+    const lines = gunzipSync(Buffer.concat(members)).toString().split('\n').filter(Boolean)
+    const rows = lines.map(
+      (line) => JSON.parse(line) as { kind: RecordKind; visible_until: string },
+    )
+    await call<void>('store the watermark', (answer) => {
+      for (const { kind, visible_until: until } of rows) {
+        clickhouse.watermark.store(kind, Date.parse(until))
+      }
+      answer()
+    })
   }
 
   function insertToken(members: readonly Buffer[]): string | undefined {

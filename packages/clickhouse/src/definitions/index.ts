@@ -2,6 +2,7 @@ import { deviceFields, type DeviceField } from '@intake/contract'
 import type { Migration } from '../migrations/migration.ts'
 import { deviceStatements } from './devices.ts'
 import { functionStatements } from './functions.ts'
+import { outcomeStatements } from './outcomes.ts'
 import { otherTableStatements } from './other-tables.ts'
 import { recordStatements } from './records.ts'
 
@@ -15,6 +16,7 @@ export const createDefinitions = (fields: readonly DeviceField[]): Migration => 
     ...functionStatements,
     ...recordStatements(fields),
     ...deviceStatements,
+    ...outcomeStatements,
     ...otherTableStatements,
   ],
 })

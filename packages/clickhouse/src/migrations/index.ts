@@ -3,6 +3,7 @@ import { logsAndFeedback } from './0001-logs-and-feedback.ts'
 import { deadLetters } from './0002-dead-letters.ts'
 import { installation } from './0003-installation.ts'
 import { country } from './0005-country.ts'
+import { outcomesAndWatermark } from './0006-outcomes-and-watermark.ts'
 
 /** In the order of application. A released migration never changes: add another one. */
 export const migrations: readonly Migration[] = [
@@ -10,4 +11,5 @@ export const migrations: readonly Migration[] = [
   deadLetters,
   installation,
   country,
+  outcomesAndWatermark,
 ]

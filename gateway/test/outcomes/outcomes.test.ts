@@ -1,0 +1,63 @@
+import t from 'tap'
+import { IntakeError } from '@intake/contract'
+import { batch, send } from '../batches.ts'
+import { payload, send as sendForm } from '../forms.ts'
+import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
+
+/** What has been counted, as `key kind code: records`. */
+const counted = ({ outcomes }: TestGateway) =>
+  outcomes
+    .unreported()
+    .map(({ apiKeyId, kind, code, records }) => `${apiKeyId} ${kind} ${code}: ${records}`)
+
+const sendLog = ({ app }: TestGateway, body: object = logBody(), more: object = {}) =>
+  app.inject({ method: 'POST', url: '/api/log', headers: { ...headers, ...more }, payload: body })
+
+t.test('an accepted log counts in the minute of its received_at', async (t) => {
+  const gateway = await startGateway(t)
+  await sendLog(gateway)
+  const [row] = gateway.rows('logs')
+  const [report] = gateway.outcomes.unreported()
+  const receivedAtMs = Date.parse(row!['received_at'] as string)
+  t.same(counted(gateway), ['key_1 logs accepted: 1'])
+  t.equal(report!.minuteMs, receivedAtMs - (receivedAtMs % 60_000))
+})
+
+t.test('each entry of a batch counts by its result, a repeat in the batch too', async (t) => {
+  const gateway = await startGateway(t)
+  const id = '0b000000-0000-4000-8000-000000000001'
+  const logs = [{ event: 'a', id }, { event: 'a', id }, { event: 'b' }, { event: 1 }]
+  const response = await send(gateway, batch(logs))
+  t.match(response.json(), { accepted: 3, rejected: 1 })
+  t.same(counted(gateway), ['key_1 logs accepted: 3', 'key_1 logs invalid_request: 1'])
+})
+
+t.test('a batch that is not stored counts with all its entries', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.fail.enqueue = new IntakeError('outcome_unknown', 'No response.')
+  await send(gateway, batch([{ event: 'a' }, { event: 'b' }, { event: 'c' }]))
+  t.same(counted(gateway), ['key_1 logs outcome_unknown: 3'])
+})
+
+t.test('refused requests count by code, without a key under none', async (t) => {
+  const gateway = await startGateway(t)
+  await sendLog(gateway, logBody(), { 'x-api-key': 'wrong' })
+  await sendLog(gateway, logBody({ event: 1 }))
+  gateway.fail.enqueue = new IntakeError('queue_unavailable', 'Down.')
+  await sendLog(gateway)
+  await gateway.app.inject({ method: 'GET', url: '/nothing' })
+  await gateway.app.inject({ method: 'GET', url: '/api/feedback?x=/api/log' })
+  t.same(counted(gateway).toSorted(), [
+    '  not_found: 1',
+    ' feedback method_not_allowed: 1',
+    ' logs unauthorized: 1',
+    'key_1 logs invalid_request: 1',
+    'key_1 logs queue_unavailable: 1',
+  ])
+})
+
+t.test('an accepted feedback counts', async (t) => {
+  const gateway = await startGateway(t)
+  t.equal((await sendForm(gateway, [payload()])).status, 201)
+  t.same(counted(gateway), ['key_1 feedback accepted: 1'])
+})

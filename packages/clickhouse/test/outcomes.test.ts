@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { member, startServer } from './fixture.ts'
+
+const { connect } = await startServer(t)
+const clickhouse = connect(t)
+
+const insert = (table: 'outcomes' | 'watermark', ...rows: object[]) =>
+  clickhouse.insertGzip({ table, members: [member(rows)], rows: rows.length })
+
+t.test('the highest report of each run counts, and runs are added up', async (t) => {
+  const run = randomUUID()
+  const report = (records: number, others: object = {}) => ({
+    minute: '2026-11-23T12:00:00.000Z',
+    api_key_id: 'a',
+    kind: 'logs',
+    code: 'accepted',
+    run,
+    records,
+    ...others,
+  })
+  await insert('outcomes', report(3))
+  await insert('outcomes', report(7), report(2, { run: randomUUID() }))
+  // Redelivered, and out of order.
+  await insert('outcomes', report(3))
+  await insert('outcomes', report(1, { code: 'busy' }), report(4, { api_key_id: '' }))
+  await insert('outcomes', report(5, { minute: '2026-12-01T00:00:00.000Z' }))
+  t.same(await clickhouse.query('SELECT * FROM intake.outcomes ORDER BY ALL'), [
+    { minute: '2026-11-23 12:00:00', api_key_id: '', kind: 'logs', code: 'accepted', records: 4 },
+    { minute: '2026-11-23 12:00:00', api_key_id: 'a', kind: 'logs', code: 'accepted', records: 9 },
+    { minute: '2026-11-23 12:00:00', api_key_id: 'a', kind: 'logs', code: 'busy', records: 1 },
+    { minute: '2026-12-01 00:00:00', api_key_id: 'a', kind: 'logs', code: 'accepted', records: 5 },
+  ])
+})
+
+t.test('the watermark never goes back', async (t) => {
+  const at = (kind: string, time: string) => ({ kind, visible_until: `2026-11-23T${time}Z` })
+  await insert('watermark', at('logs', '12:00:00.500'), at('feedback', '11:00:00.000'))
+  await insert('watermark', at('logs', '11:59:59.000'))
+  await insert('watermark', at('feedback', '11:00:05.000'))
+  t.same(await clickhouse.query('SELECT * FROM intake.watermark ORDER BY kind'), [
+    { kind: 'feedback', visible_until: '2026-11-23 11:00:05.000' },
+    { kind: 'logs', visible_until: '2026-11-23 12:00:00.500' },
+  ])
+})
+
+t.test('every column of both views has a comment', async (t) => {
+  const rows = await clickhouse.query(
+    `SELECT table, name FROM system.columns
+     WHERE database = 'intake' AND table IN ('outcomes', 'watermark')
+       AND comment = ''`,
+  )
+  t.same(rows, [])
+})

@@ -1,0 +1,43 @@
+import type { Cluster } from './cluster.ts'
+import type { Violations } from './violations.ts'
+
+/** In seconds since 1970, when its part was stored: merges are off, so it is still that part. */
+interface StoredAt {
+  kind: string
+  storedAt: number
+}
+
+const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_time) AS seconds
+  FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
+
+/** Of several versions the last received_at, because an earlier attempt may not have been acknowledged. */
+const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
+    max(toUnixTimestamp64Milli(received_at)) AS receivedAtMs, min(p.seconds) AS storedAt
+  FROM intake.${kind}_raw AS raw JOIN ${parts(`${kind}_raw`)} AS p ON p.name = raw._part
+  WHERE api_key_id != 'key_faults' GROUP BY id`
+
+/**
+ * Checks every watermark that was ever stored: an acknowledged record with an earlier `received_at` was
+ * stored earlier.
+ */
+export async function checkWatermark(
+  { sql }: Cluster,
+  { acknowledged, violations }: { acknowledged: ReadonlySet<string>; violations: Violations },
+): Promise<void> {
+  const marks = await sql.query<StoredAt & { untilMs: number }>(
+    `SELECT raw.kind AS kind, toUnixTimestamp64Milli(visible_until) AS untilMs, p.seconds AS storedAt
+     FROM intake.watermark_raw AS raw JOIN ${parts('watermark_raw')} AS p ON p.name = raw._part`,
+  )
+  const rows = await sql.query<StoredAt & { id: string; receivedAtMs: number }>(
+    `${records('logs')} UNION ALL ${records('feedback')}`,
+  )
+  for (const { kind, id, receivedAtMs, storedAt } of rows) {
+    if (!acknowledged.has(id)) continue
+    const early = marks.find(
+      (mark) => mark.kind === kind && receivedAtMs < mark.untilMs && storedAt > mark.storedAt,
+    )
+    if (early === undefined) continue
+    const aheadMs = early.untilMs - receivedAtMs
+    violations.add('stored after the watermark', `${id}: ${aheadMs} ms, ${storedAt} s`)
+  }
+}

@@ -1,0 +1,113 @@
+import { gunzipSync } from 'node:zlib'
+import t from 'tap'
+import type { PendingRecords } from '@intake/queue'
+import { createTestClock } from '@intake/test-kit/test-clock'
+import { startWatermark } from '../src/watermark.ts'
+
+const noon = Date.UTC(2026, 10, 23, 12)
+const none = { logs: Infinity, feedback: Infinity }
+
+/** What is stored after the queues have been read once. */
+async function stored(
+  pending: PendingRecords | undefined,
+  { wallMs = noon, ms = 1_000 }: { wallMs?: number; ms?: number } = {},
+) {
+  const clock = createTestClock()
+  const rows: Record<string, string> = {}
+  const tables = new Set<string>()
+  const watermark = startWatermark({
+    readPending: () => Promise.resolve(pending),
+    store: {
+      async insertGzip({ table, members, rows: count }) {
+        tables.add(table)
+        const lines = gunzipSync(Buffer.concat(members)).toString().trimEnd().split('\n')
+        t.equal(lines.length, count)
+        for (const line of lines) {
+          const { kind, visible_until: until } = JSON.parse(line) as Record<string, string>
+          rows[kind!] = until!
+        }
+      },
+    },
+    clockSkewMaxMs: 5_000,
+    onError: (error) => t.fail(error as Error),
+    signal: new AbortController().signal,
+    clock,
+    wallMs: () => wallMs,
+  })
+  await clock.advance(ms)
+  watermark.close()
+  t.ok([...tables].every((table) => table === 'watermark'))
+  return rows
+}
+
+t.test(
+  'with empty queues it is as far behind as a record may be that is not enqueued',
+  async (t) => {
+    t.same(await stored({ nowMs: noon, oldestMs: none }), {
+      logs: '2026-11-23T11:59:45.000Z',
+      feedback: '2026-11-23T11:59:25.000Z',
+    })
+  },
+)
+
+t.test('the oldest record in a queue holds it back', async (t) => {
+  const oldestMs = { logs: noon - 3_600_000, feedback: noon - 1_000 }
+  t.same(await stored({ nowMs: noon, oldestMs }), {
+    logs: '2026-11-23T10:59:55.000Z',
+    feedback: '2026-11-23T11:59:25.000Z',
+  })
+})
+
+t.test(
+  'nothing is stored for a queue that is too long, or when another worker reads',
+  async (t) => {
+    const oldestMs = { logs: -Infinity, feedback: Infinity }
+    t.same(Object.keys(await stored({ nowMs: noon, oldestMs })), ['feedback'])
+    t.same(await stored(undefined), {})
+  },
+)
+
+t.test('a clock that has jumped ahead, here or in Redis, does not advance it', async (t) => {
+  const hourMs = 3_600_000
+  const usual = await stored({ nowMs: noon, oldestMs: none })
+  t.same(await stored({ nowMs: noon + hourMs, oldestMs: none }), usual)
+  t.same(await stored({ nowMs: noon, oldestMs: none }, { wallMs: noon + hourMs }), usual)
+})
+
+t.test('an error is reported, and the next attempt may succeed', async (t) => {
+  const clock = createTestClock()
+  const errors: unknown[] = []
+  let inserts = 0
+  const watermark = startWatermark({
+    readPending: () => Promise.resolve({ nowMs: noon, oldestMs: none }),
+    store: {
+      insertGzip: () => (++inserts === 1 ? Promise.reject(new Error('down')) : Promise.resolve()),
+    },
+    clockSkewMaxMs: 5_000,
+    onError: (error) => errors.push(error),
+    signal: new AbortController().signal,
+    clock,
+    wallMs: () => noon,
+  })
+  await clock.advance(60_000)
+  watermark.close()
+  t.match(errors, [{ message: 'down' }])
+  t.equal(inserts, 1 + 12, 'again after a moment, then every five seconds')
+})
+
+t.test('queues that do not respond are reported', async (t) => {
+  const clock = createTestClock()
+  const errors: unknown[] = []
+  const watermark = startWatermark({
+    readPending: () => new Promise(() => {}),
+    store: { insertGzip: () => Promise.reject(new Error('not called')) },
+    clockSkewMaxMs: 5_000,
+    onError: (error) => errors.push(error),
+    signal: new AbortController().signal,
+    clock,
+    wallMs: () => noon,
+  })
+  await clock.advance(10_000)
+  watermark.close()
+  t.match(errors, [{ name: 'TimeoutError' }])
+})
