@@ -1,5 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
+import { buffer } from 'node:stream/consumers'
 import { Client, S3Error } from 'minio'
 import { IntakeError } from '@intake/contract'
 import { retryUntil, withTimeout } from '@intake/runtime'
@@ -24,6 +25,13 @@ export interface ObjectStore {
   put(object: StoredObject): Promise<void>
   /** Deletes what can be deleted within the timeout. Rejects when an object may remain. */
   remove(keys: string[]): Promise<void>
+  /**
+   * The keys that start with `prefix`, in pages. Rejects when the store does not respond within the timeout
+   * of an operation.
+   */
+  list(prefix: string): AsyncIterable<string>
+  /** The bytes of an object; undefined when there is none. */
+  read(key: string): Promise<Buffer | undefined>
   /** Creates the bucket if it does not exist. */
   ensureBucket(): Promise<void>
   close(): void
@@ -80,6 +88,23 @@ export function createObjectStore(options: {
     async remove(keys) {
       const removals = keys.map((key) => client.removeObject(bucket, key))
       await withTimeout(Promise.all(removals), timeoutMs, 'removing attachments')
+    },
+
+    async *list(prefix) {
+      for await (const item of client.listObjectsV2(bucket, prefix, true)) {
+        const { name } = item as { name?: string }
+        if (name !== undefined) yield name
+      }
+    },
+
+    async read(key) {
+      const read = async () => buffer(await client.getObject(bucket, key))
+      try {
+        return await withTimeout(read(), timeoutMs, 'reading an attachment')
+      } catch (error) {
+        if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined
+        throw error
+      }
     },
 
     async ensureBucket() {

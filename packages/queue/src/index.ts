@@ -9,6 +9,7 @@ export {
   type JobSource,
   type Waiting,
 } from './job-source.ts'
+export { createQueuedFrames, type QueuedFrames } from './queued-frames.ts'
 export { queueNames, queuePrefix } from './names.ts'
 export { createFrameProducer, type FrameProducer } from './producer.ts'
 export { queueError } from './queue-error.ts'

@@ -2,6 +2,12 @@ import type { Migration } from './migration.ts'
 import { logsAndFeedback } from './0001-logs-and-feedback.ts'
 import { deadLetters } from './0002-dead-letters.ts'
 import { installation } from './0003-installation.ts'
+import { erasuresAndRetention } from './0007-erasures-and-retention.ts'
 
 /** In the order of application. A released migration never changes: add another one. */
-export const migrations: readonly Migration[] = [logsAndFeedback, deadLetters, installation]
+export const migrations: readonly Migration[] = [
+  logsAndFeedback,
+  deadLetters,
+  installation,
+  erasuresAndRetention,
+]
