@@ -121,7 +121,7 @@ export async function buildApp(options: {
     done()
   })
 
-  const { idempotency } = ports
+  const { idempotency, policy } = ports
   const enqueueTimeoutMs = config.ENQUEUE_TIMEOUT_MS
 
   await app.register(async (api) => {
@@ -139,6 +139,7 @@ export async function buildApp(options: {
       logs,
       admission,
       idempotency,
+      policy,
       budget: budget(logShare),
       turns,
       enqueueTimeoutMs,
@@ -155,6 +156,7 @@ export async function buildApp(options: {
       feedback,
       admission,
       idempotency,
+      policy,
       budget: budget(1 - logShare),
       turns,
       attachmentBytesMax: config.ATTACHMENT_BYTES_MAX,

@@ -1,5 +1,6 @@
 import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
 import { createObjectStore } from '@intake/object-store'
+import { createPolicyStore, watchPolicy } from '@intake/policy'
 import { createFrameProducer, createJobSink } from '@intake/queue'
 import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess, startAdminServer } from '@intake/runtime'
@@ -36,6 +37,12 @@ await runProcess({
       intervalMs: 2_000,
       // The keys that are already known remain valid.
       onError: warnWhileConnected('API keys could not be read'),
+    })
+    const policy = watchPolicy({
+      store: createPolicyStore({ redis }),
+      intervalMs: 2_000,
+      // The policy that is already known remains valid.
+      onError: warnWhileConnected('the policy could not be read'),
     })
     const redisPoll = pollRedisState({
       redis,
@@ -81,6 +88,9 @@ await runProcess({
       'api-keys': () => {
         if (!apiKeys.isLoaded()) throw new Error('not read yet')
       },
+      policy: () => {
+        if (!policy.isLoaded()) throw new Error('not read yet')
+      },
     }
 
     const ledger = createReservationLedger({
@@ -98,8 +108,13 @@ await runProcess({
     const registry = createMetrics()
     const metrics = createGatewayMetrics(registry)
     const ports = {
-      apiKeys,
+      apiKeys: {
+        // Without the policy a suppressed sender would be stored.
+        isLoaded: () => apiKeys.isLoaded() && policy.isLoaded(),
+        find: (secret: string) => apiKeys.find(secret),
+      },
       attachments,
+      policy,
       queues,
       idempotency: createIdempotencyStore({ reserve: defineReserve(redis), ledger }),
     }
@@ -119,6 +134,7 @@ await runProcess({
       async close() {
         await app.close()
         apiKeys.close()
+        policy.close()
         redisPoll.close()
         ledger.close()
         await Promise.all([sinks.logs.close(), sinks.feedback.close()])

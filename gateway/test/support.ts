@@ -12,6 +12,7 @@ import { buildApp } from '../src/app.ts'
 import { GatewayConfig } from '../src/config.ts'
 import { createGatewayMetrics } from '../src/metrics.ts'
 import type { SweepClock } from '../src/edge/sweep.ts'
+import type { GatewayPorts } from '../src/ports.ts'
 import { createMemoryAttachments } from './twins/attachments.ts'
 import { createMemoryIdempotencyStore } from './twins/idempotency-store.ts'
 
@@ -51,6 +52,7 @@ export async function startGateway(
     holdFrames?: boolean
     queueState?: Partial<RedisState>
     clock?: SweepClock
+    policy?: Partial<GatewayPorts['policy']>
   } = {},
 ): Promise<TestGateway> {
   const key: ApiKey = {
@@ -114,6 +116,7 @@ export async function startGateway(
           return idempotency.reserve(...reservation)
         },
       },
+      policy: { retentionMs: () => undefined, isSuppressed: () => false, ...options.policy },
       queues: { logs: queue('logs'), feedback: queue('feedback') },
     },
     admission: createAdmission({

@@ -86,7 +86,8 @@ export function createGateway(options: {
     const idempotency: IdempotencyStore = design.reservation
       ? code.idempotencyStore.createIdempotencyStore({ reserve, ledger, clock })
       : { reserve: ({ id }) => Promise.resolve(id) }
-    const common = { idempotency, enqueueTimeoutMs, clock }
+    const policy = { retentionMs: () => undefined, isSuppressed: () => false }
+    const common = { idempotency, policy, enqueueTimeoutMs, clock }
     const store = createAttachments({ world, process, objects })
     return {
       acceptLog: code.acceptLog.createAcceptLog({ ...common, logs: commitOf('logs') }),

@@ -23,7 +23,8 @@ export interface Feedback extends Pick<FeedbackForm, 'payload' | 'fields' | 'omi
 }
 
 /**
- * Accepts a feedback; resolves to its id when its images are stored and Redis has confirmed its row.
+ * Accepts a feedback; resolves to its id when its images are stored and Redis has confirmed its row. Nothing
+ * is stored of a suppressed sender.
  *
  * @param request.key the `Idempotency-Key`
  * @throws {IntakeError} when nothing is stored, or the outcome is unknown
@@ -39,10 +40,12 @@ export function createAcceptFeedback(options: {
   feedback: GroupCommit
   idempotency: IdempotencyStore
   store: GatewayPorts['attachments']
+  policy: GatewayPorts['policy']
   enqueueTimeoutMs: number
   clock?: Clock
 }): AcceptFeedback {
-  const { feedback: rows, idempotency, store, enqueueTimeoutMs, clock = systemClock } = options
+  const { feedback: rows, idempotency, store, policy, enqueueTimeoutMs } = options
+  const { clock = systemClock } = options
 
   return async ({ form, key, context, log }) => {
     const { payload, images } = form
@@ -57,9 +60,11 @@ export function createAcceptFeedback(options: {
       key,
       nowMs: context.receivedAtMs,
       timeMs: context.receivedAtMs,
+      retentionMs: policy.retentionMs('feedback'),
       fingerprint: () => fingerprintOf(feedbackContent(payload, images)),
       deadline: clock.now() + enqueueTimeoutMs,
     })
+    if (policy.isSuppressed(payload)) return identity.id
     const sender = senderColumns(context, payload)
     const extra = extraOf(form)
     await commitWithImages({

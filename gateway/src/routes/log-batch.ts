@@ -44,7 +44,8 @@ export async function logBatchRoute(
     refusals: Refusals
   },
 ): Promise<void> {
-  const { logs, admission, idempotency, budget, turns, enqueueTimeoutMs, refusals } = options
+  const { logs, admission, idempotency, policy, budget, turns, enqueueTimeoutMs, refusals } =
+    options
   const { bodyBytesMax, jsonBytesMax, entryBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
 
@@ -104,11 +105,12 @@ export async function logBatchRoute(
         entries,
         key: idempotencyKey(request),
         context,
+        retentionMs: policy.retentionMs('logs'),
         takeTurn,
         deadline,
       })
       const { rows, outcomes } = await takeTurn(() => finishRows(entries, identities))
-      await appendAll(logs, rows, deadline)
+      if (!policy.isSuppressed(batch)) await appendAll(logs, rows, deadline)
 
       const rejected = outcomes.filter((outcome) => outcome instanceof IntakeError)
       refusals.noteEntries({ errors: rejected, requestId: request.id, apiKeyId: apiKey.id })

@@ -3,6 +3,7 @@ import { addDeadLettersCommand } from './commands/dead-letters.ts'
 import { addEnvCommand } from './commands/env.ts'
 import { addErasuresCommand, addPurgeCommand } from './commands/erase.ts'
 import { addKeysCommand } from './commands/keys.ts'
+import { addRetentionCommand } from './commands/retention.ts'
 import { addSetupCommand } from './commands/setup.ts'
 import { addSubjectCommands } from './commands/subjects.ts'
 
@@ -13,6 +14,7 @@ addDeadLettersCommand(program)
 addSubjectCommands(program)
 addPurgeCommand(program)
 addErasuresCommand(program)
+addRetentionCommand(program)
 addEnvCommand(program)
 
 try {

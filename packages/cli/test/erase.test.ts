@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { createPolicyStore } from '@intake/policy'
 import { createFrameProducer, createJobSink } from '@intake/queue'
 import { until } from '@intake/test-kit/until'
 import { member } from '../../clickhouse/test/fixture.ts'
@@ -240,6 +241,14 @@ t.test('an erasure that was killed is completed by the next one', async (t) => {
     rowsDeleted: 4,
   })
   t.equal(await rawRows(victim), 0)
+})
+
+t.test('--suppress puts the user on the list of gateways, unsuppress removes it', async (t) => {
+  const victim = user()
+  t.match(await erase('user', 'erase', victim, '--suppress'), { complete: true })
+  t.equal((await createPolicyStore({ redis: keys }).load()).suppressed.size, 1)
+  t.match(await intake(['user', 'unsuppress', victim]), { code: 0 })
+  t.match(await intake(['user', 'unsuppress', victim]), { code: 1, stderr: /is not suppressed/ })
 })
 
 t.test('wrong usage is reported in one sentence, with exit code 1', async (t) => {

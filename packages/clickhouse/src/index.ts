@@ -30,3 +30,12 @@ export {
   writeTombstones,
   type Tombstones,
 } from './erasure/tombstones.ts'
+export {
+  deleteDeadLetters,
+  dropMonths,
+  readRetention,
+  retentionKinds,
+  writeRetention,
+  type Retention,
+  type RetentionKind,
+} from './retention.ts'

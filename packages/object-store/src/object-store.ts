@@ -3,7 +3,7 @@ import https from 'node:https'
 import { buffer } from 'node:stream/consumers'
 import { Client, S3Error } from 'minio'
 import { IntakeError } from '@intake/contract'
-import { retryUntil, withTimeout } from '@intake/runtime'
+import { pause, retryUntil, withTimeout } from '@intake/runtime'
 import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
@@ -26,8 +26,8 @@ export interface ObjectStore {
   /** Deletes what can be deleted within the timeout. Rejects when an object may remain. */
   remove(keys: string[]): Promise<void>
   /**
-   * The keys that start with `prefix`, in pages. Rejects when the store does not respond within the timeout
-   * of an operation.
+   * The keys that start with `prefix`, in order, read in pages. Rejects when the store has not responded for
+   * the timeout.
    */
   list(prefix: string): AsyncIterable<string>
   /** The bytes of an object; undefined when there is none. */
@@ -86,14 +86,37 @@ export function createObjectStore(options: {
     },
 
     async remove(keys) {
-      const removals = keys.map((key) => client.removeObject(bucket, key))
-      await withTimeout(Promise.all(removals), timeoutMs, 'removing attachments')
+      const deadline = performance.now() + timeoutMs
+      await Promise.all(
+        keys.map((key) =>
+          retryUntil(() => client.removeObject(bucket, key), {
+            what: 'removing an attachment',
+            deadline,
+            attemptTimeoutMs: attemptMs,
+            pauseMs,
+            isFinal,
+          }),
+        ),
+      )
     },
 
     async *list(prefix) {
-      for await (const item of client.listObjectsV2(bucket, prefix, true)) {
-        const { name } = item as { name?: string }
-        if (name !== undefined) yield name
+      let after = ''
+      let deadline = performance.now() + timeoutMs
+      for (;;) {
+        try {
+          for await (const item of client.listObjectsV2(bucket, prefix, true, after)) {
+            const { name } = item as { name?: string }
+            if (name === undefined) continue
+            after = name
+            yield name
+            deadline = performance.now() + timeoutMs
+          }
+          return
+        } catch (error) {
+          if (isFinal(error) || performance.now() >= deadline) throw error
+        }
+        await pause(pauseMs)
       }
     },
 

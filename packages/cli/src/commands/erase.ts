@@ -1,7 +1,9 @@
 import { countPayloads, listErasures, type Subject } from '@intake/clickhouse'
+import { createPolicyStore } from '@intake/policy'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { erase, type ErasureReport } from '../erasure/erase.ts'
+import { suppress } from '../erasure/suppress.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
 import { keySubject, personalSubject } from '../subjects.ts'
@@ -9,6 +11,7 @@ import { keySubject, personalSubject } from '../subjects.ts'
 interface EraseFlags {
   yes?: boolean
   json?: boolean
+  suppress?: boolean
   /** Minutes. */
   wait: number
 }
@@ -26,9 +29,26 @@ export function addEraseCommand(parent: Command, kind: 'user' | 'device', id: st
   eraseOptions(parent.command(`erase <${id}>`))
     .description('erase everything that is stored of this ' + kind)
     .option('--bundle <identifier>', 'only in this application')
+    .option('--suppress', 'from now on acknowledge what they send, and store nothing of it')
     .addHelpText('after', effect)
     .action((value: string, flags: EraseFlags & { bundle?: string }) =>
       run(personalSubject(kind, value, flags), flags),
+    )
+}
+
+/** `intake user|device unsuppress`: ends what `erase --suppress` has begun. */
+export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', id: string): void {
+  parent
+    .command(`unsuppress <${id}>`)
+    .description(`store again what this ${kind} sends, after erase --suppress`)
+    .option('--bundle <identifier>', 'as with --suppress')
+    .action((value: string, flags: { bundle?: string }) =>
+      withServices(async ({ redis }) => {
+        const sender = personalSubject(kind, value, flags)
+        if (!(await createPolicyStore({ redis }).unsuppress(sender)))
+          throw new UsageError(`This ${kind} is not suppressed.`)
+        console.log('Gateways store its records again within seconds.')
+      }),
     )
 }
 
@@ -91,6 +111,9 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
       throw new UsageError(`${rows} rows are stored. Add --yes to erase them permanently.`)
     }
     const progress = createProgress()
+    if (flags.suppress && subject !== undefined && subject.kind !== 'api-key') {
+      await suppress(services, subject, progress.say)
+    }
     const report = await erase({
       services,
       subject,

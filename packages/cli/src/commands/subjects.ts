@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { addEraseCommand } from './erase.ts'
+import { addEraseCommand, addUnsuppressCommand } from './erase.ts'
 import { addExportCommand } from './export.ts'
 
 /** `intake user` and `intake device`: what is stored of a person or device. */
@@ -9,5 +9,6 @@ export function addSubjectCommands(program: Command): void {
     const parent = program.command(kind).description(`what is stored of one ${kind}`)
     addExportCommand(parent, kind, ids[kind])
     addEraseCommand(parent, kind, ids[kind])
+    addUnsuppressCommand(parent, kind, ids[kind])
   }
 }
