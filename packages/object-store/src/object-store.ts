@@ -3,7 +3,7 @@ import https from 'node:https'
 import { buffer } from 'node:stream/consumers'
 import { Client, S3Error } from 'minio'
 import { IntakeError } from '@intake/contract'
-import { pause, retryUntil, withTimeout } from '@intake/runtime'
+import { retryUntil, withTimeout } from '@intake/runtime'
 import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
@@ -26,7 +26,7 @@ export interface ObjectStore {
   /** Deletes what can be deleted within the timeout. Rejects when an object may remain. */
   remove(keys: string[]): Promise<void>
   /**
-   * The keys that start with `prefix`, in order, read in pages. Rejects when the store has not responded for
+   * The keys that start with `prefix`, in order, read in pages. Rejects when reading a page takes longer than
    * the timeout.
    */
   list(prefix: string): AsyncIterable<string>
@@ -38,6 +38,7 @@ export interface ObjectStore {
 }
 
 const pauseMs = 200
+const pageKeys = 1_000
 
 /**
  * @param options.endpoint `http(s)://ACCESS_KEY:SECRET_KEY@host:port`
@@ -101,22 +102,23 @@ export function createObjectStore(options: {
     },
 
     async *list(prefix) {
-      let after = ''
-      let deadline = performance.now() + timeoutMs
-      for (;;) {
-        try {
-          for await (const item of client.listObjectsV2(bucket, prefix, true, after)) {
-            const { name } = item as { name?: string }
-            if (name === undefined) continue
-            after = name
-            yield name
-            deadline = performance.now() + timeoutMs
-          }
-          return
-        } catch (error) {
-          if (isFinal(error) || performance.now() >= deadline) throw error
-        }
-        await pause(pauseMs)
+      // The older of the two list requests: it takes the last key, and no token of the server.
+      const page = { Delimiter: '', MaxKeys: pageKeys }
+      for (let after: string | undefined = ''; after !== undefined;) {
+        const marker: string = after
+        const { objects, isTruncated } = await retryUntil(
+          () => client.listObjectsQuery(bucket, prefix, marker, page),
+          {
+            what: 'listing attachments',
+            deadline: performance.now() + timeoutMs,
+            attemptTimeoutMs: attemptMs,
+            pauseMs,
+            isFinal,
+          },
+        )
+        const keys = objects.flatMap(({ name }) => (name === undefined ? [] : [name]))
+        yield* keys
+        after = isTruncated ? keys.at(-1) : undefined
       }
     },
 
