@@ -5,7 +5,12 @@ import { createHash } from 'node:crypto'
  * configured. So `default` may only start the server, and no HTTP request can use it: a request that does
  * not name another user gets 401 before it reaches the engine.
  */
-export function serverConfig(options: { usersFile: string; memoryBytesMax: number }) {
+export function serverConfig(options: {
+  usersFile: string
+  memoryBytesMax: number
+  /** Where `BACKUP … TO File('name')` writes. */
+  backupsDir: string
+}) {
   const query =
     '<handler><type>dynamic_query_handler</type><query_param_name>query</query_param_name></handler>'
   const basic = ['intake:', 'analyst:'].map(base64Start).join('|')
@@ -19,6 +24,9 @@ export function serverConfig(options: { usersFile: string; memoryBytesMax: numbe
     <select_from_information_schema_requires_grant>true</select_from_information_schema_requires_grant>
     <table_engines_require_grant>true</table_engines_require_grant>
   </access_control_improvements>
+  <backups>
+    <allowed_path>${escape(options.backupsDir)}</allowed_path>
+  </backups>
   <query_log>
     <database>system</database>
     <table>query_log</table>

@@ -51,11 +51,15 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     findObstacles(),
   ])
 
-  for (const name of ['data', 'config']) mkdirSync(join(dataDir, name), { recursive: true })
+  const backupsDir = join(dataDir, 'data', 'backups')
+  for (const name of ['data', 'config', 'data/backups'])
+    mkdirSync(join(dataDir, name), { recursive: true })
   const configFile = join(dataDir, 'config', 'config.xml')
   const usersFile = join(dataDir, 'config', 'users.xml')
   const passwords = obstacles.files === undefined ? { password, analystPassword } : { password }
-  writeFileSync(configFile, serverConfig({ usersFile, memoryBytesMax }), { mode: 0o600 })
+  writeFileSync(configFile, serverConfig({ usersFile, memoryBytesMax, backupsDir }), {
+    mode: 0o600,
+  })
   writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
 
   signal?.throwIfAborted()
