@@ -23,11 +23,13 @@ t.test('two concurrent migrations create the schema once', async (t) => {
   t.same(await names(), [
     'dead_letters',
     'dead_letters_raw',
+    'erasures',
     'feedback',
     'feedback_raw',
     'installation',
     'logs',
     'logs_raw',
+    'retention',
     'schema_migrations',
   ])
 })
