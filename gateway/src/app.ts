@@ -126,7 +126,7 @@ export async function buildApp(options: {
     done()
   })
 
-  const { idempotency } = ports
+  const { idempotency, policy } = ports
   const enqueueTimeoutMs = config.ENQUEUE_TIMEOUT_MS
 
   await app.register(async (api) => {
@@ -150,6 +150,7 @@ export async function buildApp(options: {
       admission,
       contextOf,
       idempotency,
+      policy,
       budget: budget(logShare),
       turns,
       enqueueTimeoutMs,
@@ -168,6 +169,7 @@ export async function buildApp(options: {
       admission,
       contextOf,
       idempotency,
+      policy,
       budget: budget(1 - logShare),
       turns,
       attachmentBytesMax: config.ATTACHMENT_BYTES_MAX,

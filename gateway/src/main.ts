@@ -1,5 +1,6 @@
 import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
 import { createObjectStore } from '@intake/object-store'
+import { createPolicyStore, watchPolicy } from '@intake/policy'
 import { createFrameProducer, createJobSink } from '@intake/queue'
 import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess, startAdminServer } from '@intake/runtime'
@@ -38,6 +39,12 @@ await runProcess({
       intervalMs: 2_000,
       // The keys that are already known remain valid.
       onError: warnWhileConnected('API keys could not be read'),
+    })
+    const policy = watchPolicy({
+      store: createPolicyStore({ redis }),
+      intervalMs: 2_000,
+      // The policy that is already known remains valid.
+      onError: warnWhileConnected('the policy could not be read'),
     })
     const redisPoll = pollRedisState({
       redis,
@@ -84,6 +91,9 @@ await runProcess({
       'api-keys': () => {
         if (!apiKeys.isLoaded()) throw new Error('not read yet')
       },
+      policy: () => {
+        if (!policy.isLoaded()) throw new Error('not read yet')
+      },
     }
 
     const ledger = createReservationLedger({
@@ -108,8 +118,13 @@ await runProcess({
     const registry = createMetrics()
     const metrics = createGatewayMetrics(registry)
     const ports = {
-      apiKeys,
+      apiKeys: {
+        // Without the policy a suppressed sender would be stored.
+        isLoaded: () => apiKeys.isLoaded() && policy.isLoaded(),
+        find: (secret: string) => apiKeys.find(secret),
+      },
       attachments,
+      policy,
       queues,
       idempotency: createIdempotencyStore({ reserve: defineReserve(redis), ledger }),
     }
@@ -140,6 +155,7 @@ await runProcess({
         // No outcome can follow.
         await outcomeReports.close()
         apiKeys.close()
+        policy.close()
         redisPoll.close()
         ledger.close()
         await Promise.all(Object.values(sinks).map((sink) => sink.close()))

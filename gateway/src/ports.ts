@@ -1,6 +1,7 @@
 import type { ApiKeyDirectory } from '@intake/api-keys'
 import type { RecordKind } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
+import type { Policy } from '@intake/policy'
 import type { FrameProducer } from '@intake/queue'
 import type { IdempotencyStore } from './identity/idempotency-store.ts'
 
@@ -9,5 +10,6 @@ export interface GatewayPorts {
   apiKeys: Pick<ApiKeyDirectory, 'isLoaded' | 'find'>
   attachments: Pick<ObjectStore, 'put' | 'remove'>
   idempotency: IdempotencyStore
+  policy: Pick<Policy, 'retentionMs' | 'isSuppressed'>
   queues: Record<RecordKind, Pick<FrameProducer, 'add'>>
 }

@@ -13,6 +13,7 @@ import { GatewayConfig } from '../src/config.ts'
 import { createGatewayMetrics } from '../src/metrics.ts'
 import { createOutcomeCounts, type OutcomeCounts } from '../src/outcomes/outcome-counts.ts'
 import type { SweepClock } from '../src/edge/sweep.ts'
+import type { GatewayPorts } from '../src/ports.ts'
 import { createMemoryAttachments } from './twins/attachments.ts'
 import { createMemoryIdempotencyStore } from './twins/idempotency-store.ts'
 
@@ -53,6 +54,7 @@ export async function startGateway(
     holdFrames?: boolean
     queueState?: Partial<RedisState>
     clock?: SweepClock
+    policy?: Partial<GatewayPorts['policy']>
   } = {},
 ): Promise<TestGateway> {
   const key: ApiKey = {
@@ -117,6 +119,7 @@ export async function startGateway(
           return idempotency.reserve(...reservation)
         },
       },
+      policy: { retentionMs: () => undefined, isSuppressed: () => false, ...options.policy },
       queues: { logs: queue('logs'), feedback: queue('feedback') },
     },
     admission: createAdmission({

@@ -191,6 +191,18 @@ export const plantedBugs: PlantedBug[] = [
     ],
     reason: 'stored after the watermark',
   },
+  {
+    name: 'an erasure leaves the objects',
+    scenario: 'F66',
+    edits: [
+      {
+        file: 'packages/cli/dist/erasure/erase.js',
+        find: 'report.objectsDeleted += await removeErasedObjects(clickhouse, objects)',
+        replace: 'report.objectsDeleted += 0',
+      },
+    ],
+    reason: 'no object of the user is stored',
+  },
 ]
 
 /** Runs the scenario of a bug on a copy of the code with the bug. Passes if the scenario fails. */

@@ -91,7 +91,9 @@ export function createGateway(options: {
     const idempotency: IdempotencyStore = design.reservation
       ? code.idempotencyStore.createIdempotencyStore({ reserve, ledger, clock })
       : { reserve: ({ id }) => Promise.resolve(id) }
-    const common = { idempotency, outcomes: { count() {} }, enqueueTimeoutMs, clock }
+    const policy = { retentionMs: () => undefined, isSuppressed: () => false }
+    const outcomes = { count() {} }
+    const common = { idempotency, outcomes, policy, enqueueTimeoutMs, clock }
     const store = createAttachments({ world, process, objects })
     return {
       acceptLog: code.acceptLog.createAcceptLog({ ...common, logs: commitOf('logs') }),

@@ -24,7 +24,8 @@ export interface Feedback extends Pick<FeedbackForm, 'payload' | 'fields' | 'omi
 }
 
 /**
- * Accepts a feedback; resolves to its id when its images are stored and Redis has confirmed its row.
+ * Accepts a feedback; resolves to its id when its images are stored and Redis has confirmed its row. Nothing
+ * is stored of a suppressed sender.
  *
  * @param request.key the `Idempotency-Key`
  * @throws {IntakeError} when nothing is stored, or the outcome is unknown
@@ -41,22 +42,18 @@ export function createAcceptFeedback(options: {
   outcomes: Pick<OutcomeCounts, 'count'>
   idempotency: IdempotencyStore
   store: GatewayPorts['attachments']
+  policy: GatewayPorts['policy']
   enqueueTimeoutMs: number
   clock?: Clock
 }): AcceptFeedback {
-  const {
-    feedback: rows,
-    outcomes,
-    idempotency,
-    store,
-    enqueueTimeoutMs,
-    clock = systemClock,
-  } = options
+  const { feedback: rows, outcomes, idempotency, store, policy, enqueueTimeoutMs } = options
+  const { clock = systemClock } = options
 
   return async ({ form, key, context, log }) => {
     const { payload, images } = form
     const { feedback } = payload
     const { apiKeyId, receivedAtMs } = context
+    const outcome = { apiKeyId, kind: 'feedback', atMs: receivedAtMs, records: 1 } as const
     const clientId = clientIdKey(feedback.id)
     const identity = await assignIdentity({
       store: idempotency,
@@ -67,9 +64,14 @@ export function createAcceptFeedback(options: {
       key,
       nowMs: receivedAtMs,
       timeMs: receivedAtMs,
+      retentionMs: policy.retentionMs('feedback'),
       fingerprint: () => fingerprintOf(feedbackContent(payload, images)),
       deadline: clock.now() + enqueueTimeoutMs,
     })
+    if (policy.isSuppressed(payload)) {
+      outcomes.count({ ...outcome, code: 'suppressed' })
+      return identity.id
+    }
     const sender = senderColumns(context, payload)
     const extra = extraOf(form)
     await commitWithImages({
@@ -85,7 +87,7 @@ export function createAcceptFeedback(options: {
           clock.now() + enqueueTimeoutMs,
         ),
     })
-    outcomes.count({ apiKeyId, kind: 'feedback', code: 'accepted', atMs: receivedAtMs, records: 1 })
+    outcomes.count({ ...outcome, code: 'accepted' })
     return identity.id
   }
 }

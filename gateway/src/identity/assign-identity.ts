@@ -1,5 +1,5 @@
 import { IntakeError, type Sender } from '@intake/contract'
-import { requireIdInWindow } from './event-time.ts'
+import { requireIdInWindow, requireKept } from './event-time.ts'
 import type { IdempotencyStore, KeyScope } from './idempotency-store.ts'
 import { createIdentity, isUuidV7, parseIdentity, type Identity } from './identity.ts'
 
@@ -27,12 +27,15 @@ export function assignIdentity(options: {
   key: string | undefined
   nowMs: number
   timeMs: number
+  /** How long records are kept; undefined: for ever. */
+  retentionMs: number | undefined
   fingerprint: () => string
   deadline: number
 }): Identity | Promise<Identity> {
-  const { store, scope, apiKeyId, sender, clientId, key, nowMs, timeMs, deadline } = options
+  const { store, scope, apiKeyId, sender, clientId, key, nowMs, timeMs, retentionMs, deadline } =
+    options
   const isOwn = scope === 'logs' && clientId !== undefined && isUuidV7(clientId)
-  if (isOwn) requireIdInWindow(clientId, nowMs)
+  if (isOwn) requireIdInWindow(clientId, nowMs, retentionMs)
   const identity = isOwn ? parseIdentity(clientId) : createIdentity(timeMs)
   const keys = [isOwn ? undefined : clientId, key].filter((one) => one !== undefined)
   if (keys.length === 0) return identity
@@ -54,6 +57,7 @@ export function assignIdentity(options: {
       if (common !== undefined && found !== common) throw otherRecord()
       common = found
     }
+    requireKept(common ?? id, nowMs, retentionMs)
     return parseIdentity(common ?? id)
   }
 }

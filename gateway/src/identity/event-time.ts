@@ -1,9 +1,20 @@
 import { IntakeError, limits } from '@intake/contract'
 import { timeOfUuidV7 } from './identity.ts'
 
-/** Whether a time is plausible: within 30 days before and 10 minutes after `nowMs`. */
-function isInWindow(timeMs: number, nowMs: number): boolean {
-  return timeMs >= nowMs - limits.eventAgeMs && timeMs <= nowMs + limits.eventAheadMs
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Whether a time is plausible: not older than `ageMs`, and at most 10 minutes after `nowMs`. */
+function isInWindow(timeMs: number, nowMs: number, ageMs: number): boolean {
+  return timeMs >= nowMs - ageMs && timeMs <= nowMs + limits.eventAheadMs
+}
+
+/**
+ * How old an event may be: 30 days, or less if records are dropped earlier.
+ *
+ * @param retentionMs undefined: records are kept for ever
+ */
+function ageMax(retentionMs: number | undefined): number {
+  return Math.min(limits.eventAgeMs, retentionMs ?? Infinity)
 }
 
 /**
@@ -11,11 +22,16 @@ function isInWindow(timeMs: number, nowMs: number): boolean {
  *
  * @param timestamp ISO 8601
  * @param nowMs when the event arrived, in milliseconds since 1970
+ * @param retentionMs undefined: records are kept for ever
  */
-export function eventTimeMs(timestamp: string | null | undefined, nowMs: number): number {
+export function eventTimeMs(
+  timestamp: string | null | undefined,
+  nowMs: number,
+  retentionMs?: number,
+): number {
   if (timestamp == null) return nowMs
   const timeMs = Date.parse(timestamp)
-  return isInWindow(timeMs, nowMs) ? timeMs : nowMs
+  return isInWindow(timeMs, nowMs, ageMax(retentionMs)) ? timeMs : nowMs
 }
 
 /**
@@ -23,13 +39,29 @@ export function eventTimeMs(timestamp: string | null | undefined, nowMs: number)
  * may have dropped its month.
  *
  * @param id UUIDv7
+ * @param retentionMs undefined: records are kept for ever
  * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
  */
-export function requireIdInWindow(id: string, nowMs: number): void {
-  if (isInWindow(timeOfUuidV7(id), nowMs)) return
-  throw new IntakeError(
-    'id_time_out_of_range',
-    'The time in the id must lie within 30 days before and 10 minutes after server_time.',
-    { members: { server_time: new Date(nowMs).toISOString() } },
+export function requireIdInWindow(id: string, nowMs: number, retentionMs?: number): void {
+  const ageMs = ageMax(retentionMs)
+  if (isInWindow(timeOfUuidV7(id), nowMs, ageMs)) return
+  throw outOfRange(
+    `The time in the id must lie within ${ageMs / dayMs} days before and 10 minutes after server_time.`,
+    nowMs,
   )
+}
+
+/**
+ * The record of an earlier attempt with this key may have been dropped, and would reappear.
+ *
+ * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
+ */
+export function requireKept(id: string, nowMs: number, retentionMs: number | undefined): void {
+  if (retentionMs === undefined || timeOfUuidV7(id) >= nowMs - retentionMs) return
+  throw outOfRange('The key belongs to a record that is older than records are kept.', nowMs)
+}
+
+function outOfRange(detail: string, nowMs: number): IntakeError {
+  const members = { server_time: new Date(nowMs).toISOString() }
+  return new IntakeError('id_time_out_of_range', detail, { members })
 }

@@ -1,6 +1,6 @@
 import { IntakeError, type LogBatchEnvelope, type LogEntry } from '@intake/contract'
 import { assignIdentity } from '../identity/assign-identity.ts'
-import { eventTimeMs } from '../identity/event-time.ts'
+import { eventTimeMs, requireKept } from '../identity/event-time.ts'
 import { clientIdKey, fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import {
@@ -20,6 +20,8 @@ interface IdentifyOptions {
   /** The `Idempotency-Key` of the request. */
   key: string | undefined
   context: RequestContext
+  /** How long records are kept; undefined: for ever. */
+  retentionMs: number | undefined
   takeTurn: TakeTurn
   deadline: number
 }
@@ -38,7 +40,7 @@ export interface Repeat {
 export async function assignIdentities(
   options: IdentifyOptions,
 ): Promise<Outcome<Identity | Repeat>[]> {
-  const { store, batch, context, takeTurn, deadline } = options
+  const { store, batch, context, retentionMs, takeTurn, deadline } = options
   const { receivedAtMs: nowMs, apiKeyId } = context
   const entries = options.entries.map((entry) => fingerprintOnce(batch, entry))
   const whole = await reserveBatch(options, entries)
@@ -55,8 +57,10 @@ export async function assignIdentities(
     const clientId = clientIdKey(log.id)
     if (whole !== undefined && clientId === undefined) {
       // Relative to the first attempt, so that every attempt gives the same time.
-      const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time))
-      return deriveIdentity(whole, index, timeMs)
+      const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time), retentionMs)
+      const derived = deriveIdentity(whole, index, timeMs)
+      requireKept(derived.id, nowMs, retentionMs)
+      return derived
     }
     return assignIdentity({
       store,
@@ -67,7 +71,8 @@ export async function assignIdentities(
       key: undefined,
       nowMs,
       deadline,
-      timeMs: eventTimeMs(log.timestamp, nowMs),
+      timeMs: eventTimeMs(log.timestamp, nowMs, retentionMs),
+      retentionMs,
       fingerprint,
     })
   }

@@ -45,6 +45,7 @@ export async function feedbackRoute(
     budget: ByteBudget
     turns: Turns
     store: GatewayPorts['attachments']
+    policy: GatewayPorts['policy']
     enqueueTimeoutMs: number
     attachmentBytesMax: number
   },

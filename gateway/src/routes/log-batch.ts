@@ -44,7 +44,7 @@ export async function logBatchRoute(
     refusals: Refusals
   },
 ): Promise<void> {
-  const { logs, outcomes, admission, contextOf, idempotency, budget, turns } = options
+  const { logs, outcomes, admission, contextOf, idempotency, policy, budget, turns } = options
   const { enqueueTimeoutMs, refusals } = options
   const { bodyBytesMax, jsonBytesMax, entryBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
@@ -106,13 +106,15 @@ export async function logBatchRoute(
         entries,
         key: idempotencyKey(request),
         context,
+        retentionMs: policy.retentionMs('logs'),
         takeTurn,
         deadline,
       })
       const { receivedAtMs } = context
       const finish = () => finishRows({ entries, identities, receivedAtMs })
       const { rows, results } = await takeTurn(finish)
-      await appendAll(logs, rows, deadline)
+      const isSuppressed = policy.isSuppressed(batch)
+      if (!isSuppressed) await appendAll(logs, rows, deadline)
 
       const rejected = results.filter((result) => result instanceof IntakeError)
       const accepted = results.length - rejected.length
@@ -120,7 +122,7 @@ export async function logBatchRoute(
         outcomes.count({
           apiKeyId: apiKey.id,
           kind: 'logs',
-          code: 'accepted',
+          code: isSuppressed ? 'suppressed' : 'accepted',
           atMs: receivedAtMs,
           records: accepted,
         })

@@ -3,6 +3,7 @@ import type { ByteBudget } from '../body/byte-budget.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { OutcomeCounts } from '../outcomes/outcome-counts.ts'
+import type { GatewayPorts } from '../ports.ts'
 import type { Turns } from '../fairness/turns.ts'
 import type { ContextOf } from './request-context.ts'
 
@@ -13,6 +14,7 @@ export interface LogRouteOptions {
   admission: Admission
   contextOf: ContextOf
   idempotency: IdempotencyStore
+  policy: GatewayPorts['policy']
   budget: ByteBudget
   turns: Turns
   enqueueTimeoutMs: number

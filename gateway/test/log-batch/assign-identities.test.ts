@@ -15,7 +15,8 @@ function assign(logs: LogEntry[], key?: string) {
   const entries = logs.map((log) => ({ log }))
   const context = { apiKeyId: 'key_1', requestId: randomUUID(), receivedAtMs: Date.now() }
   const takeTurn: TakeTurn = async (work) => work()
-  return assignIdentities({ store, batch, entries, key, context, takeTurn, deadline: Infinity })
+  const rest = { retentionMs: undefined, takeTurn, deadline: Infinity }
+  return assignIdentities({ store, batch, entries, key, context, ...rest })
 }
 
 /** An entry that counts how often its content is read. */

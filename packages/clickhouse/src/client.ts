@@ -15,6 +15,11 @@ export interface ClickHouseOptions {
    * Maximum sockets and requests in flight. Further requests wait while their timeout runs. Default 10.
    */
   connectionsMax?: number
+  /**
+   * False keeps the statements out of ClickHouse's query_log, which would show their params. Default
+   * true.
+   */
+  logQueries?: boolean
 }
 
 export interface InsertGzip {
@@ -38,6 +43,10 @@ export interface ClickHouse {
   insertGzip(insert: InsertGzip): Promise<void>
   /** Runs a statement that returns rows. 64-bit integers become numbers. */
   query<Row = Record<string, unknown>>(sql: string, params?: QueryParams): Promise<Row[]>
+  /** Like `query`, but each row is a line of JSON, in which 64-bit integers are exact. */
+  lines(sql: string, params?: QueryParams): Promise<string[]>
+  /** Runs an INSERT … SELECT; resolves to the number of rows written. */
+  insertSelect(sql: string, params?: QueryParams): Promise<number>
   /** Runs a statement that returns nothing. */
   command(sql: string, params?: QueryParams): Promise<void>
   /** Resolves when the server responds within two seconds and accepts the credentials. */
@@ -53,7 +62,7 @@ const pingTimeoutMs = 2_000
 const killTimeoutMs = 2_000
 
 export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
-  const { url, requestTimeoutMs = 30_000, connectionsMax = 10 } = options
+  const { url, requestTimeoutMs = 30_000, connectionsMax = 10, logQueries = true } = options
   const client = createClient({
     url,
     // Only a backstop: it does not cover a stalled response. The actual timeout is in execute.ts.
@@ -62,6 +71,7 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     // Servers close an idle socket after 3 s at the earliest; the client must close it before that.
     keep_alive: { idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
     log: { level: ClickHouseLogLevel.OFF },
+    ...(!logQueries && { clickhouse_settings: { log_queries: 0 } }),
   })
 
   const execute = createExecutor({ client, requestTimeoutMs })
@@ -76,6 +86,11 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     await execute({ query, settings: statementSettings, params: { queryId }, signal }).catch(
       () => {},
     )
+  }
+
+  async function lines(sql: string, params?: QueryParams): Promise<string[]> {
+    const { body } = await execute({ query: sql, settings: querySettings, params })
+    return body.split('\n').filter((line) => line !== '')
   }
 
   return {
@@ -101,9 +116,13 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       throw new ClickHouseError(message, { kind: 'split' })
     },
     query: async <Row>(sql: string, params?: QueryParams) => {
-      const { body } = await execute({ query: sql, settings: querySettings, params })
-      const lines = body.split('\n').filter((line) => line !== '')
-      return lines.map((line) => JSON.parse(line) as Row)
+      return (await lines(sql, params)).map((line) => JSON.parse(line) as Row)
+    },
+    lines,
+    insertSelect: async (sql, params) => {
+      const settings = { ...statementSettings, async_insert: 0, insert_deduplicate: 0 } as const
+      const { writtenRows } = await execute({ query: sql, settings, params })
+      return writtenRows
     },
     command: async (sql, params) => {
       await execute({ query: sql, settings: statementSettings, params })

@@ -6,6 +6,8 @@ const userNames = ['intake', 'worker', 'analyst']
 export interface ServerConfigOptions {
   usersFile: string
   memoryBytesMax: number
+  /** Where `BACKUP … TO File('name')` writes. */
+  backupsDir: string
   /** Path of the queries of the page `/play`; absent: there is no page. */
   playPath?: string | undefined
 }
@@ -27,6 +29,9 @@ export function serverConfig(options: ServerConfigOptions) {
     <select_from_information_schema_requires_grant>true</select_from_information_schema_requires_grant>
     <table_engines_require_grant>true</table_engines_require_grant>
   </access_control_improvements>
+  <backups>
+    <allowed_path>${escape(options.backupsDir)}</allowed_path>
+  </backups>
   <query_log>
     <database>system</database>
     <table>query_log</table>

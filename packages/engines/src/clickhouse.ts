@@ -63,7 +63,9 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     findObstacles(),
   ])
 
-  for (const name of ['data', 'config']) mkdirSync(join(dataDir, name), { recursive: true })
+  const backupsDir = join(dataDir, 'data', 'backups')
+  for (const name of ['data', 'config', 'data/backups'])
+    mkdirSync(join(dataDir, name), { recursive: true })
   const configFile = join(dataDir, 'config', 'config.xml')
   const usersFile = join(dataDir, 'config', 'users.xml')
   const hasAnalyst = obstacles.files === undefined
@@ -73,7 +75,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     analystPassword: hasAnalyst ? analystPassword : undefined,
   }
   const playPath = hasAnalyst ? playPathOf(analystPassword) : undefined
-  const config = serverConfig({ usersFile, memoryBytesMax, playPath })
+  const config = serverConfig({ usersFile, memoryBytesMax, backupsDir, playPath })
   writeFileSync(configFile, config, { mode: 0o600 })
   writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
 

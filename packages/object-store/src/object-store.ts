@@ -1,5 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
+import { buffer } from 'node:stream/consumers'
 import { Client, S3Error } from 'minio'
 import { IntakeError } from '@intake/contract'
 import { retryUntil, withTimeout } from '@intake/runtime'
@@ -24,12 +25,20 @@ export interface ObjectStore {
   put(object: StoredObject): Promise<void>
   /** Deletes what can be deleted within the timeout. Rejects when an object may remain. */
   remove(keys: string[]): Promise<void>
+  /**
+   * The keys that start with `prefix`, in order, read in pages. Rejects when reading a page takes longer than
+   * the timeout.
+   */
+  list(prefix: string): AsyncIterable<string>
+  /** The bytes of an object; undefined when there is none. */
+  read(key: string): Promise<Buffer | undefined>
   /** Creates the bucket if it does not exist. */
   ensureBucket(): Promise<void>
   close(): void
 }
 
 const pauseMs = 200
+const pageKeys = 1_000
 
 /**
  * @param options.endpoint `http(s)://ACCESS_KEY:SECRET_KEY@host:port`
@@ -78,8 +87,49 @@ export function createObjectStore(options: {
     },
 
     async remove(keys) {
-      const removals = keys.map((key) => client.removeObject(bucket, key))
-      await withTimeout(Promise.all(removals), timeoutMs, 'removing attachments')
+      const deadline = performance.now() + timeoutMs
+      await Promise.all(
+        keys.map((key) =>
+          retryUntil(() => client.removeObject(bucket, key), {
+            what: 'removing an attachment',
+            deadline,
+            attemptTimeoutMs: attemptMs,
+            pauseMs,
+            isFinal,
+          }),
+        ),
+      )
+    },
+
+    async *list(prefix) {
+      // The older of the two list requests: it takes the last key, and no token of the server.
+      const page = { Delimiter: '', MaxKeys: pageKeys }
+      for (let after: string | undefined = ''; after !== undefined;) {
+        const marker: string = after
+        const { objects, isTruncated } = await retryUntil(
+          () => client.listObjectsQuery(bucket, prefix, marker, page),
+          {
+            what: 'listing attachments',
+            deadline: performance.now() + timeoutMs,
+            attemptTimeoutMs: attemptMs,
+            pauseMs,
+            isFinal,
+          },
+        )
+        const keys = objects.flatMap(({ name }) => (name === undefined ? [] : [name]))
+        yield* keys
+        after = isTruncated ? keys.at(-1) : undefined
+      }
+    },
+
+    async read(key) {
+      const read = async () => buffer(await client.getObject(bucket, key))
+      try {
+        return await withTimeout(read(), timeoutMs, 'reading an attachment')
+      } catch (error) {
+        if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined
+        throw error
+      }
     },
 
     async ensureBucket() {

@@ -9,6 +9,7 @@ export {
   type JobSource,
   type Waiting,
 } from './job-source.ts'
+export { createQueuedFrames, type QueuedFrames } from './queued-frames.ts'
 export { queueNames, queuePrefix, type QueueName } from './names.ts'
 export { definePendingRecords, type PendingRecords } from './pending-records.ts'
 export { createFrameProducer, type FrameProducer, type NewFrame } from './producer.ts'

@@ -2,6 +2,7 @@ import type { Scenario } from '../scenario.ts'
 import { clickhouseKillScenarios } from './clickhouse-kills.ts'
 import { clickhouseScenarios } from './clickhouse.ts'
 import { clockScenarios } from './clock.ts'
+import { erasureScenarios } from './erasure.ts'
 import { everythingScenarios } from './everything.ts'
 import { gatewayKillScenarios } from './gateway-kills.ts'
 import { gatewayScenarios } from './gateway.ts'
@@ -31,4 +32,5 @@ export const scenarios: Scenario[] = [
   ...everythingScenarios,
   ...clockScenarios,
   ...identityScenarios,
+  ...erasureScenarios,
 ]

@@ -28,6 +28,28 @@ export const otherTableStatements: readonly string[] = [
     },
   }),
   commentStatements({
+    name: 'erasures',
+    comment: 'The erasures that were begun, as proof.',
+    columns: {
+      id: 'Id of the erasure.',
+      kind: 'user, device, api-key or repeats.',
+      subject_sha256: 'SHA-256 of installation, kind, application and identifier.',
+      started_at: 'When it began, UTC.',
+      finished_at: 'When it ended, UTC; NULL: it was interrupted, run it again.',
+      report: 'What was erased, as JSON.',
+      ver: 'Of rows with the same id, the one with the highest ver counts.',
+    },
+  }),
+  commentStatements({
+    name: 'retention',
+    comment: 'How long records are kept.',
+    columns: {
+      kind: 'logs, feedback or dead-letters.',
+      days: 'Days of time that are kept; 0: all.',
+      set_at: 'When it was set, UTC. The latest row of a kind counts.',
+    },
+  }),
+  commentStatements({
     name: 'installation',
     comment:
       'The mark that Redis and ClickHouse share, so that a Redis without its data is detected.',

@@ -4,7 +4,7 @@ const outcome = {
   minute: 'Minute in which the record arrived (received_at), or was refused, UTC.',
   api_key_id: 'The API key; empty: no valid one.',
   kind: 'logs or feedback; empty: the request had neither path.',
-  code: 'accepted, a code of docs/errors.md, or overflow: not counted under its own key and code.',
+  code: 'accepted; a code of docs/errors.md; suppressed: acknowledged, not stored; or overflow: not counted under its own key and code.',
 }
 const watermark = { kind: 'logs or feedback.' }
 

@@ -4,6 +4,7 @@ import { deadLetters } from './0002-dead-letters.ts'
 import { installation } from './0003-installation.ts'
 import { country } from './0005-country.ts'
 import { outcomesAndWatermark } from './0006-outcomes-and-watermark.ts'
+import { erasuresAndRetention } from './0007-erasures-and-retention.ts'
 
 /** In the order of application. A released migration never changes: add another one. */
 export const migrations: readonly Migration[] = [
@@ -12,4 +13,5 @@ export const migrations: readonly Migration[] = [
   installation,
   country,
   outcomesAndWatermark,
+  erasuresAndRetention,
 ]

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { batch, send as sendBatch } from '../batches.ts'
+import { file, payload, send as sendForm } from '../forms.ts'
+import { createIdentity } from '../../src/identity/identity.ts'
+import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+const isSuppressed = ({ unique_user_id }: { unique_user_id: string }) => unique_user_id === 'user-1'
+
+async function sendLog({ app }: TestGateway, body: object, key?: string) {
+  const response = await app.inject({
+    method: 'POST',
+    url: '/api/log',
+    headers: { ...headers, ...(key !== undefined && { 'idempotency-key': key }) },
+    payload: body,
+  })
+  return { status: response.statusCode, body: response.json<{ id: string; code: string }>() }
+}
+
+t.test('201: a suppressed sender is acknowledged as usual, and nothing is stored', async (t) => {
+  const gateway = await startGateway(t, { policy: { isSuppressed } })
+  const own = createIdentity(Date.now()).id
+  t.match(await sendLog(gateway, logBody({ id: own })), { status: 201, body: { id: own } })
+  const first = await sendLog(gateway, logBody(), 'key')
+  t.equal(first.status, 201)
+  t.equal((await sendLog(gateway, logBody(), 'key')).body.id, first.body.id)
+  t.match(await sendForm(gateway, [payload(), file(images.png)]), {
+    status: 201,
+    body: { attachments: [{ status: 'stored' }] },
+  })
+  const response = await sendBatch(gateway, batch([{ event: 'a' }, { event: 'b' }]))
+  t.match(response.json(), { accepted: 2, rejected: 0 })
+  t.same([gateway.frames.logs, gateway.frames.feedback], [[], []])
+  t.equal(gateway.objects.size, 0)
+
+  t.equal((await sendLog(gateway, logBody({}, { unique_user_id: 'user-2' }))).status, 201)
+  t.equal(gateway.rows('logs').length, 1, 'others are stored')
+})
+
+t.test('422: an id that is older than records are kept', async (t) => {
+  const gateway = await startGateway(t, { policy: { retentionMs: () => 7 * dayMs } })
+  const old = createIdentity(Date.now() - 8 * dayMs).id
+  const refused = await sendLog(gateway, logBody({ id: old }))
+  t.match(refused, { status: 422, body: { code: 'id_time_out_of_range', detail: /within 7 days/ } })
+  const recent = createIdentity(Date.now() - 6 * dayMs).id
+  t.equal((await sendLog(gateway, logBody({ id: recent }))).status, 201)
+  const response = await sendBatch(
+    gateway,
+    batch([
+      { event: 'old', id: old },
+      { event: 'recent', id: recent },
+    ]),
+  )
+  t.match(response.json(), { results: [{ code: 'id_time_out_of_range' }, { status: 'accepted' }] })
+})
+
+t.test('201: a timestamp that is older than records are kept is not believed', async (t) => {
+  const gateway = await startGateway(t, { policy: { retentionMs: () => 7 * dayMs } })
+  const timestamp = new Date(Date.now() - 8 * dayMs).toISOString()
+  t.equal((await sendLog(gateway, logBody({ timestamp }))).status, 201)
+  const [row] = gateway.rows('logs')
+  t.ok(Date.parse(String(row?.['time'])) > Date.now() - dayMs)
+})
+
+t.test('422: a key whose first record may have been dropped', async (t) => {
+  let retentionMs: number | undefined
+  const gateway = await startGateway(t, { policy: { retentionMs: () => retentionMs } })
+  const timestamp = new Date(Date.now() - 8 * dayMs).toISOString()
+  const id = randomUUID()
+  t.equal((await sendLog(gateway, logBody({ timestamp, id }))).status, 201)
+  retentionMs = 7 * dayMs
+  const again = await sendLog(gateway, logBody({ timestamp, id }))
+  t.match(again, { status: 422, body: { code: 'id_time_out_of_range' } })
+  t.equal(gateway.rows('logs').length, 1)
+})

@@ -1,0 +1,142 @@
+import { countPayloads, listErasures, type Subject } from '@intake/clickhouse'
+import { createPolicyStore } from '@intake/policy'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { UsageError } from '../endpoints.ts'
+import { erase, type ErasureReport } from '../erasure/erase.ts'
+import { suppress } from '../erasure/suppress.ts'
+import { createProgress } from '../progress.ts'
+import { withServices } from '../services.ts'
+import { keySubject, personalSubject } from '../subjects.ts'
+
+interface EraseFlags {
+  yes?: boolean
+  json?: boolean
+  suppress?: boolean
+  /** Minutes. */
+  wait: number
+}
+
+/** The command was run correctly, but not everything is erased yet. */
+const incompleteExitCode = 2
+
+const effect = `
+Erases rows in all versions, attachments, dead letters, and what waits in Redis, from disk. Everything
+acknowledged before the command starts is erased, and stays erased when it is repeated or redelivered.
+Interrupted or out of time (exit code 2)? Run it again. docs/erasure.md has the details.`
+
+/** `intake user|device erase`: everything that is stored of a person or device. */
+export function addEraseCommand(parent: Command, kind: 'user' | 'device', id: string): void {
+  eraseOptions(parent.command(`erase <${id}>`))
+    .description('erase everything that is stored of this ' + kind)
+    .option('--bundle <identifier>', 'only in this application')
+    .option('--suppress', 'from now on acknowledge what they send, and store nothing of it')
+    .addHelpText('after', effect)
+    .action((value: string, flags: EraseFlags & { bundle?: string }) =>
+      run(personalSubject(kind, value, flags), flags),
+    )
+}
+
+/** `intake user|device unsuppress`: ends what `erase --suppress` has begun. */
+export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', id: string): void {
+  parent
+    .command(`unsuppress <${id}>`)
+    .description(`store again what this ${kind} sends, after erase --suppress`)
+    .option('--bundle <identifier>', 'as with --suppress')
+    .action((value: string, flags: { bundle?: string }) =>
+      withServices(async ({ redis }) => {
+        const sender = personalSubject(kind, value, flags)
+        if (!(await createPolicyStore({ redis }).unsuppress(sender)))
+          throw new UsageError(`This ${kind} is not suppressed.`)
+        console.log('Gateways store its records again within seconds.')
+      }),
+    )
+}
+
+/** `intake purge`: what was sent with an API key. */
+export function addPurgeCommand(program: Command): void {
+  eraseOptions(program.command('purge'))
+    .description('erase everything that was accepted with an API key, for example a leaked one')
+    .requiredOption('--api-key <id>', 'the id of the key, from intake keys list')
+    .requiredOption('--from <time>', 'ISO 8601; accepted at or after this time')
+    .requiredOption('--to <time>', 'ISO 8601; accepted before this time')
+    .addHelpText('after', effect)
+    .action((flags: EraseFlags & { apiKey: string; from: string; to: string }) =>
+      run(keySubject(flags), flags),
+    )
+}
+
+/** `intake erasures list|apply`: the proof, and what came back. */
+export function addErasuresCommand(program: Command): void {
+  const erasures = program.command('erasures').description('what has been erased')
+  erasures
+    .command('list')
+    .description('list the erasures with their reports, one JSON object per line, oldest first')
+    .action(() =>
+      withServices(async ({ clickhouse }) => {
+        for (const { report, ...entry } of await listErasures(clickhouse)) {
+          console.log(JSON.stringify({ ...entry, report: JSON.parse(report) as unknown }))
+        }
+      }),
+    )
+  const apply = erasures
+    .command('apply')
+    .description('delete the payloads of erased records that were repeated since; run it daily')
+  waitOption(apply)
+    .option('--json', 'print the report as JSON')
+    .action((flags: EraseFlags) => run(undefined, { ...flags, yes: true }))
+}
+
+function eraseOptions(command: Command): Command {
+  return waitOption(command)
+    .option('--yes', 'erase; without it the command only counts')
+    .option('--json', 'print the report as JSON')
+}
+
+function waitOption(command: Command): Command {
+  return command.addOption(
+    new Option('--wait <minutes>', 'how long it may take').default(60).argParser(parseMinutes),
+  )
+}
+
+function parseMinutes(text: string): number {
+  const minutes = Number(text)
+  if (minutes > 0 && Number.isFinite(minutes)) return minutes
+  throw new InvalidArgumentError('Give a number of minutes.')
+}
+
+async function run(subject: Subject | undefined, flags: EraseFlags): Promise<void> {
+  await withServices(async (services) => {
+    if (!flags.yes) {
+      const rows = await countPayloads(services.clickhouse, subject)
+      throw new UsageError(`${rows} rows are stored. Add --yes to erase them permanently.`)
+    }
+    const progress = createProgress()
+    if (flags.suppress && subject !== undefined && subject.kind !== 'api-key') {
+      await suppress(services, subject, progress.say)
+    }
+    const report = await erase({
+      services,
+      subject,
+      deadline: performance.now() + flags.wait * 60_000,
+      progress: progress.say,
+    })
+    console.log(flags.json ? JSON.stringify(report) : describe(report))
+    if (!report.complete) process.exitCode = incompleteExitCode
+  })
+}
+
+function describe(report: ErasureReport): string {
+  const { tombstones, rowsDeleted, objectsDeleted, remaining, complete } = report
+  const lines = [
+    `erasure ${report.id} of ${report.startedAt}`,
+    `${tombstones.logs} logs, ${tombstones.feedback} feedback, ${tombstones.deadLetters} dead letters`,
+    `${rowsDeleted} rows and ${objectsDeleted} objects deleted`,
+  ]
+  if (complete) return [...lines, 'complete: nothing is left'].join('\n')
+  const { frames, unreadableFrames, rows, parts } = remaining
+  return [
+    ...lines,
+    `INCOMPLETE: ${frames} frames in Redis (${unreadableFrames} unreadable), ${rows} rows and ${parts} parts are left.`,
+    'Run the same command again when a worker is running.',
+  ].join('\n')
+}

@@ -1,0 +1,54 @@
+import { mkdir, open, readdir, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { UsageError } from '../endpoints.ts'
+import { exportSubject } from '../erasure/export.ts'
+import { withServices } from '../services.ts'
+import { personalSubject } from '../subjects.ts'
+
+/** `intake user|device export`: everything that is stored of a person or device. */
+export function addExportCommand(parent: Command, kind: 'user' | 'device', id: string): void {
+  parent
+    .command(`export <${id}>`)
+    .description(`print everything that is stored of this ${kind}, one line of JSON per record`)
+    .option('--bundle <identifier>', 'only in this application')
+    .option('--out <folder>', 'write records.jsonl and the attachments into this empty folder')
+    .addHelpText(
+      'after',
+      '\nEach line has its kind (log, feedback, dead_letter) and state: visible to analysts, superseded\n' +
+        'by another version, waiting in Redis, or rejected by ClickHouse.',
+    )
+    .action((value: string, flags: { bundle?: string; out?: string }) =>
+      withServices(async (services) => {
+        const subject = personalSubject(kind, value, flags)
+        const folder = flags.out
+        const file = folder === undefined ? undefined : await createFile(folder)
+        try {
+          const write = file === undefined ? print : lineWriter(file)
+          const report = await exportSubject({ services, subject, write, folder })
+          console.error(`${report.records} records, ${report.attachments} attachments`)
+          if (report.damaged.length === 0) return
+          const keys = report.damaged.join('\n')
+          throw new UsageError(`These attachments are missing or damaged:\n${keys}`)
+        } finally {
+          await file?.close()
+        }
+      }),
+    )
+}
+
+async function createFile(folder: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  if ((await readdir(folder)).length > 0) throw new UsageError(`${folder} is not empty.`)
+  return open(join(folder, 'records.jsonl'), 'wx', 0o600)
+}
+
+const lineWriter = (file: FileHandle) => async (line: string) => {
+  await file.write(`${line}\n`)
+}
+
+/** Waits for a slow reader, so that lines do not pile up in memory. */
+async function print(line: string): Promise<void> {
+  if (process.stdout.write(`${line}\n`)) return
+  await new Promise((resolve) => process.stdout.once('drain', resolve))
+}

@@ -1,0 +1,79 @@
+import {
+  readRetention,
+  retentionKinds,
+  writeRetention,
+  type RetentionKind,
+} from '@intake/clickhouse'
+import { kinds } from '@intake/contract'
+import { createPolicyStore } from '@intake/policy'
+import { Argument, InvalidArgumentError, type Command } from 'commander'
+import { applyRetention } from '../retention/apply-retention.ts'
+import { withServices } from '../services.ts'
+
+const daysMax = 36_500
+
+/** `intake retention set|show|apply`: how long records are kept. */
+export function addRetentionCommand(program: Command): void {
+  const retention = program.command('retention').description('how long records are kept')
+
+  retention
+    .command('set')
+    .addArgument(new Argument('<kind>', 'what is kept').choices(retentionKinds))
+    .addArgument(new Argument('<period>', '90d, or never').argParser(parsePeriod))
+    .description('keep records for this long; nothing is dropped until intake retention apply')
+    .addHelpText(
+      'after',
+      '\nWhole months of time are dropped, once their last moment is older than the period; dead letters one\n' +
+        'by one. Gateways refuse ids that are older, because their records may be dropped.',
+    )
+    .action((kind: RetentionKind, period: Period) =>
+      withServices(async ({ clickhouse, redis }) => {
+        await writeRetention(clickhouse, kind, period.days)
+        const recordKind = kinds.find((one) => one === kind)
+        if (recordKind !== undefined)
+          await createPolicyStore({ redis }).setRetention(recordKind, period.days)
+        console.log(describe(kind, period.days))
+      }),
+    )
+
+  retention
+    .command('show')
+    .description('show how long records are kept')
+    .action(() =>
+      withServices(async ({ clickhouse }) => {
+        const days = await readRetention(clickhouse)
+        for (const kind of retentionKinds) console.log(describe(kind, days[kind]))
+      }),
+    )
+
+  retention
+    .command('apply')
+    .description('drop what is older than its retention, permanently; run it daily')
+    .option('--json', 'print the report as JSON')
+    .action((flags: { json?: boolean }) =>
+      withServices(async (services) => {
+        const report = await applyRetention(services)
+        if (flags.json) return console.log(JSON.stringify(report))
+        for (const kind of kinds) {
+          console.log(`${kind}\tdropped months: ${report[kind].join(' ') || 'none'}`)
+        }
+        console.log(`${report.objects} objects, ${report.deadLetters} dead letters deleted`)
+      }),
+    )
+}
+
+interface Period {
+  /** Undefined: for ever. */
+  days: number | undefined
+}
+
+function parsePeriod(text: string): Period {
+  if (text === 'never') return { days: undefined }
+  const days = Number(/^(\d+)d$/.exec(text)?.[1])
+  if (days >= 1 && days <= daysMax) return { days }
+  throw new InvalidArgumentError(`Give a number of days (1d to ${daysMax}d), or never.`)
+}
+
+function describe(kind: RetentionKind, days: number | undefined): string {
+  return `${kind}\t${days === undefined ? 'never dropped' : `${days}d`}`
+}

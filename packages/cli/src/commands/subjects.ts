@@ -1,0 +1,14 @@
+import type { Command } from 'commander'
+import { addEraseCommand, addUnsuppressCommand } from './erase.ts'
+import { addExportCommand } from './export.ts'
+
+/** `intake user` and `intake device`: what is stored of a person or device. */
+export function addSubjectCommands(program: Command): void {
+  const ids = { user: 'unique_user_id', device: 'device_uuid' } as const
+  for (const kind of ['user', 'device'] as const) {
+    const parent = program.command(kind).description(`what is stored of one ${kind}`)
+    addExportCommand(parent, kind, ids[kind])
+    addEraseCommand(parent, kind, ids[kind])
+    addUnsuppressCommand(parent, kind, ids[kind])
+  }
+}

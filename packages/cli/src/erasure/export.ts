@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { exportRows, type ExportedRow, type Subject } from '@intake/clickhouse'
+import type { Services } from '../services.ts'
+import { waitingFrames } from './waiting-rows.ts'
+
+export interface ExportReport {
+  records: number
+  attachments: number
+  /** Keys of attachments that are missing or not what was stored. */
+  damaged: string[]
+}
+
+/** Only what the gateway makes: a key must not lead out of the folder. */
+const objectKey = /^feedback(\/[\w-]+)+\/[\w-]+\.\w+$/
+
+/**
+ * Writes everything stored of a subject, one line of JSON for each version of a record. What is still in
+ * Redis is of state `waiting`.
+ *
+ * @param options.folder where attachments are written under their object keys; undefined: they are not
+ */
+export async function exportSubject(options: {
+  services: Services
+  subject: Subject
+  write: (line: string) => Promise<void>
+  folder: string | undefined
+}): Promise<ExportReport> {
+  const { services, subject, write, folder } = options
+  const report: ExportReport = { records: 0, attachments: 0, damaged: [] }
+  const print = async (line: string) => {
+    report.records++
+    await write(line)
+  }
+  // Read first: a frame that is stored meanwhile is then found in the tables.
+  const waiting = await readWaiting(services, subject)
+  for await (const row of exportRows(services.clickhouse, subject)) {
+    waiting.delete(identityOf(row))
+    await print(row.json)
+    if (folder === undefined) continue
+    for (const attachment of row.attachments ?? []) {
+      if (await save(services, folder, attachment)) report.attachments++
+      else report.damaged.push(attachment.key)
+    }
+  }
+  for (const line of waiting.values()) await print(line)
+  return report
+}
+
+async function readWaiting({ redis }: Services, subject: Subject): Promise<Map<string, string>> {
+  const waiting = new Map<string, string>()
+  for await (const { kind, rows } of waitingFrames(redis, subject)) {
+    const head = `{"kind":"${kind === 'logs' ? 'log' : kind}","state":"waiting",`
+    for (const row of rows ?? []) {
+      waiting.set(identityOf(JSON.parse(row) as ExportedRow), head + row.slice(1))
+    }
+  }
+  return waiting
+}
+
+const identityOf = ({ bundle_identifier, id, device_uuid }: Omit<ExportedRow, 'json'>) =>
+  JSON.stringify([bundle_identifier, id, device_uuid.toLowerCase()])
+
+/** Resolves to false when the object is missing or its hash differs. */
+async function save(
+  { objects }: Services,
+  folder: string,
+  { key, sha256 }: { key: string; sha256: string },
+): Promise<boolean> {
+  const body = objectKey.test(key) ? await objects.read(key) : undefined
+  if (body === undefined || createHash('sha256').update(body).digest('hex') !== sha256) return false
+  const file = join(folder, key)
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await writeFile(file, body, { mode: 0o600 })
+  return true
+}

@@ -1,0 +1,20 @@
+import { createPolicyStore, suppressedMax } from '@intake/policy'
+import { pause } from '@intake/runtime'
+import { UsageError } from '../endpoints.ts'
+import type { Services } from '../services.ts'
+import type { PersonalSubject } from '../subjects.ts'
+
+/** Gateways read the list every two seconds. */
+const untilKnownMs = 5_000
+
+/** Puts a sender on the list, and waits until gateways know it. What they accept before is erased. */
+export async function suppress(
+  { redis }: Services,
+  subject: PersonalSubject,
+  progress: (sentence: string) => void,
+): Promise<void> {
+  if (!(await createPolicyStore({ redis }).suppress(subject)))
+    throw new UsageError(`${suppressedMax} senders are suppressed already; unsuppress some.`)
+  progress('waiting until gateways know that the sender is suppressed')
+  await pause(untilKnownMs)
+}

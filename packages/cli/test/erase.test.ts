@@ -1,0 +1,266 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { createPolicyStore } from '@intake/policy'
+import { createFrameProducer, createJobSink } from '@intake/queue'
+import { until } from '@intake/test-kit/until'
+import { member } from '../../clickhouse/test/fixture.ts'
+import { feedbackRow, logRow, logsOf, startServices, user } from './services.ts'
+
+const services = await startServices(t)
+const { clickhouse, dataDir, insert, intake, keys, number, objects } = services
+
+interface Report {
+  tombstones: { logs: number; feedback: number; deadLetters: number }
+  framesAwaited: number
+  rowsDeleted: number
+  objectsDeleted: number
+  complete: boolean
+  remaining: Record<string, number>
+}
+
+async function erase(...args: string[]): Promise<Report> {
+  const outcome = await intake([...args, '--yes', '--json'])
+  if (outcome.stdout === '') throw new Error(outcome.stderr)
+  return JSON.parse(outcome.stdout) as Report
+}
+
+const rejected = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
+const rawRows = (id: string) =>
+  number(`count() AS n FROM intake.logs_raw WHERE unique_user_id = '${id}'`)
+
+/** Whether a text is in any file of ClickHouse: parts, mutations, logs of queries. */
+function isOnDisk(text: string): boolean {
+  try {
+    execFileSync('grep', ['-rqF', text, join(dataDir, 'clickhouse')])
+    return true
+  } catch (error) {
+    if ((error as { status: number }).status === 1) return false
+    throw error
+  }
+}
+
+/** Part folders on disk that are not active parts. */
+async function strayParts(table: string): Promise<string[]> {
+  const [info] = await clickhouse.query<{ path: string }>(
+    'SELECT arrayElement(data_paths, 1) AS path FROM system.tables ' +
+      `WHERE database = 'intake' AND name = '${table}'`,
+  )
+  const active = await clickhouse.query<{ name: string }>(
+    `SELECT name FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active`,
+  )
+  const names = new Set(active.map(({ name }) => name))
+  return readdirSync(info!.path).filter((name) => /^(\d{6}|all)_/.test(name) && !names.has(name))
+}
+
+t.test('a user is erased in every version and place; everybody else stays', async (t) => {
+  const [victim, other] = [user(), user()]
+  const mine = logsOf(victim, 5)
+  const theirs = logsOf(other, 5)
+  await insert('logs', [...mine, ...theirs])
+  await insert('logs', mine)
+  const feedback = feedbackRow({ unique_user_id: victim })
+  const folder = `feedback/${feedback.time.slice(0, 10).replaceAll('-', '/')}/${feedback.id}`
+  const body = Buffer.from('a picture')
+  const sha256 = createHash('sha256').update(body).digest('hex')
+  const object = { key: `${folder}/1-${sha256}.png`, body, contentType: 'image/png', sha256 }
+  const kept = { ...object, key: `feedback/2026/11/21/${randomUUID()}/1-${sha256}.png` }
+  await Promise.all([objects.put(object), objects.put(kept)])
+  await insert('feedback', [
+    {
+      ...feedback,
+      attachments: [{ key: object.key, content_type: 'image/png', bytes: 9, sha256 }],
+    },
+  ])
+  const bad = logRow({ unique_user_id: victim, device: 'bad' })
+  await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(bad), refusal: rejected })
+  t.ok(isOnDisk(victim))
+
+  const dry = await intake(['user', 'erase', victim])
+  t.match(dry, { code: 1, stdout: '', stderr: /^11 rows are stored\. Add --yes/ })
+  t.equal(await rawRows(victim), 10)
+
+  const report = await erase('user', 'erase', victim)
+  t.match(report, {
+    complete: true,
+    tombstones: { logs: 5, feedback: 1, deadLetters: 1 },
+    rowsDeleted: 12,
+    objectsDeleted: 1,
+    remaining: { frames: 0, rows: 0, parts: 0 },
+  })
+  t.equal(await rawRows(victim), 0)
+  t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${other}'`), 5)
+  t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
+  t.equal(await objects.read(object.key), undefined)
+  t.same(await objects.read(kept.key), body)
+  for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw'])
+    t.same(await strayParts(table), [])
+  t.notOk(isOnDisk(victim), 'not in any file of ClickHouse')
+
+  t.test('a repeat is never visible, and erasures apply deletes its payload', async (t) => {
+    await insert('logs', mine)
+    await insert('logs', [{ ...bad, device: {} }])
+    await addDeadLetter(clickhouse, {
+      table: 'logs',
+      row: JSON.stringify(mine[0]),
+      refusal: rejected,
+    })
+    await objects.put(object)
+    await insert('feedback', [feedback])
+    t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${victim}'`), 0)
+    t.equal(await number('count() AS n FROM intake.feedback'), 0)
+    t.equal(await rawRows(victim), 6)
+    const applied = await intake(['erasures', 'apply', '--json'])
+    t.match(JSON.parse(applied.stdout), { complete: true, rowsDeleted: 8, objectsDeleted: 1 })
+    t.equal(await rawRows(victim), 0)
+    t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
+    t.equal(await objects.read(object.key), undefined)
+    t.notOk(isOnDisk(victim))
+  })
+
+  t.test('the list of erasures is the proof, and does not name the user', async (t) => {
+    const { stdout } = await intake(['erasures', 'list'])
+    const [first] = stdout.split('\n')
+    t.match(JSON.parse(first!), {
+      kind: 'user',
+      subject_sha256: /^[\da-f]{64}$/,
+      finished_at: String,
+      report: { complete: true, rowsDeleted: 12 },
+    })
+    t.notMatch(stdout, victim)
+  })
+})
+
+t.test(
+  'a version hidden behind the record of another user is deleted, the record stays',
+  async (t) => {
+    const [victim, other] = [user(), user()]
+    const [visible] = logsOf(other, 1)
+    const hidden = { ...visible, unique_user_id: victim, received_at: '2026-11-21T00:00:00.000Z' }
+    // One insert would collapse them.
+    await insert('logs', [visible!])
+    await insert('logs', [hidden])
+    t.match(await erase('user', 'erase', victim), {
+      complete: true,
+      tombstones: { logs: 0 },
+      rowsDeleted: 1,
+    })
+    t.equal(await rawRows(victim), 0)
+    t.equal(await rawRows(other), 1)
+    t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${other}'`), 1)
+    t.notOk(isOnDisk(victim))
+  },
+)
+
+t.test('--bundle erases in one application only', async (t) => {
+  const victim = user()
+  const here = logsOf(victim, 2)
+  const elsewhere = logsOf(victim, 3, { bundle_identifier: 'com.example.other' })
+  await insert('logs', [...here, ...elsewhere])
+  const report = await erase('user', 'erase', victim, '--bundle', 'com.example.other')
+  t.match(report, { complete: true, tombstones: { logs: 3 }, rowsDeleted: 3 })
+  t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${victim}'`), 2)
+})
+
+t.test('a device is erased by its UUID, in any case', async (t) => {
+  const device_uuid = randomUUID()
+  const [one, two] = [user(), user()]
+  await insert('logs', [
+    ...logsOf(one, 2, { device_uuid }),
+    ...logsOf(two, 2, { device_uuid }),
+    ...logsOf(one, 1),
+  ])
+  const report = await erase('device', 'erase', device_uuid.toUpperCase())
+  t.match(report, { complete: true, tombstones: { logs: 4 }, rowsDeleted: 4 })
+  t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${one}'`), 1)
+  t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${two}'`), 0)
+})
+
+t.test('purge erases what a key sent in a period', async (t) => {
+  const id = user()
+  const api_key_id = 'key_leaked'
+  await insert('logs', [...logsOf(id, 10, { api_key_id }), ...logsOf(id, 10)])
+  const range = ['--from', '2026-11-20T12:03:00Z', '--to', '2026-11-20T12:07:00Z']
+  const report = await erase('purge', '--api-key', api_key_id, ...range)
+  t.match(report, { complete: true, tombstones: { logs: 4 }, rowsDeleted: 4 })
+  t.equal(await number(`count() AS n FROM intake.logs WHERE api_key_id = '${api_key_id}'`), 6)
+  t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${id}'`), 16)
+})
+
+t.test('waits for the frames that hold rows of the user, and only for them', async (t) => {
+  const [victim, other] = [user(), user()]
+  const sink = createJobSink({ redis: keys, kind: 'logs' })
+  t.teardown(() => sink.close())
+  const producer = createFrameProducer({ sink })
+  const enqueue = async (rows: object[]) => {
+    const before = new Set(await keys.lrange('{intake}:logs:wait', 0, -1))
+    const gzip = member(rows)
+    await producer.add({ rows: rows.length, jsonBytes: 100, gzip }, performance.now() + 60_000)
+    const after = await keys.lrange('{intake}:logs:wait', 0, -1)
+    return after.find((id) => !before.has(id))!
+  }
+  const mine = logsOf(victim, 3)
+  const frame = await enqueue([...mine, ...logsOf(other, 3)])
+  await enqueue(logsOf(other, 3))
+
+  const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])
+  t.equal(early.code, 2, 'out of time')
+  t.match(early.stdout, /INCOMPLETE: 1 frames in Redis/)
+
+  const done = erase('user', 'erase', victim)
+  await until('it waits', async () => {
+    const sql =
+      "count() AS n FROM intake.erasures FINAL WHERE kind = 'user' AND finished_at IS NULL"
+    return (await number(sql)) >= 2
+  })
+  await insert('logs', mine)
+  // A worker removes a frame after it has stored the rows.
+  await keys.multi().lrem('{intake}:logs:wait', 0, frame).del(`{intake}:logs:${frame}`).exec()
+  t.match(await done, { complete: true, framesAwaited: 1, tombstones: { logs: 3 } })
+  t.equal(await rawRows(victim), 0)
+})
+
+t.test('an erasure that was killed is completed by the next one', async (t) => {
+  const victim = user()
+  const mine = logsOf(victim, 4)
+  await insert('logs', mine)
+  const sql = createClickHouse({ url: services.server.url })
+  t.teardown(() => sql.close())
+  // As if it had been killed after the tombstones were written.
+  const [{ id, time, bundle_identifier, device_uuid } = mine[0]!] = mine
+  await sql.command(
+    `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted)
+     VALUES ('${id}', '${time.replace('Z', '')}', '${bundle_identifier}', '${device_uuid}', 18446744073709551615, 1)`,
+  )
+  t.match(await erase('user', 'erase', victim), {
+    complete: true,
+    tombstones: { logs: 3 },
+    rowsDeleted: 4,
+  })
+  t.equal(await rawRows(victim), 0)
+})
+
+t.test('--suppress puts the user on the list of gateways, unsuppress removes it', async (t) => {
+  const victim = user()
+  t.match(await erase('user', 'erase', victim, '--suppress'), { complete: true })
+  t.equal((await createPolicyStore({ redis: keys }).load()).suppressed.size, 1)
+  t.match(await intake(['user', 'unsuppress', victim]), { code: 0 })
+  t.match(await intake(['user', 'unsuppress', victim]), { code: 1, stderr: /is not suppressed/ })
+})
+
+t.test('wrong usage is reported in one sentence, with exit code 1', async (t) => {
+  const cases: [string[], RegExp][] = [
+    [['user', 'erase', ''], /^Name a user\.\n$/],
+    [['device', 'erase', 'phone'], /^A device is named by its UUID\.\n$/],
+    [['purge', '--api-key', 'k', '--from', 'x', '--to', 'y'], /must be ISO 8601 times/],
+    [
+      ['purge', '--api-key', 'k', '--from', '2026-01-02', '--to', '2026-01-01'],
+      /must be before --to/,
+    ],
+    [['user', 'erase', 'u', '--wait', 'no'], /Give a number of minutes/],
+  ]
+  for (const [args, stderr] of cases) t.match(await intake(args), { code: 1, stdout: '', stderr })
+})

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { createPolicyStore } from '@intake/policy'
+import { applyRetention } from '../src/retention/apply-retention.ts'
+import { feedbackRow, logRow, startServices, user, uuidV7 } from './services.ts'
+
+const { clickhouse, insert, intake, keys, number, objects, server } = await startServices(t)
+const services = { clickhouse, redis: keys, objects, installation: '' }
+
+const at = (time: string) => ({ id: uuidV7(time), time })
+
+t.test('nothing is dropped by default', async (t) => {
+  const { stdout } = await intake(['retention', 'show'])
+  t.equal(stdout, 'logs\tnever dropped\nfeedback\tnever dropped\ndead-letters\tnever dropped\n')
+  await insert('logs', [logRow(at('2021-01-01T00:00:00.000Z'))])
+  t.match(await applyRetention(services, new Date('2030-01-01')), {
+    logs: [],
+    feedback: [],
+    deadLetters: 0,
+    objects: 0,
+  })
+  t.equal(await number('count() AS n FROM intake.logs'), 1)
+})
+
+t.test('whole months are dropped when their last moment is too old', async (t) => {
+  t.match(await intake(['retention', 'set', 'logs', '90d']), { code: 0, stdout: 'logs\t90d\n' })
+  await insert(
+    'logs',
+    ['2026-06-30T23:59:59.999Z', '2026-07-01T00:00:00.000Z', '2026-07-31T23:59:59.999Z'].map(
+      (time) => logRow(at(time)),
+    ),
+  )
+  const end = Date.parse('2026-08-01T00:00:00.000Z')
+  const days90 = 90 * 86_400_000
+  t.match(await applyRetention(services, new Date(end + days90 - 1)), {
+    logs: ['202101', '202606'],
+  })
+  t.equal(await number('count() AS n FROM intake.logs'), 2, 'a month stays whole until it is over')
+  t.match(await applyRetention(services, new Date(end + days90)), { logs: ['202607'] })
+  t.equal(await number('count() AS n FROM intake.logs_raw'), 0)
+  t.equal((await createPolicyStore({ redis: keys }).load()).retentionDays.logs, 90)
+})
+
+t.test(
+  'a hidden repeat does not reappear, and a late one is dropped by the next run',
+  async (t) => {
+    const row = logRow({ ...at('2026-07-10T00:00:00.000Z'), event: 'first' })
+    await insert('logs', [row])
+    await insert('logs', [{ ...row, event: 'repeat', received_at: '2026-07-30T00:00:00.000Z' }])
+    const now = new Date('2026-11-20')
+    t.match(await applyRetention(services, now), { logs: ['202607'] })
+    t.equal(await number('count() AS n FROM intake.logs_raw'), 0)
+    await insert('logs', [row])
+    t.match(await applyRetention(services, now), { logs: ['202607'] })
+    t.equal(await number('count() AS n FROM intake.logs_raw'), 0)
+  },
+)
+
+t.test('feedback goes with its objects, also those that an earlier run left', async (t) => {
+  await intake(['retention', 'set', 'feedback', '30d'])
+  const body = Buffer.from('a picture')
+  const sha256 = createHash('sha256').update(body).digest('hex')
+  const put = async (day: string) => {
+    const key = `feedback/${day}/${uuidV7('2026-07-10T00:00:00.000Z')}/1-${sha256}.png`
+    await objects.put({ key, body, contentType: 'image/png', sha256 })
+    return key
+  }
+  await insert('feedback', [feedbackRow(at('2026-07-10T00:00:00.000Z')), feedbackRow()])
+  const [old, older, recent] = [
+    await put('2026/07/10'),
+    await put('2025/12/31'),
+    await put('2026/11/21'),
+  ]
+  const report = await applyRetention(services, new Date('2026-11-22'))
+  t.match(report, { feedback: ['202607'], objects: 2 })
+  t.equal(await number('count() AS n FROM intake.feedback'), 1)
+  t.equal(await objects.read(old), undefined)
+  t.equal(await objects.read(older), undefined)
+  t.same(await objects.read(recent), body)
+})
+
+t.test('dead letters are deleted by the time of their failure', async (t) => {
+  await intake(['retention', 'set', 'dead-letters', '7d'])
+  const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
+  const row = JSON.stringify(logRow({ unique_user_id: user() }))
+  await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
+  const soon = new Date(Date.now() + 6 * 86_400_000)
+  t.equal((await applyRetention(services, soon)).deadLetters, 0)
+  const later = new Date(Date.now() + 8 * 86_400_000)
+  t.equal((await applyRetention(services, later)).deadLetters, 1)
+  const owner = createClickHouse({ url: server.url })
+  t.teardown(() => owner.close())
+  await owner.command(
+    'ALTER TABLE intake.dead_letters_raw DELETE WHERE false SETTINGS mutations_sync = 1',
+  )
+  t.equal(await number('count() AS n FROM intake.dead_letters_raw'), 0)
+})
+
+t.test('wrong usage is reported, with exit code 1', async (t) => {
+  t.match(await intake(['retention', 'set', 'logs', '90']), { code: 1, stderr: /1d to 36500d/ })
+  t.match(await intake(['retention', 'set', 'pictures', '9d']), {
+    code: 1,
+    stderr: /choices are logs/,
+  })
+})

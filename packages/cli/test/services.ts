@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { createClickHouse } from '@intake/clickhouse'
+import { startClickHouse, startRedis, startS3 } from '@intake/engines'
+import { createObjectStore } from '@intake/object-store'
+import { connectRedis } from '@intake/redis'
+import { setUp } from '@intake/setup'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { feedbackRow, logRow, member, uuidV7 } from '../../clickhouse/test/fixture.ts'
+
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const bucket = { bucket: 'intake', region: 'us-east-1' }
+
+export interface Outcome {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** All services, set up, for one test file. */
+export async function startServices(t: Test) {
+  const dataDir = createDataDir(t)
+  const [redis, server, s3] = await Promise.all([
+    startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
+    startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 }),
+    startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
+  ])
+  t.teardown(() => Promise.all([redis, server, s3].map((service) => service.stop())))
+  await setUp({
+    redisUrl: redis.url,
+    clickhouseUrl: server.url,
+    s3: { endpoint: s3.url, ...bucket },
+    acceptEmptyRedis: false,
+  })
+  const clickhouse = createClickHouse({ url: server.url })
+  t.teardown(() => clickhouse.close())
+  // Without merges every row can be counted. Replaced parts stay on disk for eight minutes by default.
+  for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw']) {
+    await clickhouse.command(
+      `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1,
+       old_parts_lifetime = 1, cleanup_delay_period = 1,
+       cleanup_delay_period_random_add = 0, max_cleanup_delay_period = 1`,
+    )
+  }
+  // So that a search in the files finds what is there.
+  for (const table of ['logs_raw', 'feedback_raw']) {
+    await clickhouse.command(`ALTER TABLE intake.${table} MODIFY COLUMN unique_user_id CODEC(NONE)`)
+  }
+  const objects = createObjectStore({ endpoint: s3.url, ...bucket, timeoutMs: 20_000 })
+  t.teardown(() => objects.close())
+  const keys = connectRedis({ url: redis.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => keys.disconnect())
+
+  /** Runs the command line like an operator. */
+  function intake(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
+    const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
+    return new Promise((resolve) => {
+      const options = { cwd: dataDir, env: { ...process.env, ...endpoints, ...env } }
+      execFile(process.execPath, [main, ...args], options, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+      })
+    })
+  }
+
+  return { dataDir, redis, server, s3, clickhouse, objects, keys, intake, ...rowsOf(clickhouse) }
+}
+
+function rowsOf(clickhouse: ReturnType<typeof createClickHouse>) {
+  const insert = (table: 'logs' | 'feedback', rows: object[]) =>
+    clickhouse.insertGzip({ table, members: [member(rows)], rows: rows.length })
+  return {
+    insert,
+    /** The number that a query returns. */
+    async number(sql: string): Promise<number> {
+      const [row] = await clickhouse.query<{ n: number }>(`SELECT ${sql}`)
+      return row!.n
+    },
+  }
+}
+
+export const user = () => `user-${randomUUID()}`
+
+/** Log rows of a user, each with the time of a different minute. */
+export const logsOf = (unique_user_id: string, count: number, fields: object = {}) =>
+  Array.from({ length: count }, (_, minute) => {
+    const time = new Date(Date.UTC(2026, 10, 20, 12, minute)).toISOString()
+    return logRow({ unique_user_id, id: uuidV7(time), time, received_at: time, ...fields })
+  })
+
+export { feedbackRow, logRow, uuidV7 }

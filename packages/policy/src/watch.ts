@@ -1,0 +1,59 @@
+import type { RecordKind } from '@intake/contract'
+import { startPolling } from '@intake/runtime'
+import { suppressionHash, type PolicyStore, type StoredPolicy } from './store.ts'
+
+/** What a gateway must not store. No I/O. */
+export interface Policy {
+  /** Whether it has been read at least once; until then nothing may be accepted. */
+  isLoaded(): boolean
+  /** How long records of this kind are kept, in milliseconds of their `time`; undefined: for ever. */
+  retentionMs(kind: RecordKind): number | undefined
+  /** Whether records of this sender are acknowledged and not stored. */
+  isSuppressed(sender: {
+    bundle_identifier: string
+    device_uuid: string
+    unique_user_id: string
+  }): boolean
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/**
+ * Keeps the policy in memory and reads it again every `intervalMs`. While the store is unavailable the last
+ * known policy remains valid.
+ */
+export function watchPolicy(options: {
+  store: Pick<PolicyStore, 'load'>
+  intervalMs: number
+  onError: (error: unknown) => void
+}): Policy & { close(): void } {
+  let policy: StoredPolicy | undefined
+
+  const { close } = startPolling({
+    async poll() {
+      policy = await options.store.load()
+    },
+    intervalMs: options.intervalMs,
+    onError: options.onError,
+  })
+
+  return {
+    isLoaded: () => policy !== undefined,
+    retentionMs(kind) {
+      const days = policy?.retentionDays[kind]
+      return days === undefined ? undefined : days * dayMs
+    },
+    isSuppressed({ bundle_identifier, device_uuid, unique_user_id }) {
+      if (policy === undefined || policy.suppressed.size === 0) return false
+      const { salt, suppressed } = policy
+      const user = { kind: 'user', id: unique_user_id } as const
+      const device = { kind: 'device', id: device_uuid.toLowerCase() } as const
+      return [undefined, bundle_identifier].some((bundleIdentifier) =>
+        [user, device].some((sender) =>
+          suppressed.has(suppressionHash(salt, { ...sender, bundleIdentifier })),
+        ),
+      )
+    },
+    close,
+  }
+}

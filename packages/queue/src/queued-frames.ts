@@ -1,0 +1,56 @@
+import type { RecordKind } from '@intake/contract'
+import { execAll, type Redis } from '@intake/redis'
+import { FrameError, openFrame, type Frame } from './frame.ts'
+import { queueNames, queuePrefix } from './names.ts'
+
+/** The frames of a queue, read without claiming them. Every method is one round trip. */
+export interface QueuedFrames {
+  /** The ids of all frames at one moment: waiting, claimed, postponed. */
+  list(): Promise<string[]>
+  /**
+   * Undefined when the frame has been completed meanwhile; a `FrameError` when this version cannot read
+   * it.
+   */
+  read(id: string): Promise<Frame | FrameError | undefined>
+  /** Which of these frames are still in the queue. */
+  remaining(ids: readonly string[]): Promise<string[]>
+}
+
+/** BullMQ's lists and sorted sets of jobs that are not completed. */
+const lists = ['wait', 'active', 'paused']
+const sortedSets = ['delayed', 'prioritized', 'failed']
+
+export function createQueuedFrames(options: { redis: Redis; kind: RecordKind }): QueuedFrames {
+  const { redis, kind } = options
+  const key = (name: string) => `${queuePrefix}:${queueNames[kind]}:${name}`
+
+  return {
+    async list() {
+      // One transaction, because jobs move between the lists.
+      const reads = redis.multi()
+      for (const name of lists) reads.lrange(key(name), 0, -1)
+      for (const name of sortedSets) reads.zrange(key(name), '0', '-1')
+      return [...new Set((await execAll(reads)).flat() as string[])]
+    },
+
+    async read(id) {
+      const json = await redis.hget(key(id), 'data')
+      if (json === null) return undefined
+      try {
+        return openFrame(JSON.parse(json))
+      } catch (error) {
+        if (error instanceof FrameError) return error
+        if (error instanceof SyntaxError) return new FrameError('job data is not JSON')
+        throw error
+      }
+    },
+
+    async remaining(ids) {
+      if (ids.length === 0) return []
+      const reads = redis.multi()
+      for (const id of ids) reads.exists(key(id))
+      const exist = await execAll(reads)
+      return ids.filter((_, index) => exist[index] === 1)
+    },
+  }
+}

@@ -1,0 +1,155 @@
+import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
+import { until } from '@intake/test-kit/until'
+import { startIntake } from '../kit/intake.ts'
+import type { Payload } from '../kit/payload.ts'
+import { logRow } from '../kit/rows.ts'
+import { createSender } from '../kit/sender.ts'
+import { framesWith, hiddenParts, objectsOf, rawRowsOf, visibleRowsOf } from '../kit/traces.ts'
+import type { Scenario, Stage } from '../scenario.ts'
+
+const user = 'user-who-is-erased-4711'
+
+/** By default ClickHouse keeps replaced parts for eight minutes. */
+const removeOldParts = ['logs_raw', 'feedback_raw', 'dead_letters_raw'].map(
+  (table) =>
+    `ALTER TABLE intake.${table} MODIFY SETTING old_parts_lifetime = 1, cleanup_delay_period = 1,
+     cleanup_delay_period_random_add = 0, max_cleanup_delay_period = 1`,
+)
+
+/** Sends records of the user, outside the history: if one is visible at the end, it was never issued. */
+function createPerson({ cluster, payload, later, expect }: Stage) {
+  const sender = createSender({ apiKey: cluster.apiKey, connections: 16 })
+  later(() => sender.close())
+  const sent: { record: Payload; id: string }[] = []
+  let seq = 3_000_000
+
+  const sendOne = async (record: Payload) => {
+    const { outcome } = await sender.send(cluster.gatewayUrls[0]!, record)
+    return outcome.is === 'acknowledged' ? outcome.id : undefined
+  }
+  return {
+    sent,
+    /** Ids of everything that was acknowledged. */
+    ids: () => new Set(sent.map(({ id }) => id)),
+    async send(count: number) {
+      await Promise.all(
+        Array.from({ length: count }, async () => {
+          const plain = payload(seq++)
+          const record = { ...plain, body: { ...plain.body, unique_user_id: user } }
+          const id = await sendOne(record)
+          expect(id !== undefined, 'the record of the user is acknowledged')
+          if (id !== undefined) sent.push({ record, id })
+        }),
+      )
+    },
+    /** Repeats everything that has a key or an id of the client, as an offline phone does. */
+    async repeat(): Promise<number> {
+      const repeatable = sent.filter(({ record }) => record.keyed)
+      await Promise.all(
+        repeatable.map(async ({ record, id }) => {
+          const again = await sendOne(record)
+          expect(again === id, `a repeat gets the id of the erased record (${again})`)
+        }),
+      )
+      return repeatable.length
+    },
+  }
+}
+
+/** Kills the worker; what arrives now waits, and the next worker takes it first. */
+const killWorker = ({ cluster }: Stage) => cluster.workers.at(-1)!.kill()
+
+/**
+ * Starts a worker that is killed after its insert was stored and before it could complete the frames, and
+ * then another one.
+ */
+async function redeliver({ cluster }: Stage, isStored: () => Promise<boolean>) {
+  const { workerToClickHouse } = cluster.network
+  workerToClickHouse.set({ holdAnswers: true })
+  const worker = await cluster.addWorker()
+  await until('the insert is stored', isStored)
+  await worker.kill()
+  workerToClickHouse.cut()
+  workerToClickHouse.set()
+  await cluster.addWorker()
+}
+
+async function expectNothingLeft(stage: Stage, ids: ReadonlySet<string>): Promise<void> {
+  const { cluster, expect } = stage
+  const raw = await rawRowsOf(cluster, user)
+  expect(raw === 0, `no row of the user is in a raw table (${raw})`)
+  const parts = await hiddenParts(cluster)
+  expect(parts.length === 0, `no old part is on disk (${parts.join(' ')})`)
+  const objects = await objectsOf(cluster, ids)
+  expect(objects.length === 0, `no object of the user is stored (${objects.length})`)
+  const frames = await framesWith(cluster, user)
+  expect(frames === 0, `no frame holds rows of the user (${frames})`)
+}
+
+/** Runs a command to its end; expects that everything is erased. */
+async function run({ cluster, root, expect }: Stage, ...args: string[]) {
+  const { code, stdout, stderr } = await startIntake(cluster, root, args).outcome
+  expect(code === 0, `intake ${args.join(' ')} succeeds (${code}: ${stdout} ${stderr})`)
+  return JSON.parse(stdout || '{}') as { framesAwaited?: number; objectsDeleted?: number }
+}
+
+/** What is erased stays erased. */
+export const erasureScenarios: Scenario[] = [
+  {
+    id: 'F66',
+    title:
+      'a user is erased under load, worker and command killed in the middle; repeats afterwards',
+    cluster: { afterSetUp: removeOldParts },
+    load: { rate: 60 },
+    async run(stage) {
+      const { cluster, acknowledged, expect, payload, root, later } = stage
+      const person = createPerson(stage)
+      await acknowledged(50)
+      await person.send(100)
+      await until('they are visible', async () => (await visibleRowsOf(cluster, user)) === 100)
+      const plain = payload(3_900_001)
+      const bad = { ...plain, body: { ...plain.body, unique_user_id: user } }
+      const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: user })
+      const { json } = logRow(bad, new Date())
+      await addDeadLetter(cluster.sql, { table: 'logs', row: json, refusal })
+      const objects = (await objectsOf(cluster, person.ids())).length
+      expect(objects > 0, 'some feedback of the user has attachments')
+
+      await killWorker(stage)
+      await person.send(50)
+      const erase = ['user', 'erase', user, '--yes', '--json']
+      const killed = startIntake(cluster, root, erase)
+      later(() => killed.kill())
+      await killed.says('waiting for a worker')
+      const before = await rawRowsOf(cluster, user)
+      await redeliver(stage, async () => (await rawRowsOf(cluster, user)) > before)
+      await killed.says('writing tombstones')
+      await killed.kill()
+
+      const report = await run(stage, ...erase)
+      expect((await visibleRowsOf(cluster, user)) === 0, 'nothing of the user is visible')
+      await expectNothingLeft(stage, person.ids())
+      expect(report.framesAwaited !== undefined, 'the command reports')
+
+      await acknowledged(50)
+      await killWorker(stage)
+      const repeats = await person.repeat()
+      expect(repeats > 30, `repeats are sent (${repeats})`)
+      await redeliver(stage, async () => (await rawRowsOf(cluster, user)) > 0)
+      await until('no frame holds rows of the user', async () => {
+        expect((await visibleRowsOf(cluster, user)) === 0, 'no repeat is ever visible')
+        return (await framesWith(cluster, user)) === 0
+      })
+      await run(stage, 'erasures', 'apply', '--json')
+      expect((await visibleRowsOf(cluster, user)) === 0, 'no repeat is visible')
+      await expectNothingLeft(stage, person.ids())
+      const [tombs] = await cluster.sql.query<{ n: number }>(
+        `SELECT (SELECT uniqExact(id) FROM intake.logs_raw WHERE is_deleted = 1)
+              + (SELECT uniqExact(id) FROM intake.feedback_raw WHERE is_deleted = 1) AS n`,
+      )
+      // 150 records and the dead letter.
+      expect(tombs?.n === 151, `one tombstone for each record of the user (${tombs?.n})`)
+      await acknowledged(50)
+    },
+  },
+]
