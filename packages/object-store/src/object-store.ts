@@ -1,5 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
+import type { Readable } from 'node:stream'
 import { Client, S3Error } from 'minio'
 import { IntakeError } from '@intake/contract'
 import { retryUntil, withTimeout } from '@intake/runtime'
@@ -22,6 +23,11 @@ export interface ObjectStore {
    * @throws {IntakeError} `storage_unavailable`; the object may or may not exist
    */
   put(object: StoredObject): Promise<void>
+  /**
+   * Resolves to the bytes of an object; undefined: there is none. Rejects when the store does not respond
+   * in time, or when the object is larger than `bytesMax`.
+   */
+  get(key: string, options: { bytesMax: number }): Promise<Buffer | undefined>
   /** Deletes what can be deleted within the timeout. Rejects when an object may remain. */
   remove(keys: string[]): Promise<void>
   /** Creates the bucket if it does not exist. */
@@ -77,6 +83,21 @@ export function createObjectStore(options: {
       }
     },
 
+    async get(key, { bytesMax }) {
+      try {
+        // The transport ends an object that does not arrive in time, also in the middle.
+        const stream = await withTimeout(
+          client.getObject(bucket, key),
+          timeoutMs,
+          'reading an attachment',
+        )
+        return await readAll(stream, bytesMax)
+      } catch (error) {
+        if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined
+        throw error
+      }
+    },
+
     async remove(keys) {
       const removals = keys.map((key) => client.removeObject(bucket, key))
       await withTimeout(Promise.all(removals), timeoutMs, 'removing attachments')
@@ -95,6 +116,17 @@ export function createObjectStore(options: {
 
     close: () => agent.destroy(),
   }
+}
+
+async function readAll(stream: Readable, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw new Error(`an attachment is larger than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 const finalCodes = new Set([

@@ -1,0 +1,33 @@
+import { html, type Html, type HtmlValue } from './html.ts'
+
+/**
+ * Characters that are invisible or change how others are shown: controls except tab and line feed, and
+ * format characters (direction overrides, zero-width ones, tags) except those that join emoji and letters.
+ */
+const invisible = /((?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}])/u
+
+/**
+ * A text from a client. It cannot change the direction of what is around it, and invisible characters are
+ * shown by their code.
+ *
+ * @param lengthMax in UTF-16 units; the rest is left out and said to be
+ */
+export function clientText(text: string, lengthMax = 20_000): Html {
+  const shown = text.slice(0, lengthMax).toWellFormed()
+  const rest = text.length - shown.length
+  return html`<bdi class="client">${mark(shown)}</bdi>${
+      rest > 0 ? html`<span class="note"> … ${rest} more characters</span>` : undefined
+    }`
+}
+
+function mark(text: string): HtmlValue[] {
+  return text
+    .split(invisible)
+    .map((part, index) =>
+      index % 2 === 0 ? part : html`<span class="code">${codeOf(part)}</span>`,
+    )
+}
+
+function codeOf(character: string): string {
+  return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`
+}
