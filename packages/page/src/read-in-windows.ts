@@ -5,7 +5,7 @@ export interface TimeWindow {
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-const widthsMs = [dayMs, 7 * dayMs, 30 * dayMs, 180 * dayMs, Infinity]
+const widthsMs = [dayMs, 30 * dayMs, Infinity]
 /** No further window is read after this time. */
 const budgetMs = 6_000
 

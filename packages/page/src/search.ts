@@ -29,7 +29,8 @@ export const searchFields = {
   feedback: ['text', 'application', 'version', 'user'],
   logs: ['event', 'application', 'version', 'user'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
-const lengthMax = 300
+/** More than the longest identifier, 255 characters outside the basic plane. */
+export const searchLengthMax = 600
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
@@ -71,8 +72,8 @@ export function readText(query: URLSearchParams, name: string): string | undefin
   const [value = '', ...others] = query.getAll(name)
   if (others.length > 0) throw new PageError(400, `${name} is given more than once.`)
   const text = value.trim().toWellFormed()
-  if (text.length > lengthMax) {
-    throw new PageError(400, `${name} is longer than ${lengthMax} characters.`)
+  if (text.length > searchLengthMax) {
+    throw new PageError(400, `${name} is longer than ${searchLengthMax} characters.`)
   }
   return text === '' ? undefined : text
 }

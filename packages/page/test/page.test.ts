@@ -35,7 +35,7 @@ const linksIn = (text: string) =>
 
 t.test('no text of a client is markup, in any view', async (t) => {
   const time = ago(600)
-  const texts = joinedTexts(3)
+  const texts = joinedTexts(6)
   const records = texts.map((text) => hostileRecords(text, { time, device }))
   await insert(
     'feedback',
@@ -77,7 +77,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
     checkMarkup(t, text, path)
     waiting.push(...linksIn(text))
   }
-  t.ok(seen.size > 30, `${seen.size} pages`)
+  t.ok(seen.size > 20, `${seen.size} pages`)
   const found = [...seen].filter((path) => path.startsWith('/feedback/'))
   t.equal(found.length, texts.length)
 })
@@ -247,7 +247,7 @@ t.test('the status shows rates, backlog and dead letters, also without Redis', a
   const { url } = await startAnalystPage(t)
   const { status, text } = await view(url, '/status')
   t.equal(status, 200)
-  t.match(text, '<td>7</td><td>2</td><td>1</td>')
+  t.match(text, /<td>7<\/td>\s*<td>2<\/td>\s*<td>1<\/td>/)
   t.match(text, 'Redis does not respond')
   t.match(text, /\d+ dead letters/)
   t.equal(text.match(/<meter /g)?.length, 48, '24 hours of two kinds')
@@ -287,10 +287,13 @@ t.test('503 at once when too many views are being made', async (t) => {
   const { url } = await startPage(t, {
     reader: { query: async () => (await held, []) },
   })
-  const requests = Array.from({ length: 40 }, () => fetch(`${url}/dead-letters`))
-  const refused = await Promise.race(requests)
-  t.equal(refused.status, 503)
-  release()
-  const statuses = (await Promise.all(requests)).map(({ status }) => status)
+  let refused = 0
+  const requests = Array.from({ length: 40 }, async () => {
+    const { status } = await fetch(`${url}/dead-letters`)
+    // As many as have no place, four at once and 32 that wait.
+    if (status === 503 && ++refused === 4) release()
+    return status
+  })
+  const statuses = await Promise.all(requests)
   t.equal(statuses.filter((status) => status === 200).length, 36)
 })

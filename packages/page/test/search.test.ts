@@ -36,7 +36,7 @@ t.test('400 for what cannot be read', async (t) => {
     'to=-1',
     'device=1',
     'text=a&text=b',
-    `text=${'x'.repeat(301)}`,
+    `text=${'x'.repeat(601)}`,
     'after=1',
     'after=bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10.bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10.app',
   ]) {
@@ -55,7 +55,7 @@ t.test('windows grow, do not overlap, and end when there are enough rows', async
     rowsMax: 10,
     read: async (window) => [windows.push(window)],
   })
-  t.same(all.rows, [1, 2, 3, 4, 5])
+  t.same(all.rows, [1, 2, 3])
   t.equal(windows[0]?.to, within.to)
   t.equal(windows.at(-1)?.from, 0)
   for (const [index, window] of windows.slice(1).entries()) t.equal(window.to, windows[index]?.from)
@@ -75,7 +75,7 @@ t.test('forwards they begin at the beginning', async (t) => {
       return []
     },
   })
-  t.same(starts, [5, 5 + dayMs, 5 + 8 * dayMs, 5 + 38 * dayMs])
+  t.same(starts, [5, 5 + dayMs, 5 + 31 * dayMs])
 })
 
 t.test('a search that takes long says where it ended', async (t) => {
@@ -90,5 +90,5 @@ t.test('a search that takes long says where it ended', async (t) => {
     now: () => now,
   })
   t.same(rows, ['row', 'row'])
-  t.same(unread, { from: 0, to: 92 * dayMs })
+  t.same(unread, { from: 0, to: 69 * dayMs })
 })

@@ -1,6 +1,6 @@
 import type { RecordKind } from '@intake/contract'
 import { html, type Html } from '../html.ts'
-import { searchFields, type Search } from '../search.ts'
+import { searchFields, searchLengthMax, type Search } from '../search.ts'
 import { pathOf } from './links.ts'
 
 const labels = {
@@ -21,7 +21,7 @@ export function searchForm(kind: RecordKind, search: Search): Html {
           id="${name}"
           name="${name}"
           value="${search[name]}"
-          maxlength="300"
+          maxlength="${searchLengthMax}"
           autocomplete="off"
         />
       </p> `,
