@@ -7,13 +7,18 @@ const lines = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'u
 
 t.test('compose publishes every port on loopback by default', async (t) => {
   const ports = lines.flatMap((line) => /[^\s'[\]]*:-\d+}:\d+(?=\W*$)/.exec(line)?.[0] ?? [])
-  t.equal(ports.length, 6)
+  t.equal(ports.length, 7)
   for (const port of ports) t.match(port, /^(\$\{PUBLISH_HOST:-127\.0\.0\.1\}|127\.0\.0\.1):/)
 })
 
 t.test('compose creates no API key with a known default', async (t) => {
   const [, value] = lines.join('\n').match(/INTAKE_API_KEY: (.*)/) ?? []
   t.equal(value, '${INTAKE_API_KEY:-}')
+})
+
+t.test('compose has no page without a password of your own', async (t) => {
+  const [, value] = lines.join('\n').match(/PAGE_PASSWORD: (.*)/) ?? []
+  t.equal(value, '${PAGE_PASSWORD:-}')
 })
 
 /** The settings that compose passes to a service, with their values. */

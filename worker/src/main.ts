@@ -1,16 +1,33 @@
 import { createClickHouse } from '@intake/clickhouse'
 import { createJobSource } from '@intake/queue'
 import { connectRedis, createConnectionCheck, findWriteRefusal } from '@intake/redis'
-import { createMetrics, limitRepeats, runProcess, startAdminServer } from '@intake/runtime'
+import {
+  ConfigError,
+  createMetrics,
+  limitRepeats,
+  runProcess,
+  startAdminServer,
+} from '@intake/runtime'
 import { WorkerConfig } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
+import { createPage } from './serve-page.ts'
+import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
 import { startWorker } from './worker.ts'
+
+/** Of a query of the page or the webhook; ClickHouse ends it earlier by itself. */
+const readTimeoutMs = 15_000
+/** At once, so that they leave ClickHouse to the inserts. */
+const readsMax = 6
 
 await runProcess({
   name: 'worker',
   config: WorkerConfig,
   closeTimeoutMs: 10_000,
   async start(config, log) {
+    const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
+    if (url !== undefined && secret === undefined) {
+      throw new ConfigError('configuration: FEEDBACK_WEBHOOK_SECRET must be set')
+    }
     const redis = connectRedis({
       url: config.REDIS_URL,
       role: 'consumer',
@@ -26,15 +43,32 @@ await runProcess({
     const metrics = createMetrics()
     // Both queues use one Redis, so its errors are reported once.
     const onError = limitRepeats((err, omitted) => log.warn({ err, omitted }, 'queue error'))
+    const reader = createClickHouse({
+      url: config.PAGE_CLICKHOUSE_URL ?? config.CLICKHOUSE_URL,
+      requestTimeoutMs: readTimeoutMs,
+      connectionsMax: readsMax,
+    })
+    const webhook =
+      url === undefined || secret === undefined
+        ? undefined
+        : startFeedbackWebhook({ url, secret, reader, redis, metrics, log, onError })
+    const sources = {
+      logs: createJobSource({ redis, kind: 'logs', onError }),
+      feedback: createJobSource({ redis, kind: 'feedback', onError }),
+    }
     const worker = startWorker({
-      sources: {
-        logs: createJobSource({ redis, kind: 'logs', onError }),
-        feedback: createJobSource({ redis, kind: 'feedback', onError }),
-      },
+      sources,
+      ...(webhook && { announceFeedback: webhook.announce }),
       store: clickhouse,
       metrics: createWorkerMetrics(metrics),
       log,
       onError,
+    })
+    const page = createPage({
+      config,
+      reader,
+      backlog: { logs: sources.logs.backlog, feedback: sources.feedback.backlog },
+      log,
     })
     const admin = await startAdminServer({
       host: config.ADMIN_HOST,
@@ -48,15 +82,19 @@ await runProcess({
         clickhouse: () => clickhouse.ping(),
       },
       metrics,
+      page: page.register,
     })
     log.info({ adminPort: admin.port }, 'worker is up')
 
     return {
       async close() {
         await worker.close()
+        await webhook?.close()
         redis.disconnect()
         await clickhouse.close()
         await admin.close()
+        await reader.close()
+        page.close()
       },
     }
   },

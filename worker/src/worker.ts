@@ -24,17 +24,20 @@ const closeTimeoutMs = 7_000
  * Moves frames from each queue into its table, one batch at a time per queue.
  *
  * @param options.sources are closed with the worker
+ * @param options.announceFeedback called with the rows of feedback that were stored, before they are completed; when
+ * it rejects, their frames are redelivered
  * @param options.onError called for errors of the queues, which are retried
  */
 export function startWorker(options: {
   sources: Record<RecordKind, JobSource>
   store: RowStore
+  announceFeedback?: (rows: readonly string[]) => Promise<void>
   metrics: WorkerMetrics
   log: Logger
   onError: (error: Error) => void
   clock?: Clock
 }): Running {
-  const { store, metrics, log, onError, clock = systemClock } = options
+  const { store, announceFeedback, metrics, log, onError, clock = systemClock } = options
   const stop = new AbortController()
 
   const start = (kind: RecordKind) => {
@@ -60,6 +63,7 @@ export function startWorker(options: {
       limits: batchLimits[kind],
       store: {
         store,
+        ...(kind === 'feedback' && announceFeedback && { announce: announceFeedback }),
         kind,
         metrics,
         log,
