@@ -10,10 +10,14 @@ nav a { font-weight: 600; padding: .25rem 0; }
 h1 { font-size: 1.5rem; margin: 1rem 0 .5rem; }
 h2, h3 { font-size: 1rem; margin: 0 0 .25rem; }
 a { color: LinkText; }
+a .client { text-decoration: underline; }
+nav a[aria-current] { text-decoration-thickness: 3px; }
 :focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
 input, button { font: inherit; max-width: 100%; min-height: 2.25rem; padding: .25rem .5rem; }
 label { display: block; font-size: .85rem; }
-header form { align-items: end; display: flex; flex-wrap: wrap; gap: .25rem .5rem; }
+header form { align-items: end; display: flex; flex: 0 1 26rem; flex-wrap: wrap; gap: .25rem .5rem; min-width: 0; }
+header label { flex: 0 0 100%; }
+header input { flex: 1 1 8rem; min-width: 0; }
 .search { align-items: end; background: var(--soft); border-radius: .5rem; display: grid; gap: .5rem 1rem;
   grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); margin: 0 0 1rem; padding: .75rem; }
 .search p { margin: 0; min-width: 0; }
@@ -21,7 +25,8 @@ header form { align-items: end; display: flex; flex-wrap: wrap; gap: .25rem .5re
 article { border: 1px solid var(--line); border-radius: .5rem; margin: 0 0 1rem; overflow: hidden; padding: .75rem 1rem; }
 .facts { font-size: .9rem; margin: .25rem 0; overflow-wrap: anywhere; }
 .text { margin: .5rem 0; }
-.client { contain: paint; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; }
+.client { display: inline-block; max-width: 100%; overflow: clip; overflow-wrap: anywhere; unicode-bidi: plaintext;
+  vertical-align: top; white-space: pre-wrap; }
 .code { border: 1px solid var(--line); border-radius: .2rem; font-size: .75em; padding: 0 .2em; unicode-bidi: isolate; }
 .note { font-style: italic; opacity: .8; }
 .json, pre { font-family: ui-monospace, monospace; font-size: .85rem; }

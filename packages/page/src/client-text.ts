@@ -15,17 +15,23 @@ const invisible = /((?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}])/u
 export function clientText(text: string, lengthMax = 20_000): Html {
   const shown = text.slice(0, lengthMax).toWellFormed()
   const rest = text.length - shown.length
-  return html`<bdi class="client">${mark(shown)}</bdi>${
-      rest > 0 ? html`<span class="note"> … ${rest} more characters</span>` : undefined
-    }`
+  const parts = shown.split(invisible)
+  const omitted = (parts.length - 1) / 2 - marksMax
+  const notes = [note(rest, 'more characters'), note(omitted, 'more invisible characters')]
+  return html`<bdi class="client">${parts.map(mark)}</bdi>${notes}`
 }
 
-function mark(text: string): HtmlValue[] {
-  return text
-    .split(invisible)
-    .map((part, index) =>
-      index % 2 === 0 ? part : html`<span class="code">${codeOf(part)}</span>`,
-    )
+/** Beyond it they are left out: each mark is much longer than what it shows. */
+const marksMax = 100
+
+/** Every second part is invisible. */
+function mark(part: string, index: number): HtmlValue {
+  if (index % 2 === 0) return part
+  return index < 2 * marksMax ? html`<span class="code">${codeOf(part)}</span>` : undefined
+}
+
+function note(count: number, what: string): Html | undefined {
+  return count > 0 ? html`<span class="note"> … ${count} ${what}</span>` : undefined
 }
 
 function codeOf(character: string): string {

@@ -11,7 +11,11 @@ export const securityHeaders = {
   'x-robots-tag': 'noindex, nofollow',
 } as const
 
-/** A picture opened by itself is a document of its own, which may do nothing at all. */
+/**
+ * A picture opened by itself is a document of its own, which may do nothing. The style is that of the browser's
+ * own viewer.
+ */
 export const pictureHeaders = {
-  'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
 } as const

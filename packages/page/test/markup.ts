@@ -6,7 +6,7 @@ const attribute = /\s([a-z-]+)(?:="([^"<>]*)")?/g
 const attributes = new Set(
   (
     'lang charset name content rel href type id class for size autocomplete spellcheck required action ' +
-    'role aria-label value maxlength step datetime src alt loading height scope colspan tabindex min max open'
+    'role aria-label aria-current value maxlength step datetime src alt loading height scope colspan tabindex min max open'
   ).split(' '),
 )
 const tags = new Set(

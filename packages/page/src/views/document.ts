@@ -1,8 +1,20 @@
 import { html, type Html, type HtmlValue } from '../html.ts'
 
+const views = [
+  ['/', 'Feedback'],
+  ['/events', 'Events'],
+  ['/dead-letters', 'Dead letters'],
+  ['/status', 'Status'],
+] as const
+
 /** The frame around every view. */
 export function document(options: { title: string; body: HtmlValue }): Html {
   const { title, body } = options
+  const links = views.map(([path, name]) =>
+    name === title
+      ? html`<a href="${path}" aria-current="page">${name}</a> `
+      : html`<a href="${path}">${name}</a> `,
+  )
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -16,12 +28,7 @@ export function document(options: { title: string; body: HtmlValue }): Html {
       <body>
         <a class="skip" href="#main">Skip to the content</a>
         <header>
-          <nav aria-label="Views">
-            <a href="/">Feedback</a>
-            <a href="/events">Events</a>
-            <a href="/dead-letters">Dead letters</a>
-            <a href="/status">Status</a>
-          </nav>
+          <nav aria-label="Views">${links}</nav>
           <form action="/find" role="search">
             <label for="id">Id or request id</label>
             <input id="id" name="id" size="36" autocomplete="off" spellcheck="false" required />
