@@ -25,7 +25,7 @@ t.test('compose has no page without a password of your own', async (t) => {
 function environmentOf(service: string): Map<string, string> {
   const text = lines.join('\n')
   const [, block = ''] =
-    new RegExp(`^  ${service}:\\n([^]*?)(?=\\n\\S|\\n  \\w)`, 'm').exec(text) ?? []
+    new RegExp(`^  ${service}:(?: &\\w+)?\\n([^]*?)(?=\\n\\S|\\n  \\w)`, 'm').exec(text) ?? []
   const [, own = ''] = /^    environment:\n((?: {6}.*\n)*)/m.exec(`${block}\n`) ?? []
   const [, s3 = ''] = /^x-s3: .*\n((?: {2}.*\n)*)/m.exec(text) ?? []
   const settings = own.includes('<<: *s3') ? own + s3 : own
