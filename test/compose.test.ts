@@ -7,7 +7,7 @@ const lines = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'u
 
 t.test('compose publishes every port on loopback by default', async (t) => {
   const ports = lines.flatMap((line) => /[^\s'[\]]*:-\d+}:\d+(?=\W*$)/.exec(line)?.[0] ?? [])
-  t.equal(ports.length, 6)
+  t.equal(ports.length, 7)
   for (const port of ports) t.match(port, /^(\$\{PUBLISH_HOST:-127\.0\.0\.1\}|127\.0\.0\.1):/)
 })
 
@@ -16,11 +16,16 @@ t.test('compose creates no API key with a known default', async (t) => {
   t.equal(value, '${INTAKE_API_KEY:-}')
 })
 
+t.test('compose has no page without a password of your own', async (t) => {
+  const [, value] = lines.join('\n').match(/PAGE_PASSWORD: (.*)/) ?? []
+  t.equal(value, '${PAGE_PASSWORD:-}')
+})
+
 /** The settings that compose passes to a service, with their values. */
 function environmentOf(service: string): Map<string, string> {
   const text = lines.join('\n')
   const [, block = ''] =
-    new RegExp(`^  ${service}:\\n([^]*?)(?=\\n\\S|\\n  \\w)`, 'm').exec(text) ?? []
+    new RegExp(`^  ${service}:(?: &\\w+)?\\n([^]*?)(?=\\n\\S|\\n  \\w)`, 'm').exec(text) ?? []
   const [, own = ''] = /^    environment:\n((?: {6}.*\n)*)/m.exec(`${block}\n`) ?? []
   const [, s3 = ''] = /^x-s3: .*\n((?: {2}.*\n)*)/m.exec(text) ?? []
   const settings = own.includes('<<: *s3') ? own + s3 : own

@@ -67,12 +67,19 @@ t.test('a worker exits on SIGTERM while Redis is frozen', async (t) => {
   }
 })
 
+t.test('a worker does not start with a webhook that has no secret', async (t) => {
+  const worker = startWorkerProcess(t, [], { FEEDBACK_WEBHOOK_URL: 'http://127.0.0.1:1/' })
+  t.same(await worker.exited, [1, null])
+  t.match(worker.lines.join(''), 'FEEDBACK_WEBHOOK_SECRET must be set')
+})
+
 function peakMiBOf(pid: number): number {
   const [, kib] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Math.round(Number(kib) / 1024)
 }
 
-function startWorkerProcess(t: Test, nodeOptions: string[] = []) {
+function startWorkerProcess(t: Test, nodeOptions: string[] = [], env: Record<string, string> = {}) {
+  const lines: string[] = []
   const worker = spawn(process.execPath, [...nodeOptions, 'worker/dist/main.js'], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     env: {
@@ -80,6 +87,7 @@ function startWorkerProcess(t: Test, nodeOptions: string[] = []) {
       REDIS_URL: redisServer.url,
       CLICKHOUSE_URL: clickhouseServer.workerUrl,
       WORKER_ADMIN_PORT: '0',
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -88,10 +96,11 @@ function startWorkerProcess(t: Test, nodeOptions: string[] = []) {
   const isUp = new Promise<void>((resolve) => {
     createInterface(worker.stdout).on('line', (line) => {
       t.comment(line)
+      lines.push(line)
       if (line.includes('worker is up')) resolve()
     })
   })
-  return { process: worker, exited, isUp }
+  return { process: worker, exited, isUp, lines }
 }
 
 function row(n: number): object {

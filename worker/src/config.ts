@@ -33,5 +33,39 @@ export const WorkerConfig = Type.Object({
       'The largest CLOCK_SKEW_MAX_MS of the gateways, in milliseconds: `intake.watermark` stays so far ' +
       'behind.',
   }),
+  PAGE_PASSWORD: Type.Optional(
+    Type.String({
+      description:
+        'Password of the page at `/` of the admin port (docs/page.md). Without it only this machine gets the page.',
+    }),
+  ),
+  PAGE_CLICKHOUSE_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description:
+        'ClickHouse as a user who may read the views, for the page and the webhook. Default: `CLICKHOUSE_URL`.',
+    }),
+  ),
+  S3_ENDPOINT: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description:
+        'http(s)://ACCESS_KEY:SECRET_KEY@host:port, to read attachments. Without it the page has no pictures.',
+    }),
+  ),
+  S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
+  S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
+  FEEDBACK_WEBHOOK_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description: 'Gets a signed request for each new feedback (docs/webhook.md).',
+    }),
+  ),
+  FEEDBACK_WEBHOOK_SECRET: Type.Optional(
+    Type.String({
+      minLength: 16,
+      description: 'Signs these requests: `whsec_` and base64, or any text. Required with the URL.',
+    }),
+  ),
 })
 export type WorkerConfig = Static<typeof WorkerConfig>

@@ -1,17 +1,34 @@
 import { createClickHouse } from '@intake/clickhouse'
 import { createJobSource, definePendingRecords } from '@intake/queue'
 import { connectRedis, createConnectionCheck, findWriteRefusal } from '@intake/redis'
-import { createMetrics, limitRepeats, runProcess, startAdminServer } from '@intake/runtime'
+import {
+  ConfigError,
+  createMetrics,
+  limitRepeats,
+  runProcess,
+  startAdminServer,
+} from '@intake/runtime'
 import { WorkerConfig } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
+import { createPage } from './serve-page.ts'
 import { watermarkIntervalMs } from './watermark.ts'
+import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
 import { startWorker } from './worker.ts'
+
+/** Of a query of the page or the webhook; ClickHouse ends it earlier by itself. */
+const readTimeoutMs = 15_000
+/** At once, so that they leave ClickHouse to the inserts. */
+const readsMax = 6
 
 await runProcess({
   name: 'worker',
   config: WorkerConfig,
   closeTimeoutMs: 10_000,
   async start(config, log) {
+    const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
+    if (url !== undefined && secret === undefined) {
+      throw new ConfigError('configuration: FEEDBACK_WEBHOOK_SECRET must be set')
+    }
     const redis = connectRedis({
       url: config.REDIS_URL,
       role: 'consumer',
@@ -27,19 +44,36 @@ await runProcess({
     const metrics = createMetrics()
     // All queues use one Redis, so its errors are reported once.
     const onError = limitRepeats((err, omitted) => log.warn({ err, omitted }, 'queue error'))
+    const reader = createClickHouse({
+      url: config.PAGE_CLICKHOUSE_URL ?? config.CLICKHOUSE_URL,
+      requestTimeoutMs: readTimeoutMs,
+      connectionsMax: readsMax,
+    })
+    const webhook =
+      url === undefined || secret === undefined
+        ? undefined
+        : startFeedbackWebhook({ url, secret, reader, redis, metrics, log, onError })
+    const sources = {
+      logs: createJobSource({ redis, kind: 'logs', onError }),
+      feedback: createJobSource({ redis, kind: 'feedback', onError }),
+      outcomes: createJobSource({ redis, kind: 'outcomes', onError }),
+    }
     const worker = startWorker({
-      sources: {
-        logs: createJobSource({ redis, kind: 'logs', onError }),
-        feedback: createJobSource({ redis, kind: 'feedback', onError }),
-        outcomes: createJobSource({ redis, kind: 'outcomes', onError }),
-      },
+      sources,
       // A turn that expires a little earlier than the next read leaves none out.
       readPending: definePendingRecords({ redis, turnMs: 0.8 * watermarkIntervalMs }),
       clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+      ...(webhook && { announceFeedback: webhook.announce }),
       store: clickhouse,
       metrics: createWorkerMetrics(metrics),
       log,
       onError,
+    })
+    const page = createPage({
+      config,
+      reader,
+      backlog: { logs: sources.logs.backlog, feedback: sources.feedback.backlog },
+      log,
     })
     const admin = await startAdminServer({
       host: config.ADMIN_HOST,
@@ -53,15 +87,19 @@ await runProcess({
         clickhouse: () => clickhouse.ping(),
       },
       metrics,
+      page: page.register,
     })
     log.info({ adminPort: admin.port }, 'worker is up')
 
     return {
       async close() {
         await worker.close()
+        await webhook?.close()
         redis.disconnect()
         await clickhouse.close()
         await admin.close()
+        await reader.close()
+        page.close()
       },
     }
   },

@@ -19,6 +19,8 @@ const unknownCodesMax = 8
 
 export interface StoreOptions {
   store: RowStore
+  /** Gets rows that were stored; when it rejects, their frames are redelivered. */
+  announce?: (rows: readonly string[]) => Promise<void>
   kind: QueueName
   metrics: WorkerMetrics
   log: Logger
@@ -69,6 +71,8 @@ async function insertOrSplit(
   if (failure === undefined) {
     refusalRun.end()
     metrics.inserted(kind, rows)
+    const isAnnounced = await announceStored(parts, context)
+    if (!isAnnounced) for (const { origin } of parts) postponed.add(origin)
     return
   }
 
@@ -79,6 +83,20 @@ async function insertOrSplit(
     return
   }
   for (const half of halves) await insertOrSplit(half, { ...context, refusalsMax: 1 })
+}
+
+async function announceStored(
+  parts: readonly Part[],
+  { announce, kind, log }: StoreOptions,
+): Promise<boolean> {
+  try {
+    await announce?.(parts.flatMap((part) => rowsOf(part)))
+    return true
+  } catch (err) {
+    const help = 'docs/operations/webhook-fails.md'
+    log.error({ err, kind, help }, 'stored feedback was not announced; it will be announced later')
+    return false
+  }
 }
 
 /** The halves of an insert; undefined when it is a single row, or when every row is rejected anyway. */

@@ -39,6 +39,8 @@ const closeTimeoutMs = 7_000
  * Moves frames from each queue into its table, one batch at a time per queue, and stores how far it is.
  *
  * @param options.sources are closed with the worker
+ * @param options.announceFeedback called with the rows of feedback that were stored, before they are completed; when
+ * it rejects, their frames are redelivered
  * @param options.onError called for errors of the queues, which are retried
  */
 export function startWorker(options: {
@@ -47,6 +49,7 @@ export function startWorker(options: {
   readPending: () => Promise<PendingRecords | undefined>
   clockSkewMaxMs: number
   store: RowStore
+  announceFeedback?: (rows: readonly string[]) => Promise<void>
   metrics: WorkerMetrics
   log: Logger
   onError: (error: Error) => void
@@ -54,7 +57,8 @@ export function startWorker(options: {
   /** The wall clock, in milliseconds since 1970. */
   wallMs?: () => number
 }): Running {
-  const { store, metrics, log, onError, clock = systemClock, wallMs = () => Date.now() } = options
+  const { store, announceFeedback, metrics, log, onError } = options
+  const { clock = systemClock, wallMs = () => Date.now() } = options
   const stop = new AbortController()
 
   const start = (kind: QueueName) => {
@@ -80,6 +84,7 @@ export function startWorker(options: {
       limits: batchLimits[kind],
       store: {
         store,
+        ...(kind === 'feedback' && announceFeedback && { announce: announceFeedback }),
         kind,
         metrics,
         log,

@@ -248,3 +248,27 @@ t.test('repeats until it is aborted', async (t) => {
   await t.rejects(done, { name: 'AbortError' })
   t.equal(stored.length, 0)
 })
+
+t.test('rows that were stored are announced; the others are not', async (t) => {
+  const announced: string[] = []
+  const { options } = build()
+  const poison = row(2, { text: 'poison' })
+  const postponed = await storeBatch([frame(row(1), poison), frame(row(3))], {
+    ...options,
+    announce: async (rows) => void announced.push(...rows),
+  })
+  t.equal(postponed.size, 0)
+  t.same(announced.toSorted(), [row(1), row(3)])
+})
+
+t.test('frames whose rows could not be announced are handed out again', async (t) => {
+  const { options, stored, lines } = build()
+  const frames = [frame(row(1)), frame(row(2))]
+  const postponed = await storeBatch(frames, {
+    ...options,
+    announce: () => Promise.reject(new Error('no Redis')),
+  })
+  t.same(new Set(postponed), new Set(frames))
+  t.equal(stored.length, 2, 'they are stored')
+  t.match(lines.join(''), 'docs/operations/webhook-fails.md')
+})

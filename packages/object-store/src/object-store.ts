@@ -1,6 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
-import { buffer } from 'node:stream/consumers'
+import type { Readable } from 'node:stream'
 import { Client, S3Error } from 'minio'
 import { IntakeError } from '@intake/contract'
 import { retryUntil, withTimeout } from '@intake/runtime'
@@ -23,6 +23,11 @@ export interface ObjectStore {
    * @throws {IntakeError} `storage_unavailable`; the object may or may not exist
    */
   put(object: StoredObject): Promise<void>
+  /**
+   * Resolves to the bytes of an object; undefined: there is none. Rejects when the store does not respond
+   * in time, or when the object is larger than `bytesMax`.
+   */
+  get(key: string, options: { bytesMax: number }): Promise<Buffer | undefined>
   /** Deletes what can be deleted within the timeout. Rejects when an object may remain. */
   remove(keys: string[]): Promise<void>
   /**
@@ -30,8 +35,6 @@ export interface ObjectStore {
    * the timeout.
    */
   list(prefix: string): AsyncIterable<string>
-  /** The bytes of an object; undefined when there is none. */
-  read(key: string): Promise<Buffer | undefined>
   /** Creates the bucket if it does not exist. */
   ensureBucket(): Promise<void>
   close(): void
@@ -86,6 +89,21 @@ export function createObjectStore(options: {
       }
     },
 
+    async get(key, { bytesMax }) {
+      try {
+        // The transport ends an object that does not arrive in time, also in the middle.
+        const stream = await withTimeout(
+          client.getObject(bucket, key),
+          timeoutMs,
+          'reading an attachment',
+        )
+        return await readAll(stream, bytesMax)
+      } catch (error) {
+        if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined
+        throw error
+      }
+    },
+
     async remove(keys) {
       const deadline = performance.now() + timeoutMs
       await Promise.all(
@@ -122,16 +140,6 @@ export function createObjectStore(options: {
       }
     },
 
-    async read(key) {
-      const read = async () => buffer(await client.getObject(bucket, key))
-      try {
-        return await withTimeout(read(), timeoutMs, 'reading an attachment')
-      } catch (error) {
-        if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined
-        throw error
-      }
-    },
-
     async ensureBucket() {
       const ensure = async () => {
         if (await client.bucketExists(bucket)) return
@@ -145,6 +153,17 @@ export function createObjectStore(options: {
 
     close: () => agent.destroy(),
   }
+}
+
+async function readAll(stream: Readable, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw new Error(`an attachment is larger than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 const finalCodes = new Set([

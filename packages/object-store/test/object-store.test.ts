@@ -36,6 +36,14 @@ t.before(async () => {
   await store.ensureBucket()
 })
 
+t.test('an object can be read, up to a size; a missing one is undefined', async (t) => {
+  const read = { ...object, key: 'feedback/2026/11/21/an-id/2.png' }
+  await store.put(read)
+  t.same(await store.get(read.key, { bytesMax: body.length }), body)
+  await t.rejects(store.get(read.key, { bytesMax: body.length - 1 }), /larger than/)
+  t.equal(await store.get('feedback/none.png', { bytesMax: 10 }), undefined)
+})
+
 t.test(
   'an object is stored byte for byte, with its type and its hash, and can be removed',
   async (t) => {

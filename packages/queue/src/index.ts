@@ -1,5 +1,6 @@
 export type { BatchLimits } from './batch-room.ts'
 export { createFrameConsumer, type ClaimedFrame, type FrameConsumer } from './consumer.ts'
+export { startDeliveryQueue, type DeliveryQueue, type FailedDelivery } from './delivery-queue.ts'
 export { createFrame, FrameError, openFrame, type Frame } from './frame.ts'
 export { createJobSink, type JobSink } from './job-sink.ts'
 export {

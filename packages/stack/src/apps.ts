@@ -55,17 +55,22 @@ export function createApps(options: AppsOptions): Apps {
     })
   }
 
-  const gateway = app('Gateway', 'gateway', ports.gatewayAdmin, {
-    PORT: String(ports.gateway),
-    GATEWAY_ADMIN_PORT: String(ports.gatewayAdmin),
+  const s3 = {
     S3_ENDPOINT: services.s3.url,
     S3_BUCKET: config.S3_BUCKET,
     S3_REGION: config.S3_REGION,
+  }
+  const gateway = app('Gateway', 'gateway', ports.gatewayAdmin, {
+    PORT: String(ports.gateway),
+    GATEWAY_ADMIN_PORT: String(ports.gatewayAdmin),
+    ...s3,
   })
   const workers = ports.workerAdmin.map((port, index) =>
     app(index === 0 ? 'Worker' : `Worker ${index + 1}`, 'worker', port, {
       WORKER_ADMIN_PORT: String(port),
       CLICKHOUSE_URL: services.clickhouse.workerUrl,
+      PAGE_CLICKHOUSE_URL: services.clickhouse.readerUrl,
+      ...s3,
     }),
   )
   return { gateway, workers }

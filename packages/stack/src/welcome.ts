@@ -19,6 +19,7 @@ export function welcome({ endpoints, readerUrl, playUrl }: RunningStack): string
 Intake is ready. Press Ctrl-C to stop it.
 
   Gateway      ${gateway}
+  Page         ${workerAdmin === null ? 'none' : `${workerAdmin}/`} (feedback, events, dead letters, status)
   Admin        ${gatewayAdmin} (gateway)  ${workerAdmin ?? 'none'} (worker): /healthz /readyz /metrics
   ClickHouse   ${readerUrl}${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
   S3           ${withoutCredentials(s3)}

@@ -1,0 +1,65 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { BlockList, isIPv6 } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { PageError } from './page-error.ts'
+import { createWrongPasswords } from './wrong-passwords.ts'
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/** Fields that proxies add: a request that has one was not made on this machine. */
+const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
+const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
+
+/**
+ * Lets a request through or throws. With a password: basic authentication, the user name is free. Without
+ * one: only requests from this machine to this machine. The `Host` must be a loopback name too, because
+ * a foreign site can give its name the address 127.0.0.1 (DNS rebinding).
+ *
+ * @throws {PageError} 401, 403 or 429
+ */
+export function createAccess(password: string | undefined) {
+  if (password === undefined) return requireLoopback
+  const wrong = createWrongPasswords()
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const given = passwordOf(request.headers.authorization)
+    if (given === undefined) throw unauthorized(reply)
+    if (wrong.areTooMany(request.ip)) {
+      throw new PageError(429, 'Too many wrong passwords. Wait a minute.')
+    }
+    if (isEqual(given, password)) return
+    wrong.add(request.ip)
+    throw unauthorized(reply)
+  }
+}
+
+function requireLoopback({ socket, headers }: FastifyRequest): void {
+  const isLocal = [socket.localAddress, socket.remoteAddress].every(isLoopback)
+  const isDirect = proxyFields.every((name) => headers[name] === undefined)
+  if (isLocal && isDirect && loopbackHost.test(headers.host ?? '')) return
+  throw new PageError(403, 'Without PAGE_PASSWORD the page is served to this machine only.')
+}
+
+function isLoopback(address = ''): boolean {
+  return loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+}
+
+function unauthorized(reply: FastifyReply): PageError {
+  void reply.header('www-authenticate', 'Basic realm="Intake", charset="UTF-8"')
+  return new PageError(401, 'The page needs its password. Any user name will do.')
+}
+
+function passwordOf(authorization = ''): string | undefined {
+  const [, credentials] = /^basic +([a-z0-9+/=]+)$/i.exec(authorization) ?? []
+  if (credentials === undefined) return undefined
+  const text = Buffer.from(credentials, 'base64').toString()
+  const colon = text.indexOf(':')
+  return colon < 0 ? undefined : text.slice(colon + 1)
+}
+
+/** In a time that does not depend on where they differ. */
+function isEqual(one: string, other: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(one), digest(other))
+}

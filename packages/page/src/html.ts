@@ -1,0 +1,25 @@
+/** Markup that may be sent as it is. Only `html` makes it, so no value from a row can be one. */
+export class Html {
+  readonly #markup: string
+  constructor(parts: TemplateStringsArray, values: readonly HtmlValue[]) {
+    this.#markup = String.raw({ raw: parts }, ...values.map(print))
+  }
+  toString(): string {
+    return this.#markup
+  }
+}
+
+export type HtmlValue = Html | string | number | undefined | readonly HtmlValue[]
+
+/**
+ * A template in which every value is escaped, for text and for attributes in double quotes. Markup and
+ * lists of markup are inserted as they are; undefined is nothing.
+ */
+export const html = (parts: TemplateStringsArray, ...values: HtmlValue[]) => new Html(parts, values)
+
+function print(value: HtmlValue): string {
+  if (value === undefined) return ''
+  if (value instanceof Html) return value.toString()
+  if (Array.isArray(value)) return value.map(print).join('')
+  return String(value).replaceAll(/[&<>"'`]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+}

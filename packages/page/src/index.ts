@@ -1,0 +1,1 @@
+export { page, type PageOptions } from './page.ts'

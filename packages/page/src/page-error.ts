@@ -1,0 +1,10 @@
+/** A request that gets no page, and why, in words for its reader. It contains nothing from the request. */
+export class PageError extends Error {
+  override readonly name = 'PageError'
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}

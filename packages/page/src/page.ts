@@ -1,0 +1,173 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ClickHouseError } from '@intake/clickhouse'
+import { limitRepeats, type Logger } from '@intake/runtime'
+import { createAccess } from './access.ts'
+import { icon, stylesheet } from './assets.ts'
+import { listDeadLetters } from './dead-letters.ts'
+import type { Html } from './html.ts'
+import { PageError } from './page-error.ts'
+import { pictureRoutes, signedPrefix } from './picture-routes.ts'
+import { createPlaces } from './places.ts'
+import type { PictureStore } from './read-picture.ts'
+import {
+  findById,
+  findByOtherId,
+  listEventsAround,
+  listRecords,
+  type RecordReader,
+} from './records.ts'
+import { readSearch, readText, requireUuid } from './search.ts'
+import { securityHeaders } from './security-headers.ts'
+import { createSignedLinks } from './signed-links.ts'
+import { readStatus, type ReadBacklog } from './status.ts'
+import { deadLetterList } from './views/dead-letter-list.ts'
+import { eventList } from './views/event-list.ts'
+import { feedbackList } from './views/feedback-list.ts'
+import { foundList } from './views/found.ts'
+import { recordPath } from './views/links.ts'
+import { problemView } from './views/problem.ts'
+import { recordView } from './views/record.ts'
+import { statusView } from './views/status.ts'
+
+export interface PageOptions {
+  /** Undefined: only this machine may see the page. */
+  password: string | undefined
+  reader: RecordReader
+  /** Undefined: there are no pictures. */
+  store: PictureStore | undefined
+  backlog: ReadBacklog
+  log: Logger
+}
+
+interface Elsewhere {
+  path: string
+}
+
+/** Views that are being made, each with a few queries. */
+const placesOfViews = { atOnce: 4, waitingMax: 32 }
+const eventsAround = 25
+
+/**
+ * The page: feedback with its pictures, events, dead letters and the state of the queue, read-only. It
+ * guards itself; routes that are registered elsewhere stay as they are.
+ */
+export async function page(app: FastifyInstance, options: PageOptions): Promise<void> {
+  const { password, reader, store, log } = options
+  const requireAccess = createAccess(password)
+  const links = createSignedLinks(password)
+  const places = createPlaces(placesOfViews)
+  const sign = store && ((key: string) => links.sign(`${signedPrefix}${key}`))
+  const warn = limitRepeats((err, omitted) => {
+    const help = 'docs/operations/page-fails.md'
+    log.warn({ err, omitted, help }, 'the page could not be shown')
+  })
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(securityHeaders)
+    const isSigned =
+      password !== undefined &&
+      request.url.startsWith(signedPrefix) &&
+      links.isValid(pathOf(request), queryOf(request))
+    if (!isSigned) requireAccess(request, reply)
+  })
+  app.setErrorHandler((error, _request, reply) => {
+    if (!(error instanceof PageError) || error.status === 502) warn(error)
+    const { status, message } = problemOf(error)
+    return sendHtml(reply.code(status), problemView(status, message))
+  })
+
+  /** A route that makes a view, or leads to another path, when there is a place for it. */
+  function view(path: string, make: (request: FastifyRequest) => Promise<Html | Elsewhere>) {
+    app.get(path, async (request, reply) => {
+      const giveBack = await places.take()
+      try {
+        const made = await make(request)
+        return 'path' in made ? reply.redirect(made.path, 303) : sendHtml(reply, made)
+      } finally {
+        giveBack()
+      }
+    })
+  }
+
+  view('/', async (request) => {
+    const search = readSearch(queryOf(request), 'feedback')
+    return feedbackList({ search, found: await listRecords(reader, 'feedback', search), sign })
+  })
+  view('/events', async (request) => {
+    const search = readSearch(queryOf(request), 'logs')
+    return eventList({ search, found: await listRecords(reader, 'logs', search) })
+  })
+  for (const [kind, path] of [
+    ['feedback', '/feedback/:id'],
+    ['logs', '/events/:id'],
+  ] as const) {
+    view(path, async (request) => {
+      const { id } = request.params as { id: string }
+      const records = await findById(reader, kind, requireUuid(id, 'The id'))
+      if (records.length === 0) throw new PageError(404, 'There is no such record.')
+      const found = records.map(async (record) => ({
+        record,
+        around: await listEventsAround(reader, record.columns, eventsAround),
+      }))
+      return recordView(await Promise.all(found), sign)
+    })
+  }
+  view('/find', async (request) => {
+    const id = requireUuid(readText(queryOf(request), 'id') ?? '', 'The id')
+    for (const kind of ['feedback', 'logs'] as const) {
+      const [record] = await findById(reader, kind, id)
+      if (record !== undefined) return { path: recordPath(kind, id) }
+    }
+    const letters = await listDeadLetters(reader, { id })
+    if (letters.rows.length > 0) return deadLetterList(letters)
+    const [feedback, logs] = await Promise.all([
+      findByOtherId(reader, 'feedback', id),
+      findByOtherId(reader, 'logs', id),
+    ])
+    return foundList({ feedback, logs })
+  })
+  view('/dead-letters', async (request) => {
+    const { to } = readSearch(queryOf(request), 'feedback')
+    return deadLetterList(await listDeadLetters(reader, { before: to?.getTime() }))
+  })
+  view('/status', async () => statusView(await readStatus(reader, options.backlog)))
+
+  pictureRoutes(app, { reader, store, links })
+  app.get('/page.css', async (_request, reply) => reply.type('text/css').send(stylesheet))
+  app.get('/icon.svg', async (_request, reply) => reply.type('image/svg+xml').send(icon))
+}
+
+function sendHtml(reply: FastifyReply, markup: Html): FastifyReply {
+  return reply.type('text/html; charset=utf-8').send(markup.toString())
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? ''
+}
+
+function queryOf({ url }: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(url.split('?').slice(1).join('?'))
+}
+
+/** ClickHouse's code for a user who may not read the views. */
+const accessDenied = 497
+const wrongCredentials = 516
+
+function problemOf(error: unknown): { status: number; message: string } {
+  if (error instanceof PageError) return error
+  if (error instanceof ClickHouseError) {
+    const { code } = error
+    const isDenied = code === accessDenied || code === wrongCredentials
+    const message = isDenied
+      ? 'ClickHouse refuses: PAGE_CLICKHOUSE_URL must name a user who may read the views.'
+      : 'ClickHouse did not respond in time, or the search is too large: narrow it by application or time.'
+    return { status: 503, message }
+  }
+  const { statusCode } = error as { statusCode?: unknown }
+  if (statusCode === 400 || statusCode === 404)
+    return { status: statusCode, message: 'There is no such page.' }
+  return {
+    status: 500,
+    message: 'This is a fault of Intake. The log of the worker has the reason.',
+  }
+}

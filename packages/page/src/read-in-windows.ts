@@ -1,0 +1,42 @@
+/** Milliseconds since 1970; `to` is excluded. */
+export interface TimeWindow {
+  from: number
+  to: number
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+const widthsMs = [dayMs, 30 * dayMs, Infinity]
+/** No further window is read after this time. */
+const budgetMs = 6_000
+
+/**
+ * Reads up to `rowsMax` rows, nearest first, in windows of time that grow, so that a page of new rows
+ * reads a day of the table and not all of it. Stops early when it takes too long.
+ *
+ * @param options.within the whole period
+ * @param options.forwards from its beginning; otherwise from its end
+ * @returns `unread`: the rest of the period, if more rows may be there and were not searched
+ */
+export async function readInWindows<Row>(options: {
+  within: TimeWindow
+  forwards?: boolean
+  rowsMax: number
+  read: (window: TimeWindow, rowsMax: number) => Promise<Row[]>
+  now?: () => number
+}): Promise<{ rows: Row[]; unread?: TimeWindow }> {
+  const { forwards = false, rowsMax, read, now = () => performance.now() } = options
+  const deadline = now() + budgetMs
+  const rows: Row[] = []
+  let rest = options.within
+  for (const widthMs of widthsMs) {
+    if (rest.from >= rest.to) break
+    const window = forwards
+      ? { from: rest.from, to: Math.min(rest.to, rest.from + widthMs) }
+      : { from: Math.max(rest.from, rest.to - widthMs), to: rest.to }
+    rows.push(...(await read(window, rowsMax - rows.length)))
+    if (rows.length >= rowsMax) return { rows }
+    rest = forwards ? { from: window.to, to: rest.to } : { from: rest.from, to: window.from }
+    if (now() > deadline && rest.from < rest.to) return { rows, unread: rest }
+  }
+  return { rows }
+}

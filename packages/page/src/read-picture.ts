@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { imageTypes } from '@intake/contract'
+import type { ObjectStore } from '@intake/object-store'
+import { PageError } from './page-error.ts'
+import { printTime, querySettings, type Attachment, type RecordReader } from './records.ts'
+import { timeOfId } from './search.ts'
+
+/** What the page needs of the object store. */
+export type PictureStore = Pick<ObjectStore, 'get'>
+
+export interface Picture {
+  body: Buffer
+  contentType: string
+  fileName: string
+}
+
+const keyPattern =
+  /^feedback\/\d{4}\/\d\d\/\d\d\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(\d)-[0-9a-f]{64}\.[a-z]{3,4}$/
+const bytesMax = 32 * 1024 * 1024
+
+/**
+ * Reads a picture that a visible feedback has, and checks its bytes against the row.
+ *
+ * @throws {PageError} 404: no feedback has it; 413: it is too large; 502: its object is missing or differs
+ */
+export async function readPicture(
+  key: string,
+  { reader, store }: { reader: RecordReader; store: PictureStore },
+): Promise<Picture> {
+  const [, id = '', number] = keyPattern.exec(key) ?? []
+  const attachment = await findAttachment(reader, { key, id })
+  const extension = imageTypes.get(attachment?.content_type ?? '')
+  if (attachment === undefined || extension === undefined) {
+    throw new PageError(404, 'No feedback has this picture.')
+  }
+  if (attachment.bytes > bytesMax) {
+    throw new PageError(413, 'The picture is too large to be shown. Read it from the object store.')
+  }
+  const body = await store.get(key, { bytesMax: attachment.bytes })
+  if (body === undefined) throw new PageError(502, 'The picture is not in the object store.')
+  const sha256 = createHash('sha256').update(body).digest('hex')
+  if (body.length !== attachment.bytes || sha256 !== attachment.sha256) {
+    throw new PageError(502, 'The object in the store is not the picture that was accepted.')
+  }
+  return {
+    body,
+    contentType: attachment.content_type,
+    fileName: `${id}-${number}.${extension}`,
+  }
+}
+
+async function findAttachment(
+  reader: RecordReader,
+  { key, id }: { key: string; id: string },
+): Promise<Attachment | undefined> {
+  const timeMs = timeOfId(id)
+  if (timeMs === undefined) return undefined
+  const rows = await reader.query<{ attachments: Attachment[] }>(
+    `SELECT attachments FROM intake.feedback
+     WHERE time = {time:DateTime64(3, 'UTC')} AND id = {id:UUID} LIMIT 10 ${querySettings}`,
+    { time: printTime(timeMs), id },
+  )
+  return rows.flatMap(({ attachments }) => attachments).find((one) => one.key === key)
+}

@@ -1,0 +1,110 @@
+import type { RecordKind } from '@intake/contract'
+import { PageError } from './page-error.ts'
+
+/** What a list is limited to. Texts compare exactly, except `text`. */
+export interface Search {
+  /** Part of the feedback's text or e-mail address, in any case. */
+  text?: string
+  application?: string
+  version?: string
+  event?: string
+  user?: string
+  /** UUID. */
+  device?: string
+  from?: Date
+  /** Excluded. */
+  to?: Date
+  after?: Cursor
+}
+
+/** The last record of a page: the next page begins after it. */
+export interface Cursor {
+  id: string
+  device: string
+  application: string
+}
+
+/** The texts that a list of each kind can be searched by. */
+export const searchFields = {
+  feedback: ['text', 'application', 'version', 'user'],
+  logs: ['event', 'application', 'version', 'user'],
+} as const satisfies Record<RecordKind, readonly (keyof Search)[]>
+/** More than the longest identifier, 255 characters outside the basic plane. */
+export const searchLengthMax = 600
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * Reads a search from the query string; empty fields are absent.
+ *
+ * @throws {PageError} 400
+ */
+export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
+  const search: Search = {}
+  for (const name of searchFields[kind]) {
+    const value = readText(query, name)
+    if (value !== undefined) search[name] = value
+  }
+  const device = readText(query, 'device')
+  if (device !== undefined) search.device = requireUuid(device, 'device')
+  for (const name of ['from', 'to'] as const) {
+    const time = readTime(query, name)
+    if (time !== undefined) search[name] = time
+  }
+  const after = readText(query, 'after')
+  if (after !== undefined) search.after = readCursor(after)
+  return search
+}
+
+/** The query string of a search: what `readSearch` reads. */
+export function printSearch(search: Search): string {
+  const { from, to, after, ...texts } = search
+  const entries = Object.entries({
+    ...texts,
+    from: from?.toISOString(),
+    to: to?.toISOString(),
+    after: after && [after.id, after.device, after.application].join('.'),
+  }).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return new URLSearchParams(entries).toString()
+}
+
+/** One value of the query string, undefined when absent or empty. */
+export function readText(query: URLSearchParams, name: string): string | undefined {
+  const [value = '', ...others] = query.getAll(name)
+  if (others.length > 0) throw new PageError(400, `${name} is given more than once.`)
+  const text = value.trim().toWellFormed()
+  if (text.length > searchLengthMax) {
+    throw new PageError(400, `${name} is longer than ${searchLengthMax} characters.`)
+  }
+  return text === '' ? undefined : text
+}
+
+/** As an `<input type="datetime-local">` sends it, or a date, or with seconds and `Z`; always UTC. */
+function readTime(query: URLSearchParams, name: string): Date | undefined {
+  const text = readText(query, name)
+  if (text === undefined) return undefined
+  const [, date, time = '00:00'] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)Z?)?$/.exec(text) ?? []
+  const moment = new Date(`${date}T${time}Z`)
+  if (moment.getTime() >= 0) return moment
+  throw new PageError(400, `${name} must be a time like 2026-11-23T10:00, in UTC.`)
+}
+
+export function requireUuid(text: string, name: string): string {
+  if (uuidPattern.test(text)) return text.toLowerCase()
+  throw new PageError(400, `${name} must be a UUID.`)
+}
+
+function readCursor(text: string): Cursor {
+  const [, id, device, application] = /^([^.]+)\.([^.]+)\.(.+)$/s.exec(text) ?? []
+  const isComplete = id !== undefined && device !== undefined && application !== undefined
+  if (!isComplete || timeOfId(id) === undefined) {
+    throw new PageError(400, 'after must be the place where a page ended.')
+  }
+  return { id: requireUuid(id, 'after'), device: requireUuid(device, 'after'), application }
+}
+
+/** The time inside a UUIDv7, in milliseconds since 1970; undefined: it is of another version. */
+export function timeOfId(id: string): number | undefined {
+  const hex = id.replaceAll('-', '')
+  return hex[12] === '7' ? Number.parseInt(hex.slice(0, 12), 16) : undefined
+}

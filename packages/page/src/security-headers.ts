@@ -1,0 +1,21 @@
+/** On every response of the page: no script runs, nothing is loaded from elsewhere, nothing is kept. */
+export const securityHeaders = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
+    "frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-robots-tag': 'noindex, nofollow',
+} as const
+
+/**
+ * A picture opened by itself is a document of its own, which may do nothing. The style is that of the browser's
+ * own viewer.
+ */
+export const pictureHeaders = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
+} as const

@@ -1,0 +1,41 @@
+import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
+
+/** Paths that whoever has them may open for some minutes. */
+export interface SignedLinks {
+  /** Appends the time at which the path expires, and the signature of both. */
+  sign(path: string): string
+  isValid(path: string, query: URLSearchParams): boolean
+}
+
+const lifetimeMs = 15 * 60_000
+
+/**
+ * Workers with the same password accept each other's links; without one, links end with the process. The
+ * key is derived slowly, so that a link helps little in guessing a password.
+ *
+ * @param now in milliseconds since 1970
+ */
+export function createSignedLinks(
+  password: string | undefined,
+  now: () => number = Date.now,
+): SignedLinks {
+  const key =
+    password === undefined ? randomBytes(32) : scryptSync(password, 'intake page links', 32)
+  const signatureOf = (path: string, expires: string) =>
+    createHmac('sha256', key).update(`${path}\n${expires}`).digest()
+
+  return {
+    sign(path) {
+      const expires = String(Math.floor((now() + lifetimeMs) / 1000))
+      return `${path}?expires=${expires}&signature=${signatureOf(path, expires).toString('base64url')}`
+    },
+
+    isValid(path, query) {
+      const expires = query.get('expires') ?? ''
+      const given = Buffer.from(query.get('signature') ?? '', 'base64url')
+      const expected = signatureOf(path, expires)
+      const isSigned = given.length === expected.length && timingSafeEqual(given, expected)
+      return isSigned && Number(expires) * 1000 > now()
+    },
+  }
+}

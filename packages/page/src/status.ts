@@ -1,0 +1,61 @@
+import { kinds, type RecordKind } from '@intake/contract'
+import type { Backlog } from '@intake/queue'
+import { withTimeout } from '@intake/runtime'
+import { querySettings, type RecordReader } from './records.ts'
+
+export interface Status {
+  /** By kind: records of each of the last 24 hours by their time, oldest first, and the arrivals. */
+  rates: Record<RecordKind, { hours: HourCount[]; lastMinute: number; lastHour: number }>
+  /** By kind; undefined: Redis did not respond. */
+  backlogs: Record<RecordKind, Backlog | undefined>
+  deadLetters: number
+}
+
+export interface HourCount {
+  /** UTC, its beginning. */
+  hour: string
+  records: number
+}
+
+/** Frames in the queue of each kind, for all workers together. */
+export type ReadBacklog = Record<RecordKind, () => Promise<Backlog>>
+
+const backlogTimeoutMs = 2_000
+
+export async function readStatus(reader: RecordReader, readBacklog: ReadBacklog): Promise<Status> {
+  const ofKinds = async <Value>(read: (kind: RecordKind) => Promise<Value>) =>
+    Object.fromEntries(
+      await Promise.all(kinds.map(async (kind) => [kind, await read(kind)] as const)),
+    ) as Record<RecordKind, Value>
+  const [rates, backlogs, letters] = await Promise.all([
+    ofKinds((kind) => readRates(reader, kind)),
+    ofKinds((kind) =>
+      withTimeout(readBacklog[kind](), backlogTimeoutMs, 'Redis').catch(() => undefined),
+    ),
+    reader.query<{ letters: number }>(
+      `SELECT count() AS letters FROM intake.dead_letters ${querySettings}`,
+    ),
+  ])
+  return { rates, backlogs, deadLetters: letters[0]?.letters ?? 0 }
+}
+
+async function readRates(reader: RecordReader, kind: RecordKind) {
+  const rows = await reader.query<HourCount & { last_minute: number; last_hour: number }>(
+    `SELECT toStartOfHour(time, 'UTC') AS hour, count() AS records,
+       countIf(received_at >= now64(3) - INTERVAL 1 MINUTE) AS last_minute,
+       countIf(received_at >= now64(3) - INTERVAL 1 HOUR) AS last_hour
+     FROM intake.${kind}
+     WHERE time >= toStartOfHour(now64(3), 'UTC') - INTERVAL 23 HOUR
+     GROUP BY hour ORDER BY hour
+     WITH FILL FROM toStartOfHour(now(), 'UTC') - INTERVAL 23 HOUR
+       TO toStartOfHour(now(), 'UTC') + INTERVAL 1 HOUR STEP INTERVAL 1 HOUR
+     ${querySettings}`,
+  )
+  const sum = (of: (row: (typeof rows)[0]) => number) =>
+    rows.reduce((total, row) => total + of(row), 0)
+  return {
+    hours: rows.map(({ hour, records }) => ({ hour, records })),
+    lastMinute: sum(({ last_minute }) => last_minute),
+    lastHour: sum(({ last_hour }) => last_hour),
+  }
+}

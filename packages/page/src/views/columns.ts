@@ -1,0 +1,36 @@
+import { clientText } from '../client-text.ts'
+import { html, type Html } from '../html.ts'
+
+/** Columns of a record as a list of names and values; objects are nested lists two levels deep, then JSON. */
+export function columnList(columns: Record<string, unknown>, depth = 2): Html {
+  const entries = Object.entries(columns)
+  const shown = entries.slice(0, namesMax).filter(([, value]) => !isEmpty(value))
+  const items = shown.map(
+    ([name, value]) =>
+      html`<dt>${clientText(name, 300)}</dt>
+        <dd>${valueOf(value, depth)}</dd> `,
+  )
+  const rest = entries.length - namesMax
+  return html`<dl>
+    ${items}${
+      rest > 0
+        ? html`<dt class="note">${rest} more</dt>
+            <dd></dd>`
+        : undefined
+    }
+  </dl>`
+}
+/** A client chooses how many unknown names there are. */
+const namesMax = 200
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
+
+function valueOf(value: unknown, depth: number): Html {
+  if (typeof value === 'string') return clientText(value)
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (isObject && depth > 0) return columnList(value as Record<string, unknown>, depth - 1)
+  return html`<span class="json">${clientText(JSON.stringify(value))}</span>`
+}

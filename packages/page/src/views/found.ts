@@ -1,0 +1,36 @@
+import type { RecordKind } from '@intake/contract'
+import { clientText } from '../client-text.ts'
+import { html, type Html } from '../html.ts'
+import type { Found, RecordHead } from '../records.ts'
+import { document } from './document.ts'
+import { recordPath, timeElement } from './links.ts'
+
+/** The records of a request id or of a client's feedback id. */
+export function foundList(found: Record<RecordKind, Found<RecordHead>>): Html {
+  const { feedback, logs } = found
+  const isCut = feedback.unread !== undefined || logs.unread !== undefined
+  const total = feedback.rows.length + logs.rows.length
+  return document({
+    title: 'Found',
+    body: html`${listOf('feedback', feedback.rows)}${listOf('logs', logs.rows)}
+      <p>
+        ${total === 0 ? 'No record and no dead letter has this id.' : `${total} records.`}
+        ${isCut ? 'The search took long and was ended; older records were not searched.' : undefined}
+      </p>`,
+  })
+}
+
+function listOf(kind: RecordKind, heads: readonly RecordHead[]): Html | undefined {
+  if (heads.length === 0) return undefined
+  const items = heads.map(
+    ({ id, time, bundle_identifier }) =>
+      html`<li>
+        <a href="${recordPath(kind, id)}">${timeElement(time)}</a>
+        ${clientText(bundle_identifier, 300)} ${id}
+      </li> `,
+  )
+  return html`<h2>${kind === 'feedback' ? 'Feedback' : 'Events'}</h2>
+    <ul>
+      ${items}
+    </ul>`
+}

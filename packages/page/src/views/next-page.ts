@@ -1,0 +1,26 @@
+import type { RecordKind } from '@intake/contract'
+import { html, type Html } from '../html.ts'
+import type { Found, RecordHead } from '../records.ts'
+import type { Search } from '../search.ts'
+import { cursorOf, listLink } from './links.ts'
+
+/** What follows a list: the next page, the part that was not searched, or the end. */
+export function nextPage(kind: RecordKind, search: Search, found: Found<RecordHead>): Html {
+  const last = found.rows.at(-1)
+  const { after: _, ...rest } = search
+  const newest = search.after && html`${listLink(kind, rest, 'Newest')} `
+  if (found.hasMore && last !== undefined) {
+    const next = listLink(kind, { ...search, after: cursorOf(last) }, 'Older')
+    return html`<p class="pages">${newest}${next}</p>`
+  }
+  if (found.unread !== undefined) {
+    const to = new Date(found.unread.to)
+    const next = listLink(kind, { ...rest, to }, 'Search further back')
+    return html`<p class="pages">
+      Searched back to ${to.toISOString().slice(0, 16)} UTC, which took long. ${newest}${next}
+    </p>`
+  }
+  return html`<p class="pages">
+    ${newest}${found.rows.length === 0 ? 'Nothing matches.' : 'No more.'}
+  </p>`
+}

@@ -1,0 +1,37 @@
+import { imageTypes } from '@intake/contract'
+import { html, type Html } from '../html.ts'
+import type { Attachment } from '../records.ts'
+
+/** Makes the path under which a picture can be opened for some minutes; undefined: there is no store. */
+export type SignPicture = ((key: string) => string) | undefined
+
+/** What browsers show; the other types are offered for download. */
+export const shownTypes: ReadonlySet<string> = new Set([
+  'image/jpeg',
+  'image/png',
+  'image/gif',
+  'image/webp',
+  'image/avif',
+  'image/bmp',
+])
+
+export function pictures(attachments: readonly Attachment[], sign: SignPicture): Html | undefined {
+  if (attachments.length === 0) return undefined
+  const items = attachments.map((attachment, index) => {
+    const { key, content_type: type, bytes } = attachment
+    const label = `Picture ${index + 1}: ${imageTypes.get(type) ?? 'unknown'}, ${Math.ceil(bytes / 1024)} KB`
+    if (sign === undefined) return html`<li>${label}</li>`
+    const content = shownTypes.has(type)
+      ? html`<img src="${sign(key)}" alt="${label}" loading="lazy" height="160" />`
+      : label
+    return html`<li><a href="${attachmentPath(key)}">${content}</a></li>`
+  })
+  return html`<ul class="pictures">
+    ${items}
+  </ul>`
+}
+
+/** The lasting path of a picture, for those who may see the page. */
+export function attachmentPath(key: string): string {
+  return `/attachments/${key.split('/').map(encodeURIComponent).join('/')}`
+}

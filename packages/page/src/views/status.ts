@@ -1,0 +1,73 @@
+import { kinds, type RecordKind } from '@intake/contract'
+import { html, type Html } from '../html.ts'
+import type { Status } from '../status.ts'
+import { document } from './document.ts'
+
+const names = { logs: 'Events', feedback: 'Feedback' } as const
+
+export function statusView(status: Status): Html {
+  return document({
+    title: 'Status',
+    body: html`<div class="scroll" role="region" aria-label="Rates and backlog" tabindex="0">
+        <table>
+          <caption>
+            Rates and backlog
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col"></th>
+              <th scope="col">Received, last minute</th>
+              <th scope="col">Received, last hour</th>
+              <th scope="col">Frames waiting</th>
+              <th scope="col">in progress</th>
+              <th scope="col">postponed</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${kinds.map((kind) => row(kind, status))}
+          </tbody>
+        </table>
+      </div>
+      <p>
+        ${status.deadLetters === 0 ? 'No dead letters.' : html`<a href="/dead-letters">${status.deadLetters} dead letters</a>`}
+      </p>
+      ${kinds.map((kind) => hours(kind, status))}`,
+  })
+}
+
+function row(kind: RecordKind, { rates, backlogs }: Status): Html {
+  const { lastMinute, lastHour } = rates[kind]
+  const backlog = backlogs[kind]
+  const frames =
+    backlog === undefined
+      ? html`<td colspan="3">Redis does not respond</td>`
+      : html`<td>${backlog.waiting}</td>
+          <td>${backlog.active}</td>
+          <td>${backlog.delayed}</td>`
+  return html`<tr>
+    <th scope="row">${names[kind]}</th>
+    <td>${lastMinute}</td>
+    <td>${lastHour}</td>
+    ${frames}
+  </tr> `
+}
+
+function hours(kind: RecordKind, { rates }: Status): Html {
+  const counts = rates[kind].hours
+  const most = Math.max(1, ...counts.map(({ records }) => records))
+  const rows = counts.toReversed().map(
+    ({ hour, records }) =>
+      html`<tr>
+        <th scope="row">${hour.slice(0, 16)}</th>
+        <td>${records}</td>
+        <td><meter min="0" max="${most}" value="${records}">${records}</meter></td>
+      </tr> `,
+  )
+  return html`<details${kind === 'feedback' ? html`` : html` open`}><summary>${names[kind]} by hour</summary>
+<table>
+<thead><tr><th scope="col">Hour of the record (UTC)</th><th scope="col">Records</th><th scope="col"></th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table></details>
+`
+}

@@ -1,0 +1,89 @@
+import { request } from 'node:http'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import t from 'tap'
+import { createWrongPasswords } from '../src/wrong-passwords.ts'
+import { startPage } from './fixture.ts'
+
+const basic = (password: string, user = 'anyone') => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+})
+
+async function statusOf(port: number, headers: Record<string, string>, path = '/page.css') {
+  const sent = request({ host: '127.0.0.1', port, path, headers })
+  sent.end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  response.resume()
+  return response.statusCode
+}
+
+t.test('without a password only this machine gets the page, under a loopback name', async (t) => {
+  const { port } = await startPage(t)
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, '127.3.2.1', '[::1]:3002']) {
+    t.equal(await statusOf(port, { host }), 200, host)
+  }
+  for (const host of [
+    'evil.example',
+    `evil.example:${port}`,
+    '127.0.0.1.evil.example',
+    '10.0.0.1',
+  ]) {
+    t.equal(await statusOf(port, { host }), 403, host)
+    t.equal(await statusOf(port, { host }, '/attachments/feedback/x'), 403, host)
+  }
+  for (const name of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'x-forwarded-host']) {
+    t.equal(await statusOf(port, { [name]: '127.0.0.1' }), 403, name)
+  }
+})
+
+t.test('without a password another address of this machine is refused', async (t) => {
+  const { port } = await startPage(t, { host: '::' }).catch(() => startPage(t, { host: '0.0.0.0' }))
+  t.equal(await statusOf(port, {}), 200, 'IPv4 on a socket for both')
+})
+
+t.test('with a password it is needed, and the user name is free', async (t) => {
+  const { port } = await startPage(t, { password: 'pass:wörd' })
+  t.equal(await statusOf(port, basic('pass:wörd')), 200)
+  t.equal(await statusOf(port, { ...basic('pass:wörd', ''), host: 'intake.example' }), 200)
+  for (const headers of [
+    {},
+    basic('pass'),
+    basic('pass:wörd '),
+    basic(''),
+    { authorization: 'Basic' },
+    { authorization: `Basic ${Buffer.from('no colon').toString('base64')}` },
+    { authorization: 'Bearer pass:wörd'.replace('ö', 'o') },
+  ]) {
+    t.equal(await statusOf(port, headers), 401, JSON.stringify(headers))
+  }
+})
+
+t.test('401 asks the browser for a password, and health checks need none', async (t) => {
+  const { url } = await startPage(t, { password: 'secret' })
+  const response = await fetch(`${url}/`)
+  t.equal(response.status, 401)
+  t.match(response.headers.get('www-authenticate'), /^Basic realm="Intake"/)
+  t.match(response.headers.get('content-security-policy'), "default-src 'none'")
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    t.equal((await fetch(url + path)).status, 200, path)
+  }
+})
+
+t.test('429 after ten wrong passwords, and nobody tries an eleventh', async (t) => {
+  const { port } = await startPage(t, { password: 'secret' })
+  for (let n = 0; n < 10; n++) t.equal(await statusOf(port, basic(`guess ${n}`)), 401)
+  t.equal(await statusOf(port, basic('secret')), 429)
+})
+
+t.test('wrong passwords are forgotten after a minute, addresses one by one', async (t) => {
+  let now = 0
+  const wrong = createWrongPasswords(() => now)
+  for (let n = 0; n < 10; n++) wrong.add('10.0.0.1')
+  t.ok(wrong.areTooMany('10.0.0.1'))
+  t.notOk(wrong.areTooMany('10.0.0.2'))
+  now = 60_000
+  t.notOk(wrong.areTooMany('10.0.0.1'))
+  now = 0
+  for (let n = 0; n < 1_000; n++) wrong.add(`10.1.0.${n}`)
+  t.notOk(wrong.areTooMany('10.0.0.1'), 'the oldest address gave way')
+})

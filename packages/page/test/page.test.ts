@@ -1,0 +1,299 @@
+import t, { type Test } from 'tap'
+import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
+import { feedbackRow, logRow, member, startServer, uuidV7 } from '../../clickhouse/test/fixture.ts'
+import { connectAnalyst, startPage } from './fixture.ts'
+import { hostileRecords, joinedTexts } from './hostile-records.ts'
+import { checkMarkup } from './markup.ts'
+
+const { server, connect } = await startServer(t)
+const owner = connect(t)
+const now = Date.now()
+const ago = (seconds: number) => new Date(now - seconds * 1000).toISOString()
+const device = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
+
+async function insert(table: 'feedback' | 'logs', rows: object[]) {
+  await owner.insertGzip({ table, members: [member(rows)], rows: rows.length })
+}
+
+/** A page for a user who may only read the views. */
+const startAnalystPage = (t: Test) =>
+  startPage(t, {
+    reader: connectAnalyst(t, server.analystUrl),
+    backlog: {
+      logs: async () => ({ waiting: 7, active: 2, delayed: 1 }),
+      feedback: () => Promise.reject(new Error('no Redis')),
+    },
+  })
+
+async function view(url: string, path: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(url + path)
+  return { status: response.status, text: await response.text() }
+}
+
+const linksIn = (text: string) =>
+  Array.from(text.matchAll(/href="(\/[^"]*)"/g), ([, path = '']) => path.replaceAll('&#38;', '&'))
+
+t.test('no text of a client is markup, in any view', async (t) => {
+  const time = ago(600)
+  const texts = joinedTexts(6)
+  const records = texts.map((text) => hostileRecords(text, { time, device }))
+  await insert(
+    'feedback',
+    records.map(({ feedback }) => feedback),
+  )
+  await insert(
+    'logs',
+    records.map(({ log }) => log),
+  )
+  for (const text of texts) {
+    const refusal = new ClickHouseError('rejected', {
+      kind: 'rejected',
+      code: 117,
+      serverText: text,
+    })
+    await addDeadLetter(owner, {
+      table: 'feedback',
+      row: JSON.stringify(hostileRecords(text, { time, device }).feedback),
+      refusal,
+    })
+  }
+  const { url } = await startAnalystPage(t)
+
+  // From the lists to every page that they lead to.
+  const seen = new Set<string>()
+  const waiting = [
+    '/',
+    '/events',
+    '/dead-letters',
+    '/status',
+    `/?text=${encodeURIComponent('"><script>')}`,
+  ]
+  while (waiting.length > 0) {
+    const path = waiting.pop()!
+    if (seen.has(path) || !path.startsWith('/') || /^\/(page\.css|icon)/.test(path)) continue
+    seen.add(path)
+    const { status, text } = await view(url, path)
+    t.equal(status, 200, path)
+    checkMarkup(t, text, path)
+    waiting.push(...linksIn(text))
+  }
+  t.ok(seen.size > 20, `${seen.size} pages`)
+  const found = [...seen].filter((path) => path.startsWith('/feedback/'))
+  t.equal(found.length, texts.length)
+})
+
+t.test('every response forbids scripts, frames, caching and referrers', async (t) => {
+  const { url } = await startAnalystPage(t)
+  for (const path of ['/', '/status', '/page.css', '/feedback/nothing', '/find?id=1']) {
+    const { headers } = await fetch(url + path)
+    t.match(Object.fromEntries(headers), {
+      'content-security-policy':
+        /^default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    })
+  }
+})
+
+t.test('feedback is found by text, application, version, user, device and time', async (t) => {
+  const application = 'com.example.search'
+  const rows = [
+    { text: 'Der Knopf ist ZU klein', email: 'anna@example.com', unique_user_id: 'anna' },
+    { text: 'crash on start', device: { version_name: '2.0', os: 'iOS' } },
+    { text: 'half price 50%_off', device_uuid: device },
+  ].map((fields, index) => {
+    const time = ago(1_000 + index)
+    return feedbackRow({ id: uuidV7(time), time, bundle_identifier: application, ...fields })
+  })
+  const old = new Date(now - 200 * 86_400_000).toISOString()
+  rows.push(
+    feedbackRow({ id: uuidV7(old), time: old, bundle_identifier: application, text: 'old one' }),
+  )
+  await insert('feedback', rows)
+  const { url } = await startAnalystPage(t)
+  const texts = async (query: string) => {
+    const { text } = await view(url, `/?application=${application}&${query}`)
+    return Array.from(
+      text.matchAll(/<p class="text">\s*<bdi class="client">(.*?)<\/bdi>/g),
+      ([, it]) => it,
+    )
+  }
+  t.same(await texts(''), [
+    'Der Knopf ist ZU klein',
+    'crash on start',
+    'half price 50%_off',
+    'old one',
+  ])
+  t.same(await texts('text=knopf'), ['Der Knopf ist ZU klein'])
+  t.same(await texts('text=ANNA@'), ['Der Knopf ist ZU klein'])
+  t.same(await texts('text=50%25_'), ['half price 50%_off'])
+  t.same(await texts('version=2.0'), ['crash on start'])
+  t.same(await texts('user=anna'), ['Der Knopf ist ZU klein'])
+  t.same(await texts(`device=${device}`), ['half price 50%_off'])
+  t.same(await texts(`to=${old.slice(0, 10)}T23:59:59`), ['old one'])
+  t.same(await texts(`from=${ago(1_001.5).slice(0, 23)}`), [
+    'Der Knopf ist ZU klein',
+    'crash on start',
+  ])
+  t.same(await texts('text=nothing+like+this'), [])
+})
+
+t.test('pages follow each other without a gap, also among equal ids', async (t) => {
+  const application = 'com.example.pages'
+  const shared = { time: ago(2_000), id: uuidV7(ago(2_000)) }
+  const rows = Array.from({ length: 130 }, (_, n) => {
+    const time = ago(2_100 + n)
+    // 70 records of different devices have the same id.
+    const identity = n < 70 ? shared : { id: uuidV7(time), time }
+    return logRow({ ...identity, bundle_identifier: application, event: `event ${n}` })
+  })
+  await insert('logs', rows)
+  const { url } = await startAnalystPage(t)
+  const seen: string[] = []
+  let path: string | undefined = `/events?application=${application}`
+  let pages = 0
+  while (path !== undefined) {
+    const { text } = await view(url, path)
+    seen.push(
+      ...Array.from(text.matchAll(/<bdi class="client">(event \d+)<\/bdi>/g), ([, it]) => it!),
+    )
+    const [, next] = /<a href="([^"]*)">Older<\/a>/.exec(text) ?? []
+    path = next?.replaceAll('&#38;', '&')
+    pages++
+  }
+  t.equal(pages, 3)
+  t.equal(seen.length, 130)
+  t.equal(new Set(seen).size, 130)
+})
+
+t.test('a feedback shows all its columns and the events around it', async (t) => {
+  const application = 'com.example.around'
+  const at = (seconds: number, event: string) => {
+    const time = ago(seconds)
+    return logRow({
+      id: uuidV7(time),
+      time,
+      bundle_identifier: application,
+      device_uuid: device,
+      event,
+    })
+  }
+  const stranger = ago(5_000)
+  await insert('logs', [
+    at(5_100, 'before'),
+    at(4_900, 'later'),
+    at(5_000 + 40 * 86_400, 'long before'),
+    logRow({
+      id: uuidV7(stranger),
+      time: stranger,
+      bundle_identifier: application,
+      event: 'other',
+    }),
+  ])
+  const time = ago(5_000)
+  const id = uuidV7(time)
+  const feedback = feedbackRow({
+    id,
+    time,
+    bundle_identifier: application,
+    device_uuid: device,
+    text: 'It broke',
+    device: { os: 'Android', battery_level: 12.5 },
+    extra: { rating: 4, 'a.b': { deep: [1, { c: 2 }] } },
+  })
+  await insert('feedback', [feedback])
+  const { url } = await startAnalystPage(t)
+  const { text } = await view(url, `/feedback/${id}`)
+  t.match(text, 'It broke')
+  t.match(text, /battery_level<\/bdi><\/dt>\s*<dd><span class="json"><bdi class="client">12\.5/)
+  t.match(text, 'rating')
+  const events = Array.from(text.matchAll(/event=([^"]*)"/g), ([, event]) => event)
+  t.same(events, ['later', 'before', 'long+before'])
+
+  await t.test('it is found by its id and by its request_id', async (t) => {
+    const byId = await fetch(`${url}/find?id=${id.toUpperCase()}`, { redirect: 'manual' })
+    t.equal(byId.status, 303)
+    t.equal(byId.headers.get('location'), `/feedback/${id}`)
+    const byRequest = await view(url, `/find?id=${feedback.request_id}`)
+    t.match(byRequest.text, `/feedback/${id}`)
+    const [event] = await owner.query<{ request_id: string; id: string }>(
+      `SELECT request_id, id FROM intake.logs WHERE event = 'later'`,
+    )
+    t.match((await view(url, `/find?id=${event?.request_id}`)).text, `/events/${event?.id}`)
+    t.match((await view(url, `/find?id=${uuidV7(time)}`)).text, 'No record and no dead letter')
+  })
+})
+
+t.test('dead letters are shown with their reason, also by the id of the record', async (t) => {
+  const time = ago(50)
+  const row = logRow({ id: uuidV7(time), time, event: 'rejected event' })
+  const refusal = new ClickHouseError('x', {
+    kind: 'rejected',
+    code: 6,
+    serverText: 'Cannot parse it',
+  })
+  await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
+  const { url } = await startAnalystPage(t)
+  for (const path of ['/dead-letters', `/find?id=${row.id}`]) {
+    const { text } = await view(url, path)
+    t.match(text, 'Cannot parse it')
+    t.match(text, 'code 6')
+    t.match(text, 'rejected event')
+  }
+})
+
+t.test('the status shows rates, backlog and dead letters, also without Redis', async (t) => {
+  const { url } = await startAnalystPage(t)
+  const { status, text } = await view(url, '/status')
+  t.equal(status, 200)
+  t.match(text, /<td>7<\/td>\s*<td>2<\/td>\s*<td>1<\/td>/)
+  t.match(text, 'Redis does not respond')
+  t.match(text, /\d+ dead letters/)
+  t.equal(text.match(/<meter /g)?.length, 48, '24 hours of two kinds')
+})
+
+t.test('404 and 400 are pages too', async (t) => {
+  const { url, lines } = await startAnalystPage(t)
+  t.match(await view(url, `/feedback/${uuidV7(ago(7))}`), {
+    status: 404,
+    text: 'There is no such record',
+  })
+  t.match(await view(url, '/feedback/1'), { status: 400, text: 'must be a UUID' })
+  t.match(await view(url, '/?from=x'), { status: 400, text: 'from must be a time' })
+  t.equal((await fetch(`${url}/`, { method: 'POST' })).status, 404, 'nothing can be written')
+  t.same(lines, [], 'these are no faults')
+})
+
+t.test('503, with a page in the log, when ClickHouse fails or refuses', async (t) => {
+  for (const [failure, says] of [
+    [{ kind: 'retry' }, 'did not respond in time'],
+    [{ kind: 'operator', code: 497 }, 'PAGE_CLICKHOUSE_URL'],
+  ] as const) {
+    const { url, lines } = await startPage(t, {
+      reader: { query: () => Promise.reject(new ClickHouseError('secret', failure)) },
+    })
+    const { status, text } = await view(url, '/')
+    t.equal(status, 503)
+    t.match(text, says)
+    t.notMatch(text, 'secret')
+    t.match(lines.join(''), 'docs/operations/page-fails.md')
+  }
+})
+
+t.test('503 at once when too many views are being made', async (t) => {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const { url } = await startPage(t, {
+    reader: { query: async () => (await held, []) },
+  })
+  let refused = 0
+  const requests = Array.from({ length: 40 }, async () => {
+    const { status } = await fetch(`${url}/dead-letters`)
+    // As many as have no place, four at once and 32 that wait.
+    if (status === 503 && ++refused === 4) release()
+    return status
+  })
+  const statuses = await Promise.all(requests)
+  t.equal(statuses.filter((status) => status === 200).length, 36)
+})

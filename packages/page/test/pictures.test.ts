@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { startS3 } from '@intake/engines'
+import { createObjectStore } from '@intake/object-store'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { createSignedLinks } from '../src/signed-links.ts'
+import type { Attachment, RecordReader } from '../src/records.ts'
+import { startPage } from './fixture.ts'
+
+const server = await startS3({
+  dataDir: createDataDir(t),
+  port: 0,
+  accessKey: 'access',
+  secretKey: 'the-secret-key',
+})
+t.teardown(() => server.stop())
+const store = createObjectStore({
+  endpoint: server.url,
+  bucket: 'attachments',
+  region: 'us-east-1',
+  timeoutMs: 60_000,
+})
+t.teardown(() => store.close())
+await store.ensureBucket()
+
+const photo = readFileSync(new URL('../../../test/images/photo.jpg', import.meta.url))
+const id = '01a1fc28-0000-7000-8000-000000000001'
+const sha256Of = (body: Buffer) => createHash('sha256').update(body).digest('hex')
+
+/** A stored picture and its entry in a row. */
+async function storePicture(options: {
+  number: number
+  body?: Buffer
+  stored?: Buffer
+  type?: string
+}): Promise<Attachment> {
+  const { number, body = photo, stored = body, type = 'image/jpeg' } = options
+  const sha256 = sha256Of(body)
+  const key = `feedback/2026/11/21/${id}/${number}-${sha256}.${type === 'image/jpeg' ? 'jpg' : 'heic'}`
+  await store.put({ key, body: stored, contentType: 'text/html', sha256 })
+  return { key, content_type: type, bytes: body.length, sha256 }
+}
+
+/** Rows of one feedback with these pictures. */
+const readerOf = (...attachments: Attachment[]): RecordReader => ({
+  query: async <Row>() => [{ attachments }] as Row[],
+})
+
+const password = 'the password'
+const withPassword = { authorization: `Basic ${Buffer.from(`a:${password}`).toString('base64')}` }
+
+async function open(t: Test, attachment: Attachment, key = attachment.key) {
+  const { url, lines } = await startPage(t, { password, store, reader: readerOf(attachment) })
+  const response = await fetch(`${url}/attachments/${key}`, { headers: withPassword })
+  return { response, lines, url }
+}
+
+t.test('a picture is shown as the type of its row, and may do nothing', async (t) => {
+  const { response } = await open(t, await storePicture({ number: 1 }))
+  t.equal(response.status, 200)
+  t.ok(Buffer.from(await response.arrayBuffer()).equals(photo))
+  t.match(Object.fromEntries(response.headers), {
+    'content-type': 'image/jpeg',
+    'content-disposition': `inline; filename="${id}-1.jpg"`,
+    'content-security-policy': /^default-src 'none'; .*; sandbox; /,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  })
+})
+
+t.test('the signed link works without the password, and nothing else does', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  const { response, url } = await open(t, attachment)
+  const link = response.url
+  t.equal((await fetch(link)).status, 200)
+  t.equal((await fetch(link.replace('/1-', '/2-'))).status, 401, 'another picture')
+  t.equal((await fetch(link.replace(/expires=\d/, 'expires=9'))).status, 401, 'another time')
+  t.equal((await fetch(link.split('?')[0]!)).status, 401, 'without its signature')
+  t.equal((await fetch(`${url}/attachments/${attachment.key}`)).status, 401)
+  t.equal((await fetch(`${url}/?${link.split('?')[1]}`)).status, 401, 'another view')
+})
+
+t.test('a link expires, and workers with one password accept each other’s', async (t) => {
+  let now = 1_800_000_000_000
+  const links = createSignedLinks(password, () => now)
+  const other = createSignedLinks(password, () => now)
+  const [path = '', query] = links.sign('/pictures/feedback/x.jpg').split('?')
+  const given = new URLSearchParams(query)
+  t.ok(other.isValid(path, given))
+  t.notOk(createSignedLinks('another', () => now).isValid(path, given))
+  t.notOk(createSignedLinks(undefined, () => now).isValid(path, given))
+  now += 16 * 60_000
+  t.notOk(links.isValid(path, given))
+})
+
+t.test('a type that browsers do not show is a download', async (t) => {
+  const { response } = await open(t, await storePicture({ number: 1, type: 'image/heic' }))
+  t.match(response.headers.get('content-disposition'), /^attachment; filename="[\w-]+\.heic"/)
+  await response.arrayBuffer()
+})
+
+t.test('404 for what no feedback has, whatever the store has', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  for (const key of [
+    attachment.key.replace('/1-', '/2-'),
+    'feedback/../secret',
+    'other/object.jpg',
+    attachment.key.replace('7000', '4000'),
+  ]) {
+    t.equal((await open(t, attachment, key)).response.status, 404, key)
+  }
+  const page = await storePicture({ number: 1 })
+  t.equal((await open(t, { ...page, content_type: 'text/html' })).response.status, 404, 'no image')
+})
+
+t.test('502, and a log line, when the object differs from the row or is missing', async (t) => {
+  for (const [number, stored] of [
+    Buffer.from(photo.map((byte) => byte ^ 1)),
+    photo.subarray(1),
+  ].entries()) {
+    const attachment = await storePicture({ number: number + 3, stored })
+    const { response, lines } = await open(t, attachment)
+    t.equal(response.status, 502)
+    t.match(await response.text(), 'not the picture that was accepted')
+    t.match(lines.join(''), 'docs/operations/page-fails.md')
+  }
+  const missing = await storePicture({ number: 5 })
+  await store.remove([missing.key])
+  t.equal((await open(t, missing)).response.status, 502)
+})
+
+t.test('413 for a picture beyond the limit, which is not read', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  t.equal((await open(t, { ...attachment, bytes: 33 * 1024 * 1024 })).response.status, 413)
+})
+
+t.test('more pictures at once than have a place all arrive', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  const { url } = await startPage(t, { password, store, reader: readerOf(attachment) })
+  const path = `${url}/attachments/${attachment.key}`
+  const responses = await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const response = await fetch(path, { headers: withPassword })
+      return (await response.arrayBuffer()).byteLength
+    }),
+  )
+  t.same(new Set(responses), new Set([photo.length]))
+})
+
+t.test('without a store there are no pictures', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  const { url } = await startPage(t, { reader: readerOf(attachment) })
+  t.equal((await fetch(`${url}/attachments/${attachment.key}`)).status, 404)
+})

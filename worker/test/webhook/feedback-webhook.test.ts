@@ -1,0 +1,210 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { startRedis } from '@intake/engines'
+import { connectRedis } from '@intake/redis'
+import { createLogger, createMetrics } from '@intake/runtime'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
+import { startFeedbackWebhook } from '../../src/webhook/feedback-webhook.ts'
+import { signatureOf } from '../../src/webhook/signature.ts'
+
+const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
+t.teardown(() => redisServer.stop())
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const idOf = (n: number) => `019aaaaa-0000-7000-8000-${String(n).padStart(12, '0')}`
+const rowOf = (n: number) => JSON.stringify({ id: idOf(n), text: 'It broke' })
+
+interface Received {
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+/** A receiver that responds with the next of the statuses; undefined: it never responds. */
+async function startReceiver(t: Test, statuses: (number | undefined)[] = []) {
+  const received: Received[] = []
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    received.push({ headers: request.headers, body: await text(request) })
+    const status = statuses.length > 0 ? statuses.shift() : 204
+    if (status !== undefined) response.writeHead(status, { location: '/elsewhere' }).end()
+  }
+  const server = createServer((request, response) => void receive(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received }
+}
+
+async function start(
+  t: Test,
+  options: {
+    url: string
+    delaysMs?: number[]
+    rows?: (id: string) => object[]
+  },
+) {
+  const redis = connectRedis({ url: redisServer.url, role: 'consumer', onError: () => {} })
+  await redis.flushall()
+  const lines: string[] = []
+  const metrics = createMetrics()
+  const webhook = startFeedbackWebhook({
+    url: options.url,
+    secret,
+    reader: {
+      query: async <Row>(_sql: string, params: Record<string, unknown> = {}) => {
+        const id = params['id'] as string
+        const found = {
+          id,
+          time: '2026-11-21 03:00:00.123',
+          received_at: '2026-11-21 03:00:01.000',
+        }
+        return (options.rows?.(id) ?? [{ ...found, text: 'It broke' }]) as Row[]
+      },
+    },
+    redis,
+    metrics,
+    log: createLogger({
+      name: 'worker',
+      level: 'info',
+      destination: { write: (line) => void lines.push(line) },
+    }),
+    onError: () => {},
+    ...(options.delaysMs && { delaysMs: options.delaysMs }),
+  })
+  t.teardown(async () => {
+    await webhook.close()
+    redis.disconnect()
+  })
+  return { webhook, lines, redis, metrics }
+}
+
+t.test('the signature is that of the Standard Webhooks specification', async (t) => {
+  const signature = signatureOf({
+    secret,
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    timestamp: 1_614_265_330,
+    body: '{"test": 2432232314}',
+  })
+  t.equal(signature, 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+})
+
+t.test('each feedback is sent once, signed, however often it is announced', async (t) => {
+  const { url, received } = await startReceiver(t)
+  const { webhook } = await start(t, { url })
+  await webhook.announce([rowOf(1), rowOf(2)])
+  await webhook.announce([rowOf(2), rowOf(1)])
+  await until('both are delivered', () => received.length >= 2)
+  await webhook.announce([rowOf(1), rowOf(3)])
+  await until('the third is delivered', () => received.length >= 3)
+  const ids = received.map(({ headers }) => String(headers['webhook-id']))
+  t.equal(ids.length, 3)
+  t.same(new Set(ids), new Set([idOf(1), idOf(2), idOf(3)]))
+  for (const { headers, body } of received) {
+    const id = String(headers['webhook-id'])
+    const timestamp = Number(headers['webhook-timestamp'])
+    t.equal(headers['webhook-signature'], signatureOf({ secret, id, timestamp, body }))
+    t.ok(Math.abs(timestamp - Date.now() / 1000) < 3_600)
+    t.match(JSON.parse(body), {
+      type: 'feedback.created',
+      timestamp: '2026-11-21T03:00:00.123Z',
+      data: { id, text: 'It broke', received_at: '2026-11-21T03:00:01.000Z' },
+    })
+  }
+})
+
+t.test('a failed request is repeated under its id, also after a redirect', async (t) => {
+  const { url, received } = await startReceiver(t, [500, 302, 404])
+  const { webhook, lines } = await start(t, { url, delaysMs: [1, 1, 1] })
+  await webhook.announce([rowOf(1)])
+  await until('it is delivered', () => received.length >= 4)
+  t.same(new Set(received.map(({ headers }) => headers['webhook-id'])), new Set([idOf(1)]))
+  t.match(lines.join(''), 'a webhook request failed; it will be repeated')
+})
+
+t.test('after its last attempt it is given up, with a log line that names a page', async (t) => {
+  const { url, received } = await startReceiver(t, [500, 500, 500])
+  const { webhook, lines, metrics } = await start(t, { url, delaysMs: [1] })
+  await webhook.announce([rowOf(1)])
+  await until('it is given up', () => lines.some((line) => line.includes('was given up')))
+  t.equal(received.length, 2)
+  const line = lines.find((one) => one.includes('was given up')) ?? ''
+  t.match(JSON.parse(line), { id: idOf(1), attempt: 2, help: 'docs/operations/webhook-fails.md' })
+  t.notMatch(line, url, 'its address may contain a secret')
+  t.match(await metrics.metrics(), 'intake_webhook_requests_total{outcome="given_up"} 1')
+})
+
+t.test('a receiver that hangs holds up neither the announcements nor the close', async (t) => {
+  const { url, received } = await startReceiver(
+    t,
+    Array.from({ length: 10 }, () => undefined),
+  )
+  const { webhook, redis } = await start(t, { url })
+  await webhook.announce(Array.from({ length: 6 }, (_, n) => rowOf(n)))
+  await until('it hangs', () => received.length === 4)
+  await webhook.announce([rowOf(7)])
+  await webhook.close()
+  const [waiting, delayed] = await Promise.all([
+    redis.llen('{intake}:feedback-webhook:wait'),
+    redis.zcard('{intake}:feedback-webhook:delayed'),
+  ])
+  t.equal(waiting + delayed, 7, 'all of them are kept')
+})
+
+t.test('an erased feedback is not sent; one that is not visible yet is', async (t) => {
+  const { url, received } = await startReceiver(t)
+  const reads = new Map<string, number>()
+  const { webhook, metrics } = await start(t, {
+    url,
+    delaysMs: [1, 1, 1],
+    rows(id) {
+      const count = (reads.get(id) ?? 0) + 1
+      reads.set(id, count)
+      const isVisible = id === idOf(2) && count > 1
+      return isVisible ? [{ id, time: '2026-11-21 03:00:00.123', received_at: '' }] : []
+    },
+  })
+  await webhook.announce([rowOf(1), rowOf(2)])
+  await until('both are done', async () => {
+    const counts = await metrics.metrics()
+    return /outcome="erased"} 1/.test(counts) && /outcome="delivered"} 1/.test(counts)
+  })
+  t.same(
+    received.map(({ headers }) => headers['webhook-id']),
+    [idOf(2)],
+  )
+})
+
+t.test('beyond the limit nothing is added, and the log says so', async (t) => {
+  const { url } = await startReceiver(
+    t,
+    Array.from({ length: 10_001 }, () => undefined),
+  )
+  const { webhook, lines, redis } = await start(t, { url })
+  for (let n = 0; n < 10_000; n += 1_000) {
+    const delayed = Array.from({ length: 1_000 }, (_, at) => [
+      String(Date.now() * 8_192),
+      `d${n + at}`,
+    ])
+    await redis.zadd('{intake}:feedback-webhook:delayed', ...delayed.flat())
+  }
+  await webhook.announce([rowOf(1), rowOf(2)])
+  t.match(JSON.parse(lines.join('')), { omitted: 2, help: 'docs/operations/webhook-fails.md' })
+})
+
+t.test('announcing rejects while Redis does not respond', async (t) => {
+  const { url } = await startReceiver(t)
+  const { webhook } = await start(t, { url })
+  process.kill(redisServer.pid, 'SIGSTOP')
+  try {
+    await t.rejects(webhook.announce([rowOf(1)]), { name: 'TimeoutError' })
+  } finally {
+    process.kill(redisServer.pid, 'SIGCONT')
+  }
+  await webhook.announce([rowOf(1)])
+})
