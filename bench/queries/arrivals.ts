@@ -4,10 +4,11 @@ import { logsSelect, type Fleet } from './fleet.ts'
 import { logColumns } from './load.ts'
 
 const everyMs = 1_000
-const rowsPerInsert = 1_000
+/** 1,000 of 20 million. */
+const shareOfFleet = 1 / 20_000
 
 /**
- * Runs `work` while events keep arriving: 1,000 a second in one insert, of which 15 % are up to an hour late and
+ * Runs `work` while events keep arriving: every second an insert, of which 15 % are up to an hour late and
  * 3 % up to ten days. Rejects if an insert fails.
  */
 export async function whileEventsArrive<T>(
@@ -15,6 +16,7 @@ export async function whileEventsArrive<T>(
   fleet: Fleet,
   work: () => Promise<T>,
 ): Promise<{ result: T; rows: number }> {
+  const rowsPerInsert = Math.ceil(fleet.rows * shareOfFleet)
   const ended = new AbortController()
   let rows = 0
   async function arrive(): Promise<void> {

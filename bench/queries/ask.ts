@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { BenchQuery } from './cookbook.ts'
 
-export interface Cost {
+export interface QueryReport {
+  queryId: string
   milliseconds: number
   rows: number
   bytes: number
@@ -9,7 +11,7 @@ export interface Cost {
 const timeoutMs = 130_000
 
 /**
- * Executes a query as the analyst and returns what ClickHouse reports about it. The result is read and
+ * Executes a query as the analyst. Returns what ClickHouse reports about it. The result is read and
  * discarded; the time is ClickHouse's own.
  *
  * @throws {Error} ClickHouse refused the query
@@ -17,10 +19,12 @@ const timeoutMs = 130_000
 export async function ask(
   { sql }: BenchQuery,
   options: { url: string; params: Record<string, string>; settings: Record<string, string> },
-): Promise<Cost> {
+): Promise<QueryReport> {
+  const queryId = randomUUID()
   const { username, password, origin } = new URL(options.url)
   const search = new URLSearchParams({
     wait_end_of_query: '1',
+    query_id: queryId,
     // The usual question is asked once; a repeat must not find the granules of the last one.
     use_query_condition_cache: '0',
     max_execution_time: '120',
@@ -39,6 +43,7 @@ export async function ask(
   if (!response.ok) throw new Error(`ClickHouse refused a query of the bench: ${text}\n${sql}`)
   const summary = JSON.parse(response.headers.get('x-clickhouse-summary') ?? '{}') as Summary
   return {
+    queryId,
     milliseconds: Number(summary.elapsed_ns) / 1e6,
     rows: Number(summary.read_rows),
     bytes: Number(summary.read_bytes),

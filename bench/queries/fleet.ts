@@ -12,7 +12,7 @@ export interface Fleet {
 }
 
 export const fleetDays = 90
-const dayMs = 86_400_000
+export const dayMs = 86_400_000
 const eventsPerSession = 20
 const devices = 100_000
 

@@ -1,12 +1,17 @@
 import { median } from '../statistics.ts'
 import { whileEventsArrive } from './arrivals.ts'
-import { ask, type Cost } from './ask.ts'
+import { ask, type QueryReport } from './ask.ts'
 import { cookbook, lookups } from './cookbook.ts'
 import { applications, type Fleet } from './fleet.ts'
 import type { Server } from './server.ts'
 
-export interface MeasuredQuery extends Cost {
+export interface MeasuredQuery {
   name: string
+  milliseconds: number
+  /** User and system time of all its threads. */
+  cpuMilliseconds: number
+  rows: number
+  bytes: number
 }
 
 export interface Measured {
@@ -37,27 +42,47 @@ export async function measureQueries(
   const params = { ...periodOf(fleet), ...(await oneFeedback(server)) }
   const storage = await readStorage(server)
   const rows = await countRaw(server)
-  const { result: queries, rows: arrived } = await whileEventsArrive(sql, fleet, async () => {
-    const measured: MeasuredQuery[] = []
+  const { result: reports, rows: arrived } = await whileEventsArrive(sql, fleet, async () => {
+    const asked: [name: string, reports: QueryReport[]][] = []
     for (const query of [...cookbook, ...lookups]) {
-      const costs: Cost[] = []
+      const ofQuery: QueryReport[] = []
       for (let run = 0; run < runs; run++) {
-        costs.push(await ask(query, { url: analystUrl, params, settings }))
+        ofQuery.push(await ask(query, { url: analystUrl, params, settings }))
       }
-      measured.push({ name: query.name, ...medians(costs) })
+      asked.push([query.name, ofQuery])
     }
-    return measured
+    return asked
   })
+  const cpu = await readCpu(server)
+  const queries = reports.map(([name, ofQuery]) => medians(name, ofQuery, cpu))
   await requireRows(server, fleet.rows + arrived)
   return { queries, storage, rows }
 }
 
-function medians(costs: readonly Cost[]): Cost {
+function medians(
+  name: string,
+  reports: readonly QueryReport[],
+  cpu: ReadonlyMap<string, number>,
+): MeasuredQuery {
+  const middle = (value: (report: QueryReport) => number) => median(reports.map(value))
   return {
-    milliseconds: median(costs.map(({ milliseconds }) => milliseconds)),
-    rows: median(costs.map(({ rows }) => rows)),
-    bytes: median(costs.map(({ bytes }) => bytes)),
+    name,
+    milliseconds: middle(({ milliseconds }) => milliseconds),
+    cpuMilliseconds: middle(({ queryId }) => cpu.get(queryId) ?? NaN),
+    rows: middle(({ rows }) => rows),
+    bytes: middle(({ bytes }) => bytes),
   }
+}
+
+/** Milliseconds of CPU of every query of the analyst, by its id. */
+async function readCpu({ sql }: Server): Promise<ReadonlyMap<string, number>> {
+  await sql.command('SYSTEM FLUSH LOGS query_log')
+  const rows = await sql.query<{ id: string; ms: number }>(
+    `SELECT query_id AS id,
+  (ProfileEvents['UserTimeMicroseconds'] + ProfileEvents['SystemTimeMicroseconds']) / 1000 AS ms
+FROM system.query_log WHERE type = 'QueryFinish' AND user = 'analyst'`,
+  )
+  return new Map(rows.map(({ id, ms }) => [id, ms]))
 }
 
 function periodOf(fleet: Fleet) {
