@@ -31,10 +31,12 @@ export async function whileEventsArrive<T>(
   const arriving = arrive()
   // A failure is reported at the end; until then nobody waits for it.
   arriving.catch(() => {})
+  let result: T
   try {
-    return { result: await work(), rows }
+    result = await work()
   } finally {
     ended.abort()
     await arriving
   }
+  return { result, rows }
 }

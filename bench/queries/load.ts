@@ -2,7 +2,8 @@ import type { ClickHouse } from '@intake/clickhouse'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { dayMs, feedbackSelect, logsSelect, type Fleet } from './fleet.ts'
 
-const insertsPerLoad = 200
+const insertsMax = 200
+const rowsPerInsertMin = 20_000
 /** A repeat arrives this many inserts later. */
 const repeatedAfter = 3
 const settleTimeoutMs = 900_000
@@ -21,7 +22,7 @@ export async function load(
   options: { fleet: Fleet; progress(rows: number): void },
 ): Promise<void> {
   const { fleet, progress } = options
-  const rowsPerInsert = Math.ceil(fleet.rows / insertsPerLoad)
+  const rowsPerInsert = Math.max(rowsPerInsertMin, Math.ceil(fleet.rows / insertsMax))
   for (let from = 0; from < fleet.rows; from += rowsPerInsert) {
     const range = { from, to: Math.min(fleet.rows, from + rowsPerInsert) }
     const insertLogs = `INSERT INTO intake.logs_raw (${logColumns})`

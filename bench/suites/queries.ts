@@ -18,7 +18,7 @@ const method = (
 ) => `**Rows**: ${rows} events of ${fleetDays} days from 100,000 devices and five applications
 (45, 25, 15, 10 and 5 % of the devices), made inside ClickHouse from hashes of their numbers, so every run has the same
 rows. A session is 20 events of a device within seven minutes; 15 % of the sessions arrive up to an hour late, 3 % up
-to ten days. 200 inserts in the order of arrival; one row in a hundred is inserted a second time with another
+to ten days. Up to 200 inserts in the order of arrival; one row in a hundred is inserted a second time with another
 \`ver\`. Then ClickHouse has merged what it merges by itself;
 what it merges after a day without arrivals is merged at once. **Queries**: as the user \`analyst\`, over HTTP,
 through the views, while a 20,000th of the rows arrives every second in one insert, with the same delays, each query five times; the table shows the
