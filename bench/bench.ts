@@ -19,6 +19,8 @@ export interface BenchOptions extends RoundsOptions {
   /** The variants that the capacity suite compares. */
   variants: readonly VariantName[]
   soakMinutes: number
+  /** Events in the tables that `queries` asks, at most 1,000,000 if `quick`. */
+  rows: number
   /** Folder for CPU profiles of our own processes. */
   profileDir: string | undefined
 }

@@ -19,7 +19,7 @@ export interface DirectInsert {
   cpuPerEvent: { load: number }
 }
 
-const rowsPerInsert = 5_000
+export const rowsPerInsert = 5_000
 
 /**
  * Inserts rows of the default size into our own table, as one gzip member per insert.
@@ -57,8 +57,10 @@ export async function insertDirectly(
 
 const corpus = createCorpus({ size: defaultBodySize, seed: 4 })
 
-/** The ids are consecutive, so they compress better than those of the product. */
-function gzipRows(): Buffer {
+/**
+ * One insert as a gzip member. The ids are consecutive, so they compress better than those of the product.
+ */
+export function gzipRows(): Buffer {
   const lines = Array.from({ length: rowsPerInsert }, (_, index) => {
     const body = corpus[index % corpus.length] as (typeof corpus)[number]
     return `${JSON.stringify(logRow(uuidv7(), body))}\n`

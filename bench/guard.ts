@@ -23,6 +23,7 @@ try {
       slownessMax: Infinity,
       repetitions: 0,
       soakMinutes: 0,
+      rows: 0,
       profileDir: undefined,
     }
     const bench = await openBench({ dataDir, owner, options })

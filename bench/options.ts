@@ -40,6 +40,8 @@ export function readOptions(args: string[]): RunOptions {
       repetitions: { type: 'string', default: '1' },
       /** Length of the soak. */
       minutes: { type: 'string', default: '10' },
+      /** Events in the tables that `queries` asks. */
+      rows: { type: 'string', default: '20000000' },
       /** Folder for CPU profiles of our own gateways and workers. */
       profile: { type: 'string' },
       save: { type: 'boolean', default: false },
@@ -58,6 +60,7 @@ export function readOptions(args: string[]): RunOptions {
       slownessMax: above(1, 'slowness-max', values['slowness-max']),
       repetitions: wholeNumber('repetitions', values.repetitions),
       soakMinutes: positive('minutes', values.minutes),
+      rows: wholeNumber('rows', values.rows),
       profileDir: values.profile,
     },
     wanted,

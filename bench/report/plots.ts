@@ -1,4 +1,5 @@
 import type { Costs } from '../capacity-ratios.ts'
+import type { Measured } from '../queries/measure.ts'
 import type { ResidentSample } from '../resident.ts'
 import type { RowsSample } from '../rows-over-time.ts'
 import type { Plot } from '../suites/suite.ts'
@@ -16,6 +17,18 @@ export function cpuBars(costs: Costs): Plot {
     `x-axis [${[...costs.keys()].map(quoted).join(', ')}]`,
     `y-axis "microseconds per event" 0 --> ${ceiling(totals)}`,
     `bar [${totals.map(rounded).join(', ')}]`,
+  ])
+}
+
+/** One bar per query before, and a line for after. */
+export function queryBars({ before, after }: Record<'before' | 'after', Measured>): Plot {
+  const milliseconds = ({ queries }: Measured) => queries.map((query) => query.milliseconds)
+  const largest = ceiling([...milliseconds(before), ...milliseconds(after)])
+  return chart('Time of each query, in the order of the table (bars: before, line: after)', [
+    `x-axis "query" 1 --> ${before.queries.length}`,
+    `y-axis "milliseconds" 0 --> ${largest}`,
+    `bar [${milliseconds(before).map(rounded).join(', ')}]`,
+    `line [${milliseconds(after).map(rounded).join(', ')}]`,
   ])
 }
 

@@ -4,6 +4,7 @@ import { feedback } from './feedback.ts'
 import { ids } from './ids.ts'
 import { latency } from './latency.ts'
 import { outage } from './outage.ts'
+import { queries } from './queries.ts'
 import { scale } from './scale.ts'
 import { soak } from './soak.ts'
 import type { Suite } from './suite.ts'
@@ -17,10 +18,11 @@ export const suites: Readonly<Record<string, Suite>> = {
   batch,
   feedback,
   ids,
+  queries,
   soak,
 }
 
 /** Not part of a default run, because they take many minutes. */
-export const separateSuites = ['ids', 'soak']
+export const separateSuites = ['ids', 'queries', 'soak']
 
 export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.includes(name))

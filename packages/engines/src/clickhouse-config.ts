@@ -96,8 +96,12 @@ function queryHandler(credentials = '') {
       </handler>`
 }
 
-/** For queries on params: a key with a dot prints as it was sent, and `GROUP BY params.x` works. */
-const readerSettings = `<json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>
+/**
+ * For queries on params: a key with a dot prints as it was sent, and `GROUP BY params.x` works. With FINAL a
+ * condition on `id` or `device_uuid` is evaluated before the other columns are read.
+ */
+const readerSettings = `<optimize_move_to_prewhere_if_final>1</optimize_move_to_prewhere_if_final>
+      <json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>
       <allow_suspicious_types_in_group_by>1</allow_suspicious_types_in_group_by>
       <allow_suspicious_types_in_order_by>1</allow_suspicious_types_in_order_by>`
 

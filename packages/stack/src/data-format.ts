@@ -4,7 +4,7 @@ import { StartError } from '@intake/supervisor'
 import { writePrivateJson } from './private-json.ts'
 
 /** Format of a data directory. Increased when a version cannot use the data of earlier versions. */
-const format = 2
+const format = 3
 
 const foldersWithData = ['redis', 'clickhouse', 's3']
 

@@ -14,7 +14,7 @@ const refusal = (dataDir: string) => ({
 t.test('an empty data directory gets the format and is later accepted with data', async (t) => {
   const dataDir = t.testdir()
   claimDataFormat(dataDir)
-  t.same(JSON.parse(readFileSync(join(dataDir, 'format.json'), 'utf8')), { format: 2 })
+  t.same(JSON.parse(readFileSync(join(dataDir, 'format.json'), 'utf8')), { format: 3 })
   mkdirSync(join(dataDir, 'redis'))
   claimDataFormat(dataDir)
 })

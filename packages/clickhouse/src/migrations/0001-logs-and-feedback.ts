@@ -50,8 +50,9 @@ const tail = `
   extra JSON(max_dynamic_paths = 0)`
 
 /**
- * The sorting key is the identity: rows with the same key are versions of one record, and the version
- * with the highest `ver` is shown. `ver` decreases with the time of arrival, so the version that was
+ * The sorting key is the identity, in an order that was measured (docs/decisions/0011): day and hour are
+ * functions of `time`. Rows with the same key are versions of one record, and the version with the highest
+ * `ver` is shown. `ver` decreases with the time of arrival, so the version that was
  * accepted first wins; a tombstone has a higher one. `time` must be the time inside `id`: otherwise a
  * retry could become another record, in another partition. Its range is `recordTimeMs` of the contract;
  * from 2286 on `ver` would be negative.
@@ -59,6 +60,10 @@ const tail = `
 const table = `
   ver UInt64 DEFAULT 10000000000000 - toUnixTimestamp64Milli(received_at),
   is_deleted UInt8 DEFAULT 0,
+  INDEX by_id id TYPE bloom_filter(0.001),
+  INDEX by_device device_uuid TYPE bloom_filter(0.001),
+  INDEX by_user unique_user_id TYPE bloom_filter(0.001),
+  INDEX by_request request_id TYPE bloom_filter(0.001),
   CONSTRAINT time_is_in_id CHECK time = UUIDv7ToDateTime(id, 'UTC')
     AND time > toDateTime64('2020-01-01 00:00:00', 3, 'UTC')
     AND time < toDateTime64('2200-01-01 00:00:00', 3, 'UTC'),
@@ -66,9 +71,13 @@ const table = `
 )
 ENGINE = ReplacingMergeTree(ver, is_deleted)
 PARTITION BY toYYYYMM(time)
-PRIMARY KEY (bundle_identifier, time)
-ORDER BY (bundle_identifier, time, id, device_uuid)
+PRIMARY KEY (toDate(time), bundle_identifier, toStartOfHour(time), device_uuid)
+ORDER BY (toDate(time), bundle_identifier, toStartOfHour(time), device_uuid, time, id)
 SETTINGS
+  index_granularity = 2048,
+  default_compression_codec = 'ZSTD(1)',
+  min_age_to_force_merge_seconds = 86400,
+  min_age_to_force_merge_on_partition_only = 1,
   non_replicated_deduplication_window = 0,
   replicated_deduplication_window = 0,
   fsync_after_insert = 1,

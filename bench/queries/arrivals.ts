@@ -1,0 +1,42 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { logsSelect, type Fleet } from './fleet.ts'
+import { logColumns } from './load.ts'
+
+const everyMs = 1_000
+/** 1,000 of 20 million. */
+const shareOfFleet = 1 / 20_000
+
+/**
+ * Runs `work` while events keep arriving: every second an insert, of which 15 % are up to an hour late and
+ * 3 % up to ten days. Rejects if an insert fails.
+ */
+export async function whileEventsArrive<T>(
+  sql: ClickHouse,
+  fleet: Fleet,
+  work: () => Promise<T>,
+): Promise<{ result: T; rows: number }> {
+  const rowsPerInsert = Math.ceil(fleet.rows * shareOfFleet)
+  const ended = new AbortController()
+  let rows = 0
+  async function arrive(): Promise<void> {
+    while (!ended.signal.aborted) {
+      const from = fleet.rows + rows
+      const range = { from, to: from + rowsPerInsert, repeated: false }
+      await sql.command(`INSERT INTO intake.logs_raw (${logColumns}) ${logsSelect(fleet, range)}`)
+      rows += rowsPerInsert
+      await sleep(everyMs, undefined, { signal: ended.signal }).catch(() => {})
+    }
+  }
+  const arriving = arrive()
+  // A failure is reported at the end; until then nobody waits for it.
+  arriving.catch(() => {})
+  let result: T
+  try {
+    result = await work()
+  } finally {
+    ended.abort()
+    await arriving
+  }
+  return { result, rows }
+}

@@ -1,0 +1,68 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { dayMs, feedbackSelect, logsSelect, type Fleet } from './fleet.ts'
+
+const insertsMax = 200
+const rowsPerInsertMin = 20_000
+/** A repeat arrives this many inserts later. */
+const repeatedAfter = 3
+const settleTimeoutMs = 900_000
+
+const head = `id, time, received_at, bundle_identifier, device_uuid, unique_user_id, api_key_id, request_id, device,
+  device_extra, client_timestamp, extra`
+export const logColumns = `${head}, event, params`
+const feedbackColumns = `${head}, feedback_id, email, text, attachments`
+
+/**
+ * Writes the fleet's events in the order of their arrival, one in a hundred a second time, and its feedback.
+ * Resolves when ClickHouse has merged what it merges by itself, within a day for months without arrivals.
+ */
+export async function load(
+  sql: ClickHouse,
+  options: { fleet: Fleet; progress(rows: number): void },
+): Promise<void> {
+  const { fleet, progress } = options
+  const rowsPerInsert = Math.max(rowsPerInsertMin, Math.ceil(fleet.rows / insertsMax))
+  for (let from = 0; from < fleet.rows; from += rowsPerInsert) {
+    const range = { from, to: Math.min(fleet.rows, from + rowsPerInsert) }
+    const insertLogs = `INSERT INTO intake.logs_raw (${logColumns})`
+    await sql.command(`${insertLogs} ${logsSelect(fleet, { ...range, repeated: false })}`)
+    await sql.command(`INSERT INTO intake.feedback_raw (${feedbackColumns})
+SELECT ${feedbackColumns} FROM (${feedbackSelect(fleet, range)})`)
+    const earlier = from - repeatedAfter * rowsPerInsert
+    if (earlier >= 0) {
+      const repeat = { from: earlier, to: earlier + rowsPerInsert, repeated: true }
+      await sql.command(`${insertLogs} ${logsSelect(fleet, repeat)}`)
+    }
+    if ((from / rowsPerInsert) % 40 === 39) progress(range.to)
+  }
+  await untilMerged(sql)
+  await mergeIdleMonths(sql, fleet)
+}
+
+/**
+ * Merges the months that have had no arrival for a day at the fleet's end, if the table's settings say that
+ * ClickHouse does so after a day: the bench does not wait for it.
+ */
+async function mergeIdleMonths(sql: ClickHouse, fleet: Fleet): Promise<void> {
+  const months = await sql.query<{ id: string }>(
+    `SELECT _partition_id AS id FROM intake.logs_raw
+WHERE (SELECT engine_full LIKE '%min_age_to_force_merge_seconds = 86400%' FROM system.tables
+  WHERE database = 'intake' AND name = 'logs_raw')
+GROUP BY id HAVING max(received_at) < fromUnixTimestamp64Milli(toInt64(${fleet.endMs - dayMs}))`,
+  )
+  for (const { id } of months) {
+    await sql.command(`OPTIMIZE TABLE intake.logs_raw PARTITION ID '${id}' FINAL`)
+  }
+}
+
+/** Resolves when no merge has run for two seconds. */
+export async function untilMerged(sql: ClickHouse): Promise<void> {
+  const deadline = performance.now() + settleTimeoutMs
+  for (let quiet = 0; quiet < 4;) {
+    if (performance.now() > deadline) throw new Error('ClickHouse did not stop merging')
+    const [row] = await sql.query<{ merges: number }>('SELECT count() AS merges FROM system.merges')
+    quiet = row?.merges === 0 ? quiet + 1 : 0
+    await sleep(500)
+  }
+}

@@ -1,0 +1,55 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createClickHouse, migrate, type ClickHouse } from '@intake/clickhouse'
+import { startClickHouse } from '@intake/engines'
+import type { Bench } from '../bench.ts'
+import { tablesBefore } from './before.ts'
+
+/** The tables as they are, or as they were before decision 11. */
+export type Tables = 'before' | 'after'
+
+/** A ClickHouse of its own, at normal priority, with one kind of tables. */
+export interface Server {
+  tables: Tables
+  pid: number
+  /** The owner's connection. */
+  sql: ClickHouse
+  analystUrl: string
+  /** Stops it and deletes its data. */
+  end(): Promise<void>
+}
+
+const statementTimeoutMs = 600_000
+
+export async function startServer(bench: Bench, tables: Tables): Promise<Server> {
+  const { owner } = bench
+  const dataDir = join(bench.dataDir, `queries-${tables}`)
+  const service = await startClickHouse({
+    dataDir,
+    port: 0,
+    signal: owner.signal,
+    ownSession: false,
+  })
+  const stop = async () => {
+    service.kill()
+    await service.exited
+  }
+  owner.add(stop)
+  if (service.unconfined !== undefined) {
+    throw new Error(`There is no user analyst on this system: ${service.unconfined}`)
+  }
+  const sql = createClickHouse({ url: service.url, requestTimeoutMs: statementTimeoutMs })
+  owner.add(() => sql.close())
+  if (tables === 'after') await migrate({ clickhouse: sql })
+  else for (const statement of tablesBefore) await sql.command(statement)
+  return {
+    tables,
+    pid: service.pid,
+    sql,
+    analystUrl: service.analystUrl,
+    async end() {
+      await stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
