@@ -64,7 +64,7 @@ t.test('a time in UTC may have a short fraction or none', async (t) => {
 })
 
 t.test('all device fields are read as sent; dates and times have their types', async (t) => {
-  const row = logRow({ device, client_timestamp: '2026-11-20T21:00:00.500Z' })
+  const row = logRow({ device, country: 'DE', client_timestamp: '2026-11-20T21:00:00.500Z' })
   const found = await readBack('logs', row)
   t.same(found, {
     ...row,
