@@ -80,7 +80,8 @@ t.test('a backup of a running stack, restored into a new one, has every record o
   const producer = createFrameProducer({ sink })
   const waiting = [logRow('waiting'), logRow('waiting')]
   const gzip = gzipSync(ndjson(waiting))
-  await producer.add({ rows: 2, jsonBytes: 100, gzip }, performance.now() + 60_000)
+  const frame = { rows: 2, jsonBytes: 100, gzip, receivedAtMs: Date.now() }
+  await producer.add(frame, performance.now() + 60_000)
   const body = Buffer.from('a picture')
   const sha256 = createHash('sha256').update(body).digest('hex')
   const key = `feedback/2026/11/21/${randomUUID()}/1-${sha256}.png`
@@ -109,7 +110,7 @@ t.test('a backup of a running stack, restored into a new one, has every record o
   await fresh.clickhouse.query("RESTORE DATABASE intake FROM File('monday')")
   t.same((await fresh.prepare()).applied, [], 'Redis and ClickHouse belong together')
   t.equal((await createApiKeyStore({ redis: fresh.keys }).list()).length, 1)
-  t.same(await fresh.objects.read(key), body)
+  t.same(await fresh.objects.get(key), body)
 
   const app = createAppProcess({
     name: 'worker',

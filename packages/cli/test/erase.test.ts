@@ -94,8 +94,8 @@ t.test('a user is erased in every version and place; everybody else stays', asyn
   t.equal(await rawRows(victim), 0)
   t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${other}'`), 5)
   t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
-  t.equal(await objects.read(object.key), undefined)
-  t.same(await objects.read(kept.key), body)
+  t.equal(await objects.get(object.key), undefined)
+  t.same(await objects.get(kept.key), body)
   for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw'])
     t.same(await strayParts(table), [])
   t.notOk(isOnDisk(victim), 'not in any file of ClickHouse')
@@ -117,7 +117,7 @@ t.test('a user is erased in every version and place; everybody else stays', asyn
     t.match(JSON.parse(applied.stdout), { complete: true, rowsDeleted: 8, objectsDeleted: 1 })
     t.equal(await rawRows(victim), 0)
     t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
-    t.equal(await objects.read(object.key), undefined)
+    t.equal(await objects.get(object.key), undefined)
     t.notOk(isOnDisk(victim))
   })
 
@@ -198,7 +198,8 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
   const enqueue = async (rows: object[]) => {
     const before = new Set(await keys.lrange('{intake}:logs:wait', 0, -1))
     const gzip = member(rows)
-    await producer.add({ rows: rows.length, jsonBytes: 100, gzip }, performance.now() + 60_000)
+    const frame = { rows: rows.length, jsonBytes: 100, gzip, receivedAtMs: Date.now() }
+    await producer.add(frame, performance.now() + 60_000)
     const after = await keys.lrange('{intake}:logs:wait', 0, -1)
     return after.find((id) => !before.has(id))!
   }

@@ -39,7 +39,12 @@ t.test('an export has every record of the user and no other, with its state', as
   const sink = createJobSink({ redis: keys, kind: 'logs' })
   t.teardown(() => sink.close())
   await createFrameProducer({ sink }).add(
-    { rows: 3, jsonBytes: 100, gzip: member([waiting, logs[7]!, logRow()]) },
+    {
+      rows: 3,
+      jsonBytes: 100,
+      gzip: member([waiting, logs[7]!, logRow()]),
+      receivedAtMs: Date.now(),
+    },
     performance.now() + 60_000,
   )
 

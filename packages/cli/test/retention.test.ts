@@ -75,9 +75,9 @@ t.test('feedback goes with its objects, also those that an earlier run left', as
   const report = await applyRetention(services, new Date('2026-11-22'))
   t.match(report, { feedback: ['202607'], objects: 2 })
   t.equal(await number('count() AS n FROM intake.feedback'), 1)
-  t.equal(await objects.read(old), undefined)
-  t.equal(await objects.read(older), undefined)
-  t.same(await objects.read(recent), body)
+  t.equal(await objects.get(old), undefined)
+  t.equal(await objects.get(older), undefined)
+  t.same(await objects.get(recent), body)
 })
 
 t.test('dead letters are deleted by the time of their failure', async (t) => {

@@ -156,7 +156,25 @@ const expected: Record<string, object[]> = {
     { day: '2026-11-09', logs: 2, feedback: 1 },
     { day: '2026-11-10', logs: 5, feedback: 1 },
   ],
+  'What was refused, and why': [
+    { code: 'rate_limited', api_key_id: 'key-2', kind: 'logs', refused: 12 },
+    { code: 'invalid_request', api_key_id: 'key-1', kind: 'feedback', refused: 1 },
+  ],
+  'Is everything visible': [
+    { kind: 'feedback', visible_until: '2026-11-15 23:59:59.000', is_complete: 0 },
+    { kind: 'logs', visible_until: '2026-11-16 00:00:00.000', is_complete: 1 },
+  ],
 }
+
+await owner.command(`INSERT INTO intake.outcomes_raw VALUES
+  ('2026-11-10 09:00:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 7),
+  ('2026-11-10 09:01:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 5),
+  ('2026-11-10 09:01:00', 'key-2', 'logs', 'accepted', generateUUIDv4(), 5),
+  ('2026-11-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1),
+  ('2026-10-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1)`)
+await owner.command(`INSERT INTO intake.watermark_raw VALUES
+  ('logs', '2026-11-16 00:00:00.000'),
+  ('feedback', '2026-11-15 23:59:59.000')`)
 
 const params = {
   app: 'com.example.app',

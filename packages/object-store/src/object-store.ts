@@ -25,9 +25,9 @@ export interface ObjectStore {
   put(object: StoredObject): Promise<void>
   /**
    * Resolves to the bytes of an object; undefined: there is none. Rejects when the store does not respond
-   * in time, or when the object is larger than `bytesMax`.
+   * in time, or when the object is larger than `bytesMax` (default: any size).
    */
-  get(key: string, options: { bytesMax: number }): Promise<Buffer | undefined>
+  get(key: string, options?: { bytesMax: number }): Promise<Buffer | undefined>
   /** Deletes what can be deleted within the timeout. Rejects when an object may remain. */
   remove(keys: string[]): Promise<void>
   /**
@@ -89,7 +89,7 @@ export function createObjectStore(options: {
       }
     },
 
-    async get(key, { bytesMax }) {
+    async get(key, { bytesMax } = { bytesMax: Infinity }) {
       try {
         // The transport ends an object that does not arrive in time, also in the middle.
         const stream = await withTimeout(

@@ -136,9 +136,3 @@ t.test('all keys with a prefix are listed, in more than one page', async (t) => 
   for await (const key of store.list('listed/')) left.push(key)
   t.same(left, keys.slice(0, 1))
 })
-
-t.test('an object is read, or undefined when there is none', async (t) => {
-  await store.put(object)
-  t.same(await store.read(object.key), object.body)
-  t.equal(await store.read('nothing/here.png'), undefined)
-})

@@ -68,7 +68,7 @@ async function save(
   folder: string,
   { key, sha256 }: { key: string; sha256: string },
 ): Promise<boolean> {
-  const body = objectKey.test(key) ? await objects.get(key, { bytesMax: Infinity }) : undefined
+  const body = objectKey.test(key) ? await objects.get(key) : undefined
   if (body === undefined || createHash('sha256').update(body).digest('hex') !== sha256) return false
   const file = join(folder, key)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
