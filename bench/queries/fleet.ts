@@ -66,7 +66,7 @@ const device = `tuple(
 
 /** One param in ten has a number as a fraction, one in fifty as a text. */
 const params = `concat(
-    '{"screen":"', ${pick(screens, `${hash('n', '21')}`)}, '","session_id":"', toString(${randomUuid('session')}),
+    '{"screen":"', ${pick(screens, hash('n', '21'))}, '","session_id":"', toString(${randomUuid('session')}),
     '","step":', toString(step), ',"duration_ms":', multiIf(event_hash % 10 = 0,
       toString(${hash('n', '22')} % 90000 / 10 + 0.5), event_hash % 50 = 1, concat('"', toString(event_hash % 9000), '"'),
       toString(${hash('n', '22')} % 9000)),
@@ -101,7 +101,7 @@ export function logsSelect(fleet: Fleet, range: { from: number; to: number; repe
   concat(${ofModel(({ build }) => build)}, '.', toString(device_hash % 30)) AS incremental,
   greatest(0.01, (session_hash % 100 - step) / 100) AS battery,
   multiIf(step = 0, 'app_start', step = 19, if(session_hash % 50 = 0, 'crash', 'app_background'),
-    step = 15 AND session_hash % 8 = 0, 'purchase_completed', ${pick(events, `${hash('n', '6')}`)}) AS event
+    step = 15 AND session_hash % 8 = 0, 'purchase_completed', ${pick(events, hash('n', '6'))}) AS event
 SELECT
   ${uuid(
     `bitOr(bitShiftLeft(toUInt64(time_ms), 16), bitOr(0x7000, event_hash % 4096))`,

@@ -32,7 +32,7 @@ t.test('data of an earlier version, which has no format, is refused in one sente
 })
 
 t.test('another or an unreadable format is refused', async (t) => {
-  for (const text of ['{"format":1}', '{"format":3}', '', 'null', '[]']) {
+  for (const text of ['{"format":1}', '{"format":2}', '{"format":4}', '', 'null', '[]']) {
     const dataDir = t.testdir()
     writeFileSync(join(dataDir, 'format.json'), text)
     t.throws(() => claimDataFormat(dataDir), refusal(dataDir), text)
