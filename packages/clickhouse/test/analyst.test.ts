@@ -171,7 +171,7 @@ t.test('a filter by application prunes through every view', async (t) => {
 
 t.test('what JDBC, DBeaver and Grafana ask works for the user analyst', async (t) => {
   const tables = ['dead_letters', 'devices', 'feedback', 'feedback_flat', 'logs', 'logs_flat']
-  const shown = [...tables, 'sessions'].map((name) => ({ name }))
+  const shown = [...tables, 'outcomes', 'sessions', 'watermark'].map((name) => ({ name }))
   for (const sql of [
     `SELECT name FROM system.tables WHERE database = 'intake' ORDER BY name`,
     `SELECT table_name AS name FROM information_schema.tables
