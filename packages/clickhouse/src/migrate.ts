@@ -77,8 +77,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   return { applied }
 }
 
-/** The codes for a table that another migrator alters (517) or replaces (57, 60, 218) at this moment. */
-const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 218, 517])
+/** The codes for a table that another migrator alters (517) or replaces (57, 60, 218, 521) at this moment. */
+const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 218, 517, 521])
 const conflictPausesMs = [50, 100, 200, 400, 800, 1_600]
 
 async function apply(clickhouse: ClickHouse, statement: string): Promise<void> {
