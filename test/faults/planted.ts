@@ -52,12 +52,10 @@ export const plantedBugs: PlantedBug[] = [
     name: 'FINAL is missing in the view of logs',
     scenario: 'F13',
     edits: [
-      // Any migration may be the last to create the view.
       {
-        file: 'packages/clickhouse/dist/migrate.js',
-        find: 'clickhouse.command(statement);\n        await clickhouse.command(record',
-        replace: `clickhouse.command(statement.replace('logs_raw FINAL', 'logs_raw'));
-        await clickhouse.command(record`,
+        file: 'packages/clickhouse/dist/definitions/records.js',
+        find: '${names(logColumns)} FROM intake.logs_raw FINAL',
+        replace: '${names(logColumns)} FROM intake.logs_raw',
       },
     ],
     reason: 'visible twice',
