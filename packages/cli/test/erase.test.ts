@@ -249,7 +249,7 @@ t.test('an erasure that was killed is completed by the next one', async (t) => {
 t.test('--suppress puts the user on the list of gateways, unsuppress removes it', async (t) => {
   const victim = user()
   t.match(await erase('user', 'erase', victim, '--suppress'), { complete: true })
-  t.equal((await createPolicyStore({ redis: keys }).load()).suppressed.size, 1)
+  t.equal((await createPolicyStore({ redis: keys }).load())!.suppressed.size, 1)
   t.match(await intake(['user', 'unsuppress', victim]), { code: 0 })
   t.match(await intake(['user', 'unsuppress', victim]), { code: 1, stderr: /is not suppressed/ })
 })

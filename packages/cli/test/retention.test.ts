@@ -39,7 +39,7 @@ t.test('whole months are dropped when their last moment is too old', async (t) =
   t.equal(await number('count() AS n FROM intake.logs'), 2, 'a month stays whole until it is over')
   t.match(await applyRetention(services, new Date(end + days90)), { logs: ['202607'] })
   t.equal(await number('count() AS n FROM intake.logs_raw'), 0)
-  t.equal((await createPolicyStore({ redis: keys }).load()).retentionDays.logs, 90)
+  t.equal((await createPolicyStore({ redis: keys }).load())!.retentionDays.logs, 90)
 })
 
 t.test(

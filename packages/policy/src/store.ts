@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { kinds, type RecordKind } from '@intake/contract'
-import { readInstallation, readInstallationHash, type Redis } from '@intake/redis'
+import { execAll, readInstallation, readInstallationHash, type Redis } from '@intake/redis'
 
 /** Senders whose records gateways acknowledge and do not store. */
 export interface Suppression {
@@ -19,12 +19,18 @@ export interface PolicyStore {
   unsuppress(sender: Suppression): Promise<boolean>
   /** @param days undefined: for ever */
   setRetention(kind: RecordKind, days: number | undefined): Promise<void>
-  load(): Promise<StoredPolicy>
+  /**
+   * Resolves to the policy, or to undefined when it is the one of this revision: the list can be long, and
+   * gateways ask every two seconds.
+   */
+  load(knownRevision?: string): Promise<StoredPolicy | undefined>
 }
 
 export interface StoredPolicy {
   /** The mark of the installation, which salts the hashes. */
   salt: string
+  /** Another one after each change. */
+  revision: string
   /** Hashes of `suppressionHash`. */
   suppressed: ReadonlySet<string>
   retentionDays: Record<RecordKind, number | undefined>
@@ -35,11 +41,14 @@ export const suppressedMax = 100_000
 
 const suppressedKey = '{intake}:suppressed'
 const retentionKey = '{intake}:retention'
+/** A UUID, another one after each change. */
+const revisionKey = '{intake}:policy:revision'
 
 /** Adds in one step, so that two commands cannot exceed the limit. */
 const addScript = `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+redis.call('SET', KEYS[2], ARGV[4])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])`
 
 export function suppressionHash(
@@ -60,29 +69,48 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
     async suppress(sender) {
       const now = new Date().toISOString()
       const field = suppressionHash(await readSalt(), sender)
-      const added = await redis.eval(addScript, 1, suppressedKey, field, suppressedMax, now)
+      const keys = [suppressedKey, revisionKey]
+      const added = await redis.eval(
+        addScript,
+        keys.length,
+        ...keys,
+        field,
+        suppressedMax,
+        now,
+        randomUUID(),
+      )
       return added === 1
     },
 
     async unsuppress(sender) {
       const field = suppressionHash(await readSalt(), sender)
-      return (await redis.hdel(suppressedKey, field)) === 1
+      const change = redis.multi().hdel(suppressedKey, field).set(revisionKey, randomUUID())
+      const [removed] = await execAll(change)
+      return removed === 1
     },
 
     async setRetention(kind, days) {
       await readSalt()
-      await redis.hset(retentionKey, kind, days ?? 0)
+      const change = redis
+        .multi()
+        .hset(retentionKey, kind, days ?? 0)
+        .set(revisionKey, randomUUID())
+      await execAll(change)
     },
 
-    async load() {
-      const [salt, suppressed, retention] = await Promise.all([
-        readSalt(),
+    async load(knownRevision) {
+      const [salt, revision] = await Promise.all([readSalt(), redis.get(revisionKey)])
+      const current = `${salt} ${revision ?? ''}`
+      if (current === knownRevision) return undefined
+      // What changes after the revision was read is read again the next time.
+      const [suppressed, retention] = await Promise.all([
         readInstallationHash(redis, suppressedKey),
         readInstallationHash(redis, retentionKey),
       ])
       const days = kinds.map((kind) => [kind, Number(retention[kind] ?? 0) || undefined])
       return {
         salt,
+        revision: current,
         suppressed: new Set(Object.keys(suppressed)),
         retentionDays: Object.fromEntries(days) as StoredPolicy['retentionDays'],
       }

@@ -19,8 +19,8 @@ export interface Policy {
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
- * Keeps the policy in memory and reads it again every `intervalMs`. While the store is unavailable the last
- * known policy remains valid.
+ * Keeps the policy in memory and looks every `intervalMs` whether it has changed. While the store is
+ * unavailable the last known policy remains valid.
  */
 export function watchPolicy(options: {
   store: Pick<PolicyStore, 'load'>
@@ -31,7 +31,7 @@ export function watchPolicy(options: {
 
   const { close } = startPolling({
     async poll() {
-      policy = await options.store.load()
+      policy = (await options.store.load(policy?.revision)) ?? policy
     },
     intervalMs: options.intervalMs,
     onError: options.onError,

@@ -58,6 +58,25 @@ t.test('a gateway learns whom it must not store, and for how long', async (t) =>
   )
 })
 
+t.test('a policy that has not changed is not read again', async (t) => {
+  const { revision } = (await store.load())!
+  t.equal(await store.load(revision), undefined)
+  const device = { kind: 'device', id: randomUUID() } as const
+  const changes = [
+    () => store.suppress(device),
+    () => store.unsuppress(device),
+    () => store.setRetention('logs', 30),
+    () => store.setRetention('logs', undefined),
+  ]
+  let known = revision
+  for (const change of changes) {
+    await change()
+    const changed = await store.load(known)
+    t.ok(changed, String(change))
+    known = changed?.revision ?? ''
+  }
+})
+
 t.test('the list is bounded and holds no identifiers', async (t) => {
   const [key] = await redis.keys('*suppressed*')
   t.notMatch(JSON.stringify(await redis.hgetall(key!)), 'user-1')
