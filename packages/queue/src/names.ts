@@ -4,3 +4,10 @@ export const queuePrefix = '{intake}'
 /** A queue for each kind of record, and one for the counts of outcomes. */
 export const queueNames = { logs: 'logs', feedback: 'feedback', outcomes: 'outcomes' } as const
 export type QueueName = keyof typeof queueNames
+
+/**
+ * Where BullMQ keeps the ids of jobs that are not completed. A job moves between them in one step. None of
+ * ours is ever paused, prioritized or failed; whoever looks for every frame looks there too.
+ */
+export const jobLists = ['wait', 'paused', 'active'] as const
+export const jobSets = ['delayed', 'prioritized', 'failed'] as const

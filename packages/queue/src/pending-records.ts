@@ -1,6 +1,6 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import { installationKey, type Redis } from '@intake/redis'
-import { queueNames, queuePrefix } from './names.ts'
+import { jobLists, jobSets, queueNames, queuePrefix } from './names.ts'
 
 /** What the queues held at one moment. */
 export interface PendingRecords {
@@ -15,9 +15,6 @@ export interface PendingRecords {
 
 /** Redis takes 5 ms for so many; a longer backlog is not looked at. */
 const framesMax = 20_000
-/** The lists of BullMQ that a job can be in until it is completed; each moves by one atomic script. */
-const lists = ['wait', 'paused', 'active'] as const
-const sets = ['delayed', 'prioritized'] as const
 
 /**
  * The id of a job is a UUIDv7 with the time of its oldest record. An id without a time may be of any
@@ -32,15 +29,15 @@ if redis.call('EXISTS', KEYS[1]) == 0 then return false end
 if not redis.call('SET', KEYS[2], '1', 'NX', 'PX', ARGV[1]) then return false end
 local function oldest(first)
   local count = 0
-  for i = first, first + ${lists.length - 1} do count = count + redis.call('LLEN', KEYS[i]) end
-  for i = first + ${lists.length}, first + ${lists.length + sets.length - 1} do
+  for i = first, first + ${jobLists.length - 1} do count = count + redis.call('LLEN', KEYS[i]) end
+  for i = first + ${jobLists.length}, first + ${jobLists.length + jobSets.length - 1} do
     count = count + redis.call('ZCARD', KEYS[i])
   end
   if count == 0 then return 'none' end
   if count > ${framesMax} then return 'unknown' end
   local found
-  for i = first, first + ${lists.length + sets.length - 1} do
-    local command = i < first + ${lists.length} and 'LRANGE' or 'ZRANGE'
+  for i = first, first + ${jobLists.length + jobSets.length - 1} do
+    local command = i < first + ${jobLists.length} and 'LRANGE' or 'ZRANGE'
     for _, id in ipairs(redis.call(command, KEYS[i], 0, -1)) do
       if string.sub(id, 15, 15) ~= '7' then return 'unknown' end
       local time = string.sub(id, 1, 8) .. string.sub(id, 10, 13)
@@ -50,7 +47,7 @@ local function oldest(first)
   return found
 end
 local reply = redis.call('TIME')
-for first = 3, #KEYS, ${lists.length + sets.length} do reply[#reply + 1] = oldest(first) end
+for first = 3, #KEYS, ${jobLists.length + jobSets.length} do reply[#reply + 1] = oldest(first) end
 return reply
 `
 
@@ -71,7 +68,7 @@ export function definePendingRecords(options: {
     installationKey,
     `${queuePrefix}:watermark:turn`,
     ...kinds.flatMap((kind) =>
-      [...lists, ...sets].map((list) => `${queuePrefix}:${queueNames[kind]}:${list}`),
+      [...jobLists, ...jobSets].map((list) => `${queuePrefix}:${queueNames[kind]}:${list}`),
     ),
   ]
 

@@ -1,7 +1,7 @@
 import type { RecordKind } from '@intake/contract'
 import { execAll, type Redis } from '@intake/redis'
 import { FrameError, openFrame, type Frame } from './frame.ts'
-import { queueNames, queuePrefix } from './names.ts'
+import { jobLists, jobSets, queueNames, queuePrefix } from './names.ts'
 
 /** The frames of a queue, read without claiming them. Every method is one round trip. */
 export interface QueuedFrames {
@@ -16,10 +16,6 @@ export interface QueuedFrames {
   remaining(ids: readonly string[]): Promise<string[]>
 }
 
-/** BullMQ's lists and sorted sets of jobs that are not completed. */
-const lists = ['wait', 'active', 'paused']
-const sortedSets = ['delayed', 'prioritized', 'failed']
-
 export function createQueuedFrames(options: { redis: Redis; kind: RecordKind }): QueuedFrames {
   const { redis, kind } = options
   const key = (name: string) => `${queuePrefix}:${queueNames[kind]}:${name}`
@@ -28,8 +24,8 @@ export function createQueuedFrames(options: { redis: Redis; kind: RecordKind }):
     async list() {
       // One transaction, because jobs move between the lists.
       const reads = redis.multi()
-      for (const name of lists) reads.lrange(key(name), 0, -1)
-      for (const name of sortedSets) reads.zrange(key(name), '0', '-1')
+      for (const name of jobLists) reads.lrange(key(name), 0, -1)
+      for (const name of jobSets) reads.zrange(key(name), '0', '-1')
       return [...new Set((await execAll(reads)).flat() as string[])]
     },
 
