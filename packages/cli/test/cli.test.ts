@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3 } from '@intake/engines'
 import { endpointsFile, type Endpoints } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { logRow } from '../../clickhouse/test/fixture.ts'
+import { createIntake } from './services.ts'
 
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const dataDir = createDataDir(t)
 const [redis, server, s3] = await Promise.all([
   startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
@@ -20,22 +18,8 @@ t.teardown(() => Promise.all([redis, server, s3].map((service) => service.stop()
 const clickhouse = createClickHouse({ url: server.url })
 t.teardown(() => clickhouse.close())
 
-interface Outcome {
-  code: number
-  stdout: string
-  stderr: string
-}
-
-/** Runs the command line like an operator. */
-function intake(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
-  const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
-  return new Promise((resolve) => {
-    const options = { cwd: dataDir, env: { ...process.env, ...endpoints, ...env } }
-    execFile(process.execPath, [main, ...args], options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
-    })
-  })
-}
+const env = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
+const intake = createIntake({ cwd: dataDir, env })
 
 async function writeDeadLetter(record: { id: string }): Promise<string> {
   const refusal = new ClickHouseError('rejected', { kind: 'rejected', code: 27, serverText: 'why' })

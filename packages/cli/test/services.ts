@@ -20,6 +20,18 @@ export interface Outcome {
   stderr: string
 }
 
+/** Runs the command line like an operator. */
+export function createIntake(options: { cwd: string; env: Record<string, string> }) {
+  return (args: string[], env: Record<string, string> = {}): Promise<Outcome> =>
+    new Promise((resolve) => {
+      const { cwd } = options
+      const all = { cwd, env: { ...process.env, ...options.env, ...env } }
+      execFile(process.execPath, [main, ...args], all, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+      })
+    })
+}
+
 /** All services, set up, for one test file. */
 export async function startServices(t: Test) {
   const dataDir = createDataDir(t)
@@ -54,17 +66,8 @@ export async function startServices(t: Test) {
   const keys = connectRedis({ url: redis.url, role: 'consumer', onError: () => {} })
   t.teardown(() => keys.disconnect())
 
-  /** Runs the command line like an operator. */
-  function intake(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
-    const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
-    return new Promise((resolve) => {
-      const options = { cwd: dataDir, env: { ...process.env, ...endpoints, ...env } }
-      execFile(process.execPath, [main, ...args], options, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
-      })
-    })
-  }
-
+  const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
+  const intake = createIntake({ cwd: dataDir, env: endpoints })
   return { dataDir, redis, server, s3, clickhouse, objects, keys, intake, ...rowsOf(clickhouse) }
 }
 
