@@ -39,8 +39,8 @@ const closeTimeoutMs = 7_000
  * Moves frames from each queue into its table, one batch at a time per queue, and stores how far it is.
  *
  * @param options.sources are closed with the worker
- * @param options.announceFeedback called with the rows of feedback that were stored, before they are completed; when
- * it rejects, their frames are redelivered
+ * @param options.announceFeedback called with the rows of feedback that were stored, before their frames
+ * are completed; when it rejects, the frames are redelivered
  * @param options.onError called for errors of the queues, which are retried
  */
 export function startWorker(options: {

@@ -136,7 +136,7 @@ async function untilDeleted({ services, deadline, progress }: EraseOptions): Pro
     if (parts === 0 || performance.now() >= deadline) return parts
     if (partsToRewrite > 0)
       progress(`${partsToRewrite} parts to rewrite${failure && `: ${failure}`}`)
-    else progress(`${oldParts} replaced parts on disk; ClickHouse removes them after 8 minutes`)
+    else progress(`${oldParts} replaced parts on disk; ClickHouse removes them within 10 minutes`)
     await pause(pollMs)
   }
 }
