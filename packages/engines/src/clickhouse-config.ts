@@ -8,6 +8,8 @@ export interface ServerConfigOptions {
   memoryBytesMax: number
   /** Where `BACKUP … TO File('name')` writes. */
   backupsDir: string
+  /** Inserts and merges that would leave less on the disk are refused. */
+  keepFreeBytes: number
   /** Path of the queries of the page `/play`; absent: there is no page. */
   playPath?: string | undefined
 }
@@ -23,6 +25,9 @@ export function serverConfig(options: ServerConfigOptions) {
   <users_config>${escape(options.usersFile)}</users_config>
   <timezone>UTC</timezone>
   <max_server_memory_usage>${options.memoryBytesMax}</max_server_memory_usage>
+  <storage_configuration>
+    <disks><default><keep_free_space_bytes>${options.keepFreeBytes}</keep_free_space_bytes></default></disks>
+  </storage_configuration>
   <mark_cache_size>${64 * 1024 ** 2}</mark_cache_size>
   <access_control_improvements>
     <select_from_system_db_requires_grant>true</select_from_system_db_requires_grant>

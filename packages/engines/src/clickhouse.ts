@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { claimPort, startChild, untilReady } from '@intake/supervisor'
 import { serverConfig, usersConfig } from './clickhouse-config.ts'
+import { keptFreeBytes } from './kept-free-bytes.ts'
 import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
 
 const checkTimeoutMs = 20_000
@@ -75,7 +76,8 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     analystPassword: hasAnalyst ? analystPassword : undefined,
   }
   const playPath = hasAnalyst ? playPathOf(analystPassword) : undefined
-  const config = serverConfig({ usersFile, memoryBytesMax, backupsDir, playPath })
+  const keepFreeBytes = keptFreeBytes(dataDir)
+  const config = serverConfig({ usersFile, memoryBytesMax, keepFreeBytes, backupsDir, playPath })
   writeFileSync(configFile, config, { mode: 0o600 })
   writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
 

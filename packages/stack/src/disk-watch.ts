@@ -1,31 +1,37 @@
 import { statfsSync } from 'node:fs'
 
-const intervalMs = 2_000
-const fullBelowBytes = 16 * 1024 ** 2
-const roomFromBytes = 2 * fullBelowBytes
+const intervalMs = 500
 
 export interface DiskWatch {
   stop(): void
 }
 
-/** Reports in one line when the disk of the data directory becomes full, and when it has room again. */
+/**
+ * Reports in one line when the disk of the data directory becomes full, and when it has room again.
+ *
+ * @param options.fullBelowBytes the disk counts as full with less than this, and has room again with twice as much
+ * @param options.onFull called each time the disk becomes full
+ */
 export function watchDisk(options: {
   dataDir: string
+  fullBelowBytes: number
   say: (line: string) => void
+  onFull: () => void
   freeBytes?: (dataDir: string) => number
 }): DiskWatch {
-  const { dataDir, say, freeBytes = readFreeBytes } = options
+  const { dataDir, fullBelowBytes, say, onFull, freeBytes = readFreeBytes } = options
   let full = false
 
   function check() {
     const free = freeBytes(dataDir)
-    if (full ? free < roomFromBytes : free >= fullBelowBytes) return
+    if (full ? free < 2 * fullBelowBytes : free >= fullBelowBytes) return
     full = !full
     say(
       full
         ? `The disk of ${dataDir} is full: records are refused or wait until there is room. No accepted record is lost.`
         : `The disk of ${dataDir} has room again.`,
     )
+    if (full) onFull()
   }
 
   const timer = setInterval(check, intervalMs)

@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { keptFreeBytes } from '@intake/engines'
 import type { Endpoints } from '@intake/runtime'
 import { setUp } from '@intake/setup'
 import {
@@ -59,6 +60,7 @@ export function createStack({ config, env, say }: StackOptions): Stack {
   let files: RunFiles | undefined
   let disk: DiskWatch | undefined
   let endpointsFile: Writer | undefined
+  const find = (name: string) => serviceProcesses.find((process) => process.name === name)
 
   async function start(): Promise<RunningStack> {
     makeDataDir(dataDir)
@@ -74,7 +76,13 @@ export function createStack({ config, env, say }: StackOptions): Stack {
 
     ending.signal.throwIfAborted()
     say(`Starting Intake: data and logs are in ${dataDir}`)
-    disk = watchDisk({ dataDir, say })
+    disk = watchDisk({
+      dataDir,
+      fullBelowBytes: keptFreeBytes(dataDir),
+      say,
+      // Ends its merges: it must not write to a full disk, and begins nothing until there is room.
+      onFull: () => find('ClickHouse')?.kill(),
+    })
     const services = await startServices({
       dataDir,
       config,
@@ -121,7 +129,7 @@ export function createStack({ config, env, say }: StackOptions): Stack {
     const left = Math.max(0, until - performance.now())
     await Promise.all(apps?.workers.map((worker) => worker.stop(left)) ?? [])
     for (const name of ['S3', 'ClickHouse', 'Redis']) {
-      await serviceProcesses.find((process) => process.name === name)?.stop(serviceGraceMs)
+      await find(name)?.stop(serviceGraceMs)
     }
     files?.remove()
     await lock?.release()
