@@ -27,7 +27,7 @@ export const applications = [
 /** Of every 100 devices, the first of another application. */
 const firstOfApplication = [0, 45, 70, 85, 95]
 
-const events = ['screen_view', 'button_tap', 'search', 'api_call', 'api_call', 'video_progress']
+const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']
 const paths = ['/v1/search', '/v1/products', '/v1/cart', '/v1/checkout', '/v1/profile', '/v2/feed']
 const batteryStates = ['charging', 'unplugged', 'unplugged', 'full']
 
@@ -67,15 +67,15 @@ const device = `tuple(
 /** One param in ten has a number as a fraction, one in fifty as a text. */
 const params = `concat(
     '{"screen":"', ${pick(screens, hash('n', '21'))}, '","session_id":"', toString(${randomUuid('session')}),
-    '","step":', toString(step), ',"duration_ms":', multiIf(event_hash % 10 = 0,
+    '","step":', toString(step), ',"ms":', multiIf(event_hash % 10 = 0,
       toString(${hash('n', '22')} % 90000 / 10 + 0.5), event_hash % 50 = 1, concat('"', toString(event_hash % 9000), '"'),
       toString(${hash('n', '22')} % 9000)),
     ',"network":"', ${pick(networks, 'session_hash')}, '","locale":"en_GB","free_memory_mb":',
     toString(80 + ${hash('n', '23')} % 2900),
-    if(event = 'api_call', concat(',"path":"', ${pick(paths, 'event_hash')}, '","status":',
+    if(event = 'request', concat(',"path":"', ${pick(paths, 'event_hash')}, '","status":',
       toString([200, 200, 200, 204, 404, 500][1 + ${hash('n', '24')} % 6])), ''),
-    if(event = 'purchase_completed', concat(',"cart":{"items":', toString(1 + event_hash % 9), ',"total":',
-      toString(event_hash % 90000 / 100), '}'), ''),
+    if(event = 'purchase', concat(',"items":', toString(1 + event_hash % 9), ',"amount":',
+      toString(event_hash % 90000 / 100)), ''),
     if(event = 'crash', concat(',"reason":"', ['OutOfMemory', 'NullPointer', 'ANR'][1 + event_hash % 3], '"'), ''), '}')`
 
 /**
@@ -100,8 +100,8 @@ export function logsSelect(fleet: Fleet, range: { from: number; to: number; repe
   toString(${ofModel(({ sdk }) => sdk - 21)} - device_hash % 2) AS os_version,
   concat(${ofModel(({ build }) => build)}, '.', toString(device_hash % 30)) AS incremental,
   greatest(0.01, (session_hash % 100 - step) / 100) AS battery,
-  multiIf(step = 0, 'app_start', step = 19, if(session_hash % 50 = 0, 'crash', 'app_background'),
-    step = 15 AND session_hash % 8 = 0, 'purchase_completed', ${pick(events, hash('n', '6'))}) AS event
+  multiIf(step = 0, 'app_open', step = 19, if(session_hash % 50 = 0, 'crash', 'app_background'),
+    step = 15 AND session_hash % 8 = 0, 'purchase', ${pick(events, hash('n', '6'))}) AS event
 SELECT
   ${uuid(
     `bitOr(bitShiftLeft(toUInt64(time_ms), 16), bitOr(0x7000, event_hash % 4096))`,

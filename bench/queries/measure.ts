@@ -1,7 +1,7 @@
 import { median } from '../statistics.ts'
 import { whileEventsArrive } from './arrivals.ts'
 import { ask, type QueryReport } from './ask.ts'
-import { cookbook, lookups } from './cookbook.ts'
+import { lookups, readCookbook } from './cookbook.ts'
 import { applications, type Fleet } from './fleet.ts'
 import type { Server } from './server.ts'
 
@@ -44,7 +44,7 @@ export async function measureQueries(
   const rows = await countRaw(server)
   const { result: reports, rows: arrived } = await whileEventsArrive(sql, fleet, async () => {
     const asked: [name: string, reports: QueryReport[]][] = []
-    for (const query of [...cookbook, ...lookups]) {
+    for (const query of [...readCookbook(), ...lookups]) {
       const ofQuery: QueryReport[] = []
       for (let run = 0; run < runs; run++) {
         ofQuery.push(await ask(query, { url: analystUrl, params, settings }))
@@ -86,11 +86,12 @@ FROM system.query_log WHERE type = 'QueryFinish' AND user = 'analyst'`,
 }
 
 function periodOf(fleet: Fleet) {
-  const at = (ms: number) => new Date(ms).toISOString().replace('T', ' ').replace('Z', '')
+  const at = (ms: number) => new Date(ms).toISOString().replace('T', ' ').slice(0, 19)
   return {
     app: applications[0],
     from: at(fleet.endMs - periodDays * 86_400_000),
     to: at(fleet.endMs),
+    key: 'key_3',
   }
 }
 

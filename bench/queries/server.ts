@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createClickHouse, migrate, type ClickHouse } from '@intake/clickhouse'
+import { createClickHouse, functionStatements, migrate, type ClickHouse } from '@intake/clickhouse'
 import { startClickHouse } from '@intake/engines'
 import type { Bench } from '../bench.ts'
 import { tablesBefore } from './before.ts'
@@ -41,7 +41,8 @@ export async function startServer(bench: Bench, tables: Tables): Promise<Server>
   const sql = createClickHouse({ url: service.url, requestTimeoutMs: statementTimeoutMs })
   owner.add(() => sql.close())
   if (tables === 'after') await migrate({ clickhouse: sql })
-  else for (const statement of tablesBefore) await sql.command(statement)
+  else
+    for (const statement of [...tablesBefore, ...functionStatements]) await sql.command(statement)
   return {
     tables,
     pid: service.pid,

@@ -1,4 +1,4 @@
-import { cookbook, lookups } from '../queries/cookbook.ts'
+import { lookups } from '../queries/cookbook.ts'
 import type { InsertCost } from '../queries/insert-cost.ts'
 import type { Measured, MeasuredQuery } from '../queries/measure.ts'
 import type { Tables } from '../queries/server.ts'
@@ -15,7 +15,6 @@ const insertRatioMax = 1.15
 
 export type BeforeAndAfter = Record<Tables, Measured>
 
-const names = [...cookbook, ...lookups].map(({ name }) => name)
 const of = (measured: Measured, name: string) =>
   measured.queries.find((query) => query.name === name) as MeasuredQuery
 const milliseconds = (value: number) => number(value, value < 10 ? 1 : 0)
@@ -38,7 +37,7 @@ export function queryTable({ before, after }: BeforeAndAfter): Table {
       'MB read',
       'after',
     ],
-    rows: names.map((name) => [
+    rows: after.queries.map(({ name }) => [
       name,
       milliseconds(of(before, name).milliseconds),
       milliseconds(of(after, name).milliseconds),
@@ -102,8 +101,8 @@ export function judge({ after }: BeforeAndAfter, inserts: readonly InsertCost[])
     limit: `≤ ${secondsMax} s`,
     met: query.milliseconds <= secondsMax * 1_000,
   })
-  const slowest = cookbook
-    .map(({ name }) => of(after, name))
+  const slowest = after.queries
+    .filter(({ name }) => !lookups.some((lookup) => lookup.name === name))
     .reduce((worst, query) => (query.milliseconds > worst.milliseconds ? query : worst))
   return [
     ...lookups.flatMap(({ name }) => {
@@ -123,7 +122,7 @@ export function judge({ after }: BeforeAndAfter, inserts: readonly InsertCost[])
     limit('`count()` of everything', of(after, 'count of everything'), countSecondsMax),
     limit(
       'Active devices per day, one application, 30 days',
-      of(after, 'active devices per day'),
+      of(after, 'Active devices'),
       dailyDevicesSecondsMax,
     ),
     limit(`Slowest query of the cookbook (${slowest.name})`, slowest, querySecondsMax),

@@ -13,6 +13,7 @@ export {
 export { ClickHouseError, hasUnknownCode } from './errors.ts'
 export type { FailureKind } from './errors.ts'
 export { readInstallation, writeInstallation } from './installation.ts'
+export { functionStatements } from './definitions/functions.ts'
 export { migrate, MigrationError } from './migrate.ts'
 export type { Migration } from './migrations/migration.ts'
 export {

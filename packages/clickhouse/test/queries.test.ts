@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { documentedQueries } from '@intake/test-kit/documented-queries'
 import { addDeadLetter, ClickHouseError, createClickHouse } from '../src/index.ts'
 import { feedbackRow, logRow, member, startServer, uuidV7 } from './fixture.ts'
 
@@ -184,13 +185,10 @@ const params = {
   key: 'key-2',
 }
 
-const page = readFileSync(new URL('../../../docs/queries.md', import.meta.url), 'utf8')
-const recipes = Array.from(
-  page.matchAll(/^### (.*)\n[^]*?```sql\n([^]*?)```$/gm),
-  ([, title = '', sql = '']) => ({ title, sql }),
-)
+const page = new URL('../../../docs/queries.md', import.meta.url)
+const recipes = documentedQueries(readFileSync(page, 'utf8'))
 
-t.test('the page has twenty queries, and each has a checked result', (t) => {
+t.test('each query of the page has a checked result', (t) => {
   t.ok(recipes.length >= 20)
   const checked = [...Object.keys(expected), 'Dead letters by reason']
   t.same(recipes.map(({ title }) => title).toSorted(), checked.toSorted())

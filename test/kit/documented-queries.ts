@@ -1,0 +1,11 @@
+export interface DocumentedQuery {
+  title: string
+  /** With parameters such as `{app:String}`. */
+  sql: string
+}
+
+/** @param page the text of docs/queries.md; each heading of the third level has one query */
+export function documentedQueries(page: string): DocumentedQuery[] {
+  const sections = page.matchAll(/^### (.*)\n[^]*?```sql\n([^]*?)```$/gm)
+  return Array.from(sections, ([, title = '', sql = '']) => ({ title, sql }))
+}
