@@ -9,7 +9,7 @@ export interface Seeds {
 }
 
 const baseMax = 1_000_000_000
-const defaultCount = 100
+const defaultCount = 50
 
 /**
  * Every test run tries other seeds; `SIM_SEED` replays a finding.
