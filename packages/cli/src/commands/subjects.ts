@@ -2,13 +2,12 @@ import type { Command } from 'commander'
 import { addEraseCommand, addUnsuppressCommand } from './erase.ts'
 import { addExportCommand } from './export.ts'
 
-/** `intake user` and `intake device`: what is stored of a person or device. */
-export function addSubjectCommands(program: Command): void {
-  const ids = { user: 'unique_user_id', device: 'device_uuid' } as const
-  for (const kind of ['user', 'device'] as const) {
-    const parent = program.command(kind).description(`what is stored of one ${kind}`)
-    addExportCommand(parent, kind, ids[kind])
-    addEraseCommand(parent, kind, ids[kind])
-    addUnsuppressCommand(parent, kind, ids[kind])
-  }
+const ids = { user: 'unique_user_id', device: 'device_uuid' } as const
+
+/** `intake user` or `intake device`: what is stored of a person or device. */
+export function addSubjectCommand(program: Command, kind: 'user' | 'device'): void {
+  const parent = program.command(kind).description(`what is stored of one ${kind}`)
+  addExportCommand(parent, kind, ids[kind])
+  addEraseCommand(parent, kind, ids[kind])
+  addUnsuppressCommand(parent, kind, ids[kind])
 }
