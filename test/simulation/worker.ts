@@ -4,7 +4,7 @@ import type { ClickHouse } from './clickhouse.ts'
 import type { JobSource } from '@intake/queue'
 import { skewMaxMs } from './gateway.ts'
 import { createJobSource } from './ports/job-source.ts'
-import { createReadPending } from './ports/pending-records.ts'
+import { createReadBacklogs } from './ports/backlogs.ts'
 import { createRowStore } from './ports/row-store.ts'
 import type { Redis } from './redis.ts'
 import { createClock } from './time.ts'
@@ -31,7 +31,7 @@ export function createWorker(options: {
       const sourceOf = (kind: RecordKind) => createJobSource({ world, process, redis, kind })
       code.worker.startWorker({
         sources: { logs: sourceOf('logs'), feedback: sourceOf('feedback'), outcomes: noJobs },
-        readPending: createReadPending({ world, process, redis }),
+        readBacklogs: createReadBacklogs({ world, process, redis }),
         clockSkewMaxMs: skewMaxMs,
         store: createRowStore({ world, process, clickhouse }),
         metrics: {
@@ -41,7 +41,6 @@ export function createWorker(options: {
           postponed() {},
           unreadable() {},
           locksLost() {},
-          watchBacklog() {},
         },
         log: { info: note, warn: note, error: note } as unknown as Logger,
         onError: (error) => note(undefined, error.message),

@@ -1,5 +1,5 @@
 import { createClickHouse } from '@intake/clickhouse'
-import { createJobSource, definePendingRecords } from '@intake/queue'
+import { createJobSource, defineReadBacklogs } from '@intake/queue'
 import { connectRedis, createConnectionCheck, findWriteRefusal } from '@intake/redis'
 import {
   ConfigError,
@@ -8,10 +8,11 @@ import {
   runProcess,
   startAdminServer,
 } from '@intake/runtime'
+import { startBacklogMonitor } from './backlog-monitor.ts'
 import { WorkerConfig } from './config.ts'
+import { registerBacklogMetrics } from './backlog-metrics.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { createPage } from './serve-page.ts'
-import { watermarkIntervalMs } from './watermark.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
 import { startWorker } from './worker.ts'
 
@@ -58,10 +59,12 @@ await runProcess({
       feedback: createJobSource({ redis, kind: 'feedback', onError }),
       outcomes: createJobSource({ redis, kind: 'outcomes', onError }),
     }
+    const readBacklogs = defineReadBacklogs({ redis })
+    const backlogs = startBacklogMonitor({ readBacklogs, onError })
+    registerBacklogMetrics(metrics, backlogs)
     const worker = startWorker({
       sources,
-      // A turn that expires a little earlier than the next read leaves none out.
-      readPending: definePendingRecords({ redis, turnMs: 0.8 * watermarkIntervalMs }),
+      readBacklogs,
       clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
       ...(webhook && { announceFeedback: webhook.announce }),
       store: clickhouse,
@@ -72,7 +75,7 @@ await runProcess({
     const page = createPage({
       config,
       reader,
-      backlog: { logs: sources.logs.backlog, feedback: sources.feedback.backlog },
+      backlog: (kind) => backlogs.of(kind),
       log,
     })
     const admin = await startAdminServer({
@@ -94,6 +97,7 @@ await runProcess({
     return {
       async close() {
         await worker.close()
+        backlogs.close()
         await webhook?.close()
         redis.disconnect()
         await clickhouse.close()

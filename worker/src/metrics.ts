@@ -1,7 +1,6 @@
 import type { FailureKind } from '@intake/clickhouse'
 import type { QueueName } from '@intake/queue'
 import { Counter, type Registry } from '@intake/runtime'
-import { createBacklogGauge, type BacklogGauge } from './backlog-gauge.ts'
 
 export interface WorkerMetrics {
   inserted(kind: QueueName, rows: number): void
@@ -10,7 +9,6 @@ export interface WorkerMetrics {
   postponed(kind: QueueName, frames: number): void
   unreadable(kind: QueueName): void
   locksLost(kind: QueueName, frames: number): void
-  watchBacklog: BacklogGauge['watch']
 }
 
 export function createWorkerMetrics(registry: Registry): WorkerMetrics {
@@ -49,8 +47,6 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     ['kind'],
   )
 
-  const backlogs = createBacklogGauge(registry)
-
   return {
     inserted(kind, count) {
       rows.inc({ kind }, count)
@@ -61,6 +57,5 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     postponed: (kind, frames) => postponed.inc({ kind }, frames),
     unreadable: (kind) => unreadable.inc({ kind }),
     locksLost: (kind, frames) => locksLost.inc({ kind }, frames),
-    watchBacklog: backlogs.watch,
   }
 }

@@ -1,22 +1,23 @@
 import { gzipSync } from 'node:zlib'
 import { kinds, limits } from '@intake/contract'
-import type { PendingRecords } from '@intake/queue'
+import type { Backlogs, ReadBacklogs } from '@intake/queue'
 import { startPolling, withTimeout, type Clock } from '@intake/runtime'
 import type { RowStore } from './ports.ts'
 
-export const watermarkIntervalMs = 5_000
+const intervalMs = 5_000
+/** A turn that expires a little earlier than the next read leaves none out. */
+const turnMs = 0.8 * intervalMs
 const readTimeoutMs = 10_000
 
 /**
  * Stores, every few seconds, up to which moment all accepted records are visible. The stored moment is
  * true whenever it is stored, so workers need not agree; when none runs, it stays.
  *
- * @param options.readPending resolves to undefined when another worker does it this time
  * @param options.clockSkewMaxMs how far the clocks of gateways may differ from Redis's
  * @param options.onError called when it could not be stored; it is then late, not wrong
  */
 export function startWatermark(options: {
-  readPending: () => Promise<PendingRecords | undefined>
+  readBacklogs: ReadBacklogs
   store: RowStore
   clockSkewMaxMs: number
   onError: (error: unknown) => void
@@ -25,22 +26,23 @@ export function startWatermark(options: {
   /** The wall clock of this process, in milliseconds since 1970. */
   wallMs: () => number
 }): { close(): void } {
-  const { readPending, store, clockSkewMaxMs, onError, signal, clock, wallMs } = options
+  const { readBacklogs, store, clockSkewMaxMs, onError, signal, clock, wallMs } = options
 
   async function advance(): Promise<void> {
-    const reading = readPending()
-    const pending = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
-    if (pending === undefined) return
+    const reading = readBacklogs(turnMs)
+    const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
+    // Another worker does it this time.
+    if (backlogs === undefined) return
     // If one of the two clocks has jumped ahead, the other one holds the watermark back.
-    const nowMs = Math.min(pending.nowMs, wallMs())
-    const visible = visibleUntil({ ...pending, nowMs }, clockSkewMaxMs)
+    const nowMs = Math.min(backlogs.nowMs, wallMs())
+    const visible = visibleUntil({ ...backlogs, nowMs }, clockSkewMaxMs)
     const rows = visible.map((row) => `${JSON.stringify(row)}\n`)
     if (rows.length === 0) return
     const members = [gzipSync(rows.join(''))]
     await store.insertGzip({ table: 'watermark', members, rows: rows.length, signal })
   }
 
-  return startPolling({ poll: advance, intervalMs: watermarkIntervalMs, onError, clock })
+  return startPolling({ poll: advance, intervalMs, onError, clock })
 }
 
 /**
@@ -48,9 +50,11 @@ export function startWatermark(options: {
  * any gateway and by Redis's. A record that is not in the queue yet arrived at most `acceptanceMs` ago:
  * gateways acknowledge none that takes longer. Nothing for a kind whose queue is too long to look at.
  */
-function visibleUntil({ nowMs, oldestMs }: PendingRecords, clockSkewMaxMs: number) {
+function visibleUntil({ nowMs, queues }: Backlogs, clockSkewMaxMs: number) {
   return kinds.flatMap((kind) => {
-    const untilMs = Math.min(oldestMs[kind], nowMs - limits.acceptanceMs[kind]) - clockSkewMaxMs
+    const { oldestMs = Infinity, isExact } = queues[kind]
+    if (!isExact) return []
+    const untilMs = Math.min(oldestMs, nowMs - limits.acceptanceMs[kind]) - clockSkewMaxMs
     if (untilMs < limits.recordTimeMs.after) return []
     return [{ kind, visible_until: new Date(untilMs).toISOString() }]
   })

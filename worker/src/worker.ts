@@ -3,8 +3,8 @@ import {
   queueNames,
   type BatchLimits,
   type JobSource,
-  type PendingRecords,
   type QueueName,
+  type ReadBacklogs,
 } from '@intake/queue'
 import {
   limitRepeats,
@@ -45,8 +45,7 @@ const closeTimeoutMs = 7_000
  */
 export function startWorker(options: {
   sources: Record<QueueName, JobSource>
-  /** See `startWatermark`. */
-  readPending: () => Promise<PendingRecords | undefined>
+  readBacklogs: ReadBacklogs
   clockSkewMaxMs: number
   store: RowStore
   announceFeedback?: (rows: readonly string[]) => Promise<void>
@@ -78,7 +77,6 @@ export function startWorker(options: {
       },
       clock,
     })
-    metrics.watchBacklog(kind, source.backlog)
     const drained = drainQueue({
       consumer,
       limits: batchLimits[kind],
@@ -103,7 +101,7 @@ export function startWorker(options: {
   }
   const queues = (Object.keys(queueNames) as QueueName[]).map(start)
   const watermark = startWatermark({
-    readPending: options.readPending,
+    readBacklogs: options.readBacklogs,
     store,
     clockSkewMaxMs: options.clockSkewMaxMs,
     onError: limitRepeats(

@@ -1,22 +1,35 @@
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import type { PendingRecords } from '@intake/queue'
+import type { Backlogs } from '@intake/queue'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { startWatermark } from '../src/watermark.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
-const none = { logs: Infinity, feedback: Infinity }
+
+/** At noon, with the oldest record of each queue, if it has one. */
+function backlogsAt(oldestMs: { logs?: number; feedback?: number } = {}, nowMs = noon): Backlogs {
+  const frames = { waiting: 0, active: 0, delayed: 0, rows: 0, jsonBytes: 0, isExact: true }
+  const { logs, feedback } = oldestMs
+  return {
+    nowMs,
+    queues: {
+      logs: { ...frames, oldestMs: logs },
+      feedback: { ...frames, oldestMs: feedback },
+      outcomes: { ...frames, oldestMs: undefined },
+    },
+  }
+}
 
 /** What is stored after the queues have been read once. */
 async function stored(
-  pending: PendingRecords | undefined,
+  backlogs: Backlogs | undefined,
   { wallMs = noon, ms = 1_000 }: { wallMs?: number; ms?: number } = {},
 ) {
   const clock = createTestClock()
   const rows: Record<string, string> = {}
   const tables = new Set<string>()
   const watermark = startWatermark({
-    readPending: () => Promise.resolve(pending),
+    readBacklogs: () => Promise.resolve(backlogs),
     store: {
       async insertGzip({ table, members, rows: count }) {
         tables.add(table)
@@ -43,7 +56,7 @@ async function stored(
 t.test(
   'with empty queues it is as far behind as a record may be that is not enqueued',
   async (t) => {
-    t.same(await stored({ nowMs: noon, oldestMs: none }), {
+    t.same(await stored(backlogsAt()), {
       logs: '2026-11-23T11:59:45.000Z',
       feedback: '2026-11-23T11:59:25.000Z',
     })
@@ -52,7 +65,7 @@ t.test(
 
 t.test('the oldest record in a queue holds it back', async (t) => {
   const oldestMs = { logs: noon - 3_600_000, feedback: noon - 1_000 }
-  t.same(await stored({ nowMs: noon, oldestMs }), {
+  t.same(await stored(backlogsAt(oldestMs)), {
     logs: '2026-11-23T10:59:55.000Z',
     feedback: '2026-11-23T11:59:25.000Z',
   })
@@ -61,17 +74,18 @@ t.test('the oldest record in a queue holds it back', async (t) => {
 t.test(
   'nothing is stored for a queue that is too long, or when another worker reads',
   async (t) => {
-    const oldestMs = { logs: -Infinity, feedback: Infinity }
-    t.same(Object.keys(await stored({ nowMs: noon, oldestMs })), ['feedback'])
+    const backlogs = backlogsAt()
+    backlogs.queues.logs.isExact = false
+    t.same(Object.keys(await stored(backlogs)), ['feedback'])
     t.same(await stored(undefined), {})
   },
 )
 
 t.test('a clock that has jumped ahead, here or in Redis, does not advance it', async (t) => {
   const hourMs = 3_600_000
-  const usual = await stored({ nowMs: noon, oldestMs: none })
-  t.same(await stored({ nowMs: noon + hourMs, oldestMs: none }), usual)
-  t.same(await stored({ nowMs: noon, oldestMs: none }, { wallMs: noon + hourMs }), usual)
+  const usual = await stored(backlogsAt())
+  t.same(await stored(backlogsAt({}, noon + hourMs)), usual)
+  t.same(await stored(backlogsAt(), { wallMs: noon + hourMs }), usual)
 })
 
 t.test('an error is reported, and the next attempt may succeed', async (t) => {
@@ -79,7 +93,7 @@ t.test('an error is reported, and the next attempt may succeed', async (t) => {
   const errors: unknown[] = []
   let inserts = 0
   const watermark = startWatermark({
-    readPending: () => Promise.resolve({ nowMs: noon, oldestMs: none }),
+    readBacklogs: () => Promise.resolve(backlogsAt()),
     store: {
       insertGzip: () => (++inserts === 1 ? Promise.reject(new Error('down')) : Promise.resolve()),
     },
@@ -99,7 +113,7 @@ t.test('queues that do not respond are reported', async (t) => {
   const clock = createTestClock()
   const errors: unknown[] = []
   const watermark = startWatermark({
-    readPending: () => new Promise(() => {}),
+    readBacklogs: () => new Promise(() => {}),
     store: { insertGzip: () => Promise.reject(new Error('not called')) },
     clockSkewMaxMs: 5_000,
     onError: (error) => errors.push(error),

@@ -1,12 +1,10 @@
 import { kinds, type RecordKind } from '@intake/contract'
-import type { Backlog } from '@intake/queue'
-import { withTimeout } from '@intake/runtime'
 import { querySettings, type RecordReader } from './records.ts'
 
 export interface Status {
   /** By kind: records of each of the last 24 hours by their time, oldest first, and the arrivals. */
   rates: Record<RecordKind, { hours: HourCount[]; lastMinute: number; lastHour: number }>
-  /** By kind; undefined: Redis did not respond. */
+  /** By kind; undefined: Redis does not respond. */
   backlogs: Record<RecordKind, Backlog | undefined>
   deadLetters: number
 }
@@ -17,25 +15,31 @@ export interface HourCount {
   records: number
 }
 
-/** Frames in the queue of each kind, for all workers together. */
-export type ReadBacklog = Record<RecordKind, () => Promise<Backlog>>
+/** The queue of a kind, for all workers together. */
+export interface Backlog {
+  waiting: number
+  active: number
+  delayed: number
+  rows: number
+  oldestAgeSeconds: number | undefined
+  /** `Infinity`: it does not become shorter. */
+  secondsToDrain: number
+}
 
-const backlogTimeoutMs = 2_000
+export type ReadBacklog = (kind: RecordKind) => Backlog | undefined
 
 export async function readStatus(reader: RecordReader, readBacklog: ReadBacklog): Promise<Status> {
   const ofKinds = async <Value>(read: (kind: RecordKind) => Promise<Value>) =>
     Object.fromEntries(
       await Promise.all(kinds.map(async (kind) => [kind, await read(kind)] as const)),
     ) as Record<RecordKind, Value>
-  const [rates, backlogs, letters] = await Promise.all([
+  const [rates, letters] = await Promise.all([
     ofKinds((kind) => readRates(reader, kind)),
-    ofKinds((kind) =>
-      withTimeout(readBacklog[kind](), backlogTimeoutMs, 'Redis').catch(() => undefined),
-    ),
     reader.query<{ letters: number }>(
       `SELECT count() AS letters FROM intake.dead_letters ${querySettings}`,
     ),
   ])
+  const backlogs = { logs: readBacklog('logs'), feedback: readBacklog('feedback') }
   return { rates, backlogs, deadLetters: letters[0]?.letters ?? 0 }
 }
 

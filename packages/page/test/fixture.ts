@@ -3,7 +3,14 @@ import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { createLogger, createMetrics, startAdminServer } from '@intake/runtime'
 import { page, type PageOptions } from '../src/index.ts'
 
-export const noBacklog = async () => ({ waiting: 0, active: 0, delayed: 0 })
+export const noBacklog = () => ({
+  waiting: 0,
+  active: 0,
+  delayed: 0,
+  rows: 0,
+  oldestAgeSeconds: 0,
+  secondsToDrain: 0,
+})
 
 /** A row store without rows. */
 export const emptyReader: PageOptions['reader'] = { query: async () => [] }
@@ -25,7 +32,7 @@ export async function startPage(
         password: undefined,
         reader: emptyReader,
         store: undefined,
-        backlog: { logs: noBacklog, feedback: noBacklog },
+        backlog: noBacklog,
         log: createLogger({
           name: 'worker',
           level: 'info',

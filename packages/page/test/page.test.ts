@@ -19,10 +19,17 @@ async function insert(table: 'feedback' | 'logs', rows: object[]) {
 const startAnalystPage = (t: Test) =>
   startPage(t, {
     reader: connectAnalyst(t, server.analystUrl),
-    backlog: {
-      logs: async () => ({ waiting: 7, active: 2, delayed: 1 }),
-      feedback: () => Promise.reject(new Error('no Redis')),
-    },
+    backlog: (kind) =>
+      kind === 'feedback'
+        ? undefined
+        : {
+            waiting: 7,
+            active: 2,
+            delayed: 1,
+            rows: 640,
+            oldestAgeSeconds: 31.2,
+            secondsToDrain: Infinity,
+          },
   })
 
 async function view(url: string, path: string): Promise<{ status: number; text: string }> {
@@ -247,7 +254,10 @@ t.test('the status shows rates, backlog and dead letters, also without Redis', a
   const { url } = await startAnalystPage(t)
   const { status, text } = await view(url, '/status')
   t.equal(status, 200)
-  t.match(text, /<td>7<\/td>\s*<td>2<\/td>\s*<td>1<\/td>/)
+  t.match(
+    text,
+    /<td>7<\/td>\s*<td>2<\/td>\s*<td>1<\/td>\s*<td>640<\/td>\s*<td>32<\/td>\s*<td>–<\/td>/,
+  )
   t.match(text, 'Redis does not respond')
   t.match(text, /\d+ dead letters/)
   t.equal(text.match(/<meter /g)?.length, 48, '24 hours of two kinds')

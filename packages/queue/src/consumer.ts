@@ -1,7 +1,7 @@
 import { pause, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { createBatchRoom, type BatchLimits } from './batch-room.ts'
 import { createClaimTurn } from './claim-turn.ts'
-import type { Backlog, ClaimedJob, JobSource } from './job-source.ts'
+import type { ClaimedJob, JobSource } from './job-source.ts'
 import { createLockRenewal } from './lock-renewal.ts'
 import { FrameError, openFrame, type Frame } from './frame.ts'
 
@@ -33,8 +33,6 @@ export interface FrameConsumer {
    * after `complete` or `release`. Resolves to undefined after `close`.
    */
   take(limits: BatchLimits): Promise<Batch | undefined>
-  /** Frames in the queue, for all consumers together. */
-  backlog(): Promise<Backlog>
   /** Ends `take`; the current batch still belongs to its holder. */
   close(): void
 }
@@ -203,8 +201,6 @@ export function createFrameConsumer(options: {
       )
       return undefined
     },
-
-    backlog: source.backlog,
 
     close: () => closing.abort(),
   }

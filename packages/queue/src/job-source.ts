@@ -17,14 +17,6 @@ export interface Waiting {
   oldest: string | undefined
 }
 
-export interface Backlog {
-  waiting: number
-  /** Claimed, or claimed by a dead worker and not redelivered yet. */
-  active: number
-  /** Postponed: unreadable for this version, or with rows that cannot be stored now. */
-  delayed: number
-}
-
 /** One queue. A command rejects when Redis refuses it, and waits while Redis is unavailable. */
 export interface JobSource {
   peek(): Promise<Waiting>
@@ -42,7 +34,6 @@ export interface JobSource {
   release(job: ClaimedJob): Promise<void>
   /** Renews the locks. Returns the ids of the jobs that another worker may have. */
   renew(jobs: readonly ClaimedJob[]): Promise<string[]>
-  backlog(): Promise<Backlog>
   /** Claimed jobs stay locked until their locks expire. */
   close(): Promise<void>
 }
@@ -135,15 +126,6 @@ export function createJobSource(options: {
         entries.map(({ token }) => token),
         lockMs,
       )
-    },
-
-    async backlog() {
-      const [waiting, active, delayed] = await Promise.all([
-        redis.llen(key('wait')),
-        redis.llen(key('active')),
-        redis.zcard(key('delayed')),
-      ])
-      return { waiting, active, delayed }
     },
 
     close: () => worker.close(true),

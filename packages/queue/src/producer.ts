@@ -31,7 +31,7 @@ export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): 
   return {
     async add(frame, deadline) {
       const data = createFrame(frame)
-      const id = createJobId(frame.receivedAtMs)
+      const id = createJobId(frame)
       let isMaybeStored = false
       const attempt = async (state: Attempt) => {
         await sink.ready()
@@ -56,8 +56,12 @@ export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): 
   }
 }
 
-/** A UUIDv7 with this time, so that the ids in a queue tell the age of what it holds. */
-function createJobId(timeMs: number): string {
-  const digits = Math.max(0, timeMs).toString(16).padStart(12, '0')
-  return `${digits.slice(0, 8)}-${digits.slice(8)}-7${randomUUID().slice(15)}`
+/**
+ * A UUIDv7 with the time of the oldest row, then the number of rows and their bytes: the ids in a queue
+ * tell what it holds (see backlog.ts).
+ */
+function createJobId({ receivedAtMs, rows, jsonBytes }: NewFrame): string {
+  const digits = Math.max(0, receivedAtMs).toString(16).padStart(12, '0')
+  const uuid = `${digits.slice(0, 8)}-${digits.slice(8)}-7${randomUUID().slice(15)}`
+  return `${uuid}-${rows}-${jsonBytes}`
 }

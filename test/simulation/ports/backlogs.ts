@@ -1,42 +1,60 @@
-import { kinds, type RecordKind } from '@intake/contract'
-import type { PendingRecords } from '@intake/queue'
+import type { RecordKind } from '@intake/contract'
+import type { Backlog, Backlogs } from '@intake/queue'
 import { timeOfUuidV7 } from '../../../gateway/src/identity/identity.ts'
 import type { Redis } from '../redis.ts'
 import type { Process } from '../scheduler.ts'
 import type { World } from '../world.ts'
 
 const timeoutTicks = 100
+/** Outcomes are not simulated. */
+const empty: Backlog = {
+  waiting: 0,
+  active: 0,
+  delayed: 0,
+  rows: 0,
+  jsonBytes: 0,
+  oldestMs: undefined,
+  isExact: true,
+}
 
-/** What the queues hold, as a worker reads it. Here every worker reads in its own time. */
-export function createReadPending(options: {
+/** What the queues hold, as a worker reads it. Here every worker reads in its own time, and rows are not counted. */
+export function createReadBacklogs(options: {
   world: World
   process: Process
   redis: Redis
-}): () => Promise<PendingRecords> {
+}): () => Promise<Backlogs> {
   const { world, process, redis } = options
   const { design, network, wallMs } = world
 
-  function oldestMs(kind: RecordKind): number {
+  function look(kind: RecordKind): Backlog {
+    const jobs = redis.jobs(kind)
     const states =
       design.pending === 'all frames'
         ? (['waiting', 'active', 'delayed'] as const)
         : (['waiting'] as const)
-    const ids = states.flatMap((state) => redis.jobs(kind).ids(state))
-    return Math.min(Infinity, ...ids.map(timeOfUuidV7))
+    const times = states.flatMap((state) => jobs.ids(state)).map((id) => timeOfUuidV7(id))
+    return {
+      waiting: jobs.count('waiting'),
+      active: jobs.count('active'),
+      delayed: jobs.count('delayed'),
+      rows: 0,
+      jsonBytes: 0,
+      oldestMs: times.length === 0 ? undefined : Math.min(...times),
+      isExact: true,
+    }
   }
 
   return () =>
     new Promise((resolve, reject) => {
-      network.call<PendingRecords>({
+      network.call<Backlogs>({
         from: process,
         to: redis.process,
         what: 'read the queues',
         timeoutTicks,
         background: true,
         handle(answer) {
-          const times = kinds.map((kind) => [kind, oldestMs(kind)] as const)
-          const oldest = Object.fromEntries(times) as Record<RecordKind, number>
-          answer({ nowMs: wallMs(), oldestMs: oldest })
+          const queues = { logs: look('logs'), feedback: look('feedback'), outcomes: empty }
+          answer({ nowMs: wallMs(), queues })
         },
         done(reply) {
           if (reply.outcome === 'answered') resolve(reply.value)

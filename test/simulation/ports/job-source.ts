@@ -118,13 +118,6 @@ export function createJobSource(options: {
         true,
       ),
 
-    backlog: () =>
-      command('count', (jobs) => ({
-        waiting: jobs.count('waiting'),
-        active: jobs.count('active'),
-        delayed: jobs.count('delayed'),
-      })),
-
     close: () => Promise.resolve(),
   }
 }

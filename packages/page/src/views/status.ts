@@ -21,6 +21,9 @@ export function statusView(status: Status): Html {
               <th scope="col">Frames waiting</th>
               <th scope="col">in progress</th>
               <th scope="col">postponed</th>
+              <th scope="col">Rows</th>
+              <th scope="col">Oldest, s</th>
+              <th scope="col">Drained in, s</th>
             </tr>
           </thead>
           <tbody>
@@ -40,16 +43,23 @@ function row(kind: RecordKind, { rates, backlogs }: Status): Html {
   const backlog = backlogs[kind]
   const frames =
     backlog === undefined
-      ? html`<td colspan="3">Redis does not respond</td>`
+      ? html`<td colspan="6">Redis does not respond</td>`
       : html`<td>${backlog.waiting}</td>
           <td>${backlog.active}</td>
-          <td>${backlog.delayed}</td>`
+          <td>${backlog.delayed}</td>
+          <td>${backlog.rows}</td>
+          <td>${seconds(backlog.oldestAgeSeconds)}</td>
+          <td>${seconds(backlog.secondsToDrain)}</td>`
   return html`<tr>
     <th scope="row">${names[kind]}</th>
     <td>${lastMinute}</td>
     <td>${lastHour}</td>
     ${frames}
   </tr> `
+}
+
+function seconds(value = Infinity): string {
+  return Number.isFinite(value) ? String(Math.ceil(value)) : '–'
 }
 
 function hours(kind: RecordKind, { rates }: Status): Html {

@@ -1,0 +1,140 @@
+import t, { type Test } from 'tap'
+import { claimInstallation, connectRedis } from '@intake/redis'
+import { startRedis } from '@intake/engines'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import {
+  createFrameProducer,
+  createJobSink,
+  createJobSource,
+  defineReadBacklogs,
+  queuePrefix,
+} from '../src/index.ts'
+
+const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
+t.teardown(() => server.stop())
+const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+t.teardown(() => redis.disconnect())
+
+const noon = Date.UTC(2026, 10, 23, 12)
+const hourMs = 3_600_000
+const turnKey = `${queuePrefix}:watermark:turn`
+
+/** Empty queues of an installation. */
+async function setUp(t: Test) {
+  await redis.flushall()
+  await claimInstallation(redis, 'test')
+  const sinks = {
+    logs: createJobSink({ redis, kind: 'logs' }),
+    feedback: createJobSink({ redis, kind: 'feedback' }),
+  }
+  const source = createJobSource({ redis, kind: 'logs', onError: (error) => t.fail(error) })
+  t.teardown(() => Promise.all([sinks.logs.close(), sinks.feedback.close(), source.close()]))
+  const read = defineReadBacklogs({ redis })
+  return {
+    source,
+    sinks,
+    read,
+    oldest: async () => {
+      const backlogs = await read()
+      return [backlogs?.queues.logs.oldestMs, backlogs?.queues.feedback.oldestMs]
+    },
+    add: (receivedAtMs: number, kind: 'logs' | 'feedback' = 'logs') =>
+      createFrameProducer({ sink: sinks[kind] }).add(
+        { rows: 3, jsonBytes: 700, gzip: Buffer.from('x'), receivedAtMs },
+        performance.now() + 60_000,
+      ),
+  }
+}
+
+t.test('the oldest record is found in whatever state its frame is', async (t) => {
+  const { source, add, oldest } = await setUp(t)
+  t.same(await oldest(), [undefined, undefined])
+
+  await add(noon)
+  await add(noon - hourMs, 'feedback')
+  const both = [noon, noon - hourMs]
+  t.same(await oldest(), both, 'waiting')
+
+  const first = await source.claim()
+  t.same(await oldest(), both, 'in progress')
+  await add(noon + 1)
+  t.same(await oldest(), both, 'in progress, a newer one waiting')
+  await source.postpone(first!, hourMs)
+  t.same(await oldest(), both, 'postponed')
+
+  const second = await source.claim()
+  await add(noon - 2 * hourMs)
+  t.same((await oldest())[0], noon - 2 * hourMs, 'behind a newer one')
+  await source.release(second!)
+  await source.complete((await source.claim())!, { claimNext: false })
+  t.same((await oldest())[0], noon - 2 * hourMs, 'after a completion')
+  await source.complete((await source.claim())!, { claimNext: false })
+  t.same(await oldest(), both, 'only the postponed one is left')
+})
+
+t.test('rows and bytes are those of all frames, by state', async (t) => {
+  const { source, add, read } = await setUp(t)
+  for (let n = 0; n < 4; n++) await add(noon)
+  await source.claim()
+  await source.postpone((await source.claim())!, hourMs)
+  const { logs, feedback } = (await read())!.queues
+  t.match(logs, { waiting: 2, active: 1, delayed: 1, rows: 12, jsonBytes: 2_800, isExact: true })
+  t.match(feedback, { waiting: 0, active: 0, delayed: 0, rows: 0, jsonBytes: 0, isExact: true })
+})
+
+t.test('the time is that of Redis', async (t) => {
+  const { read } = await setUp(t)
+  const [before] = await redis.time()
+  const backlogs = await read()
+  const [after] = await redis.time()
+  t.ok(backlogs!.nowMs >= Number(before) * 1_000)
+  t.ok(backlogs!.nowMs < (Number(after) + 1) * 1_000)
+})
+
+t.test('a frame of a former version tells no rows, one of another no time', async (t) => {
+  const { sinks, add, read } = await setUp(t)
+  await add(noon)
+  await sinks.logs.add('0193e000-0000-7000-8000-000000000000', {})
+  const former = Number.parseInt('0193e0000000', 16)
+  const estimate = { oldestMs: former, rows: 6, jsonBytes: 1_400, isExact: false }
+  t.match((await read())?.queues.logs, estimate, 'as many as in the other frame')
+  await sinks.logs.add('b5a1a1c0-0000-4000-8000-000000000000', {})
+  t.match((await read())?.queues.logs, { oldestMs: former, rows: 9, isExact: false })
+})
+
+t.test('a long queue is looked at from both ends', async (t) => {
+  const { read } = await setUp(t)
+  const id = (n: number) =>
+    `0193e000-${n.toString(16).padStart(4, '0')}-7000-8000-000000000000-${n % 2 === 0 ? 10 : 20}-1000`
+  const ids = Array.from({ length: 40_000 }, (_, n) => id(n))
+  for (let n = 0; n < ids.length; n += 5_000)
+    await redis.lpush(`${queuePrefix}:logs:wait`, ...ids.slice(n, n + 5_000))
+  t.match((await read())?.queues.logs, {
+    waiting: 40_000,
+    rows: 600_000,
+    jsonBytes: 40_000_000,
+    oldestMs: Number.parseInt('0193e0000000', 16),
+    isExact: false,
+  })
+  await redis.ltrim(`${queuePrefix}:logs:wait`, 0, 19_999)
+  t.match((await read())?.queues.logs, {
+    rows: 300_000,
+    oldestMs: Number.parseInt('0193e0004e20', 16),
+    isExact: true,
+  })
+})
+
+t.test('one process reads in each turn', async (t) => {
+  const { read } = await setUp(t)
+  t.ok(await read(hourMs))
+  t.equal(await read(hourMs), undefined)
+  t.ok(await read(), 'without a turn')
+  await redis.pexpire(turnKey, 0)
+  t.ok(await read(hourMs))
+})
+
+t.test('nothing is read from a Redis that has lost its data', async (t) => {
+  const { read } = await setUp(t)
+  await redis.flushall()
+  t.equal(await read(), undefined)
+})

@@ -1,0 +1,85 @@
+import { queueNames, type Backlog, type QueueName, type ReadBacklogs } from '@intake/queue'
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+
+/** One queue, as an operator sees it: for all workers together. */
+export interface QueueState extends Backlog {
+  /** Since the oldest row arrived; 0 when the queue is empty. Undefined: no frame tells. */
+  oldestAgeSeconds: number | undefined
+  /**
+   * Until the queue has no backlog, at the speed of the last quarter of a minute, with what arrives
+   * meanwhile. `Infinity` when the queue does not become shorter.
+   */
+  secondsToDrain: number
+}
+
+export interface BacklogMonitor {
+  /** Undefined while Redis cannot be read. */
+  of(kind: QueueName): QueueState | undefined
+  close(): void
+}
+
+const intervalMs = 5_000
+const readTimeoutMs = 10_000
+/** A state that is older is not shown. */
+const freshMs = 15_000
+/** The speed is measured over so long. */
+const windowMs = 15_000
+/** A queue whose oldest row is younger has no backlog: it empties as fast as it fills. */
+const backlogFromSeconds = 10
+
+interface Sample {
+  atMs: number
+  rows: number
+}
+
+/** Reads the queues every few seconds. The states of all workers are those of the same queues. */
+export function startBacklogMonitor(options: {
+  readBacklogs: ReadBacklogs
+  onError: (error: Error) => void
+  clock?: Clock
+}): BacklogMonitor {
+  const { readBacklogs, onError, clock = systemClock } = options
+  const samples = new Map<QueueName, Sample[]>()
+  let states: { atMs: number; queues: Map<QueueName, QueueState> } | undefined
+
+  async function poll(): Promise<void> {
+    const reading = readBacklogs()
+    const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
+    if (backlogs === undefined) return
+    const atMs = clock.now()
+    const queues = new Map<QueueName, QueueState>()
+    for (const kind of Object.keys(queueNames) as QueueName[]) {
+      const backlog = backlogs.queues[kind]
+      const isEmpty = backlog.waiting + backlog.active + backlog.delayed === 0
+      const ageMs = backlog.oldestMs === undefined ? undefined : backlogs.nowMs - backlog.oldestMs
+      const oldestAgeSeconds = isEmpty ? 0 : ageMs && Math.max(0, ageMs) / 1_000
+      const recent = (samples.get(kind) ?? []).filter((sample) => atMs - sample.atMs <= windowMs)
+      recent.push({ atMs, rows: backlog.rows })
+      samples.set(kind, recent)
+      const secondsToDrain = estimateDrain(recent, oldestAgeSeconds)
+      queues.set(kind, { ...backlog, oldestAgeSeconds, secondsToDrain })
+    }
+    states = { atMs, queues }
+  }
+
+  const { close } = startPolling({
+    poll,
+    intervalMs,
+    onError: (error) => onError(error as Error),
+    clock,
+  })
+  return {
+    of(kind) {
+      if (states === undefined || clock.now() - states.atMs > freshMs) return undefined
+      return states.queues.get(kind)
+    },
+    close,
+  }
+}
+
+function estimateDrain(samples: readonly Sample[], oldestAgeSeconds = Infinity): number {
+  if (oldestAgeSeconds < backlogFromSeconds) return oldestAgeSeconds
+  const [first, last] = [samples[0]!, samples.at(-1)!]
+  const rowsPerMs = (first.rows - last.rows) / (last.atMs - first.atMs)
+  return rowsPerMs > 0 ? last.rows / rowsPerMs / 1_000 : Infinity
+}

@@ -1,0 +1,91 @@
+import t from 'tap'
+import type { Backlog, Backlogs } from '@intake/queue'
+import { Registry } from '@intake/runtime'
+import { createTestClock } from '@intake/test-kit/test-clock'
+import { registerBacklogMetrics } from '../src/backlog-metrics.ts'
+import { startBacklogMonitor } from '../src/backlog-monitor.ts'
+
+const noon = Date.UTC(2026, 10, 23, 12)
+const empty: Backlog = {
+  waiting: 0,
+  active: 0,
+  delayed: 0,
+  rows: 0,
+  jsonBytes: 0,
+  oldestMs: undefined,
+  isExact: true,
+}
+
+/** A monitor of a queue of logs that `set` changes. */
+function watch() {
+  const clock = createTestClock()
+  const errors: Error[] = []
+  let read: () => Promise<Backlogs> = () => Promise.reject(new Error('no Redis'))
+  const monitor = startBacklogMonitor({
+    readBacklogs: () => read(),
+    onError: (error) => errors.push(error),
+    clock,
+  })
+  return {
+    clock,
+    errors,
+    monitor,
+    set(logs: Partial<Backlog>) {
+      const queues = { logs: { ...empty, ...logs }, feedback: empty, outcomes: empty }
+      read = () => Promise.resolve({ nowMs: noon, queues })
+    },
+    fail: () => (read = () => Promise.reject(new Error('no Redis'))),
+  }
+}
+
+t.test('the time to drain is that of the last quarter of a minute', async (t) => {
+  const { clock, monitor, set } = watch()
+  const old = { waiting: 10, oldestMs: noon - 60_000 }
+  for (const rows of [40_000, 40_000, 39_000, 37_000]) {
+    set({ ...old, rows })
+    await clock.advance(5_000)
+  }
+  t.match(monitor.of('logs'), { rows: 37_000, oldestAgeSeconds: 60, secondsToDrain: 185 })
+  for (const rows of [37_000, 38_000, 39_000, 40_000]) {
+    set({ ...old, rows })
+    await clock.advance(5_000)
+  }
+  t.equal(monitor.of('logs')?.secondsToDrain, Infinity, 'it grows')
+  monitor.close()
+})
+
+t.test('a queue that empties as fast as it fills has no backlog', async (t) => {
+  const { clock, monitor, set } = watch()
+  set({ waiting: 3, rows: 100, oldestMs: noon - 400 })
+  await clock.advance(5_000)
+  t.match(monitor.of('logs'), { oldestAgeSeconds: 0.4, secondsToDrain: 0.4 })
+  set({})
+  await clock.advance(5_000)
+  t.match(monitor.of('logs'), { oldestAgeSeconds: 0, secondsToDrain: 0 })
+  monitor.close()
+})
+
+t.test('there is no state, and no metric, of queues that cannot be read', async (t) => {
+  const { clock, errors, monitor, set, fail } = watch()
+  const registry = new Registry()
+  registerBacklogMetrics(registry, monitor)
+  await clock.advance(1_000)
+  t.match(errors[0], { message: 'no Redis' })
+  t.equal(monitor.of('logs'), undefined)
+
+  set({ waiting: 2, active: 1, rows: 30, jsonBytes: 900, oldestMs: noon - 100_000 })
+  await clock.advance(5_000)
+  const text = await registry.metrics()
+  t.match(text, 'intake_queue_frames{kind="logs",state="waiting"} 2')
+  t.match(text, 'intake_queue_rows{kind="logs"} 30')
+  t.match(text, 'intake_queue_bytes{kind="logs"} 900')
+  t.match(text, 'intake_queue_oldest_age_seconds{kind="logs"} 100')
+  t.match(text, 'intake_queue_drain_seconds{kind="logs"} +Inf')
+
+  fail()
+  await clock.advance(10_000)
+  t.ok(monitor.of('logs'), 'for a while the last one is shown')
+  await clock.advance(10_000)
+  t.notMatch(await registry.metrics(), 'kind="logs"')
+  monitor.close()
+})
