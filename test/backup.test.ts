@@ -111,6 +111,8 @@ t.test('a backup of a running stack, restored into a new one, has every record o
   t.same((await fresh.prepare()).applied, [], 'Redis and ClickHouse belong together')
   t.equal((await createApiKeyStore({ redis: fresh.keys }).list()).length, 1)
   t.same(await fresh.objects.get(key), body)
+  const [row] = await fresh.clickhouse.query("SELECT intake_number('1.5') AS n")
+  t.same(row, { n: 1.5 }, 'the functions for analysts are back')
 
   const app = createAppProcess({
     name: 'worker',

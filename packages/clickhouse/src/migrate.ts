@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClickHouse } from './client.ts'
+import { functionStatements } from './definitions/functions.ts'
 import { definitions as current } from './definitions/index.ts'
 import { ClickHouseError } from './errors.ts'
 import { migrations as released } from './migrations/index.ts'
@@ -42,7 +43,7 @@ SELECT {name:String}, {checksum:String}`
 
 /**
  * Updates the schema to this release and returns the names of the applied migrations, in order, and
- * `definitions` if the views, functions or comments differ from those applied last. It is
+ * `definitions` if the views or comments differ from those applied last. It is
  * harmless to run it again, concurrently, or after a crash in the middle. Rejects with a
  * `MigrationError`, before changing anything, when a migration differs from its applied form.
  */
@@ -66,6 +67,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
     )
   }
 
+  // They belong to the server: a restored database comes without them.
+  for (const statement of functionStatements) await apply(clickhouse, statement)
   const pending = migrations.filter(({ name }) => !known.has(name))
   if (known.get(definitions.name) !== checksumOf(definitions)) pending.push(definitions)
   const applied: string[] = []
@@ -79,7 +82,7 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
 
 /** The codes for a table that another migrator alters (517) or replaces (57, 60, 218, 521) at this moment. */
 const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 218, 517, 521])
-const conflictPausesMs = [50, 100, 200, 400, 800, 1_600]
+const conflictPausesMs = [50, 100, 200, 400, 800, 1_600, 3_200, 3_200]
 
 async function apply(clickhouse: ClickHouse, statement: string): Promise<void> {
   for (const pauseMs of conflictPausesMs) {
@@ -87,7 +90,8 @@ async function apply(clickhouse: ClickHouse, statement: string): Promise<void> {
       return await clickhouse.command(statement)
     } catch (error) {
       if (!(error instanceof ClickHouseError && conflictCodes.has(error.code))) throw error
-      await pause(pauseMs)
+      // Varied, so that two migrators do not meet at every statement.
+      await pause(pauseMs * (0.5 + Math.random()))
     }
   }
   return clickhouse.command(statement)
