@@ -128,11 +128,13 @@ export function usersConfig({ password, workerPassword, analystPassword }: Passw
       ${readerSettings}
       <readonly>2</readonly>
       <final>1</final>
+      <use_skip_indexes_if_final_exact_mode>1</use_skip_indexes_if_final_exact_mode>
       <max_execution_time>30</max_execution_time>
       <max_memory_usage>${1024 ** 3}</max_memory_usage>
       <max_result_rows>1000000</max_result_rows>
       <result_overflow_mode>throw</result_overflow_mode>
       <constraints>
+        <use_skip_indexes_if_final_exact_mode><const/></use_skip_indexes_if_final_exact_mode>
         <max_execution_time><min>1</min><max>120</max></max_execution_time>
         <max_memory_usage><min>1</min><max>${1024 ** 3}</max></max_memory_usage>
       </constraints>
