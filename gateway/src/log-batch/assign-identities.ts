@@ -56,7 +56,7 @@ export async function assignIdentities(
     if (repeat !== undefined) return repeat
     const clientId = clientIdKey(log.id)
     if (whole !== undefined && clientId === undefined) {
-      // Relative to the first attempt, so that every attempt gives the same time.
+      // Relative to the first attempt: every attempt gives the same time, as long as the retention is the same.
       const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time), retentionMs)
       const derived = deriveIdentity(whole, index, timeMs)
       requireKept(derived.id, nowMs, retentionMs)

@@ -8,13 +8,15 @@ import { feedbackRow, logRow, startServices, user, uuidV7 } from './services.ts'
 const { clickhouse, insert, intake, keys, number, objects, server } = await startServices(t)
 const services = { clickhouse, redis: keys, objects, installation: '' }
 
+const policy = createPolicyStore({ redis: keys })
+
 const at = (time: string) => ({ id: uuidV7(time), time })
 
 t.test('nothing is dropped by default', async (t) => {
   const { stdout } = await intake(['retention', 'show'])
   t.equal(stdout, 'logs\tnever dropped\nfeedback\tnever dropped\ndead-letters\tnever dropped\n')
   await insert('logs', [logRow(at('2021-01-01T00:00:00.000Z'))])
-  t.match(await applyRetention(services, new Date('2030-01-01')), {
+  t.match(await applyRetention(services, { now: new Date('2030-01-01') }), {
     logs: [],
     feedback: [],
     deadLetters: 0,
@@ -25,6 +27,7 @@ t.test('nothing is dropped by default', async (t) => {
 
 t.test('whole months are dropped when their last moment is too old', async (t) => {
   t.match(await intake(['retention', 'set', 'logs', '90d']), { code: 0, stdout: 'logs\t90d\n' })
+  t.equal((await policy.load())!.retentionDays.logs, 90, 'gateways know it at once')
   await insert(
     'logs',
     ['2026-06-30T23:59:59.999Z', '2026-07-01T00:00:00.000Z', '2026-07-31T23:59:59.999Z'].map(
@@ -33,13 +36,19 @@ t.test('whole months are dropped when their last moment is too old', async (t) =
   )
   const end = Date.parse('2026-08-01T00:00:00.000Z')
   const days90 = 90 * 86_400_000
-  t.match(await applyRetention(services, new Date(end + days90 - 1)), {
+  t.match(await applyRetention(services, { now: new Date(end + days90 - 1) }), {
     logs: ['202101', '202606'],
   })
   t.equal(await number('count() AS n FROM intake.logs'), 2, 'a month stays whole until it is over')
-  t.match(await applyRetention(services, new Date(end + days90)), { logs: ['202607'] })
+  t.match(await applyRetention(services, { now: new Date(end + days90) }), { logs: ['202607'] })
   t.equal(await number('count() AS n FROM intake.logs_raw'), 0)
-  t.equal((await createPolicyStore({ redis: keys }).load())!.retentionDays.logs, 90)
+  t.equal((await policy.load())!.droppedUntilMs.logs, end, 'gateways refuse what may come back')
+  await intake(['retention', 'set', 'logs', 'never'])
+  t.match(await policy.load(), {
+    retentionDays: { logs: undefined },
+    droppedUntilMs: { logs: end },
+  })
+  await intake(['retention', 'set', 'logs', '90d'])
 })
 
 t.test(
@@ -49,10 +58,10 @@ t.test(
     await insert('logs', [row])
     await insert('logs', [{ ...row, event: 'repeat', received_at: '2026-07-30T00:00:00.000Z' }])
     const now = new Date('2026-11-20')
-    t.match(await applyRetention(services, now), { logs: ['202607'] })
+    t.match(await applyRetention(services, { now }), { logs: ['202607'] })
     t.equal(await number('count() AS n FROM intake.logs_raw'), 0)
     await insert('logs', [row])
-    t.match(await applyRetention(services, now), { logs: ['202607'] })
+    t.match(await applyRetention(services, { now }), { logs: ['202607'] })
     t.equal(await number('count() AS n FROM intake.logs_raw'), 0)
   },
 )
@@ -72,7 +81,7 @@ t.test('feedback goes with its objects, also those that an earlier run left', as
     await put('2025/12/31'),
     await put('2026/11/21'),
   ]
-  const report = await applyRetention(services, new Date('2026-11-22'))
+  const report = await applyRetention(services, { now: new Date('2026-11-22') })
   t.match(report, { feedback: ['202607'], objects: 2 })
   t.equal(await number('count() AS n FROM intake.feedback'), 1)
   t.equal(await objects.get(old), undefined)
@@ -86,9 +95,9 @@ t.test('dead letters are deleted by the time of their failure', async (t) => {
   const row = JSON.stringify(logRow({ unique_user_id: user() }))
   await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
   const soon = new Date(Date.now() + 6 * 86_400_000)
-  t.equal((await applyRetention(services, soon)).deadLetters, 0)
+  t.equal((await applyRetention(services, { now: soon })).deadLetters, 0)
   const later = new Date(Date.now() + 8 * 86_400_000)
-  t.equal((await applyRetention(services, later)).deadLetters, 1)
+  t.equal((await applyRetention(services, { now: later })).deadLetters, 1)
   const owner = createClickHouse({ url: server.url })
   t.teardown(() => owner.close())
   await owner.command(

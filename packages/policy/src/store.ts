@@ -19,6 +19,8 @@ export interface PolicyStore {
   unsuppress(sender: Suppression): Promise<boolean>
   /** @param days undefined: for ever */
   setRetention(kind: RecordKind, days: number | undefined): Promise<void>
+  /** Records before `until` are dropped; a repeat of one would reappear, even when the period becomes longer. */
+  noteDropped(kind: RecordKind, until: Date): Promise<void>
   /**
    * Resolves to the policy, or to undefined when it is the one of this revision: the list can be long, and
    * gateways ask every two seconds.
@@ -34,6 +36,8 @@ export interface StoredPolicy {
   /** Hashes of `suppressionHash`. */
   suppressed: ReadonlySet<string>
   retentionDays: Record<RecordKind, number | undefined>
+  /** Records before this moment may have been dropped, in milliseconds since 1970. */
+  droppedUntilMs: Record<RecordKind, number>
 }
 
 /** Every gateway keeps the whole list in memory. */
@@ -50,6 +54,13 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 redis.call('SET', KEYS[2], ARGV[4])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])`
+
+/** The moment never moves back. */
+const dropScript = `
+if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0') >= tonumber(ARGV[2]) then return 0 end
+redis.call('SET', KEYS[2], ARGV[3])
+return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`
+const droppedField = (kind: RecordKind) => `${kind}:dropped-until`
 
 export function suppressionHash(
   salt: string,
@@ -98,6 +109,13 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
       await execAll(change)
     },
 
+    async noteDropped(kind, until) {
+      await readSalt()
+      const keys = [retentionKey, revisionKey]
+      const field = droppedField(kind)
+      await redis.eval(dropScript, keys.length, ...keys, field, until.getTime(), randomUUID())
+    },
+
     async load(knownRevision) {
       const [salt, revision] = await Promise.all([readSalt(), redis.get(revisionKey)])
       const current = `${salt} ${revision ?? ''}`
@@ -113,6 +131,10 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         revision: current,
         suppressed: new Set(Object.keys(suppressed)),
         retentionDays: Object.fromEntries(days) as StoredPolicy['retentionDays'],
+        droppedUntilMs: {
+          logs: Number(retention[droppedField('logs')] ?? 0),
+          feedback: Number(retention[droppedField('feedback')] ?? 0),
+        },
       }
     },
   }

@@ -6,7 +6,10 @@ import { suppressionHash, type PolicyStore, type StoredPolicy } from './store.ts
 export interface Policy {
   /** Whether it has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
-  /** How long records of this kind are kept, in milliseconds of their `time`; undefined: for ever. */
+  /**
+   * How old a record of this kind may be, in milliseconds of its `time`, so that it cannot have been dropped.
+   * Undefined: any age.
+   */
   retentionMs(kind: RecordKind): number | undefined
   /** Whether records of this sender are acknowledged and not stored. */
   isSuppressed(sender: {
@@ -26,7 +29,10 @@ export function watchPolicy(options: {
   store: Pick<PolicyStore, 'load'>
   intervalMs: number
   onError: (error: unknown) => void
+  /** Milliseconds since 1970. */
+  now?: () => number
 }): Policy & { close(): void } {
+  const { now = () => Date.now() } = options
   let policy: StoredPolicy | undefined
 
   const { close } = startPolling({
@@ -40,8 +46,14 @@ export function watchPolicy(options: {
   return {
     isLoaded: () => policy !== undefined,
     retentionMs(kind) {
-      const days = policy?.retentionDays[kind]
-      return days === undefined ? undefined : days * dayMs
+      if (policy === undefined) return undefined
+      const { [kind]: days = Infinity } = policy.retentionDays
+      const { [kind]: droppedUntilMs } = policy.droppedUntilMs
+      const keptMs = Math.min(
+        days * dayMs,
+        droppedUntilMs === 0 ? Infinity : now() - droppedUntilMs,
+      )
+      return keptMs === Infinity ? undefined : Math.max(0, keptMs)
     },
     isSuppressed({ bundle_identifier, device_uuid, unique_user_id }) {
       if (policy === undefined || policy.suppressed.size === 0) return false

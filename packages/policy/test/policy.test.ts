@@ -58,6 +58,22 @@ t.test('a gateway learns whom it must not store, and for how long', async (t) =>
   )
 })
 
+t.test('what was dropped is refused, even when the period becomes longer', async (t) => {
+  const nowMs = Date.parse('2026-11-23T00:00:00Z')
+  const onError = (error: unknown) => t.fail(String(error))
+  const policy = watchPolicy({ store, intervalMs: 20, onError, now: () => nowMs })
+  t.teardown(() => policy.close())
+  await store.noteDropped('logs', new Date(nowMs - 20 * dayMs))
+  await until('it knows', () => policy.retentionMs('logs') === 20 * dayMs)
+  await store.noteDropped('logs', new Date(nowMs - 25 * dayMs))
+  t.equal((await store.load())!.droppedUntilMs.logs, nowMs - 20 * dayMs, 'it never moves back')
+  await store.setRetention('logs', 7)
+  await until('it knows the shorter one', () => policy.retentionMs('logs') === 7 * dayMs)
+  await store.setRetention('logs', undefined)
+  await until('it is longer again', () => policy.retentionMs('logs') === 20 * dayMs)
+  t.equal(policy.retentionMs('feedback'), undefined)
+})
+
 t.test('a policy that has not changed is not read again', async (t) => {
   const { revision } = (await store.load())!
   t.equal(await store.load(revision), undefined)

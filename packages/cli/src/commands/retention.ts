@@ -8,6 +8,7 @@ import { kinds } from '@intake/contract'
 import { createPolicyStore } from '@intake/policy'
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { applyRetention } from '../retention/apply-retention.ts'
+import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
 
 const daysMax = 36_500
@@ -52,7 +53,8 @@ export function addRetentionCommand(program: Command): void {
     .option('--json', 'print the report as JSON')
     .action((flags: { json?: boolean }) =>
       withServices(async (services) => {
-        const report = await applyRetention(services)
+        const { say } = createProgress()
+        const report = await applyRetention(services, { progress: say })
         if (flags.json) return console.log(JSON.stringify(report))
         for (const kind of kinds) {
           console.log(`${kind}\tdropped months: ${report[kind].join(' ') || 'none'}`)

@@ -1,11 +1,8 @@
 import { createPolicyStore, suppressedMax } from '@intake/policy'
-import { pause } from '@intake/runtime'
 import { UsageError } from '../endpoints.ts'
 import type { Services } from '../services.ts'
 import type { PersonalSubject } from '../subjects.ts'
-
-/** Gateways read the list every two seconds. */
-const untilKnownMs = 5_000
+import { untilGatewaysKnow } from '../until-gateways-know.ts'
 
 /** Puts a sender on the list, and waits until gateways know it. What they accept before is erased. */
 export async function suppress(
@@ -15,6 +12,5 @@ export async function suppress(
 ): Promise<void> {
   if (!(await createPolicyStore({ redis }).suppress(subject)))
     throw new UsageError(`${suppressedMax} senders are suppressed already; unsuppress some.`)
-  progress('waiting until gateways know that the sender is suppressed')
-  await pause(untilKnownMs)
+  await untilGatewaysKnow(progress)
 }

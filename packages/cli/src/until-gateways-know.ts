@@ -1,0 +1,14 @@
+import { limits } from '@intake/contract'
+import { pause } from '@intake/runtime'
+
+/** Gateways read the policy every two seconds; Redis may respond slowly. */
+const untilReadMs = 15_000
+
+/** Resolves when gateways know a change of the policy, and what they accepted before is in Redis. */
+export async function untilGatewaysKnow(progress: (sentence: string) => void): Promise<void> {
+  const ms = untilReadMs + Math.max(...Object.values(limits.acceptanceMs))
+  progress(
+    `waiting ${ms / 1_000} s until gateways know it, and what they accepted before is enqueued`,
+  )
+  await pause(ms)
+}
