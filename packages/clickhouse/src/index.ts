@@ -18,6 +18,7 @@ export { migrate, MigrationError } from './migrate.ts'
 export type { Migration } from './migrations/migration.ts'
 export {
   countPayloads,
+  countStored,
   startDeletion,
   watchDeletion,
   type DeletionProgress,

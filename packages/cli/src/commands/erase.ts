@@ -1,11 +1,12 @@
-import { countPayloads, listErasures, type Subject } from '@intake/clickhouse'
+import { countStored, listErasures, type Subject } from '@intake/clickhouse'
 import { createPolicyStore } from '@intake/policy'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { erase, type ErasureReport } from '../erasure/erase.ts'
 import { suppress } from '../erasure/suppress.ts'
+import { waitingFrames } from '../erasure/waiting-rows.ts'
 import { createProgress } from '../progress.ts'
-import { withServices } from '../services.ts'
+import { withServices, type Services } from '../services.ts'
 import { keySubject, personalSubject } from '../subjects.ts'
 
 interface EraseFlags {
@@ -94,7 +95,9 @@ function eraseOptions(command: Command): Command {
 
 function waitOption(command: Command): Command {
   return command.addOption(
-    new Option('--wait <minutes>', 'how long it may take').default(60).argParser(parseMinutes),
+    new Option('--wait <minutes>', 'how long to wait for workers and ClickHouse')
+      .default(60)
+      .argParser(parseMinutes),
   )
 }
 
@@ -106,9 +109,10 @@ function parseMinutes(text: string): number {
 
 async function run(subject: Subject | undefined, flags: EraseFlags): Promise<void> {
   await withServices(async (services) => {
-    if (!flags.yes) {
-      const rows = await countPayloads(services.clickhouse, subject)
-      throw new UsageError(`${rows} rows are stored. Add --yes to erase them permanently.`)
+    if (!flags.yes && subject !== undefined) {
+      throw new UsageError(
+        `${await preview(services, subject)} Add --yes to erase them permanently.`,
+      )
     }
     const progress = createProgress()
     if (flags.suppress && subject !== undefined && subject.kind !== 'api-key') {
@@ -123,6 +127,15 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
     console.log(flags.json ? JSON.stringify(report) : describe(report))
     if (!report.complete) process.exitCode = incompleteExitCode
   })
+}
+
+/** What there is to erase, in a sentence. */
+async function preview(services: Services, subject: Subject): Promise<string> {
+  const { clickhouse, redis } = services
+  const { records, deadLetters } = await countStored(clickhouse, subject)
+  let frames = 0
+  for await (const _ of waitingFrames(redis, subject)) frames++
+  return `${records} rows and ${deadLetters} dead letters are stored, ${frames} frames in Redis have more.`
 }
 
 function describe(report: ErasureReport): string {

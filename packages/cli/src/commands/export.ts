@@ -27,6 +27,11 @@ export function addExportCommand(parent: Command, kind: 'user' | 'device', id: s
           const write = file === undefined ? print : lineWriter(file)
           const report = await exportSubject({ services, subject, write, folder })
           console.error(`${report.records} records, ${report.attachments} attachments`)
+          if (report.unreadableFrames > 0) {
+            throw new UsageError(
+              `Incomplete: this version cannot read ${report.unreadableFrames} frames in Redis, which may hold more.`,
+            )
+          }
           if (report.damaged.length === 0) return
           const keys = report.damaged.join('\n')
           throw new UsageError(`These attachments are missing or damaged:\n${keys}`)

@@ -10,6 +10,8 @@ export interface ExportReport {
   attachments: number
   /** Keys of attachments that are missing or not what was stored. */
   damaged: string[]
+  /** Frames in Redis that this version cannot read; they may hold rows of the subject. */
+  unreadableFrames: number
 }
 
 /** Only what the gateway makes: a key must not lead out of the folder. */
@@ -28,32 +30,52 @@ export async function exportSubject(options: {
   folder: string | undefined
 }): Promise<ExportReport> {
   const { services, subject, write, folder } = options
-  const report: ExportReport = { records: 0, attachments: 0, damaged: [] }
+  const report: ExportReport = { records: 0, attachments: 0, damaged: [], unreadableFrames: 0 }
   const print = async (line: string) => {
     report.records++
     await write(line)
   }
   // Read first: a frame that is stored meanwhile is then found in the tables.
-  const waiting = await readWaiting(services, subject)
-  for await (const row of exportRows(services.clickhouse, subject)) {
-    waiting.delete(identityOf(row))
-    await print(row.json)
-    if (folder === undefined) continue
-    for (const attachment of row.attachments ?? []) {
+  const waiting = await readWaiting(services, subject, report)
+  const saveAll = async (attachments: readonly StoredAttachment[] = []) => {
+    if (folder === undefined) return
+    for (const attachment of attachments) {
       if (await save(services, folder, attachment)) report.attachments++
       else report.damaged.push(attachment.key)
     }
   }
-  for (const line of waiting.values()) await print(line)
+  for await (const row of exportRows(services.clickhouse, subject)) {
+    waiting.delete(identityOf(row))
+    await print(row.json)
+    await saveAll(row.attachments)
+  }
+  for (const { line, attachments } of waiting.values()) {
+    await print(line)
+    await saveAll(attachments)
+  }
   return report
 }
 
-async function readWaiting({ redis }: Services, subject: Subject): Promise<Map<string, string>> {
-  const waiting = new Map<string, string>()
+type StoredAttachment = NonNullable<ExportedRow['attachments']>[number]
+
+interface WaitingRow {
+  line: string
+  attachments: StoredAttachment[] | undefined
+}
+
+async function readWaiting(
+  { redis }: Services,
+  subject: Subject,
+  report: ExportReport,
+): Promise<Map<string, WaitingRow>> {
+  const waiting = new Map<string, WaitingRow>()
   for await (const { kind, rows } of waitingFrames(redis, subject)) {
     const head = `{"kind":"${kind === 'logs' ? 'log' : kind}","state":"waiting",`
+    if (rows === undefined) report.unreadableFrames++
     for (const row of rows ?? []) {
-      waiting.set(identityOf(JSON.parse(row) as ExportedRow), head + row.slice(1))
+      const parsed = JSON.parse(row) as ExportedRow
+      const { attachments } = parsed
+      waiting.set(identityOf(parsed), { line: head + row.slice(1), attachments })
     }
   }
   return waiting

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouse, QueryParams } from '../client.ts'
-import { mutationCondition, recordCondition, sqlTime, type Subject } from './subject.ts'
+import {
+  deadLetterCondition,
+  mutationCondition,
+  recordCondition,
+  sqlTime,
+  type Subject,
+} from './subject.ts'
 import {
   identity,
   keyOf,
@@ -104,6 +110,22 @@ export function watchDeletion(
     replaced = replaced.filter((part) => names.has(part))
     return { partsToRewrite: 0, oldParts: replaced.length, failure: '' }
   }
+}
+
+/** What is stored of a subject, in all versions. */
+export async function countStored(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  subject: Subject,
+): Promise<{ records: number; deadLetters: number }> {
+  const { sql, params } = recordCondition(subject)
+  let records = 0
+  for (const table of recordTables) {
+    records += await countRows(clickhouse, table, `ver < ${tombstoneVer} AND ${sql}`, params)
+  }
+  const letters = deadLetterCondition(subject)
+  const where = `is_deleted = 0 AND ver < ${tombstoneVer} AND ${letters.sql}`
+  const deadLetters = await countRows(clickhouse, 'dead_letters_raw', where, letters.params)
+  return { records, deadLetters }
 }
 
 /** Rows with a payload that an erasure still has to delete. */

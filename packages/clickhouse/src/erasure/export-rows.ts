@@ -17,7 +17,7 @@ export interface ExportedRow {
   time: string
   id: string
   device_uuid: string
-  /** The keys of its objects; undefined: it is not feedback. */
+  /** The keys of its objects; undefined: it has none. */
   attachments: { key: string; sha256: string }[] | undefined
 }
 
@@ -92,11 +92,23 @@ async function* pages(
     )
     after = undefined
     for (const json of lines) {
-      const row = JSON.parse(json) as Cursor & Omit<ExportedRow, 'json'>
-      yield { ...row, json }
+      const row = JSON.parse(json) as Cursor & Omit<ExportedRow, 'json'> & { row?: string }
+      yield { ...row, attachments: row.attachments ?? attachmentsOfLetter(row.row), json }
       if (lines.length === pageRows) after = row
     }
   } while (after !== undefined)
+}
+
+/** Of a dead letter, whose row ClickHouse rejected: it may be anything. */
+function attachmentsOfLetter(row = 'null'): ExportedRow['attachments'] {
+  try {
+    const { attachments } = JSON.parse(row) as Partial<ExportedRow>
+    const isListed = (one: unknown) =>
+      typeof (one as Partial<{ key: string }> | null)?.key === 'string'
+    return Array.isArray(attachments) ? attachments.filter(isListed) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function cursorParams(row: Cursor): QueryParams {

@@ -63,7 +63,7 @@ export async function writeTombstones(clickhouse: Sql, subject: Subject): Promis
 
 /**
  * A record that is erased as a dead letter is erased as a record, too, and the reverse: a repeat may
- * become either. Resolves to the number of dead letters that this erases.
+ * become either. Months that retention has dropped get none. Resolves to the number of dead letters that this erases.
  */
 export async function spreadTombstones(clickhouse: Sql): Promise<number> {
   let letters = 0
@@ -72,11 +72,13 @@ export async function spreadTombstones(clickhouse: Sql): Promise<number> {
     await insert(
       clickhouse,
       table,
-      `FROM (SELECT DISTINCT ${identity} FROM intake.dead_letters_raw
+      `FROM (WITH (SELECT max(days) FROM intake.retention FINAL WHERE kind = {kind:String}) AS kept_days
+             SELECT DISTINCT ${identity} FROM intake.dead_letters_raw
              WHERE ver = ${tombstoneVer} AND table = {kind:String}
                AND bundle_identifier != '' AND time = UUIDv7ToDateTime(id, 'UTC')
                AND time > toDateTime64('2020-01-01 00:00:00', 3, 'UTC')
                AND time < toDateTime64('2200-01-01 00:00:00', 3, 'UTC')
+               AND (kept_days = 0 OR time >= toStartOfMonth(now('UTC') - toIntervalDay(kept_days)))
                AND (${identity}) NOT IN (SELECT ${identity} FROM intake.${table}))`,
       params,
     )
