@@ -1,10 +1,6 @@
-import {
-  printTime,
-  querySettings,
-  type Found,
-  type RecordHead,
-  type RecordReader,
-} from './records.ts'
+import { querySettings, type Found, type RecordHead, type RecordReader } from './records.ts'
+import { PageError } from './page-error.ts'
+import { readText, requireUuid } from './search.ts'
 
 export interface DeadLetterSummary extends RecordHead {
   table: string
@@ -18,22 +14,34 @@ export interface DeadLetterSummary extends RecordHead {
   row_bytes: number
 }
 
+/** The last dead letter of a page: the next page begins after it. */
+export interface DeadLetterCursor {
+  /** UTC, `YYYY-MM-DD hh:mm:ss.mmm`. */
+  failedAt: string
+  id: string
+  device: string
+}
+
 const pageLetters = 50
+const afterCondition =
+  "(failed_at, id, device_uuid) < ({after_failed_at:DateTime64(3, 'UTC')}, {after_id:UUID}, {after_device:UUID})"
+const idCondition = `(id = {id:UUID} OR has(
+  [JSONExtractString(row, 'request_id'), JSONExtractString(row, 'feedback_id')], {id:String}))`
 
 /**
  * The latest dead letters.
  *
- * @param search.before milliseconds since 1970: only those that failed earlier
- * @param search.id only those of this record
+ * @param search.after only those after this one in the list
+ * @param search.id only those of this record, request or `feedback.id`
  */
 export async function listDeadLetters(
   reader: RecordReader,
-  search: { before?: number | undefined; id?: string },
+  search: { after?: DeadLetterCursor | undefined; id?: string },
 ): Promise<Found<DeadLetterSummary>> {
-  const { before, id } = search
+  const { after, id } = search
   const conditions = [
-    ...(before === undefined ? [] : ["failed_at < {before:DateTime64(3, 'UTC')}"]),
-    ...(id === undefined ? [] : ['id = {id:UUID}']),
+    ...(after === undefined ? [] : [afterCondition]),
+    ...(id === undefined ? [] : [idCondition]),
   ]
   const rows = await reader.query<DeadLetterSummary>(
     `SELECT table, bundle_identifier, time, id, device_uuid, failed_at, error_code,
@@ -41,8 +49,37 @@ export async function listDeadLetters(
        length(row) AS row_bytes
      FROM intake.dead_letters
      ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
-     ORDER BY failed_at DESC, id DESC LIMIT ${pageLetters + 1} ${querySettings}`,
-    { ...(before !== undefined && { before: printTime(before) }), ...(id !== undefined && { id }) },
+     ORDER BY failed_at DESC, id DESC, device_uuid DESC, bundle_identifier DESC, table DESC
+     LIMIT ${pageLetters + 1} ${querySettings}`,
+    {
+      ...(after && {
+        after_failed_at: after.failedAt,
+        after_id: after.id,
+        after_device: after.device,
+      }),
+      ...(id !== undefined && { id }),
+    },
   )
   return { rows: rows.slice(0, pageLetters), hasMore: rows.length > pageLetters }
+}
+
+/** The query string of the next page: what `readDeadLetterCursor` reads. */
+export function printDeadLetterCursor(last: DeadLetterSummary): string {
+  return new URLSearchParams({
+    after: [last.failed_at.replace(' ', 'T'), last.id, last.device_uuid].join(','),
+  }).toString()
+}
+
+/** @throws {PageError} 400 */
+export function readDeadLetterCursor(query: URLSearchParams): DeadLetterCursor | undefined {
+  const text = readText(query, 'after')
+  if (text === undefined) return undefined
+  const [failedAt = '', id = '', device = ''] = text.split(',')
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/.test(failedAt))
+    throw new PageError(400, 'after must be the place where a page ended.')
+  return {
+    failedAt: failedAt.replace('T', ' '),
+    id: requireUuid(id, 'after'),
+    device: requireUuid(device, 'after'),
+  }
 }

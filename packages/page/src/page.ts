@@ -3,7 +3,7 @@ import { ClickHouseError } from '@intake/clickhouse'
 import { limitRepeats, type Logger } from '@intake/runtime'
 import { createAccess } from './access.ts'
 import { icon, stylesheet } from './assets.ts'
-import { listDeadLetters } from './dead-letters.ts'
+import { listDeadLetters, readDeadLetterCursor } from './dead-letters.ts'
 import type { Html } from './html.ts'
 import { PageError } from './page-error.ts'
 import { pictureRoutes, signedPrefix } from './picture-routes.ts'
@@ -127,8 +127,8 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     return foundList({ feedback, logs })
   })
   view('/dead-letters', async (request) => {
-    const { to } = readSearch(queryOf(request), 'feedback')
-    return deadLetterList(await listDeadLetters(reader, { before: to?.getTime() }))
+    const after = readDeadLetterCursor(queryOf(request))
+    return deadLetterList(await listDeadLetters(reader, { after }))
   })
   view('/status', async () => statusView(await readStatus(reader, options.backlog)))
 

@@ -113,12 +113,14 @@ export async function listEventsAround(
         ? { from: moment, to: Date.now() + limits.eventAheadMs }
         : { from: limits.recordTimeMs.after, to: moment },
       forwards,
-      rowsMax,
+      // The record itself may be among them.
+      rowsMax: rowsMax + 1,
       read: (window, max) =>
         readWindow(reader, 'logs', { search, window, rowsMax: max, ascending: forwards }),
     })
   const [before, after] = await Promise.all([of(false), of(true)])
-  return { before: before.rows, after: after.rows.toReversed() }
+  const others = (rows: EventSummary[]) => rows.filter(({ id }) => id !== head.id).slice(0, rowsMax)
+  return { before: others(before.rows), after: others(after.rows).toReversed() }
 }
 
 /** The keys are found first, so that the long columns of only these rows are read. */

@@ -2,7 +2,7 @@ import { kinds, type RecordKind } from '@intake/contract'
 import { querySettings, type RecordReader } from './records.ts'
 
 export interface Status {
-  /** By kind: records of each of the last 24 hours by their time, oldest first, and the arrivals. */
+  /** By kind: records of each of the last 24 hours by their time, oldest first; accepted in the last full minute and hour. */
   rates: Record<RecordKind, { hours: HourCount[]; lastMinute: number; lastHour: number }>
   /** By kind; undefined: Redis does not respond. */
   backlogs: Record<RecordKind, Backlog | undefined>
@@ -44,22 +44,28 @@ export async function readStatus(reader: RecordReader, readBacklog: ReadBacklog)
 }
 
 async function readRates(reader: RecordReader, kind: RecordKind) {
-  const rows = await reader.query<HourCount & { last_minute: number; last_hour: number }>(
-    `SELECT toStartOfHour(time, 'UTC') AS hour, count() AS records,
-       countIf(received_at >= now64(3) - INTERVAL 1 MINUTE) AS last_minute,
-       countIf(received_at >= now64(3) - INTERVAL 1 HOUR) AS last_hour
-     FROM intake.${kind}
-     WHERE time >= toStartOfHour(now64(3), 'UTC') - INTERVAL 23 HOUR
-     GROUP BY hour ORDER BY hour
-     WITH FILL FROM toStartOfHour(now(), 'UTC') - INTERVAL 23 HOUR
-       TO toStartOfHour(now(), 'UTC') + INTERVAL 1 HOUR STEP INTERVAL 1 HOUR
-     ${querySettings}`,
-  )
-  const sum = (of: (row: (typeof rows)[0]) => number) =>
-    rows.reduce((total, row) => total + of(row), 0)
+  const [hours, [accepted]] = await Promise.all([
+    reader.query<HourCount>(
+      `SELECT toStartOfHour(time, 'UTC') AS hour, count() AS records
+       FROM intake.${kind}
+       WHERE time >= toStartOfHour(now64(3), 'UTC') - INTERVAL 23 HOUR
+       GROUP BY hour ORDER BY hour
+       WITH FILL FROM toStartOfHour(now(), 'UTC') - INTERVAL 23 HOUR
+         TO toStartOfHour(now(), 'UTC') + INTERVAL 1 HOUR STEP INTERVAL 1 HOUR
+       ${querySettings}`,
+    ),
+    // By arrival, so late events count, and without reading records.
+    reader.query<{ last_minute: number; last_hour: number }>(
+      `SELECT sumIf(records, minute = toStartOfMinute(now()) - INTERVAL 1 MINUTE) AS last_minute,
+         sum(records) AS last_hour
+       FROM intake.outcomes
+       WHERE code = 'accepted' AND kind = '${kind}' AND minute >= now() - INTERVAL 1 HOUR
+       ${querySettings}`,
+    ),
+  ])
   return {
-    hours: rows.map(({ hour, records }) => ({ hour, records })),
-    lastMinute: sum(({ last_minute }) => last_minute),
-    lastHour: sum(({ last_hour }) => last_hour),
+    hours,
+    lastMinute: accepted?.last_minute ?? 0,
+    lastHour: accepted?.last_hour ?? 0,
   }
 }

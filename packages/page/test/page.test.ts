@@ -242,12 +242,43 @@ t.test('dead letters are shown with their reason, also by the id of the record',
   })
   await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
   const { url } = await startAnalystPage(t)
-  for (const path of ['/dead-letters', `/find?id=${row.id}`]) {
+  for (const path of ['/dead-letters', `/find?id=${row.id}`, `/find?id=${row.request_id}`]) {
     const { text } = await view(url, path)
     t.match(text, 'Cannot parse it')
     t.match(text, 'code 6')
     t.match(text, 'rejected event')
   }
+})
+
+t.test('dead letters of one moment are on one page or the next', async (t) => {
+  const failedAt = '2026-11-20 10:00:00.000'
+  const time = ago(86_400)
+  const letters = Array.from({ length: 60 }, (_, n) => ({
+    table: 'logs',
+    bundle_identifier: 'com.example.letters',
+    time,
+    id: uuidV7(time),
+    device_uuid: device,
+    failed_at: failedAt,
+    error_code: 6,
+    error: `letter ${n}.`,
+    row: '{}',
+    ver: 1,
+  }))
+  await owner.insertSelect(
+    `INSERT INTO intake.dead_letters_raw (${Object.keys(letters[0]!).join(', ')})
+     SELECT ${Object.keys(letters[0]!).join(', ')} FROM format(JSONEachRow, {rows:String})`,
+    { rows: letters.map((letter) => JSON.stringify(letter)).join('\n') },
+  )
+  const { url } = await startAnalystPage(t)
+  const seen = new Set<string>()
+  for (let path: string | undefined = '/dead-letters'; path !== undefined;) {
+    const { text } = await view(url, path)
+    for (const [, n] of text.matchAll(/letter (\d+)\./g)) seen.add(n!)
+    path = linksIn(text).find((link) => link.startsWith('/dead-letters?'))
+  }
+  t.equal(seen.size, 60)
+  t.match(await view(url, '/dead-letters?after=x'), { status: 400 })
 })
 
 t.test('the status shows rates, backlog and dead letters, also without Redis', async (t) => {

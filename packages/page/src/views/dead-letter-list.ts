@@ -1,5 +1,5 @@
 import { clientText } from '../client-text.ts'
-import type { DeadLetterSummary } from '../dead-letters.ts'
+import { printDeadLetterCursor, type DeadLetterSummary } from '../dead-letters.ts'
 import { html, type Html } from '../html.ts'
 import type { Found } from '../records.ts'
 import { document } from './document.ts'
@@ -24,9 +24,7 @@ export function deadLetterList(found: Found<DeadLetterSummary>): Html {
   )
   const older =
     found.hasMore && last !== undefined
-      ? html`<a href="/dead-letters?to=${encodeURIComponent(last.failed_at.replace(' ', 'T'))}"
-          >Older</a
-        >`
+      ? html`<a href="/dead-letters?${printDeadLetterCursor(last)}">Older</a>`
       : 'No more.'
   return document({
     title: 'Dead letters',

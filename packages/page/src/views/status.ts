@@ -16,8 +16,8 @@ export function statusView(status: Status): Html {
           <thead>
             <tr>
               <th scope="col"></th>
-              <th scope="col">Received, last minute</th>
-              <th scope="col">Received, last hour</th>
+              <th scope="col">Accepted, last full minute</th>
+              <th scope="col">Accepted, last hour</th>
               <th scope="col">Frames waiting</th>
               <th scope="col">in progress</th>
               <th scope="col">postponed</th>
