@@ -111,6 +111,11 @@ await runProcess({
       counts: outcomes,
       producer: createFrameProducer({ sink: sinks.outcomes }),
       onError: warnWhileConnected('the counts of outcomes could not be sent; they are kept'),
+      onLost: (err, records) =>
+        log.error(
+          { err, records },
+          'the last counts of outcomes could not be sent: so many records may be missing',
+        ),
     })
 
     const degradations = () => ledger.full()

@@ -17,15 +17,18 @@ const rowsMax = 1_000
  * Sends the counts of outcomes to the queue every ten seconds. What Redis does not confirm is sent again
  * with the next report, which has the same or a higher count and replaces it.
  *
- * @param options.onError called when a report was not confirmed
+ * @param options.onError called when a report was not confirmed; it is sent again
+ * @param options.onLost called by `close` when Redis does not confirm the last counts, with the number of records
+ * that may be missing
  */
 export function startOutcomeReports(options: {
   counts: OutcomeCounts
   producer: Pick<FrameProducer, 'add'>
   onError: (error: unknown) => void
+  onLost: (error: unknown, records: number) => void
   clock?: Clock
 }): OutcomeReports {
-  const { counts, producer, onError, clock = systemClock } = options
+  const { counts, producer, onError, onLost, clock = systemClock } = options
 
   async function send(timeoutMs: number): Promise<void> {
     const deadline = clock.now() + timeoutMs
@@ -42,7 +45,12 @@ export function startOutcomeReports(options: {
   return {
     async close() {
       polling.close()
-      await send(lastTimeoutMs).catch(onError)
+      await send(lastTimeoutMs).catch((error: unknown) => {
+        onLost(
+          error,
+          counts.unreported().reduce((sum, { records }) => sum + records, 0),
+        )
+      })
     },
   }
 }

@@ -13,6 +13,7 @@ function build() {
   const counts = createOutcomeCounts({ clock })
   const frames: Record<string, unknown>[][] = []
   const errors: unknown[] = []
+  const lost: number[] = []
   const fail: { with?: Error | undefined } = {}
   const reports = startOutcomeReports({
     counts,
@@ -25,12 +26,13 @@ function build() {
       },
     },
     onError: (error) => errors.push(error),
+    onLost: (_error, records) => lost.push(records),
     clock,
   })
   t.teardown(() => reports.close())
   const accept = (apiKeyId = 'a') =>
     counts.count({ apiKeyId, kind: 'logs', code: 'accepted', atMs: noon, records: 1 })
-  return { clock, reports, frames, errors, fail, accept }
+  return { clock, reports, frames, errors, lost, fail, accept }
 }
 
 t.test(
@@ -75,6 +77,16 @@ t.test('closing sends the rest', async (t) => {
   accept()
   await reports.close()
   t.match(frames, [[{ records: 1 }]])
+})
+
+t.test('what cannot be sent at the end is reported as lost', async (t) => {
+  const { clock, reports, lost, fail, accept } = build()
+  await clock.advance(1_000)
+  accept()
+  accept('b')
+  fail.with = new IntakeError('queue_unavailable', 'no Redis')
+  await reports.close()
+  t.same(lost, [2])
 })
 
 t.test('many counts are sent in several frames', async (t) => {
