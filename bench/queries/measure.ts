@@ -38,13 +38,14 @@ export async function measureQueries(
   options: { fleet: Fleet; settings: Record<string, string> },
 ): Promise<Measured> {
   const { fleet, settings } = options
-  const { sql, analystUrl } = server
+  const { sql, analystUrl, tables } = server
   const params = { ...periodOf(fleet), ...(await oneFeedback(server)) }
   const storage = await readStorage(server)
   const rows = await countRaw(server)
   const { result: reports, rows: arrived } = await whileEventsArrive(sql, fleet, async () => {
     const asked: [name: string, reports: QueryReport[]][] = []
     for (const query of [...readCookbook(), ...lookups]) {
+      if (query.isNew === true && tables === 'before') continue
       const ofQuery: QueryReport[] = []
       for (let run = 0; run < runs; run++) {
         ofQuery.push(await ask(query, { url: analystUrl, params, settings }))

@@ -15,8 +15,14 @@ const insertRatioMax = 1.15
 
 export type BeforeAndAfter = Record<Tables, Measured>
 
-const of = (measured: Measured, name: string) =>
-  measured.queries.find((query) => query.name === name) as MeasuredQuery
+const notAsked: Omit<MeasuredQuery, 'name'> = {
+  milliseconds: NaN,
+  cpuMilliseconds: NaN,
+  rows: NaN,
+  bytes: NaN,
+}
+const of = (measured: Measured, name: string): MeasuredQuery =>
+  measured.queries.find((query) => query.name === name) ?? { name, ...notAsked }
 const milliseconds = (value: number) => number(value, value < 10 ? 1 : 0)
 
 export function queryTable({ before, after }: BeforeAndAfter): Table {
