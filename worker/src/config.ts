@@ -4,13 +4,13 @@ import { Type, type Static } from 'typebox'
 export const WorkerConfig = Type.Object({
   ADMIN_HOST: Type.String({
     default: '127.0.0.1',
-    description: 'Address that health checks and metrics are bound to.',
+    description: 'Address that health checks, metrics and the page are bound to.',
   }),
   WORKER_ADMIN_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,
     default: 3002,
-    description: 'Port of health checks and metrics; 0 picks a free one.',
+    description: 'Port of health checks, metrics and the page; 0 picks a free one.',
   }),
   REDIS_URL: Type.String({
     pattern: '^rediss?://',

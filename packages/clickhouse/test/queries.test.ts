@@ -171,6 +171,8 @@ await owner.command(`INSERT INTO intake.outcomes_raw VALUES
   ('2026-11-10 09:00:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 7),
   ('2026-11-10 09:01:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 5),
   ('2026-11-10 09:01:00', 'key-2', 'logs', 'accepted', generateUUIDv4(), 5),
+  ('2026-11-10 09:01:00', 'key-2', 'logs', 'suppressed', generateUUIDv4(), 3),
+  ('2026-11-10 09:01:00', '', '', 'overflow', generateUUIDv4(), 2),
   ('2026-11-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1),
   ('2026-10-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1)`)
 await owner.command(`INSERT INTO intake.watermark_raw VALUES
