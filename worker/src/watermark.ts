@@ -8,6 +8,8 @@ const intervalMs = 5_000
 /** A turn that expires a little earlier than the next read leaves none out. */
 const turnMs = 0.8 * intervalMs
 const readTimeoutMs = 10_000
+/** Redis takes some milliseconds for so many. */
+const framesMax = 20_000
 
 /**
  * Stores, every few seconds, up to which moment all accepted records are visible. The stored moment is
@@ -29,7 +31,7 @@ export function startWatermark(options: {
   const { readBacklogs, store, clockSkewMaxMs, onError, signal, clock, wallMs } = options
 
   async function advance(): Promise<void> {
-    const reading = readBacklogs(turnMs)
+    const reading = readBacklogs({ framesMax, turnMs })
     const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
     // Another worker does it this time.
     if (backlogs === undefined) return
@@ -52,8 +54,8 @@ export function startWatermark(options: {
  */
 function visibleUntil({ nowMs, queues }: Backlogs, clockSkewMaxMs: number) {
   return kinds.flatMap((kind) => {
-    const { oldestMs = Infinity, isExact } = queues[kind]
-    if (!isExact) return []
+    const { oldestMs = Infinity, isOldestExact } = queues[kind]
+    if (!isOldestExact) return []
     const untilMs = Math.min(oldestMs, nowMs - limits.acceptanceMs[kind]) - clockSkewMaxMs
     if (untilMs < limits.recordTimeMs.after) return []
     return [{ kind, visible_until: new Date(untilMs).toISOString() }]

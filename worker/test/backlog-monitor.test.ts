@@ -13,7 +13,7 @@ const empty: Backlog = {
   rows: 0,
   jsonBytes: 0,
   oldestMs: undefined,
-  isExact: true,
+  isOldestExact: true,
 }
 
 /** A monitor of a queue of logs that `set` changes. */

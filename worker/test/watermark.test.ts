@@ -8,7 +8,7 @@ const noon = Date.UTC(2026, 10, 23, 12)
 
 /** At noon, with the oldest record of each queue, if it has one. */
 function backlogsAt(oldestMs: { logs?: number; feedback?: number } = {}, nowMs = noon): Backlogs {
-  const frames = { waiting: 0, active: 0, delayed: 0, rows: 0, jsonBytes: 0, isExact: true }
+  const frames = { waiting: 0, active: 0, delayed: 0, rows: 0, jsonBytes: 0, isOldestExact: true }
   const { logs, feedback } = oldestMs
   return {
     nowMs,
@@ -75,7 +75,7 @@ t.test(
   'nothing is stored for a queue that is too long, or when another worker reads',
   async (t) => {
     const backlogs = backlogsAt()
-    backlogs.queues.logs.isExact = false
+    backlogs.queues.logs.isOldestExact = false
     t.same(Object.keys(await stored(backlogs)), ['feedback'])
     t.same(await stored(undefined), {})
   },

@@ -14,7 +14,7 @@ const empty: Backlog = {
   rows: 0,
   jsonBytes: 0,
   oldestMs: undefined,
-  isExact: true,
+  isOldestExact: true,
 }
 
 /** What the queues hold, as a worker reads it. Here every worker reads in its own time, and rows are not counted. */
@@ -40,7 +40,7 @@ export function createReadBacklogs(options: {
       rows: 0,
       jsonBytes: 0,
       oldestMs: times.length === 0 ? undefined : Math.min(...times),
-      isExact: true,
+      isOldestExact: true,
     }
   }
 
