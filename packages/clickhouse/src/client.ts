@@ -58,13 +58,28 @@ export interface ClickHouse {
 /** Values for `{name:Type}` placeholders. */
 export type QueryParams = Record<string, unknown>
 
+function separateCredentials(url: string) {
+  const endpoint = new URL(url)
+  const { username, password } = endpoint
+  endpoint.username = endpoint.password = ''
+  const headers = {
+    'X-ClickHouse-User': decodeURIComponent(username),
+    'X-ClickHouse-Key': decodeURIComponent(password),
+  }
+  return { endpoint, headers }
+}
+
 const pingTimeoutMs = 2_000
 const killTimeoutMs = 2_000
 
 export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   const { url, requestTimeoutMs = 30_000, connectionsMax = 10, logQueries = true } = options
+  const { endpoint, headers } = separateCredentials(url)
   const client = createClient({
-    url,
+    url: endpoint,
+    // Not by basic authentication, with which the embedded engine lets parameters name another user.
+    set_basic_auth_header: false,
+    http_headers: headers,
     // Only a backstop: it does not cover a stalled response. The actual timeout is in execute.ts.
     request_timeout: requestTimeoutMs + 1_000,
     max_open_connections: connectionsMax,

@@ -12,15 +12,22 @@ export interface ServerConfigOptions {
   keepFreeBytes: number
   /** Path of the queries of the page `/play`; absent: there is no page. */
   playPath?: string | undefined
+  /** Of the users that may use basic authentication. */
+  basicPasswords: Readonly<Record<string, string>>
 }
 
 /**
  * The engine opens its first session as `default`, without a password, from loopback; this cannot be
- * configured. So `default` may only start the server, and no HTTP request can use it: a request that does
- * not name another user gets 401 before it reaches the engine.
+ * configured. So no HTTP request may use it: with `X-ClickHouse-User` the engine refuses parameters of the
+ * URL that name another user. With basic authentication it follows them, so only users with more rights
+ * than `default` may use that, and only with the complete header. Every other request gets 401.
+ *
+ * The text contains their passwords, and every user can read a file that the engine can read.
  */
 export function serverConfig(options: ServerConfigOptions) {
-  const basic = userNames.map((name) => base64Start(`${name}:`)).join('|')
+  const basicRules = Object.entries(options.basicPasswords).map(([user, password]) =>
+    basicRule(user, password),
+  )
   return `<clickhouse>
   <users_config>${escape(options.usersFile)}</users_config>
   <timezone>UTC</timezone>
@@ -48,10 +55,7 @@ export function serverConfig(options: ServerConfigOptions) {
       <url>/ping</url>
       <handler><type>ping</type></handler>
     </rule>
-    <rule>
-      <headers><Authorization>regex:Basic (${basic}).*</Authorization></headers>
-      ${queryHandler()}
-    </rule>
+    ${basicRules.join('\n    ')}
     <rule>
       <headers><X-ClickHouse-User>regex:(${userNames.join('|')})</X-ClickHouse-User></headers>
       ${queryHandler()}
@@ -89,6 +93,14 @@ function playRules(path: string) {
       <url>${path}</url>
       <methods>POST</methods>
       ${queryHandler('<user>analyst</user>')}
+    </rule>`
+}
+
+function basicRule(user: string, password: string) {
+  const credentials = Buffer.from(`${user}:${password}`).toString('base64')
+  return `<rule>
+      <headers><Authorization>Basic ${credentials}</Authorization></headers>
+      ${queryHandler()}
     </rule>`
 }
 
@@ -131,10 +143,15 @@ export function usersConfig({ password, workerPassword, analystPassword }: Passw
       <use_skip_indexes_if_final_exact_mode>1</use_skip_indexes_if_final_exact_mode>
       <max_execution_time>30</max_execution_time>
       <max_memory_usage>${1024 ** 3}</max_memory_usage>
+      <max_temporary_data_on_disk_size_for_user>${1024 ** 3}</max_temporary_data_on_disk_size_for_user>
+      <max_concurrent_queries_for_user>10</max_concurrent_queries_for_user>
       <max_result_rows>1000000</max_result_rows>
       <result_overflow_mode>throw</result_overflow_mode>
       <constraints>
         <use_skip_indexes_if_final_exact_mode><const/></use_skip_indexes_if_final_exact_mode>
+        <additional_table_filters><const/></additional_table_filters>
+        <max_temporary_data_on_disk_size_for_user><const/></max_temporary_data_on_disk_size_for_user>
+        <max_concurrent_queries_for_user><const/></max_concurrent_queries_for_user>
         <max_execution_time><min>1</min><max>120</max></max_execution_time>
         <max_memory_usage><min>1</min><max>${1024 ** 3}</max></max_memory_usage>
       </constraints>
@@ -194,12 +211,6 @@ function limitedUser(user: {
 function passwordHash(password: string) {
   const hex = createHash('sha256').update(password).digest('hex')
   return `<password_sha256_hex>${hex}</password_sha256_hex>`
-}
-
-/** The base64 characters that are the same for every text with this start. */
-function base64Start(start: string) {
-  const wholeCharacters = Math.floor((start.length * 8) / 6)
-  return Buffer.from(start).toString('base64').slice(0, wholeCharacters)
 }
 
 function escape(text: string) {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -47,11 +47,10 @@ export interface ClickHouse extends Service {
  * a query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables survive.
  *
  * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
- * credentials only by basic authentication or `X-ClickHouse-User`,
- * `/play` only by its link. The function `file()` and some formats
+ * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`, or for `intake` and `worker` by basic
+ * authentication; `/play` only by its link. The function `file()` and some formats
  * let every user read every file that the process can read. So the process is confined
- * (hosts/clickhouse.mjs): it can read only its data and its configuration, which contains only hashes of
- * the passwords. If the system cannot confine it, there is no user `analyst`. From Linux 6.7 on it also
+ * (hosts/clickhouse.mjs): it can read only its data and its users, with hashes of their passwords. If the system cannot confine it, there is no user `analyst`. From Linux 6.7 on it also
  * cannot connect to anything.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
@@ -77,7 +76,14 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   }
   const playPath = hasAnalyst ? playPathOf(analystPassword) : undefined
   const keepFreeBytes = keptFreeBytes(dataDir)
-  const config = serverConfig({ usersFile, memoryBytesMax, keepFreeBytes, backupsDir, playPath })
+  const config = serverConfig({
+    usersFile,
+    memoryBytesMax,
+    keepFreeBytes,
+    backupsDir,
+    playPath,
+    basicPasswords: { intake: password, worker: workerPassword },
+  })
   writeFileSync(configFile, config, { mode: 0o600 })
   writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
 
@@ -98,6 +104,9 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     timeoutMs: readyMs,
     probe: () => isQueryable({ port, password }),
   })
+
+  // Its passwords must not be readable by queries. The engine reads it only when it starts.
+  rmSync(configFile)
 
   const urlOf = (user: string, secret: string) => `http://${user}:${secret}@127.0.0.1:${port}`
   return {

@@ -37,11 +37,10 @@ const otherPort = (other.address() as AddressInfo).port
 /** Sends a query as an analyst; fails if the response has the secret or another server is contacted. */
 async function send(t: Test, query: string): Promise<string> {
   const { origin, username, password } = new URL(server.analystUrl)
-  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
   const response = await fetch(`${origin}/?max_execution_time=5&http_max_tries=1`, {
     method: 'POST',
     body: query,
-    headers: { authorization },
+    headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password },
     signal: AbortSignal.timeout(60_000),
   })
   const text = await response.text()

@@ -21,7 +21,7 @@ Intake is ready. Press Ctrl-C to stop it.
   Gateway      ${gateway}
   Page         ${workerAdmin === null ? 'none' : `${workerAdmin}/`} (feedback, events, dead letters, status)
   Admin        ${gatewayAdmin} (gateway)  ${workerAdmin ?? 'none'} (worker): /healthz /readyz /metrics
-  ClickHouse   ${readerUrl}${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
+  ClickHouse   ${withoutCredentials(readerUrl)} (headers ${credentialHeaders(readerUrl).join(', ')})${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
   S3           ${withoutCredentials(s3)}
   API key      ${apiKey}
 
@@ -98,9 +98,17 @@ function feedbackCommand(gateway: string, apiKey: string) {
 }
 
 function queryCommand(readerUrl: string) {
-  const url = new URL(readerUrl)
-  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
-  return command(['-u', user, withoutCredentials(readerUrl), '-d', firstQuery])
+  const headers = credentialHeaders(readerUrl).flatMap((header) => ['-H', header])
+  return command([withoutCredentials(readerUrl), ...headers, '-d', firstQuery])
+}
+
+/** The embedded ClickHouse accepts analysts by these headers only. */
+function credentialHeaders(readerUrl: string) {
+  const { username, password } = new URL(readerUrl)
+  return [
+    `X-ClickHouse-User: ${decodeURIComponent(username)}`,
+    `X-ClickHouse-Key: ${decodeURIComponent(password)}`,
+  ]
 }
 
 function withoutCredentials(text: string) {
