@@ -101,6 +101,12 @@ try {
   await refused(analyst, 497, 'SELECT * FROM system.server_settings')
   await refused(analyst, 452, 'SELECT 1 SETTINGS final = 0')
   await refused(analyst, 452, 'SELECT 1 SETTINGS max_execution_time = 0')
+  await refused(analyst, 452, 'SELECT 1 SETTINGS use_skip_indexes_if_final_exact_mode = 0')
+  await refused(
+    analyst,
+    452,
+    "SELECT count() FROM intake.logs SETTINGS additional_table_filters = {'intake.logs_raw': '1'}",
+  )
   await worker.ping()
   await allowed(worker, "SELECT query_id FROM system.processes WHERE query_id = 'x'")
   await refused(worker, 497, 'SELECT count() FROM intake.logs')
