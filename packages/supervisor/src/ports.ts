@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { connect, createServer } from 'node:net'
 import getPort from 'get-port'
 
@@ -6,9 +7,15 @@ import { StartError } from './start-error.ts'
 const host = '127.0.0.1'
 const connectTimeoutMs = 500
 
+/** Below the ports that systems give to outgoing connections, which would take one between its choice and its use. */
+const lowestPicked = 20_000
+const highestPicked = 32_767
+const candidates = 20
+
 /** A free port on loopback that this process was not given recently. */
 export function pickPort(): Promise<number> {
-  return getPort({ host })
+  const random = () => randomInt(lowestPicked, highestPicked + 1)
+  return getPort({ host, port: Array.from({ length: candidates }, random) })
 }
 
 /** Returns the port, or a free one when it is 0. Rejects with one sentence when it is in use. */
