@@ -57,14 +57,16 @@ export const WorkerConfig = Type.Object({
   S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
   FEEDBACK_WEBHOOK_URL: Type.Optional(
     Type.String({
-      pattern: '^https?://',
+      // Without credentials: they would appear in the log.
+      pattern: '^https?://[^@/?#]+([/?#].*)?$',
       description: 'Gets a signed request for each new feedback (docs/webhook.md).',
     }),
   ),
   FEEDBACK_WEBHOOK_SECRET: Type.Optional(
     Type.String({
       minLength: 16,
-      description: 'Signs these requests: `whsec_` and base64, or any text. Required with the URL.',
+      description:
+        'Signs these requests: `whsec_` and base64, or any text of at least 16 characters. Required with the URL.',
     }),
   ),
 })

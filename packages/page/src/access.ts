@@ -34,6 +34,17 @@ export function createAccess(password: string | undefined) {
   }
 }
 
+/**
+ * A foreign site may lead to the page, but may not make the browser of a reader send searches.
+ *
+ * @throws {PageError} 403
+ */
+export function requireOwnSite({ headers }: FastifyRequest): void {
+  const isForeign = ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
+  if (!isForeign || headers['sec-fetch-mode'] === 'navigate') return
+  throw new PageError(403, 'The page answers no requests of other sites.')
+}
+
 function requireLoopback({ socket, headers }: FastifyRequest): void {
   const isLocal = [socket.localAddress, socket.remoteAddress].every(isLoopback)
   const isDirect = proxyFields.every((name) => headers[name] === undefined)

@@ -2,9 +2,11 @@ import { html, type Html, type HtmlValue } from './html.ts'
 
 /**
  * Characters that are invisible or change how others are shown: controls except tab and line feed, and
- * format characters (direction overrides, zero-width ones, tags) except those that join emoji and letters.
+ * format characters and fillers (direction overrides, zero-width ones, tags) except those that join or vary
+ * emoji and letters.
  */
-const invisible = /((?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}])/u
+const invisible =
+  /((?![\t\n\u200c\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}\u2800])/u
 
 /**
  * A text from a client. It cannot change the direction of what is around it, and invisible characters are

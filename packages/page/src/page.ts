@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ClickHouseError } from '@intake/clickhouse'
 import { limitRepeats, type Logger } from '@intake/runtime'
-import { createAccess } from './access.ts'
+import { createAccess, requireOwnSite } from './access.ts'
 import { icon, stylesheet } from './assets.ts'
 import { listDeadLetters, readDeadLetterCursor } from './dead-letters.ts'
 import type { Html } from './html.ts'
 import { PageError } from './page-error.ts'
-import { pictureRoutes, signedPrefix } from './picture-routes.ts'
+import { onceClosed, pictureRoutes, signedPrefix } from './picture-routes.ts'
 import { createPlaces } from './places.ts'
 import type { PictureStore } from './read-picture.ts'
 import {
@@ -16,7 +16,7 @@ import {
   listRecords,
   type RecordReader,
 } from './records.ts'
-import { readSearch, readText, requireUuid } from './search.ts'
+import { readExact, readSearch, readText, requireUuid } from './search.ts'
 import { securityHeaders } from './security-headers.ts'
 import { createSignedLinks } from './signed-links.ts'
 import { readStatus, type ReadBacklog } from './status.ts'
@@ -43,9 +43,13 @@ interface Elsewhere {
   path: string
 }
 
-/** Views that are being made, each with a few queries. */
+/** Views that are being made or sent, each with a few queries. */
 const placesOfViews = { atOnce: 4, waitingMax: 32 }
 const eventsAround = 25
+const nothingFound = {
+  feedback: { rows: [], hasMore: false },
+  logs: { rows: [], hasMore: false },
+}
 
 /**
  * The page: feedback with its pictures, events, dead letters and the state of the queue, read-only. It
@@ -68,7 +72,9 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
       password !== undefined &&
       request.url.startsWith(signedPrefix) &&
       links.isValid(pathOf(request), queryOf(request))
-    if (!isSigned) requireAccess(request, reply)
+    if (isSigned) return
+    requireOwnSite(request)
+    requireAccess(request, reply)
   })
   app.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof PageError) || error.status === 502) warn(error)
@@ -79,13 +85,9 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
   /** A route that makes a view, or leads to another path, when there is a place for it. */
   function view(path: string, make: (request: FastifyRequest) => Promise<Html | Elsewhere>) {
     app.get(path, async (request, reply) => {
-      const giveBack = await places.take()
-      try {
-        const made = await make(request)
-        return 'path' in made ? reply.redirect(made.path, 303) : sendHtml(reply, made)
-      } finally {
-        giveBack()
-      }
+      onceClosed(reply, await places.take())
+      const made = await make(request)
+      return 'path' in made ? reply.redirect(made.path, 303) : sendHtml(reply, made)
     })
   }
 
@@ -103,8 +105,19 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
   ] as const) {
     view(path, async (request) => {
       const { id } = request.params as { id: string }
-      const records = await findById(reader, kind, requireUuid(id, 'The id'))
+      const query = queryOf(request)
+      const [device, application] = [readText(query, 'device'), readExact(query, 'application')]
+      const records = (await findById(reader, kind, requireUuid(id, 'The id'))).filter(
+        ({ columns }) =>
+          (device === undefined || columns.device_uuid === device) &&
+          (application === undefined || columns.bundle_identifier === application),
+      )
       if (records.length === 0) throw new PageError(404, 'There is no such record.')
+      // Each can be large.
+      if (records.length > 1) {
+        const rows = records.map(({ columns }) => columns)
+        return foundList({ ...nothingFound, [kind]: { rows, hasMore: false } })
+      }
       const found = records.map(async (record) => ({
         record,
         around: await listEventsAround(reader, record.columns, eventsAround),

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { PageError } from './page-error.ts'
 import { createPlaces } from './places.ts'
-import { readPicture, type PictureStore } from './read-picture.ts'
+import { keyPattern, readPicture, type PictureStore } from './read-picture.ts'
 import type { RecordReader } from './records.ts'
 import { pictureHeaders } from './security-headers.ts'
 import type { SignedLinks } from './signed-links.ts'
@@ -25,9 +25,11 @@ export function pictureRoutes(
   const { reader, store, links } = options
   const places = createPlaces(placesOfPictures)
 
-  app.get<{ Params: { '*': string } }>('/attachments/*', async (request, reply) =>
-    reply.redirect(links.sign(`${signedPrefix}${request.params['*']}`), 303),
-  )
+  app.get<{ Params: { '*': string } }>('/attachments/*', async (request, reply) => {
+    const { '*': key } = request.params
+    if (!keyPattern.test(key)) throw new PageError(404, 'There is no such picture.')
+    return reply.redirect(links.sign(`${signedPrefix}${key}`), 303)
+  })
 
   app.get<{ Params: { '*': string } }>(`${signedPrefix}*`, async (request, reply) => {
     if (store === undefined) throw new PageError(404, 'This worker has no object store.')
@@ -47,7 +49,7 @@ export function pictureRoutes(
 }
 
 /** Calls `end` when the response has been sent or its connection is gone, which is forced in the end. */
-function onceClosed(reply: FastifyReply, end: () => void): void {
+export function onceClosed(reply: FastifyReply, end: () => void): void {
   const timer = setTimeout(() => reply.raw.destroy(), sendTimeoutMs)
   const settle = () => {
     clearTimeout(timer)

@@ -14,7 +14,7 @@ export interface Picture {
   fileName: string
 }
 
-const keyPattern =
+export const keyPattern =
   /^feedback\/\d{4}\/\d\d\/\d\d\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(\d)-[0-9a-f]{64}\.[a-z]{3,4}$/
 const bytesMax = 32 * 1024 * 1024
 

@@ -1,4 +1,4 @@
-import type { RecordKind } from '@intake/contract'
+import { limits, type RecordKind } from '@intake/contract'
 import { PageError } from './page-error.ts'
 
 /** What a list is limited to. Texts compare exactly, except `text`. */
@@ -41,7 +41,7 @@ const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   const search: Search = {}
   for (const name of searchFields[kind]) {
-    const value = readText(query, name)
+    const value = name === 'text' ? readText(query, name) : readExact(query, name)
     if (value !== undefined) search[name] = value
   }
   const device = readText(query, 'device')
@@ -50,7 +50,7 @@ export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
     const time = readTime(query, name)
     if (time !== undefined) search[name] = time
   }
-  const after = readText(query, 'after')
+  const after = readExact(query, 'after')
   if (after !== undefined) search.after = readCursor(after)
   return search
 }
@@ -67,11 +67,16 @@ export function printSearch(search: Search): string {
   return new URLSearchParams(entries).toString()
 }
 
-/** One value of the query string, undefined when absent or empty. */
+/** One value of the query string without spaces at its ends, undefined when absent or empty. */
 export function readText(query: URLSearchParams, name: string): string | undefined {
+  return readExact(query, name)?.trim() || undefined
+}
+
+/** One value of the query string as it is, undefined when absent or empty. */
+export function readExact(query: URLSearchParams, name: string): string | undefined {
   const [value = '', ...others] = query.getAll(name)
   if (others.length > 0) throw new PageError(400, `${name} is given more than once.`)
-  const text = value.trim().toWellFormed()
+  const text = value.toWellFormed()
   if (text.length > searchLengthMax) {
     throw new PageError(400, `${name} is longer than ${searchLengthMax} characters.`)
   }
@@ -103,8 +108,10 @@ function readCursor(text: string): Cursor {
   return { id: requireUuid(id, 'after'), device: requireUuid(device, 'after'), application }
 }
 
-/** The time inside a UUIDv7, in milliseconds since 1970; undefined: it is of another version. */
+/** The time inside a UUIDv7, in milliseconds since 1970; undefined: no record has such an id. */
 export function timeOfId(id: string): number | undefined {
   const hex = id.replaceAll('-', '')
-  return hex[12] === '7' ? Number.parseInt(hex.slice(0, 12), 16) : undefined
+  const timeMs = Number.parseInt(hex.slice(0, 12), 16)
+  const { after, before } = limits.recordTimeMs
+  return hex[12] === '7' && timeMs > after && timeMs < before ? timeMs : undefined
 }

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import t, { type Test } from 'tap'
 import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
 import { feedbackRow, logRow, member, startServer, uuidV7 } from '../../clickhouse/test/fixture.ts'
@@ -248,6 +251,50 @@ t.test('dead letters are shown with their reason, also by the id of the record',
     t.match(text, 'code 6')
     t.match(text, 'rejected event')
   }
+})
+
+t.test('several records of one id are a list, because each may be large', async (t) => {
+  const time = ago(400)
+  const id = uuidV7(time)
+  const devices = Array.from({ length: 3 }, () => randomUUID() as string)
+  await insert(
+    'logs',
+    devices.map((device_uuid) => logRow({ id, time, device_uuid, event: 'same id' })),
+  )
+  const { url } = await startAnalystPage(t)
+  const { text } = await view(url, `/events/${id}`)
+  t.notMatch(text, 'same id')
+  const links = linksIn(text).filter((link) => link.startsWith('/events/'))
+  t.equal(links.length, 3)
+  t.match(await view(url, links[0]!), { status: 200, text: 'same id' })
+  t.match(await view(url, `/events/${id}?device=${randomUUID()}`), { status: 404 })
+})
+
+t.test('another site may lead to the page, but not make requests to it', async (t) => {
+  const { url } = await startAnalystPage(t)
+  // fetch would set these headers itself.
+  const statusOf = async (headers: Record<string, string>) => {
+    const [response] = (await once(get(`${url}/status`, { headers }), 'response')) as [
+      IncomingMessage,
+    ]
+    response.resume()
+    return response.statusCode
+  }
+  t.equal(await statusOf({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }), 403)
+  t.equal(await statusOf({ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }), 403)
+  t.equal(await statusOf({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }), 200)
+  t.equal(await statusOf({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }), 200)
+})
+
+t.test('what no record can have is not found, without asking ClickHouse', async (t) => {
+  const { url, lines } = await startAnalystPage(t)
+  const beyond = 'ffffffff-ffff-7fff-8fff-ffffffffffff'
+  for (const path of [`/events/${beyond}`, `/feedback/${beyond}`]) {
+    t.match(await view(url, path), { status: 404 }, path)
+  }
+  t.match(await view(url, `/find?id=${beyond}`), { status: 200, text: 'No record' })
+  t.match(await view(url, '/attachments/%0d%0aSet-Cookie:a=b'), { status: 404 })
+  t.same(lines, [])
 })
 
 t.test('dead letters of one moment are on one page or the next', async (t) => {

@@ -3,7 +3,7 @@ import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import type { Found, RecordHead } from '../records.ts'
 import { document } from './document.ts'
-import { recordPath, timeElement } from './links.ts'
+import { exactPath, timeElement } from './links.ts'
 
 /** The records of a request id or of a client's feedback id. */
 export function foundList(found: Record<RecordKind, Found<RecordHead>>): Html {
@@ -14,7 +14,7 @@ export function foundList(found: Record<RecordKind, Found<RecordHead>>): Html {
     title: 'Found',
     body: html`${listOf('feedback', feedback.rows)}${listOf('logs', logs.rows)}
       <p>
-        ${total === 0 ? 'No record and no dead letter has this id.' : `${total} records.`}
+        ${total === 0 ? 'No record and no dead letter has this id.' : `${total} found.`}
         ${isCut ? 'The search took long and was ended; older records were not searched.' : undefined}
       </p>`,
   })
@@ -23,10 +23,12 @@ export function foundList(found: Record<RecordKind, Found<RecordHead>>): Html {
 function listOf(kind: RecordKind, heads: readonly RecordHead[]): Html | undefined {
   if (heads.length === 0) return undefined
   const items = heads.map(
-    ({ id, time, bundle_identifier }) =>
+    ({ id, time, bundle_identifier, device_uuid }) =>
       html`<li>
-        <a href="${recordPath(kind, id)}">${timeElement(time)}</a>
-        ${clientText(bundle_identifier, 300)} ${id}
+        <a href="${exactPath(kind, { id, device_uuid, bundle_identifier })}"
+          >${timeElement(time)}</a
+        >
+        ${clientText(bundle_identifier, 300)} ${id}, device ${device_uuid}
       </li> `,
   )
   return html`<h2>${kind === 'feedback' ? 'Feedback' : 'Events'}</h2>

@@ -9,6 +9,12 @@ export type ListKind = keyof typeof pathOf
 export const recordPath = (kind: ListKind, id: string) =>
   `${kind === 'feedback' ? '/feedback' : '/events'}/${encodeURIComponent(id)}`
 
+/** With the whole identity: several devices may have sent the same id. */
+export function exactPath(kind: ListKind, head: Omit<RecordHead, 'time'>): string {
+  const { device_uuid: device, bundle_identifier: application } = head
+  return `${recordPath(kind, head.id)}?${new URLSearchParams({ device, application }).toString()}`
+}
+
 /** A list, limited to a search. */
 export function listLink(kind: ListKind, search: Search, content: Html | string): Html {
   return html`<a href="${pathOf[kind]}?${printSearch(search)}">${content}</a>`
