@@ -6,7 +6,7 @@ import { html, type Html, type HtmlValue } from './html.ts'
  * emoji and letters.
  */
 const invisible =
-  /((?![\t\n\u200c\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}\u2800])/u
+  /((?!\t|\n|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}\u2800])/u
 
 /**
  * A text from a client. It cannot change the direction of what is around it, and invisible characters are
