@@ -116,6 +116,7 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
       drainStallMs: scenario.drainStallMs,
       keptFrames,
       everyStoredIsAnswered: scenario.everyStoredIsAnswered ?? false,
+      rewritesRows: scenario.rewritesRows ?? false,
       deadlinesMs: scenario.lateAnswers
         ? undefined
         : {

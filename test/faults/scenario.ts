@@ -17,6 +17,8 @@ export interface Scenario {
   networkMs?: number
   /** Every stored record must be acknowledged; for scenarios that kill no process. */
   everyStoredIsAnswered?: boolean
+  /** What is stored is rewritten or deleted, so it is not compared with outcomes and watermarks. */
+  rewritesRows?: boolean
   /** How long the backlog may stay the same size while it drains. */
   drainStallMs?: number
   /** Returns the reason if it cannot run on this machine. */

@@ -8,10 +8,10 @@ interface Minute {
   api_key_id: string
   kind: string
   minute: string
-  /** Attempts whose record is in a raw table or a dead letter; merges are off, so all are there. */
+  /** Attempts whose record is in a raw table or a dead letter: nothing merges them there (see cluster.ts). */
   stored: number
   accepted: number
-  /** Those that may be stored, in this minute and the next: they are counted when they are refused. */
+  /** Those that may be stored, in any minute: they are counted when they are refused, maybe by another clock. */
   unknown: number
 }
 
@@ -29,7 +29,7 @@ const deadLetters = `SELECT JSONExtractString(row, 'api_key_id') AS api_key_id, 
   FROM intake.dead_letters WHERE isValidJSON(row)`
 
 const compared = `SELECT api_key_id, kind, toString(minute) AS minute,
-  sum(s) AS stored, sum(a) AS accepted, sum(u) AS unknown
+  sum(s) AS stored, sum(a) AS accepted, sum(sum(u)) OVER (PARTITION BY api_key_id, kind) AS unknown
 FROM (
   SELECT api_key_id, kind, toStartOfMinute(received_at) AS minute,
     uniqExact(id, device, request) AS s, 0 AS a, 0 AS u
@@ -39,7 +39,7 @@ FROM (
   UNION ALL
   SELECT api_key_id, kind, minute, 0, records, 0 FROM intake.outcomes WHERE code = 'accepted'
   UNION ALL
-  SELECT api_key_id, kind, arrayJoin([minute, minute - 60]), 0, 0, records FROM intake.outcomes
+  SELECT api_key_id, kind, minute, 0, 0, records FROM intake.outcomes
   WHERE code IN ('outcome_unknown', 'internal_error')
 )
 GROUP BY ALL`

@@ -26,7 +26,7 @@ export interface HttpFake {
 
 /** An insert of records. */
 export const isInsert = ({ url = '' }: IncomingMessage) =>
-  /INSERT INTO intake\.(logs|feedback)_raw/.test(decodeURIComponent(url))
+  /INSERT INTO intake\.(logs|feedback)_raw/.test(decodeURIComponent(url.replaceAll('+', ' ')))
 
 /**
  * A proxy for ClickHouse or S3 that responds as a failing server would.

@@ -101,6 +101,7 @@ export const erasureScenarios: Scenario[] = [
       'a user is erased under load, worker and command killed in the middle; repeats afterwards',
     cluster: { afterSetUp: removeOldParts },
     load: { rate: 60 },
+    rewritesRows: true,
     async run(stage) {
       const { cluster, acknowledged, expect, payload, root, later } = stage
       const person = createPerson(stage)
