@@ -53,9 +53,10 @@ function isStoredAs(actual: unknown, expected: unknown): boolean {
   )
 }
 
-/** Replaces lone surrogates by U+FFFD, as the gateway does. */
+/** Replaces lone surrogates by U+FFFD and -0 by 0, as the gateway does. */
 export function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
+  if (value === 0) return 0
   if (Array.isArray(value)) return value.map(wellFormed)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value)
