@@ -183,7 +183,7 @@ export const plantedBugs: PlantedBug[] = [
     edits: [
       {
         file: 'worker/dist/watermark.js',
-        find: 'Math.min(oldestMs[kind], nowMs - limits.acceptanceMs[kind])',
+        find: 'Math.min(oldestMs, nowMs - limits.acceptanceMs[kind])',
         replace: 'nowMs',
       },
     ],

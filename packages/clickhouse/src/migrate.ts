@@ -68,12 +68,12 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   }
 
   // They belong to the server: a restored database comes without them.
-  for (const statement of functionStatements) await apply(clickhouse, statement)
+  await apply(clickhouse, functionStatements)
   const pending = migrations.filter(({ name }) => !known.has(name))
   if (known.get(definitions.name) !== checksumOf(definitions)) pending.push(definitions)
   const applied: string[] = []
   for (const migration of pending) {
-    for (const statement of migration.statements) await apply(clickhouse, statement)
+    await apply(clickhouse, migration.statements)
     await clickhouse.command(record, { name: migration.name, checksum: checksumOf(migration) })
     applied.push(migration.name)
   }
@@ -82,17 +82,22 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
 
 /** The codes for a table that another migrator alters (517) or replaces (57, 60, 218, 521) at this moment. */
 const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 218, 517, 521])
-const conflictPausesMs = [50, 100, 200, 400, 800, 1_600, 3_200, 3_200]
+const conflictPausesMs = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200]
 
-async function apply(clickhouse: ClickHouse, statement: string): Promise<void> {
+/**
+ * Begins again after a conflict: another migrator may have removed what an earlier statement created. Every
+ * statement can be repeated.
+ */
+async function apply(clickhouse: ClickHouse, statements: readonly string[]): Promise<void> {
   for (const pauseMs of conflictPausesMs) {
     try {
-      return await clickhouse.command(statement)
+      for (const statement of statements) await clickhouse.command(statement)
+      return
     } catch (error) {
       if (!(error instanceof ClickHouseError && conflictCodes.has(error.code))) throw error
-      // Varied, so that two migrators do not meet at every statement.
+      // Varied, so that two migrators do not meet again.
       await pause(pauseMs * (0.5 + Math.random()))
     }
   }
-  return clickhouse.command(statement)
+  for (const statement of statements) await clickhouse.command(statement)
 }
