@@ -1,4 +1,7 @@
-/** The tables of logs and feedback as they were before [decision 11](../../docs/decisions/0011-tables-by-measurement.md). */
+/**
+ * The tables of logs and feedback as they were before [decision 11](../../docs/decisions/0011-tables-by-measurement.md),
+ * with the columns that were added since.
+ */
 export const tablesBefore: readonly string[] = [
   `CREATE DATABASE intake`,
   `CREATE TABLE intake.logs_raw (
@@ -10,6 +13,7 @@ export const tablesBefore: readonly string[] = [
   unique_user_id String,
   api_key_id LowCardinality(String),
   request_id UUID,
+  country LowCardinality(Nullable(String)),
   device Tuple(
   os LowCardinality(Nullable(String)),
   device_brand LowCardinality(Nullable(String)),
@@ -73,6 +77,7 @@ SETTINGS
   unique_user_id String,
   api_key_id LowCardinality(String),
   request_id UUID,
+  country LowCardinality(Nullable(String)),
   device Tuple(
   os LowCardinality(Nullable(String)),
   device_brand LowCardinality(Nullable(String)),
