@@ -1,0 +1,113 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { Value } from 'typebox/value'
+import { helpOf, problemCatalogue, type ProblemCode } from '@intake/health'
+import { Dashboard } from './dashboard-schema.ts'
+import {
+  alertQueries,
+  dashboardQueries,
+  metricsIn,
+  readAlertRules,
+  readDashboards,
+  readYaml,
+  root,
+} from './files.ts'
+
+/** What no running process or exporter reports, so that no alert can. */
+const doctorOnly = new Set<ProblemCode>([
+  'redis_version',
+  'redis_memory',
+  'clickhouse_version',
+  'clickhouse_schema',
+  'clickhouse_settings',
+  'configuration',
+])
+/** Alerts from other metrics than `intake_problem`. */
+const seenFromOutside = new Set<ProblemCode>(['process_ends', 'clickhouse_disk'])
+const rules = readAlertRules()
+const alertOf = (code: string) =>
+  `Intake${code.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}`
+
+t.test('each dashboard is valid, and no two have the same uid', async (t) => {
+  const dashboards = readDashboards()
+  t.equal(dashboards.size, 3)
+  for (const [name, dashboard] of dashboards) {
+    t.same([...Value.Errors(Dashboard, dashboard)], [], name)
+    const ids = dashboard.panels.map(({ id }) => id)
+    t.equal(new Set(ids).size, ids.length, `${name}: ids of panels`)
+    for (const { title, gridPos } of dashboard.panels)
+      t.ok(gridPos.x + gridPos.w <= 24, `${name}: ${title} is too far right`)
+    for (const { title, targets } of dashboard.panels) {
+      const refIds = targets.map(({ refId }) => refId)
+      t.equal(new Set(refIds).size, refIds.length, `${name}: ${title}`)
+    }
+  }
+  t.equal(new Set([...dashboards.values()].map(({ uid }) => uid)).size, dashboards.size)
+})
+
+/** The service is degraded, because it does a part of its job; but what it refuses is refused until somebody acts. */
+const refusingCodes: ReadonlySet<ProblemCode> = new Set(['queue_full', 'keys_full'])
+
+t.test('each problem code has exactly one alert: its title, severity and page', async (t) => {
+  const codes = Object.keys(problemCatalogue) as ProblemCode[]
+  for (const code of codes.filter((one) => !doctorOnly.has(one))) {
+    const ofCode = rules.filter(({ labels }) => labels.code === code)
+    t.equal(ofCode.length, 1, code)
+    const { title, state } = problemCatalogue[code]
+    const isCritical = state === 'down' ? code !== 'process_ends' : refusingCodes.has(code)
+    t.match(ofCode[0], {
+      alert: alertOf(code),
+      labels: { severity: isCritical ? 'critical' : 'warning' },
+      annotations: {
+        summary: title[0]?.toUpperCase() + title.slice(1),
+        runbook_url: helpOf(code),
+      },
+    })
+    const isReported = !seenFromOutside.has(code)
+    t.equal(ofCode[0]?.expr.includes(`(intake_problem{code="${code}"})`), isReported, code)
+  }
+  const known = new Set<string>(codes.filter((one) => !doctorOnly.has(one)))
+  const unknown = rules.filter(({ labels }) => labels.code && !known.has(labels.code))
+  t.same(unknown, [])
+})
+
+t.test('each alert has a page that exists, and fires once', async (t) => {
+  t.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
+  for (const { alert, annotations, keep_firing_for } of rules) {
+    t.ok(existsSync(join(root, annotations.runbook_url)), `${alert}: ${annotations.runbook_url}`)
+    t.ok(annotations.summary && annotations.description && keep_firing_for, alert)
+  }
+})
+
+t.test('each alert has a case in which it fires and one in which it is silent', async (t) => {
+  const { tests } = readYaml('alerts.test.yml') as {
+    tests: {
+      alert_rule_test?: { alertname: string; exp_alerts?: object[] }[]
+      promql_expr_test?: { expr: string; exp_samples?: object[] }[]
+    }[]
+  }
+  const cases = tests.flatMap(({ alert_rule_test = [], promql_expr_test = [] }) => [
+    ...alert_rule_test.map(({ alertname, exp_alerts }) => ({ alertname, fires: !!exp_alerts })),
+    ...promql_expr_test.map(({ expr, exp_samples }) => ({
+      alertname: /alertname="(\w+)"/.exec(expr)?.[1],
+      fires: exp_samples !== undefined,
+    })),
+  ])
+  for (const { alert } of rules) {
+    const own = cases.filter(({ alertname }) => alertname === alert)
+    t.same(new Set(own.map(({ fires }) => fires)), new Set([true, false]), alert)
+  }
+})
+
+t.test('each metric that a dashboard or an alert names is documented', async (t) => {
+  const documented = readFileSync(join(root, 'docs/metrics.md'), 'utf8')
+  const names = new Set(
+    [...dashboardQueries(), ...alertQueries()].flatMap(({ expr }) => metricsIn(expr)),
+  )
+  t.ok(names.size > 30, `${names.size} names`)
+  // The others are of prom-client.
+  for (const name of names) {
+    if (name.startsWith('intake_')) t.ok(documented.includes(`\`${name}\``), name)
+  }
+})

@@ -1,0 +1,177 @@
+// npm run test:observability, see scripts/test-observability.mjs. Pictures go to PICTURES, if it is set.
+import { execFile, execFileSync } from 'node:child_process'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { findChromium } from '@intake/test-kit/chromium'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { startStack } from '@intake/test-kit/running-stack'
+import { until } from '@intake/test-kit/until'
+import { emptyWhenHealthy } from './empty-when-healthy.ts'
+import {
+  alertQueries,
+  dashboardQueries,
+  folder,
+  readAlertRules,
+  withRateInterval,
+} from './files.ts'
+import { startLoad } from './load.ts'
+import { namedMetrics } from './named-metrics.ts'
+import { takePictures } from './pictures/take-pictures.ts'
+import { startPrometheus } from './prometheus.ts'
+
+const run = promisify(execFile)
+/** A minute of scrapes, and more than the range of any rate. */
+const scrapes = 15
+const visibleWithinSeconds = 15
+/** How old the backlog is when ClickHouse continues. */
+const backlogSeconds = 30
+const pictures = process.env['PICTURES']
+
+t.test('promtool accepts the configuration and the rules', async (t) => {
+  for (const args of [
+    ['check', 'config', 'prometheus.yml'],
+    ['check', 'rules', 'alerts.yml'],
+    ['test', 'rules', 'alerts.test.yml'],
+  ]) {
+    const { stdout } = await run('promtool', args, { cwd: folder })
+    t.match(stdout, 'SUCCESS', args.join(' '))
+    t.notMatch(stdout, 'FAILED', args.join(' '))
+  }
+})
+
+t.test('a real Prometheus and a real load', async (t) => {
+  const dataDir = createDataDir(t)
+  const { endpoints } = await startStack(t, {
+    dataDir,
+    env: {
+      FEEDBACK_WEBHOOK_URL: await startReceiver(t),
+      FEEDBACK_WEBHOOK_SECRET: 'a secret of the test',
+    },
+  })
+  const adminUrls = [endpoints.gatewayAdmin, endpoints.workerAdmin ?? '']
+  const [gateway, worker] = adminUrls.map((url) => new URL(url).host)
+  const prometheus = await startPrometheus({
+    dir: join(dataDir, 'prometheus'),
+    targets: { 'intake-gateway': [gateway!], 'intake-worker': [worker!] },
+  })
+  t.teardown(() => prometheus.stop())
+  const began = Date.now() / 1000
+  const load = startLoad(endpoints)
+  t.teardown(() => load.stop())
+
+  await until(
+    'both are scraped for a minute',
+    async () => {
+      const counts = await prometheus.query('count_over_time(up[10m])')
+      return counts.length === 2 && counts.every(({ values }) => Number(values[0]![1]) >= scrapes)
+    },
+    { everyMs: 1_000 },
+  )
+  t.same(
+    await prometheus.targets(),
+    ['intake-gateway', 'intake-worker'].map((job) => ({ job, health: 'up', lastError: '' })),
+  )
+
+  await t.test('every query of the dashboards has data', async (t) => {
+    for (const { where, expr } of dashboardQueries()) {
+      const series = await prometheus.query(withRateInterval(expr))
+      const finite = series.some(({ values }) => Number.isFinite(Number(values[0]![1])))
+      if (emptyWhenHealthy.has(where)) t.pass(`${where}: ${series.length} series`)
+      else t.ok(finite, `${where}: ${expr}`)
+    }
+  })
+
+  await t.test('every rule is evaluated without an error, and no alert fires', async (t) => {
+    for (const { where, expr } of alertQueries()) t.same(await prometheus.query(expr), [], where)
+    const firing = 'count_over_time(ALERTS{alertstate="firing"}[10m])'
+    t.same(await prometheus.query(firing), [], 'at any time')
+  })
+
+  await t.test('every problem that a process reports has an alert', async (t) => {
+    const codes = await prometheus.query('count by (code) (intake_problem)')
+    t.ok(codes.length > 20, `${codes.length} codes`)
+    const ofAlerts = new Set(readAlertRules().map(({ labels }) => labels.code))
+    for (const { metric } of codes) t.ok(ofAlerts.has(metric['code']), `${metric['code']}`)
+  })
+
+  await t.test('every metric that is named somewhere exists', async (t) => {
+    const texts = await Promise.all(
+      adminUrls.map(async (url) => (await fetch(`${url}/metrics`)).text()),
+    )
+    const exist = new Set(
+      Array.from(texts.join('\n').matchAll(/^# TYPE (\w+) /gm), ([, name]) => name!),
+    )
+    const named = namedMetrics()
+    t.ok(named.size > 40, `${named.size} names`)
+    for (const [name, where] of named) t.ok(exist.has(name), `${name} in ${where}`)
+  })
+
+  await t.test('promtool has no complaint about a metric of Intake', async (t) => {
+    for (const url of adminUrls) {
+      const text = await (await fetch(`${url}/metrics`)).text()
+      t.same(complaints(text), [], url)
+    }
+  })
+
+  await t.test('alerts fire soon after ClickHouse hangs', async (t) => {
+    const pid = endpoints.pids.clickhouse!
+    process.kill(pid, 'SIGSTOP')
+    const frozen = Date.now() / 1000
+    try {
+      await until('the backlog is old', async () => {
+        const expr = `max(intake_backlog_oldest_age_seconds) > ${backlogSeconds}`
+        return (await prometheus.query(expr)).length > 0
+      })
+      const alerts = await prometheus.alerts()
+      for (const { labels, activeAt } of alerts) {
+        const seconds = Date.parse(activeAt) / 1000 - frozen
+        t.comment(`${labels['alertname']} after ${seconds.toFixed(1)} s`)
+      }
+      const first = alerts.find(({ labels }) => labels['code'] === 'insert_retry')
+      const seconds = Date.parse(first?.activeAt ?? '') / 1000 - frozen
+      t.ok(seconds <= visibleWithinSeconds, `insert_retry is reported after ${seconds} s`)
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+    await until('the backlog is stored', async () => {
+      const age = 'max_over_time(max(intake_backlog_oldest_age_seconds)[15s:5s])'
+      return (await prometheus.query(`${age} < ${backlogSeconds / 3}`)).length > 0
+    })
+  })
+
+  t.comment(`responses: ${JSON.stringify(Object.fromEntries(load.statuses))}`)
+  const executablePath = findChromium()
+  if (pictures !== undefined && executablePath !== undefined) {
+    const range = { start: Math.ceil(began), end: Math.floor(Date.now() / 1000), stepSeconds: 1 }
+    for (const file of await takePictures({ executablePath, prometheus, range, folder: pictures }))
+      t.comment(`wrote ${file}`)
+  }
+})
+
+/** Accepts the requests of the webhook. Returns its URL. */
+async function startReceiver(t: Test): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(204).end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+/** The lines of `promtool check metrics` that are about metrics of Intake. It fails if it prints any line. */
+function complaints(text: string): string[] {
+  try {
+    execFileSync('promtool', ['check', 'metrics'], { input: text, stdio: 'pipe' })
+    return []
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: Buffer; stderr: Buffer }
+    return `${stdout.toString()}\n${stderr.toString()}`
+      .split('\n')
+      .filter((line) => line.startsWith('intake_') || /error|parse/i.test(line))
+  }
+}
