@@ -1,0 +1,1 @@
+export { createQueueUi } from './queue-ui.ts'

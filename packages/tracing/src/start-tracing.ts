@@ -1,0 +1,19 @@
+import type { Static } from 'typebox'
+import type { TracingConfig } from '@intake/config'
+import type { Tracing } from './tracing.ts'
+
+/**
+ * Resolves to undefined when traces are off; then OpenTelemetry is not even loaded.
+ *
+ * @param options.onError called when spans were not sent: they are lost
+ */
+export async function startTracing(options: {
+  service: string
+  config: Pick<Static<typeof TracingConfig>, 'OTEL_TRACES_EXPORTER'>
+  onError: (error: unknown) => void
+}): Promise<Tracing | undefined> {
+  const { service, config, onError } = options
+  if (config.OTEL_TRACES_EXPORTER === 'none') return undefined
+  const { createTracing } = await import('./opentelemetry.ts')
+  return createTracing({ service, onError })
+}

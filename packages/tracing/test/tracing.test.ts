@@ -1,0 +1,151 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t, { type Test } from 'tap'
+import { startOtlpCollector } from '@intake/test-kit/otlp-collector'
+import { until } from '@intake/test-kit/until'
+import { startTracing, type Tracing } from '@intake/tracing'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+const request = { method: 'POST', route: '/api/log', id: 'r', traceparent: undefined }
+const response = { status: 201, apiKeyId: 'key' }
+
+/** With the standard variables of the environment, as in the services. */
+async function start(t: Test, env: Record<string, string>) {
+  // Only texts: the stack of an error would keep the spans that were to be sent.
+  const errors: string[] = []
+  for (const [name, value] of Object.entries({ OTEL_BSP_SCHEDULE_DELAY: '1', ...env })) {
+    process.env[name] = value
+    t.teardown(() => delete process.env[name])
+  }
+  const tracing = (await startTracing({
+    service: 'test',
+    config: { OTEL_TRACES_EXPORTER: 'otlp' },
+    onError: (error) => void errors.push(String(error)),
+  })) as Tracing
+  return { tracing, errors }
+}
+
+t.test('a trace leads from a request through its frame to its insert', async (t) => {
+  const collector = await startOtlpCollector(t)
+  const { tracing } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
+  const [one, other] = [tracing.startRequest(request)!, tracing.startRequest(request)!]
+  const frame = tracing.startEnqueue({ queue: 'logs', rows: 2, requests: [one, other] })!
+  one.link(frame)
+  other.link(frame)
+  frame.end()
+  one.end(response)
+  other.end({ status: undefined, apiKeyId: undefined })
+  const third = tracing.startRequest(request)!
+  const lone = tracing.startEnqueue({ queue: 'logs', rows: 1, requests: [third] })!
+  lone.end('queue_full')
+  third.end({ status: 503, apiKeyId: 'key' })
+  const insert = tracing.startInsert({
+    table: 'logs',
+    rows: 3,
+    frames: 2,
+    traceparents: [frame.traceparent, lone.traceparent],
+  })!
+  insert.end('insert_retry')
+  await tracing.close()
+
+  const { spans } = collector
+  const [first, second, failed] = spans.filter(({ name }) => name === 'POST /api/log')
+  const [shared, alone] = spans.filter(({ name }) => name === 'enqueue logs')
+  const stored = spans.find(({ name }) => name === 'INSERT logs')
+  t.equal(spans.length, 6)
+  t.match(shared, { traceId: first!.traceId, parentSpanId: first!.spanId, isError: false })
+  t.same(shared!.links, [idsOf(first!), idsOf(second!)])
+  t.same(first!.links, [idsOf(shared!)])
+  t.same(second!.links, [idsOf(shared!)])
+  t.match(alone, { isError: true, attributes: { 'error.type': 'queue_full' } })
+  t.match(stored, { traceId: first!.traceId, parentSpanId: shared!.spanId, isError: true })
+  t.same(stored!.links, [idsOf(shared!), idsOf(alone!)])
+  t.match(first!.attributes, { 'http.response.status_code': 201, 'intake.api_key_id': 'key' })
+  t.match(second!.attributes, { 'error.type': 'client_left' })
+  t.match(failed, { isError: true, attributes: { 'http.response.status_code': 503 } })
+})
+
+const idsOf = ({ traceId, spanId }: { traceId: string; spanId: string }) => ({ traceId, spanId })
+
+t.test('a request continues a given trace, unless it is malformed', async (t) => {
+  const collector = await startOtlpCollector(t)
+  const { tracing } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
+  const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+  const traceparents = [`00-${traceId}-${spanId}-01`, `00-${traceId}-${spanId}-01, x`, '<script>']
+  for (const traceparent of traceparents) {
+    tracing.startRequest({ ...request, traceparent })?.end(response)
+  }
+  t.equal(
+    tracing.startRequest({ ...request, traceparent: `00-${traceId}-${spanId}-00` }),
+    undefined,
+  )
+  await tracing.close()
+  t.match(collector.spans[0], { traceId, parentSpanId: spanId })
+  t.match(collector.spans.slice(1), [{ parentSpanId: '' }, { parentSpanId: '' }])
+  t.equal(collector.spans.length, 3)
+})
+
+t.test('what follows requests that are not sampled is not traced either', async (t) => {
+  const { tracing } = await start(t, { OTEL_TRACES_SAMPLER: 'always_off' })
+  t.equal(tracing.startRequest(request), undefined)
+  t.equal(tracing.startEnqueue({ queue: 'logs', rows: 1, requests: [] }), undefined)
+  const insert = { table: 'logs', rows: 1, frames: 1, traceparents: [] }
+  t.equal(tracing.startInsert(insert), undefined)
+  await tracing.close()
+})
+
+t.test('a frame of many requests has a bounded number of links', async (t) => {
+  const collector = await startOtlpCollector(t)
+  const { tracing } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
+  const requests = Array.from({ length: 500 }, () => tracing.startRequest(request)!)
+  tracing.startEnqueue({ queue: 'logs', rows: 500, requests })?.end()
+  await tracing.close()
+  t.equal(collector.spans[0]?.links.length, 128)
+})
+
+const spansAtOnce = 2_000
+const spansMin = 100_000
+/** What waits in the queue of the SDK or is being sent takes less than 10 MiB. */
+const growthMiBMax = 30
+
+for (const mode of ['hang', 'trickle'] as const) {
+  t.test(`a collector that would ${mode} holds up nothing, and memory is bounded`, async (t) => {
+    const collector = await startOtlpCollector(t, { mode })
+    const { tracing, errors } = await start(t, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_EXPORT_TIMEOUT: '100',
+    })
+    const heapMiB = () => {
+      collectGarbage()
+      return process.memoryUsage().heapUsed / 1024 / 1024
+    }
+    const before = heapMiB()
+    let spans = 0
+    await until('nothing more is sent to the collector', () => {
+      for (let n = 0; n < spansAtOnce; n++) tracing.startRequest(request)!.end(response)
+      spans += spansAtOnce
+      return spans >= spansMin && errors.some((error) => /export limit/.test(error))
+    })
+    const growth = heapMiB() - before
+    t.ok(growth < growthMiBMax, `${Math.round(growth)} MiB after ${spans} spans`)
+    await tracing.close()
+  })
+}
+
+t.test('a collector that is not there is reported', async (t) => {
+  const { tracing, errors } = await start(t, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+  })
+  tracing.startRequest(request)!.end(response)
+  await until('it is reported', () => errors.length > 0)
+  t.match(errors[0], /ECONNREFUSED/)
+  await tracing.close()
+})
+
+t.test('nothing is started when traces are off', async (t) => {
+  const config = { OTEL_TRACES_EXPORTER: 'none' } as const
+  t.equal(await startTracing({ service: 'test', config, onError: () => t.fail() }), undefined)
+})

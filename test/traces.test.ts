@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import {
+  startOtlpCollector,
+  type CollectedSpan,
+  type OtlpCollector,
+} from '@intake/test-kit/otlp-collector'
+import { startStack, type RunningStack } from '@intake/test-kit/running-stack'
+import { until } from '@intake/test-kit/until'
+
+const tracesTo = (collector: OtlpCollector) => ({
+  OTEL_TRACES_EXPORTER: 'otlp',
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  OTEL_BSP_SCHEDULE_DELAY: '100',
+  OTEL_BSP_EXPORT_TIMEOUT: '1000',
+})
+
+async function sendEvent(
+  { endpoints }: RunningStack,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${endpoints.gateway}/api/log`, {
+    method: 'POST',
+    headers: { 'x-api-key': endpoints.apiKey, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({
+      bundle_identifier: 'com.example.app',
+      device: {},
+      device_uuid: randomUUID(),
+      unique_user_id: 'user',
+      log: { event: 'traced' },
+    }),
+  })
+}
+
+async function sendMany(t: Test, stack: RunningStack, count: number): Promise<void> {
+  const responses = await Promise.all(Array.from({ length: count }, () => sendEvent(stack)))
+  t.ok(responses.every(({ status }) => status === 201))
+}
+
+t.test('a trace leads from the client through the frame to the insert', async (t) => {
+  const collector = await startOtlpCollector(t)
+  const env = { ...tracesTo(collector), CLIENT_TRACEPARENT: 'trust' }
+  const stack = await startStack(t, { dataDir: createDataDir(t), env })
+  const { spans } = collector
+
+  const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+  const response = await sendEvent(stack, { traceparent: `00-${traceId}-${spanId}-01` })
+  t.equal(response.status, 201)
+  const ofClient = () => spans.filter((span) => span.traceId === traceId)
+  await until('the insert is there', () => ofClient().some(({ name }) => name === 'INSERT logs'))
+  const named = (name: string) => ofClient().find((span) => span.name === name)!
+  const [request, frame, insert] = ['POST /api/log', 'enqueue logs', 'INSERT logs'].map(named)
+  t.match(request, { service: 'intake-gateway', parentSpanId: spanId })
+  t.match(frame, { service: 'intake-gateway', parentSpanId: request!.spanId })
+  t.match(insert, { service: 'intake-worker', parentSpanId: frame!.spanId })
+  t.match(insert!.attributes, { 'db.system.name': 'clickhouse', 'db.operation.batch.size': 1 })
+  t.ok(request!.startedAt <= frame!.startedAt && frame!.endedAt <= request!.endedAt)
+  t.ok(frame!.endedAt <= insert!.startedAt)
+
+  const requests = 200
+  await sendMany(t, stack, requests)
+  const isOther = (name: string) => (span: CollectedSpan) =>
+    span.name === name && span.traceId !== traceId
+  const idsOf = (span: CollectedSpan) => ({ traceId: span.traceId, spanId: span.spanId })
+  const causesOf = (name: string) => spans.filter(isOther(name)).flatMap(({ links }) => links)
+  await until('every request leads to an insert', () => {
+    const frames = spans.filter(isOther('enqueue logs'))
+    const inserted = new Set(causesOf('INSERT logs').map((link) => link.spanId))
+    return (
+      causesOf('enqueue logs').length === requests &&
+      frames.every((one) => inserted.has(one.spanId))
+    )
+  })
+  const frames = spans.filter(isOther('enqueue logs'))
+  t.ok(frames.length < requests, `${frames.length} frames`)
+  for (const one of spans.filter(isOther('POST /api/log'))) {
+    const [link] = one.links
+    const its = frames.find((other) => other.spanId === link?.spanId)
+    if (its === undefined || !its.links.some((cause) => cause.spanId === one.spanId)) {
+      t.match(its?.links, [idsOf(one)])
+    }
+  }
+})
+
+t.test('a collector that hangs holds up neither requests nor the end of a process', async (t) => {
+  const collector = await startOtlpCollector(t, { mode: 'hang' })
+  const stack = await startStack(t, { dataDir: createDataDir(t), env: tracesTo(collector) })
+  await sendMany(t, stack, 10)
+  await until('gateway and worker wait for the collector', () => collector.requests >= 2)
+  await sendMany(t, stack, 190)
+  await until('everything is stored', async () => {
+    const [seen] = await stack.clickhouse.query<{ n: number }>(
+      "SELECT count() AS n FROM intake.logs WHERE event = 'traced'",
+    )
+    return seen?.n === 200
+  })
+  t.equal(await stack.stop(), 0)
+})
