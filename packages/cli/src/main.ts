@@ -1,26 +1,37 @@
 import { Command } from 'commander'
+import { commands } from './commands.ts'
 
-/** Each is loaded only when it is needed: the libraries of all take a second. */
-const commands: Record<string, (program: Command) => Promise<void>> = {
-  keys: async (program) => (await import('./commands/keys.ts')).addKeysCommand(program),
-  setup: async (program) => (await import('./commands/setup.ts')).addSetupCommand(program),
-  'dead-letters': async (program) =>
-    (await import('./commands/dead-letters.ts')).addDeadLettersCommand(program),
-  user: async (program) =>
-    (await import('./commands/subjects.ts')).addSubjectCommand(program, 'user'),
-  device: async (program) =>
-    (await import('./commands/subjects.ts')).addSubjectCommand(program, 'device'),
-  purge: async (program) => (await import('./commands/erase.ts')).addPurgeCommand(program),
-  erasures: async (program) => (await import('./commands/erase.ts')).addErasuresCommand(program),
-  retention: async (program) =>
-    (await import('./commands/retention.ts')).addRetentionCommand(program),
-  env: async (program) => (await import('./commands/env.ts')).addEnvCommand(program),
+const guide = `
+Commands find the services by REDIS_URL, CLICKHOUSE_URL and S3_ENDPOINT, or else those that npm start runs in
+this folder (in another one: INTAKE_DATA_DIR).
+
+Examples:
+  intake status                   how is it, and what to do
+  intake doctor                   is anything configured wrongly
+  intake trace 019aa5e6-5c40-7abc-8def-0123456789ab
+                                  where is this record
+  intake keys create --name iOS   a key for an application
+
+Exit codes: 0 done, 1 the command failed or was used wrongly; the help of a command lists its others.
+docs/cli.md shows every command with its output.`
+
+const program = new Command('intake')
+  .description('Operates an Intake deployment')
+  .addHelpText('after', guide)
+
+/** The command, also after `help`, or after `complete --`, with which a shell asks for completions. */
+const asked = process.argv.slice(2).find((word) => !['help', 'complete', '--'].includes(word))
+// Only the command that is asked for is loaded: the libraries of all take a second.
+for (const [name, { description, define }] of Object.entries(commands)) {
+  const command = program.command(name).description(description)
+  if (name === asked) await define(command)
 }
 
-const program = new Command('intake').description('Operates an Intake deployment')
-const [, , name = ''] = process.argv
-const asked = Object.hasOwn(commands, name) ? [commands[name]] : Object.values(commands)
-for (const add of asked) await add?.(program)
+if (process.argv[2] === 'complete' || asked === 'completion') {
+  ;(await import('./completion.ts')).addCompletion(program)
+} else {
+  program.command('completion <shell>').description('print a script that completes commands')
+}
 
 try {
   await program.parseAsync()

@@ -2,15 +2,19 @@ import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { createObjectStore, type ObjectStore } from '@intake/object-store'
 import { connectRedis, readInstallation, type Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
-import { findEndpoint, UsageError } from './endpoints.ts'
+import { findBucket, findEndpoint, UsageError } from './endpoints.ts'
 
-/** Connections to everything that holds records, as the owner. */
-export interface Services {
+/** Connections to where records wait and are stored, as the owner. */
+export interface RecordServices {
   clickhouse: ClickHouse
   redis: Redis
-  objects: ObjectStore
   /** The mark of this installation. */
   installation: string
+}
+
+/** And to their attachments. */
+export interface Services extends RecordServices {
+  objects: ObjectStore
 }
 
 const connectTimeoutMs = 10_000
@@ -19,27 +23,25 @@ const objectTimeoutMs = 30_000
 const statementTimeoutMs = 30 * 60_000
 
 /**
- * Runs `work` with connections to all services, and closes them. ClickHouse keeps none of the statements in
- * its log of queries, because they contain what is erased.
+ * Runs `work` with connections to Redis and ClickHouse, and closes them. ClickHouse keeps none of the statements
+ * in its log of queries, because they contain what is erased.
+ *
+ * @param options.statementTimeoutMs of a statement of ClickHouse
  */
-export async function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
-  const endpoint = findEndpoint('S3_ENDPOINT')
+export async function withRecords<T>(
+  work: (services: RecordServices) => Promise<T>,
+  options: { statementTimeoutMs: number },
+): Promise<T> {
   const failures: Error[] = []
   const clickhouse = createClickHouse({
     url: findEndpoint('CLICKHOUSE_URL'),
-    requestTimeoutMs: statementTimeoutMs,
+    requestTimeoutMs: options.statementTimeoutMs,
     logQueries: false,
   })
   const redis = connectRedis({
     url: findEndpoint('REDIS_URL'),
     role: 'consumer',
     onError: (error) => failures.push(error),
-  })
-  const objects = createObjectStore({
-    endpoint,
-    bucket: process.env['S3_BUCKET'] || 'intake',
-    region: process.env['S3_REGION'] || 'us-east-1',
-    timeoutMs: objectTimeoutMs,
   })
   try {
     const installation = await withTimeout(
@@ -50,10 +52,23 @@ export async function withServices<T>(work: (services: Services) => Promise<T>):
       throw failures.at(-1) ?? error
     })
     if (installation === null) throw new UsageError('Redis belongs to no installation.')
-    return await work({ clickhouse, redis, objects, installation })
+    return await work({ clickhouse, redis, installation })
   } finally {
     redis.disconnect()
-    objects.close()
     await clickhouse.close()
   }
+}
+
+/** Like `withRecords`, with the attachments and time for statements that scan all tables. */
+export async function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
+  const bucket = findBucket()
+  const run = async (services: RecordServices) => {
+    const objects = createObjectStore({ ...bucket, timeoutMs: objectTimeoutMs })
+    try {
+      return await work({ ...services, objects })
+    } finally {
+      objects.close()
+    }
+  }
+  return withRecords(run, { statementTimeoutMs })
 }

@@ -1,10 +1,9 @@
 import type { Subject } from '@intake/clickhouse'
+import { isUuid } from '@intake/contract'
 import { UsageError } from './endpoints.ts'
 
 /** A user or a device. */
 export type PersonalSubject = Exclude<Subject, { kind: 'api-key' }>
-
-const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /** @throws {UsageError} the identifier is not one */
 export function personalSubject(
@@ -13,7 +12,7 @@ export function personalSubject(
   { bundle }: { bundle?: string },
 ): PersonalSubject {
   if (id === '') throw new UsageError(`Name a ${kind}.`)
-  if (kind === 'device' && !uuid.test(id)) throw new UsageError('A device is named by its UUID.')
+  if (kind === 'device' && !isUuid(id)) throw new UsageError('A device is named by its UUID.')
   return { kind, id: kind === 'device' ? id.toLowerCase() : id, bundleIdentifier: bundle }
 }
 

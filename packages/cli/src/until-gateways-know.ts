@@ -1,14 +1,17 @@
 import { limits } from '@intake/contract'
-import { pause } from '@intake/runtime'
+import { pause, systemClock, type Clock } from '@intake/runtime'
 
 /** Gateways read the policy every two seconds; Redis may respond slowly. */
 const untilReadMs = 15_000
 
 /** Resolves when gateways know a change of the policy, and what they accepted before is in Redis. */
-export async function untilGatewaysKnow(progress: (sentence: string) => void): Promise<void> {
+export async function untilGatewaysKnow(
+  progress: (sentence: string) => void,
+  clock: Clock = systemClock,
+): Promise<void> {
   const ms = untilReadMs + Math.max(...Object.values(limits.acceptanceMs))
   progress(
     `waiting ${ms / 1_000} s until gateways know it, and what they accepted before is enqueued`,
   )
-  await pause(ms)
+  await pause(ms, { clock })
 }

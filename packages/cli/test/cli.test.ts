@@ -1,12 +1,15 @@
-import { writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Command } from 'commander'
 import t from 'tap'
 import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3 } from '@intake/engines'
 import { endpointsFile, type Endpoints } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { logRow } from '../../clickhouse/test/fixture.ts'
-import { createIntake } from './services.ts'
+import { commands } from '../src/commands.ts'
+import { createIntake, main } from './services.ts'
 
 const dataDir = createDataDir(t)
 const [redis, server, s3] = await Promise.all([
@@ -38,6 +41,9 @@ t.test('setup creates tables, bucket and installation mark once', async (t) => {
   t.equal(first.code, 0)
   t.match(first.stdout, /^applied 0001-.*Intake is set up\.\n$/s)
   t.match(await intake(['setup']), { code: 0, stdout: 'Intake is set up.\n' })
+  await clickhouse.command('DROP VIEW intake.sessions')
+  t.match(await intake(['setup']), { stdout: 'applied view sessions\nIntake is set up.\n' })
+  await clickhouse.query('SELECT * FROM intake.sessions')
 })
 
 t.test('dead letters are listed, shown, replayed and dropped', async (t) => {
@@ -47,6 +53,9 @@ t.test('dead letters are listed, shown, replayed and dropped', async (t) => {
   t.match(list, { code: 0, stderr: '2 dead letters\n' })
   t.match(list.stdout, `${replayed}\tlogs\t`)
   t.match(list.stdout, 'code 27')
+  const json = JSON.parse((await intake(['dead-letters', 'list', '--json'])).stdout) as object[]
+  t.equal(json.length, 2)
+  t.match(json[0], { id: replayed, table: 'logs', error_code: 27 })
 
   const shown = await intake(['dead-letters', 'show', replayed])
   const letter = JSON.parse(shown.stdout) as { error: string; row: string }
@@ -95,6 +104,9 @@ t.test('keys are created, listed without their secret, and revoked', async (t) =
   const list = await intake(['keys', 'list'])
   t.match(list.stdout, /^key_\S+\tiOS\tcom\.a,com\.b\tcreated \S+\texpires never\n$/)
   t.notMatch(list.stdout, secret)
+  const json = await intake(['keys', 'list', '--json'])
+  t.match(JSON.parse(json.stdout), [{ name: 'iOS', bundleIdentifiers: ['com.a', 'com.b'] }])
+  t.notMatch(json.stdout, secret)
   const [id] = list.stdout.split('\t')
   t.match(await intake(['keys', 'revoke', id!]), { code: 0 })
   t.match((await intake(['keys', 'list'])).stdout, /\trevoked /)
@@ -111,6 +123,7 @@ t.test('env prints exports for a shell, from the running stack', async (t) => {
     gateway: 'http://g',
     gatewayAdmin: 'http://a',
     workerAdmin: null,
+    workerAdmins: [],
     redis: "redis://:it's@h",
     clickhouse: 'http://c',
     s3: 'http://s',
@@ -122,10 +135,59 @@ t.test('env prints exports for a shell, from the running stack', async (t) => {
   const outcome = await intake(['env'], { ...none, INTAKE_DATA_DIR: dataDir })
   t.match(outcome.stdout, `export REDIS_URL='redis://:it'\\''s@h'\n`)
   const missing = await intake(['env'], { ...none, INTAKE_DATA_DIR: join(dataDir, 'missing') })
-  t.match(missing, { code: 1, stderr: /Set REDIS_URL, or start the services/ })
+  t.match(missing, {
+    code: 1,
+    stderr: `REDIS_URL is not set, and ${join(dataDir, 'missing', 'endpoints.json')} does not exist`,
+  })
   writeFileSync(endpointsFile(dataDir), '{"redis":"redis://r"}')
   const other = await intake(['env'], { ...none, INTAKE_DATA_DIR: dataDir })
   t.match(other, { code: 1, stderr: /endpoints.json was written by another version of Intake/ })
+})
+
+t.test('help lists the commands, with examples and exit codes', async (t) => {
+  const { code, stdout } = await intake(['--help'])
+  t.equal(code, 0)
+  for (const name of ['status', 'doctor', 'trace', 'queue', 'dead-letters', 'keys', 'completion'])
+    t.match(stdout, new RegExp(`^  ${name} `, 'm'))
+  t.match(stdout, /^Examples:$/m)
+  t.match(stdout, /^Exit codes: 0 done, 1 /m)
+  t.match((await intake(['help', 'doctor'])).stdout, /^Exit codes: 0 ok, 2 degraded, 3 down, 1 /m)
+})
+
+t.test('docs/cli.md shows every command', async (t) => {
+  const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
+  for (const [name, { define }] of Object.entries(commands)) {
+    const command = new Command(name)
+    await define(command)
+    t.match(page, new RegExp(`^## .*\`intake ${name}\\b`, 'm'), name)
+    for (const child of command.commands) t.match(page, new RegExp(`\\b${child.name()}\\b`))
+  }
+})
+
+t.test('a shell completes commands, options and values', async (t) => {
+  const candidates = async (...words: string[]) => {
+    const { stdout } = await intake(['complete', '--', ...words])
+    return stdout.split('\n').map((line) => line.split('\t')[0])
+  }
+  t.match((await candidates('')).join(), /^status,doctor,trace,queue,.*completion/)
+  t.same((await candidates('queue', '')).slice(0, 2), ['pause', 'resume'])
+  t.same((await candidates('queue', 'pause', '--k')).slice(0, 1), ['--kind'])
+  t.same((await candidates('queue', 'pause', '--kind', 'f')).slice(0, 1), ['feedback'])
+
+  const { stdout: script } = await intake(['completion', 'bash'])
+  // bash-completion has this function; here the words are those of the test.
+  const words = `_get_comp_words_by_ref() { words=(intake queue pa); cur=pa; prev=queue; cword=2; }
+    intake() { "$NODE" "$MAIN" "$@"; }`
+  const completed = spawnSync(
+    'bash',
+    ['-c', `${words}\n${script}\n__intake_complete; echo "\${COMPREPLY[@]}"`],
+    { env: { ...process.env, NODE: process.execPath, MAIN: main }, encoding: 'utf8' },
+  )
+  t.equal(completed.stdout, 'pause\n', completed.stderr)
+  for (const shell of ['zsh', 'fish']) {
+    const outcome = await intake(['completion', shell])
+    t.match(outcome, { code: 0, stdout: /intake complete --/ })
+  }
 })
 
 t.test('an unavailable service is an error within seconds', async (t) => {

@@ -81,8 +81,23 @@ t.test('feedback goes with its objects, also those that an earlier run left', as
     await put('2025/12/31'),
     await put('2026/11/21'),
   ]
+  const dry = await intake(['retention', 'apply', '--dry-run', '--json'])
+  const found = JSON.parse(dry.stdout) as { dryRun: boolean; feedback: string[]; objects: number }
+  t.ok(found.dryRun && found.feedback.includes('202607') && found.objects >= 2, dry.stdout)
+  t.match(await intake(['retention', 'apply', '--dry-run']), {
+    code: 0,
+    stdout: /feedback\tmonths to drop: 202607.*to delete; nothing is dropped\n$/s,
+  })
+  t.equal(await number('count() AS n FROM intake.feedback'), 2)
+  t.same(await objects.get(old), body)
   const report = await applyRetention(services, { now: new Date('2026-11-22') })
   t.match(report, { feedback: ['202607'], objects: 2 })
+  const { stdout } = await intake(['erasures', 'list'])
+  t.match(JSON.parse(stdout.trim().split('\n').at(-1)!), {
+    kind: 'retention',
+    finished_at: String,
+    report: { feedback: ['202607'], objects: 2 },
+  })
   t.equal(await number('count() AS n FROM intake.feedback'), 1)
   t.equal(await objects.get(old), undefined)
   t.equal(await objects.get(older), undefined)

@@ -8,10 +8,12 @@ import { startClickHouse, startRedis, startS3 } from '@intake/engines'
 import { createObjectStore } from '@intake/object-store'
 import { connectRedis } from '@intake/redis'
 import { setUp } from '@intake/setup'
+import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { feedbackRow, logRow, member, uuidV7 } from '../../clickhouse/test/fixture.ts'
 
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+/** The command line. */
+export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const bucket = { bucket: 'intake', region: 'us-east-1' }
 
 export interface Outcome {
@@ -25,7 +27,9 @@ export function createIntake(options: { cwd: string; env: Record<string, string>
   return (args: string[], env: Record<string, string> = {}): Promise<Outcome> =>
     new Promise((resolve) => {
       const { cwd } = options
-      const all = { cwd, env: { ...process.env, ...options.env, ...env } }
+      const { COVERAGE_DIR } = process.env
+      const coverage = COVERAGE_DIR === undefined ? {} : { NODE_V8_COVERAGE: COVERAGE_DIR }
+      const all = { cwd, env: { ...process.env, ...coverage, ...options.env, ...env } }
       execFile(process.execPath, [main, ...args], all, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
       })
@@ -49,12 +53,11 @@ export async function startServices(t: Test) {
   })
   const clickhouse = createClickHouse({ url: server.url })
   t.teardown(() => clickhouse.close())
-  // Without merges every row can be counted. Replaced parts stay on disk for eight minutes by default.
+  for (const statement of cleanUpPartsSoon) await clickhouse.command(statement)
+  // Without merges every row can be counted.
   for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw']) {
     await clickhouse.command(
-      `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1,
-       old_parts_lifetime = 1, cleanup_delay_period = 1,
-       cleanup_delay_period_random_add = 0, max_cleanup_delay_period = 1`,
+      `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
     )
   }
   // So that a search in the files finds what is there.
@@ -68,7 +71,8 @@ export async function startServices(t: Test) {
 
   const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
   const intake = createIntake({ cwd: dataDir, env: endpoints })
-  return { dataDir, redis, server, s3, clickhouse, objects, keys, intake, ...rowsOf(clickhouse) }
+  const clients = { clickhouse, objects, keys, intake }
+  return { dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clickhouse) }
 }
 
 function rowsOf(clickhouse: ReturnType<typeof createClickHouse>) {

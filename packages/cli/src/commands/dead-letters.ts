@@ -13,17 +13,15 @@ import type { Command } from 'commander'
 import { findEndpoint, UsageError } from '../endpoints.ts'
 
 /** `intake dead-letters list|show|replay|drop`: the rows that ClickHouse rejected. */
-export function addDeadLettersCommand(program: Command): void {
-  const deadLetters = program
-    .command('dead-letters')
-    .description('records that ClickHouse rejected, kept for an operator')
-
+export function defineDeadLetters(deadLetters: Command): void {
   deadLetters
     .command('list')
     .description('list them, one per line, oldest first')
-    .action(() =>
+    .option('--json', 'print them as JSON')
+    .action((options: { json?: boolean }) =>
       withClickHouse(async (clickhouse) => {
         const letters = await listDeadLetters(clickhouse)
+        if (options.json) return console.log(JSON.stringify(letters))
         for (const { id, table, failed_at, error_code } of letters) {
           console.log([id, table, failed_at, `code ${error_code}`].join('\t'))
         }

@@ -19,11 +19,14 @@ interface EraseFlags {
 
 /** The command was run correctly, but not everything is erased yet. */
 const incompleteExitCode = 2
+/** Only counted. A script that forgets `--yes` must notice. */
+const previewExitCode = 3
 
 const effect = `
 Erases rows in all versions, attachments, dead letters, and what waits in Redis, from disk. Everything
 acknowledged before the command starts is erased, and stays erased when it is repeated or redelivered.
-Interrupted or out of time (exit code 2)? Run it again. docs/erasure.md has the details.`
+Interrupted or out of time (exit code 2)? Run it again. Without --yes it only counts, and exits with 3.
+docs/erasure.md has the details.`
 
 /** `intake user|device erase`: everything that is stored of a person or device. */
 export function addEraseCommand(parent: Command, kind: 'user' | 'device', id: string): void {
@@ -54,9 +57,8 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
 }
 
 /** `intake purge`: what was sent with an API key. */
-export function addPurgeCommand(program: Command): void {
-  eraseOptions(program.command('purge'))
-    .description('erase everything that was accepted with an API key, for example a leaked one')
+export function definePurge(purge: Command): void {
+  eraseOptions(purge)
     .requiredOption('--api-key <id>', 'the id of the key, from intake keys list')
     .requiredOption('--from <time>', 'ISO 8601; accepted at or after this time')
     .requiredOption('--to <time>', 'ISO 8601; accepted before this time')
@@ -67,8 +69,7 @@ export function addPurgeCommand(program: Command): void {
 }
 
 /** `intake erasures list|apply`: the proof, and what came back. */
-export function addErasuresCommand(program: Command): void {
-  const erasures = program.command('erasures').description('what has been erased')
+export function defineErasures(erasures: Command): void {
   erasures
     .command('list')
     .description('list the erasures with their reports, one JSON object per line, oldest first')
@@ -90,7 +91,7 @@ export function addErasuresCommand(program: Command): void {
 function eraseOptions(command: Command): Command {
   return waitOption(command)
     .option('--yes', 'erase; without it the command only counts')
-    .option('--json', 'print the report as JSON')
+    .option('--json', 'print the report, or the counts, as JSON')
 }
 
 function waitOption(command: Command): Command {
@@ -110,9 +111,10 @@ function parseMinutes(text: string): number {
 async function run(subject: Subject | undefined, flags: EraseFlags): Promise<void> {
   await withServices(async (services) => {
     if (!flags.yes && subject !== undefined) {
-      throw new UsageError(
-        `${await preview(services, subject)} Add --yes to erase them permanently.`,
-      )
+      const found = await preview(services, subject)
+      console.log(flags.json ? JSON.stringify(found) : describePreview(found))
+      process.exitCode = previewExitCode
+      return
     }
     const progress = createProgress()
     if (flags.suppress && subject !== undefined && subject.kind !== 'api-key') {
@@ -129,13 +131,28 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
   })
 }
 
-/** What there is to erase, in a sentence. */
-async function preview(services: Services, subject: Subject): Promise<string> {
-  const { clickhouse, redis } = services
+/** What there is to erase. */
+interface Preview {
+  preview: true
+  /** Stored rows, in all versions. */
+  rows: number
+  deadLetters: number
+  /** Frames in Redis with more rows, or that cannot be read. */
+  frames: number
+}
+
+async function preview({ clickhouse, redis }: Services, subject: Subject): Promise<Preview> {
   const { records, deadLetters } = await countStored(clickhouse, subject)
   let frames = 0
   for await (const _ of waitingFrames(redis, subject)) frames++
-  return `${records} rows and ${deadLetters} dead letters are stored, ${frames} frames in Redis have more.`
+  return { preview: true, rows: records, deadLetters, frames }
+}
+
+function describePreview({ rows, deadLetters, frames }: Preview): string {
+  return [
+    `${rows} rows and ${deadLetters} dead letters are stored, ${frames} frames in Redis have more.`,
+    'Nothing is erased. Add --yes to erase them permanently.',
+  ].join('\n')
 }
 
 function describe(report: ErasureReport): string {

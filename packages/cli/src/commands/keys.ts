@@ -1,10 +1,7 @@
 import { createApiKeyStore, type ApiKeyStore } from '@intake/api-keys'
-import { connectRedis } from '@intake/redis'
-import { withTimeout } from '@intake/runtime'
 import type { Command } from 'commander'
-import { findEndpoint, UsageError } from '../endpoints.ts'
-
-const timeoutMs = 10_000
+import { UsageError } from '../endpoints.ts'
+import { withRedis } from '../with-redis.ts'
 
 interface CreateOptions {
   name: string
@@ -14,9 +11,7 @@ interface CreateOptions {
 }
 
 /** `intake keys create|list|revoke`: manages API keys. Running gateways follow within seconds. */
-export function addKeysCommand(program: Command): void {
-  const keys = program.command('keys').description('API keys of client applications')
-
+export function defineKeys(keys: Command): void {
   keys
     .command('create')
     .description('create a key and show it once')
@@ -48,8 +43,10 @@ export function addKeysCommand(program: Command): void {
   keys
     .command('list')
     .description('list the keys, without their secrets')
-    .action(async () => {
+    .option('--json', 'print them as JSON')
+    .action(async (options: { json?: boolean }) => {
       const list = await withStore((store) => store.list())
+      if (options.json) return console.log(JSON.stringify(list))
       for (const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } of list) {
         const bundles = bundleIdentifiers.join(',') || 'all bundles'
         console.log(
@@ -74,20 +71,8 @@ export function addKeysCommand(program: Command): void {
     })
 }
 
-async function withStore<T>(work: (store: ApiKeyStore) => Promise<T>): Promise<T> {
-  const failures: Error[] = []
-  const redis = connectRedis({
-    url: findEndpoint('REDIS_URL'),
-    role: 'consumer',
-    onError: (error) => failures.push(error),
-  })
-  try {
-    return await withTimeout(work(createApiKeyStore({ redis })), timeoutMs, 'Redis')
-  } catch (error) {
-    throw failures.at(-1) ?? error
-  } finally {
-    redis.disconnect()
-  }
+function withStore<T>(work: (store: ApiKeyStore) => Promise<T>): Promise<T> {
+  return withRedis((redis) => work(createApiKeyStore({ redis })))
 }
 
 function readSecret(variable: string): string {

@@ -8,15 +8,14 @@ import { kinds } from '@intake/contract'
 import { createPolicyStore } from '@intake/policy'
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { applyRetention } from '../retention/apply-retention.ts'
+import { expiryTimes, findExpired } from '../retention/find-expired.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
 
 const daysMax = 36_500
 
 /** `intake retention set|show|apply`: how long records are kept. */
-export function addRetentionCommand(program: Command): void {
-  const retention = program.command('retention').description('how long records are kept')
-
+export function defineRetention(retention: Command): void {
   retention
     .command('set')
     .addArgument(new Argument('<kind>', 'what is kept').choices(retentionKinds))
@@ -40,9 +39,14 @@ export function addRetentionCommand(program: Command): void {
   retention
     .command('show')
     .description('show how long records are kept')
-    .action(() =>
+    .option('--json', 'print the days as JSON; null: never dropped')
+    .action((flags: { json?: boolean }) =>
       withServices(async ({ clickhouse }) => {
         const days = await readRetention(clickhouse)
+        if (flags.json) {
+          const entries = retentionKinds.map((kind) => [kind, days[kind] ?? null])
+          return console.log(JSON.stringify(Object.fromEntries(entries)))
+        }
         for (const kind of retentionKinds) console.log(describe(kind, days[kind]))
       }),
     )
@@ -50,22 +54,30 @@ export function addRetentionCommand(program: Command): void {
   retention
     .command('apply')
     .description('drop what is older than its retention, permanently; run it daily')
+    .option('--dry-run', 'only print what would be dropped')
     .option('--json', 'print the report as JSON')
-    .action((flags: { json?: boolean }) =>
+    .action(({ dryRun = false, json }: { dryRun?: boolean; json?: boolean }) =>
       withServices(async (services) => {
-        const { say } = createProgress()
-        const report = await applyRetention(services, { progress: say })
-        if (flags.json) return console.log(JSON.stringify(report))
+        const report = dryRun
+          ? await findExpired(
+              services,
+              expiryTimes(await readRetention(services.clickhouse), new Date()),
+            )
+          : await applyRetention(services, { progress: createProgress().say })
+        if (json) return console.log(JSON.stringify({ dryRun, ...report }))
         for (const kind of kinds) {
-          console.log(`${kind}\tdropped months: ${report[kind].join(' ') || 'none'}`)
+          const months = report[kind].join(' ') || 'none'
+          console.log(`${kind}\t${dryRun ? 'months to drop' : 'dropped months'}: ${months}`)
         }
-        console.log(`${report.objects} objects, ${report.deadLetters} dead letters deleted`)
+        const { objects, deadLetters } = report
+        const what = `${objects} objects, ${deadLetters} dead letters`
+        console.log(dryRun ? `${what} to delete; nothing is dropped` : `${what} deleted`)
       }),
     )
 }
 
 interface Period {
-  /** Undefined: for ever. */
+  /** Undefined: nothing is dropped. */
   days: number | undefined
 }
 

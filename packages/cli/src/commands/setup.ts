@@ -1,12 +1,10 @@
 import { setUp } from '@intake/setup'
 import type { Command } from 'commander'
-import { findEndpoint } from '../endpoints.ts'
+import { findBucket, findEndpoint } from '../endpoints.ts'
 
 /** `intake setup`: prepares the services for gateways and workers; may run at every start. */
-export function addSetupCommand(program: Command): void {
-  program
-    .command('setup')
-    .description('create or update the tables, the bucket and the mark of this installation')
+export function defineSetup(setup: Command): void {
+  setup
     .option('--accept-empty-redis', 'continue although Redis has lost its data')
     .addHelpText('after', '\nINTAKE_API_KEY, when set, becomes the first API key.')
     .action(async (options: { acceptEmptyRedis?: boolean }) => {
@@ -14,11 +12,7 @@ export function addSetupCommand(program: Command): void {
       const { applied } = await setUp({
         redisUrl: findEndpoint('REDIS_URL'),
         clickhouseUrl: findEndpoint('CLICKHOUSE_URL'),
-        s3: {
-          endpoint: findEndpoint('S3_ENDPOINT'),
-          bucket: process.env['S3_BUCKET'] || 'intake',
-          region: process.env['S3_REGION'] || 'us-east-1',
-        },
+        s3: findBucket(),
         acceptEmptyRedis: options.acceptEmptyRedis ?? false,
         ...(secret && { apiKey: { name: 'first', secret } }),
       })

@@ -5,8 +5,7 @@ import { addExportCommand } from './export.ts'
 const ids = { user: 'unique_user_id', device: 'device_uuid' } as const
 
 /** `intake user` or `intake device`: what is stored of a person or device. */
-export function addSubjectCommand(program: Command, kind: 'user' | 'device'): void {
-  const parent = program.command(kind).description(`what is stored of one ${kind}`)
+export function defineSubject(parent: Command, kind: 'user' | 'device'): void {
   addExportCommand(parent, kind, ids[kind])
   addEraseCommand(parent, kind, ids[kind])
   addUnsuppressCommand(parent, kind, ids[kind])

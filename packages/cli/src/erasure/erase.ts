@@ -129,9 +129,9 @@ async function untilStored(
 
 /** Resolves to the number of parts that may still contain deleted rows at the deadline. */
 async function untilDeleted({ services, deadline, progress }: EraseOptions): Promise<number> {
-  const look = watchDeletion(services.clickhouse)
+  const readProgress = watchDeletion(services.clickhouse)
   for (;;) {
-    const { partsToRewrite, oldParts, failure } = await look()
+    const { partsToRewrite, oldParts, failure } = await readProgress()
     const parts = partsToRewrite + oldParts
     if (parts === 0 || performance.now() >= deadline) return parts
     if (partsToRewrite > 0)

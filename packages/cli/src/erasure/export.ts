@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { exportRows, type ExportedRow, type Subject } from '@intake/clickhouse'
+import { parseAttachmentKey } from '@intake/contract'
 import type { Services } from '../services.ts'
 import { waitingFrames } from './waiting-rows.ts'
 
@@ -13,9 +14,6 @@ export interface ExportReport {
   /** Frames in Redis that this version cannot read; they may hold rows of the subject. */
   unreadableFrames: number
 }
-
-/** Only what the gateway makes: a key must not lead out of the folder. */
-const objectKey = /^feedback(\/[\w-]+)+\/[\w-]+\.\w+$/
 
 /**
  * Writes everything stored of a subject, one line of JSON for each version of a record. What is still in
@@ -90,7 +88,9 @@ async function save(
   folder: string,
   { key, sha256 }: { key: string; sha256: string },
 ): Promise<boolean> {
-  const body = objectKey.test(key) ? await objects.get(key) : undefined
+  // Only what the gateway makes: a key must not lead out of the folder.
+  const isKey = parseAttachmentKey(key) !== undefined
+  const body = isKey ? await objects.get(key) : undefined
   if (body === undefined || createHash('sha256').update(body).digest('hex') !== sha256) return false
   const file = join(folder, key)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })

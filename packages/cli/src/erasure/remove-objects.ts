@@ -1,4 +1,5 @@
 import { erasedFeedback, type ClickHouse } from '@intake/clickhouse'
+import { attachmentPrefix, parseAttachmentKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 
 const removalsAtOnce = 64
@@ -10,9 +11,8 @@ export async function removeErasedObjects(
 ): Promise<number> {
   let removed = 0
   for await (const { day, ids } of erasedFeedback(clickhouse)) {
-    // feedback/YYYY/MM/DD/<id>/<n>-<sha256>.<extension>
-    const isErased = (key: string) => ids.has(key.split('/')[4] ?? '')
-    removed += await removeObjects(objects, `feedback/${day.replaceAll('-', '/')}/`, isErased)
+    const isErased = (key: string) => ids.has(parseAttachmentKey(key)?.id ?? '')
+    removed += await removeObjects(objects, attachmentPrefix(day), isErased)
   }
   return removed
 }

@@ -1,38 +1,19 @@
-import { gunzipSync } from 'node:zlib'
 import type { Subject } from '@intake/clickhouse'
-import { kinds, type RecordKind } from '@intake/contract'
-import { createQueuedFrames, FrameError, type QueuedFrames } from '@intake/queue'
+import { kinds } from '@intake/contract'
+import { createQueuedFrames } from '@intake/queue'
 import type { Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
+import { findQueuedRows, type FrameWithRows } from '../queued-rows.ts'
 import { isOf, senderOfRow } from './sender-of-row.ts'
 
 /** A frame in Redis with rows of a subject. */
-export interface WaitingFrame {
-  kind: RecordKind
-  id: string
-  /** The rows of the subject, each one line of JSON; undefined: this version cannot read the frame. */
-  rows: string[] | undefined
-}
+export type WaitingFrame = Omit<FrameWithRows, 'isClaimed'>
 
 const timeoutMs = 30_000
-const readsAtOnce = 16
 
-/**
- * The frames that are in Redis when it is called and hold rows of the subject. Frames that are completed
- * meanwhile are left out: their rows are in the tables or are dead letters.
- */
-export async function* waitingFrames(redis: Redis, subject: Subject): AsyncGenerator<WaitingFrame> {
-  for (const kind of kinds) {
-    const frames = createQueuedFrames({ redis, kind })
-    const ids = await withTimeout(frames.list(), timeoutMs, 'Redis')
-    for (let at = 0; at < ids.length; at += readsAtOnce) {
-      const reads = ids.slice(at, at + readsAtOnce).map(async (id) => {
-        return { kind, id, rows: await rowsOf(frames, id, subject) }
-      })
-      const read = await withTimeout(Promise.all(reads), timeoutMs, 'Redis')
-      yield* read.filter(({ rows }) => rows === undefined || rows.length > 0)
-    }
-  }
+/** The frames that hold rows of the subject, or may. */
+export function waitingFrames(redis: Redis, subject: Subject): AsyncGenerator<WaitingFrame> {
+  return findQueuedRows(redis, (row) => isOf(subject, senderOfRow(row)))
 }
 
 /** Those of the frames that are still in Redis. */
@@ -52,25 +33,4 @@ export async function stillWaiting(
     remaining.push(...mine.filter(({ id }) => left.has(id)))
   }
   return remaining
-}
-
-/** None when the frame is gone or has no rows of the subject; undefined when it cannot be read. */
-async function rowsOf(
-  frames: QueuedFrames,
-  id: string,
-  subject: Subject,
-): Promise<string[] | undefined> {
-  const frame = await frames.read(id)
-  if (frame === undefined) return []
-  if (frame instanceof FrameError) return undefined
-  const ndjson = unzip(frame.gzip)
-  return ndjson?.split('\n').filter((row) => row !== '' && isOf(subject, senderOfRow(row)))
-}
-
-function unzip(gzip: Buffer): string | undefined {
-  try {
-    return gunzipSync(gzip).toString()
-  } catch {
-    return undefined
-  }
 }

@@ -1,29 +1,28 @@
-import { deleteDeadLetters, dropMonths, readRetention } from '@intake/clickhouse'
-import { kinds, limits } from '@intake/contract'
+import { randomUUID } from 'node:crypto'
+import {
+  deleteExpiredDeadLetters,
+  dropMonths,
+  noteErasure,
+  readRetention,
+} from '@intake/clickhouse'
+import { kinds } from '@intake/contract'
 import { createPolicyStore } from '@intake/policy'
 import { removeObjects } from '../erasure/remove-objects.ts'
 import type { Services } from '../services.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
-
-export interface RetentionReport {
-  /** Dropped months, `YYYYMM`. */
-  logs: string[]
-  feedback: string[]
-  deadLetters: number
-  objects: number
-}
-
-const dayMs = 24 * 60 * 60 * 1000
+import { expiredPrefixes, expiryTimes, findExpired, type Expired } from './find-expired.ts'
 
 /**
- * Drops what is older than its retention. Gateways know the retention before anything is dropped.
+ * Drops what is older than its retention; resolves to what was dropped, which is also in the journal of
+ * erasures. Gateways know the retention before anything is dropped.
  *
  * @param options.now for the age of records
  */
 export async function applyRetention(
-  { clickhouse, redis, objects }: Services,
+  services: Services,
   options: { now?: Date; progress?: (sentence: string) => void } = {},
-): Promise<RetentionReport> {
+): Promise<Expired> {
+  const { clickhouse, redis, objects } = services
   const { now = new Date(), progress = () => {} } = options
   const retention = await readRetention(clickhouse)
   const policy = createPolicyStore({ redis })
@@ -32,35 +31,29 @@ export async function applyRetention(
   for (const kind of unknown) await policy.setRetention(kind, retention[kind])
   if (unknown.length > 0) await untilGatewaysKnow(progress)
 
-  const report: RetentionReport = { logs: [], feedback: [], deadLetters: 0, objects: 0 }
-  const before = (days: number) => new Date(now.getTime() - days * dayMs)
+  const before = expiryTimes(retention, now)
   for (const kind of kinds) {
-    const days = retention[kind]
-    if (days === undefined) continue
-    await policy.noteDropped(kind, monthOf(before(days)))
-    report[kind] = await dropMonths(clickhouse, kind, before(days))
+    const end = before[kind]
+    if (end !== undefined) await policy.noteDropped(kind, monthOf(end))
   }
-  if (retention.feedback !== undefined) {
-    // All expired months, because an earlier run may have ended between the rows and their objects.
-    for (const month of monthsBefore(before(retention.feedback))) {
-      report.objects += await removeObjects(objects, `feedback/${month}/`)
-    }
+  const expired = await findExpired(services, before)
+  const { logs, feedback, deadLetters } = expired
+  if (logs.length + feedback.length + deadLetters + expired.objects === 0) return expired
+
+  const entry = { id: randomUUID(), kind: 'retention', subjectHash: '', startedAt: new Date() }
+  const note = (report: Expired, finishedAt?: Date) =>
+    noteErasure(clickhouse, { ...entry, finishedAt, report: JSON.stringify(report) })
+  await note(expired)
+  for (const kind of kinds) await dropMonths(clickhouse, kind, expired[kind])
+  const dropped = { ...expired, objects: 0 }
+  for (const prefix of expiredPrefixes(before.feedback)) {
+    dropped.objects += await removeObjects(objects, prefix)
   }
-  const days = retention['dead-letters']
-  if (days !== undefined) report.deadLetters = await deleteDeadLetters(clickhouse, before(days))
-  return report
+  if (deadLetters > 0 && before['dead-letters'] !== undefined)
+    await deleteExpiredDeadLetters(clickhouse, before['dead-letters'])
+  await note(dropped, new Date())
+  return dropped
 }
 
 /** The beginning of its month. */
 const monthOf = (time: Date) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()))
-
-/** The months (`YYYY/MM`) that end before a time, from the first that a record can have. */
-function* monthsBefore(time: Date): Generator<string> {
-  const { after } = limits.recordTimeMs
-  for (let month = new Date(after); ;) {
-    const next = new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1))
-    if (next > time) return
-    yield month.toISOString().slice(0, 7).replace('-', '/')
-    month = next
-  }
-}

@@ -1,0 +1,67 @@
+import type { Command } from 'commander'
+
+/** A command of the command line. Its module is loaded when the command is asked for. */
+interface LazyCommand {
+  description: string
+  /** Adds its arguments, options, subcommands and action. */
+  define(command: Command): Promise<void>
+}
+
+/** In the order of the help. */
+export const commands: Readonly<Record<string, LazyCommand>> = {
+  status: {
+    description: 'how gateways and workers are, and what to do',
+    define: async (command) => (await import('./commands/status.ts')).defineStatus(command),
+  },
+  doctor: {
+    description: 'look for wrong settings of Redis, ClickHouse, object store, clocks and Intake',
+    define: async (command) => (await import('./commands/doctor.ts')).defineDoctor(command),
+  },
+  trace: {
+    description: 'where a record is: queued, in progress, stored, dead-lettered',
+    define: async (command) => (await import('./commands/trace.ts')).defineTrace(command),
+  },
+  queue: {
+    description: 'pause or resume what workers take',
+    define: async (command) => (await import('./commands/queue.ts')).defineQueue(command),
+  },
+  'dead-letters': {
+    description: 'records that ClickHouse rejected, kept for an operator',
+    define: async (command) =>
+      (await import('./commands/dead-letters.ts')).defineDeadLetters(command),
+  },
+  keys: {
+    description: 'API keys of client applications',
+    define: async (command) => (await import('./commands/keys.ts')).defineKeys(command),
+  },
+  user: {
+    description: 'what is stored of one user',
+    define: async (command) =>
+      (await import('./commands/subjects.ts')).defineSubject(command, 'user'),
+  },
+  device: {
+    description: 'what is stored of one device',
+    define: async (command) =>
+      (await import('./commands/subjects.ts')).defineSubject(command, 'device'),
+  },
+  purge: {
+    description: 'erase everything that was accepted with an API key, for example a leaked one',
+    define: async (command) => (await import('./commands/erase.ts')).definePurge(command),
+  },
+  erasures: {
+    description: 'what has been erased',
+    define: async (command) => (await import('./commands/erase.ts')).defineErasures(command),
+  },
+  retention: {
+    description: 'how long records are kept',
+    define: async (command) => (await import('./commands/retention.ts')).defineRetention(command),
+  },
+  setup: {
+    description: 'create or update the tables, the bucket and the mark of this installation',
+    define: async (command) => (await import('./commands/setup.ts')).defineSetup(command),
+  },
+  env: {
+    description: 'print shell exports for the running services (with their credentials)',
+    define: async (command) => (await import('./commands/env.ts')).defineEnv(command),
+  },
+}

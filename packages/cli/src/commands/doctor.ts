@@ -1,0 +1,68 @@
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { examine, type Examination } from '../doctor/examine.ts'
+import type { Finding } from '../doctor/finding.ts'
+import { findBucket, findEndpoint } from '../endpoints.ts'
+import { exitCodeHelp, exitCodes, stateOf } from '../state.ts'
+
+interface DoctorFlags {
+  json?: boolean
+  /** Per cent. */
+  diskFree: number
+}
+
+const guide = `
+Examines, and changes nothing:
+  Redis        can it be written to, could it lose records, memory, version
+  ClickHouse   version, tables and views of this version of Intake, settings, free disk
+  bucket       puts, gets, lists and removes a small object
+  clocks       of Redis, ClickHouse and this machine
+  settings     of gateway and worker, as far as they are in this environment
+Each finding has the code that status and alerts use, what to change, and a page that says more.
+
+Examples:
+  intake doctor
+  env $(cat gateway.env) intake doctor --json     with the settings of a gateway
+
+${exitCodeHelp}`
+
+/** `intake doctor`: what is configured wrongly. */
+export function defineDoctor(doctor: Command): void {
+  doctor
+    .option('--json', 'print state and findings as JSON')
+    .addOption(
+      new Option('--disk-free <percent>', 'how much of each disk of ClickHouse must be free')
+        .default(10)
+        .argParser(parsePercent),
+    )
+    .addHelpText('after', guide)
+    .action(async (flags: DoctorFlags) => {
+      const examination = await examine({
+        redisUrl: findEndpoint('REDIS_URL'),
+        clickhouseUrl: findEndpoint('CLICKHOUSE_URL'),
+        s3: findBucket(),
+        freeShareMin: flags.diskFree / 100,
+        env: process.env,
+      })
+      const { findings } = examination
+      const state = stateOf(findings.map(({ code }) => code))
+      console.log(flags.json ? JSON.stringify({ state, findings }) : describe(examination))
+      process.exitCode = exitCodes[state]
+    })
+}
+
+function parsePercent(text: string): number {
+  const percent = Number(text)
+  if (percent >= 0 && percent <= 100) return percent
+  throw new InvalidArgumentError('Give a number from 0 to 100.')
+}
+
+function describe({ findings, examined }: Examination): string {
+  const summary = `Examined: ${examined.join(', ')}.`
+  if (findings.length === 0) return `Nothing is wrong. ${summary}`
+  const count = findings.length === 1 ? 'One finding.' : `${findings.length} findings.`
+  return [...findings.map(print), `${count} ${summary}`].join('\n\n')
+}
+
+function print({ code, detail, change, help }: Finding): string {
+  return [code, `  ${detail}`, `  Change: ${change}`, `  ${help}`].join('\n')
+}

@@ -1,0 +1,59 @@
+import { createQueuePause, defineReadBacklogs, queueNames, type QueueName } from '@intake/queue'
+import { Option, type Command } from 'commander'
+import { UsageError } from '../endpoints.ts'
+import { withRedis } from '../with-redis.ts'
+
+const all = Object.keys(queueNames) as QueueName[]
+
+const effect = `
+While a queue is paused, workers take nothing from it and gateways continue to accept: the records wait in Redis.
+Workers still store what they have taken; it is "in progress" until they have. Watch the memory of Redis:
+gateways refuse records when it is filling up.
+
+Examples:
+  intake queue pause                  before ClickHouse is upgraded
+  intake queue pause --kind logs      feedback is stored as usual
+  intake queue resume`
+
+/** `intake queue pause|resume`. */
+export function defineQueue(queue: Command): void {
+  queue.addHelpText('after', effect)
+  for (const change of ['pause', 'resume'] as const) {
+    queue
+      .command(change)
+      .description(
+        change === 'pause' ? 'let workers take nothing' : 'let workers take what is waiting',
+      )
+      .addOption(new Option('--kind <kind>', 'only this queue (default: all)').choices(all))
+      .option('--json', 'print the queues as JSON')
+      .addHelpText('after', effect)
+      .action((options: { kind?: QueueName; json?: boolean }) =>
+        withRedis(async (redis) => {
+          const names = options.kind === undefined ? all : [options.kind]
+          const readBacklogs = defineReadBacklogs({ redis })
+          if ((await readBacklogs()) === undefined) throw noInstallation()
+          await createQueuePause({ redis })[change](names)
+          const backlogs = await readBacklogs()
+          if (backlogs === undefined) throw noInstallation()
+          const states = all.map((name) => {
+            const { isPaused, waiting, active } = backlogs.queues[name]
+            return { queue: name, paused: isPaused, waiting, in_progress: active }
+          })
+          console.log(options.json ? JSON.stringify(states) : states.map(describe).join('\n'))
+        }),
+      )
+  }
+}
+
+const noInstallation = () => new UsageError('Redis belongs to no installation.')
+
+function describe(state: {
+  queue: string
+  paused: boolean
+  waiting: number
+  in_progress: number
+}): string {
+  const { queue, paused, waiting, in_progress } = state
+  const counts = `${waiting} frames waiting, ${in_progress} in progress`
+  return [queue, paused ? 'paused' : 'running', counts].join('\t')
+}

@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { exitCodeHelp, exitCodes } from '../state.ts'
+import { findAddresses, type Address } from '../status/addresses.ts'
+import { printSummary } from '../status/print-summary.ts'
+import { summarize, type Summary } from '../status/summary.ts'
+
+interface StatusFlags {
+  gateway?: string[]
+  worker?: string[]
+  json?: boolean
+  watch?: boolean
+}
+
+const intervalMs = 2_000
+const clearScreen = '\u001B[2J\u001B[H'
+
+const guide = `
+Asks the admin ports of gateways and workers: those given, or those in INTAKE_GATEWAY_ADMIN_URL and
+INTAKE_WORKER_ADMIN_URL (several: with commas), or those of the services that npm start runs. A host name with
+several addresses stands for several processes. Each problem has a code and the page that says what to do; a
+process that does not respond has the problem process_ends.
+
+Examples:
+  intake status
+  intake status --watch
+  intake status --worker http://10.0.0.5:3002 http://10.0.0.6:3002 --gateway http://10.0.0.4:3001
+  intake status --json | jq .problems
+
+${exitCodeHelp} With --watch: of the last state.`
+
+/** `intake status`: how gateways and workers are. */
+export function defineStatus(status: Command): void {
+  status
+    .option('--gateway <url...>', 'admin ports of gateways')
+    .option('--worker <url...>', 'admin ports of workers')
+    .option('--json', 'print state, problems and services as JSON')
+    .option('--watch', 'again every two seconds, until it is interrupted')
+    .addHelpText('after', guide)
+    .action(async (flags: StatusFlags) => {
+      const addresses = findAddresses(flags)
+      if (flags.watch) return watch(addresses, flags)
+      show(await summarize(addresses), flags)
+    })
+}
+
+async function watch(addresses: readonly Address[], flags: StatusFlags): Promise<void> {
+  const ending = new AbortController()
+  const { signal } = ending
+  const end = () => ending.abort()
+  process.once('SIGINT', end).once('SIGTERM', end)
+  // The reader has closed the pipe.
+  process.stdout.on('error', end)
+  while (!signal.aborted) {
+    show(await summarize(addresses), flags)
+    await pause(intervalMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+function show(summary: Summary, { json, watch: isWatching }: StatusFlags): void {
+  if (json) console.log(JSON.stringify(summary))
+  else if (isWatching && process.stdout.isTTY)
+    console.log(clearScreen + printSummary(summary, new Date()))
+  else console.log(printSummary(summary, new Date()) + (isWatching ? '\n' : ''))
+  process.exitCode = exitCodes[summary.state]
+}

@@ -1,0 +1,126 @@
+import type { RecordSearch } from '@intake/clickhouse'
+import { isUuid } from '@intake/contract'
+import type { Command } from 'commander'
+import { UsageError } from '../endpoints.ts'
+import { withRecords, type RecordServices } from '../services.ts'
+import { findReservations, searchOf, type Reservation, type SentKey } from '../trace/client-key.ts'
+import { traceRecords, traceStates, type Trace, type TracedRecord } from '../trace/trace.ts'
+
+interface TraceFlags {
+  key?: string
+  bundle?: string
+  device?: string
+  json?: boolean
+}
+
+const deadLetteredExitCode = 2
+const unknownExitCode = 3
+/** The indexes answer in less than a second. */
+const statementTimeoutMs = 10_000
+
+const guide = `
+The state of each record is one of
+  queued         in Redis; no worker has taken it, or it was put back to be retried later
+  in_progress    a worker has taken it and has not reported it stored
+  stored         visible in ClickHouse
+  dead_lettered  ClickHouse rejected it: intake dead-letters show <id>
+  erased         it was erased
+With several records, the state of the whole is that of the one that needs most attention, in the order
+dead_lettered, queued, in_progress, erased, stored; "unknown" when there is none.
+
+Examples:
+  intake trace 019aa5e6-5c40-7abc-8def-0123456789ab    the id in a response
+  intake trace 7d9f5c1e-1f0a-4b57-9d0f-2f1d7a0c9a11    request_id of an error or a log line
+  intake trace --key order-17 --bundle com.example.app --device bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10
+                                                       an Idempotency-Key, or the id that a client gave a record
+
+Exit codes: 0 found, 2 a record is dead-lettered, 3 unknown, 1 the command failed.`
+
+/** `intake trace`: where a record is. */
+export function defineTrace(trace: Command): void {
+  trace
+    .argument('[id]', 'id of a record, of its request, or feedback.id')
+    .option('--key <key>', 'the Idempotency-Key, or the id that the client gave the record')
+    .option('--bundle <identifier>', 'the application that sent the key')
+    .option('--device <uuid>', 'the device that sent the key')
+    .option('--json', 'print state, records and reservations as JSON')
+    .addHelpText('after', guide)
+    .action((id: string | undefined, flags: TraceFlags) => {
+      const find = async (services: RecordServices) => {
+        const sent = id === undefined ? sentKey(flags) : undefined
+        const reservations = sent && (await findReservations(services.redis, sent))
+        const search =
+          sent === undefined ? idSearch(id ?? '', flags) : searchOf(sent, reservations ?? [])
+        report(await traceRecords(services, search), reservations, flags)
+      }
+      return withRecords(find, { statementTimeoutMs })
+    })
+}
+
+function idSearch(id: string, { key, bundle, device }: TraceFlags): RecordSearch {
+  if ((key ?? bundle ?? device) !== undefined)
+    throw new UsageError('Give an id, or --key with --bundle and --device, not both.')
+  if (!isUuid(id)) throw new UsageError('An id is a UUID. For another key use --key.')
+  return { id: id.toLowerCase() }
+}
+
+function sentKey({ key, bundle, device }: TraceFlags): SentKey {
+  if (!key || !bundle || !device)
+    throw new UsageError('Give an id, or --key with --bundle and --device.')
+  if (!isUuid(device)) throw new UsageError('A device is named by its UUID.')
+  return { key, bundleIdentifier: bundle, deviceUuid: device }
+}
+
+function report(
+  trace: Trace,
+  reservations: readonly Reservation[] | undefined,
+  { json }: TraceFlags,
+): void {
+  const { records, unreadable_frames, tables_unread } = trace
+  if (records.length === 0 && tables_unread !== undefined)
+    throw new Error(`Not in Redis, and ClickHouse cannot be asked. ${tables_unread}`)
+  const states = new Set(records.map(({ state }) => state))
+  const state = traceStates.find((one) => states.has(one)) ?? 'unknown'
+  if (json) console.log(JSON.stringify({ state, ...trace, ...(reservations && { reservations }) }))
+  else {
+    console.log(records.length === 0 ? 'unknown' : records.map(describe).join('\n'))
+    if (tables_unread !== undefined)
+      console.error(`ClickHouse cannot be asked, so this is what Redis says. ${tables_unread}`)
+    for (const sentence of explain(state, reservations, unreadable_frames)) console.error(sentence)
+  }
+  if (state === 'dead_lettered') process.exitCode = deadLetteredExitCode
+  if (state === 'unknown') process.exitCode = unknownExitCode
+}
+
+function describe(record: TracedRecord): string {
+  const { state, kind, id, bundle_identifier, device_uuid, request_id, received_at } = record
+  const code = record.error_code === undefined ? [] : [`code ${record.error_code}`]
+  const whose = `${bundle_identifier} ${device_uuid}`
+  return [state, kind, id, whose, `request ${request_id}`, `accepted ${received_at}`, ...code].join(
+    '\t',
+  )
+}
+
+function explain(
+  state: string,
+  reservations: readonly Reservation[] = [],
+  unreadableFrames: number,
+): string[] {
+  const sentences = reservations.map(({ scope, id }) =>
+    scope === 'batches'
+      ? `The key belongs to a batch: ${id}.`
+      : `The key belongs to ${scope}: ${id}.`,
+  )
+  if (unreadableFrames > 0) {
+    sentences.push(
+      `This version cannot read ${unreadableFrames} frames in Redis, which may hold it (docs/operations/frame-unreadable.md).`,
+    )
+  }
+  if (state !== 'unknown') return sentences
+  return [
+    ...sentences,
+    reservations.length > 0
+      ? 'Nothing was stored under the key after it was reserved: the request was refused, its sender is suppressed, or the record is older than its retention.'
+      : 'No record was acknowledged under it, its sender is suppressed, it was dropped from the dead letters, or it is older than its retention.',
+  ]
+}

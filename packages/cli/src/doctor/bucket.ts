@@ -1,0 +1,58 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createObjectStore, describeStoreError, type ObjectStore } from '@intake/object-store'
+import { finding, type Finding } from './finding.ts'
+
+const timeoutMs = 5_000
+/** Where attachments are: rights can be limited to it. */
+const prefix = 'feedback/doctor-'
+
+/** Tries every right that Intake needs, with an object of a few bytes that it removes again. */
+export async function examineBucket(options: {
+  endpoint: string
+  bucket: string
+  region: string
+}): Promise<Finding[]> {
+  const { bucket } = options
+  const store = createObjectStore({ ...options, timeoutMs })
+  const body = Buffer.from('intake doctor')
+  const sha256 = createHash('sha256').update(body).digest('hex')
+  const key = `${prefix}${randomUUID()}.txt`
+  const findings: Finding[] = []
+  const attempt = async (what: string, work: () => Promise<void>): Promise<boolean> => {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      findings.push(
+        finding(
+          'object_store',
+          `an object of the bucket ${bucket} cannot be ${what}: ${describeStoreError(error)}`,
+          'Check S3_ENDPOINT and S3_BUCKET, and give the access key the rights to put, get, list and delete ' +
+            'objects of the bucket.',
+        ),
+      )
+      return false
+    }
+  }
+  try {
+    const isStored = await attempt('stored', () =>
+      store.put({ key, body, contentType: 'text/plain', sha256 }),
+    )
+    if (!isStored) return findings
+    await attempt('read', async () => {
+      if (!(await store.get(key))?.equals(body)) throw new Error('it is not what was stored')
+    })
+    await attempt('listed', async () => {
+      if (!(await lists(store, key))) throw new Error('it is not in the list')
+    })
+    await attempt('removed', () => store.remove([key]))
+    return findings
+  } finally {
+    store.close()
+  }
+}
+
+async function lists(store: ObjectStore, key: string): Promise<boolean> {
+  for await (const found of store.list(key)) if (found === key) return true
+  return false
+}

@@ -1,0 +1,114 @@
+import {
+  ClickHouseError,
+  createClickHouse,
+  describeError,
+  inspectClickHouse,
+  readClickHouseClock,
+  readInstallation,
+  type ClickHouseFacts,
+} from '@intake/clickhouse'
+import { finding, type Finding } from './finding.ts'
+
+export interface ClickHouseExamination {
+  findings: Finding[]
+  facts:
+    | (Omit<ClickHouseFacts, 'schemaDifferences'> & {
+        /** Undefined: the tables do not exist. */
+        installation: string | null | undefined
+        /** How far its clock is ahead of this machine's: somewhere between. */
+        aheadMs: { min: number; max: number }
+      })
+    | undefined
+}
+
+const timeoutMs = 15_000
+const versionMin = [26, 3] as const
+
+/**
+ * The findings about ClickHouse, and what it tells of itself; undefined: it cannot be used.
+ *
+ * @param options.freeShareMin of each disk, from 0 to 1
+ */
+export async function examineClickHouse(
+  url: string,
+  options: { freeShareMin: number },
+): Promise<ClickHouseExamination> {
+  const clickhouse = createClickHouse({ url, requestTimeoutMs: timeoutMs })
+  try {
+    const facts = await inspectClickHouse(clickhouse)
+    const { schemaDifferences } = facts
+    const installation =
+      schemaDifferences.length > 0 ? undefined : await readInstallation(clickhouse)
+    const sentAt = Date.now()
+    const wallMs = await readClickHouseClock(clickhouse)
+    const aheadMs = { min: wallMs - Date.now(), max: wallMs - sentAt }
+    return {
+      findings: findClickHouseProblems(facts, options),
+      facts: { ...facts, installation, aheadMs },
+    }
+  } catch (error) {
+    if (!(error instanceof ClickHouseError)) throw error
+    return { findings: [unusable(error)], facts: undefined }
+  } finally {
+    await clickhouse.close()
+  }
+}
+
+/** What is wrong with the settings of a ClickHouse that responds. */
+export function findClickHouseProblems(
+  facts: ClickHouseFacts,
+  { freeShareMin }: { freeShareMin: number },
+): Finding[] {
+  const { version, schemaDifferences, settingViolations, disks } = facts
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isOld = major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])
+  const wanted = versionMin.join('.')
+  return [
+    ...(isOld
+      ? [
+          finding(
+            'clickhouse_version',
+            `ClickHouse has version ${version}, and at least ${wanted} is needed`,
+            `Upgrade ClickHouse to ${wanted}, the long-term support release, or later.`,
+          ),
+        ]
+      : []),
+    ...schemaDifferences.map((difference) =>
+      finding(
+        'clickhouse_schema',
+        difference,
+        'Run intake setup of the version that the gateways and workers have. It changes views and missing ' +
+          'migrations; anything else was changed by hand: change it back.',
+      ),
+    ),
+    ...settingViolations.map((violation) =>
+      finding(
+        'clickhouse_settings',
+        violation,
+        'Change it back: ALTER TABLE … MODIFY SETTING for a table, the profile for a user, config.xml for the server.',
+      ),
+    ),
+    ...disks
+      .filter(({ freeBytes, totalBytes }) => freeBytes < totalBytes * freeShareMin)
+      .map(({ name, freeBytes, totalBytes }) =>
+        finding(
+          'clickhouse_disk',
+          `the disk ${name} of ClickHouse has ${gib(freeBytes)} of ${gib(totalBytes)} left, less than ${freeShareMin * 100} %`,
+          'Make the disk larger, shorten the retention (intake retention), or remove other files.',
+        ),
+      ),
+  ]
+}
+
+const gib = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
+
+function unusable(error: ClickHouseError): Finding {
+  const reason = describeError(error)
+  return error.kind === 'operator'
+    ? finding(
+        'insert_operator',
+        reason,
+        'Check CLICKHOUSE_URL: doctor needs the owner of the database intake, who may read the system tables.',
+      )
+    : finding('insert_retry', reason, 'Start ClickHouse, or correct CLICKHOUSE_URL.')
+}

@@ -1,0 +1,42 @@
+import { finding, type Finding } from './finding.ts'
+
+/** How far the clock of a server is ahead of this machine's, in milliseconds: somewhere between. */
+export interface Ahead {
+  min: number
+  max: number
+}
+
+/**
+ * Compares the clocks of Redis, ClickHouse and this machine. The one that differs from two others is wrong.
+ *
+ * @param options.skewMaxMs the largest difference that gateways accept
+ */
+export function findClockProblems(
+  clocks: { redis: Ahead; clickhouse: Ahead },
+  { skewMaxMs }: { skewMaxMs: number },
+): Finding[] {
+  const { redis, clickhouse } = clocks
+  const differs = ({ min, max }: Ahead) => min > skewMaxMs || max < -skewMaxMs
+  const each = { min: clickhouse.min - redis.max, max: clickhouse.max - redis.min }
+  const wrong = [differs(redis), differs(clickhouse), differs(each)]
+  if (!wrong.includes(true)) return []
+  const [ofRedis, ofClickHouse, ofEach] = wrong
+  const suspects = [
+    ...(ofRedis && ofEach ? ['Redis'] : []),
+    ...(ofClickHouse && ofEach ? ['ClickHouse'] : []),
+    ...(ofRedis && ofClickHouse ? ['this machine'] : []),
+  ]
+  return [
+    finding(
+      'clock_skew',
+      `the clock of Redis is ${print(redis)} and that of ClickHouse ${print(clickhouse)} of this machine; ` +
+        `at most ${skewMaxMs / 1_000} s is accepted`,
+      `Synchronise the clock of ${suspects.length === 1 ? suspects[0] : 'each machine'} with NTP, and those of the gateways.`,
+    ),
+  ]
+}
+
+function print({ min, max }: Ahead): string {
+  const ms = (min + max) / 2
+  return `${(Math.abs(ms) / 1_000).toFixed(1)} s ${ms < 0 ? 'behind' : 'ahead'}`
+}

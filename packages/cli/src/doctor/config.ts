@@ -1,0 +1,34 @@
+import { checkGatewayConfig, checkWorkerConfig, GatewayConfig, WorkerConfig } from '@intake/config'
+import { ConfigError, loadConfig } from '@intake/runtime'
+import { finding, type Finding } from './finding.ts'
+
+/** The settings of gateway and worker in an environment that are invalid or do not fit together. */
+export function findConfigProblems(env: Record<string, string | undefined>): Finding[] {
+  const services = {
+    gateway: () => checkGatewayConfig(loadConfig(GatewayConfig, env)),
+    worker: () => checkWorkerConfig(loadConfig(WorkerConfig, env)),
+  }
+  const problems = new Map<string, string[]>()
+  for (const [service, check] of Object.entries(services)) {
+    for (const problem of problemsOf(check)) {
+      problems.set(problem, [...(problems.get(problem) ?? []), service])
+    }
+  }
+  return [...problems].map(([problem, names]) =>
+    finding(
+      'configuration',
+      `${names.join(' and ')}: ${problem}`,
+      'Change it in the environment of the process (docs/configuration.md lists every setting).',
+    ),
+  )
+}
+
+function problemsOf(check: () => void): readonly string[] {
+  try {
+    check()
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}

@@ -1,0 +1,111 @@
+import type { RedisFacts } from '@intake/redis'
+import { examineBucket } from './bucket.ts'
+import { examineClickHouse, type ClickHouseExamination } from './clickhouse.ts'
+import { findClockProblems } from './clocks.ts'
+import { findConfigProblems } from './config.ts'
+import { finding, type Finding } from './finding.ts'
+import { examineRedis } from './redis.ts'
+
+export interface Examination {
+  findings: Finding[]
+  /** What was examined, in one sentence each. */
+  examined: string[]
+}
+
+const defaultSkewMaxMs = 5_000
+const settings = 'settings of gateway and worker in this environment'
+
+/** Examines everything that an operator configures; nothing is changed, except a probe in the bucket. */
+export async function examine(options: {
+  redisUrl: string
+  clickhouseUrl: string
+  s3: { endpoint: string; bucket: string; region: string }
+  freeShareMin: number
+  env: Record<string, string | undefined>
+}): Promise<Examination> {
+  const { redisUrl, clickhouseUrl, s3, freeShareMin, env } = options
+  // Settings that are not in the environment were found elsewhere.
+  const config = findConfigProblems({
+    ...env,
+    REDIS_URL: redisUrl,
+    CLICKHOUSE_URL: clickhouseUrl,
+    S3_ENDPOINT: s3.endpoint,
+  })
+  if (config.some(({ detail }) => /REDIS_URL|CLICKHOUSE_URL|S3_ENDPOINT/.test(detail))) {
+    return { findings: config, examined: [settings] }
+  }
+  const [redis, clickhouse, bucket] = await Promise.all([
+    examineRedis(redisUrl),
+    examineClickHouse(clickhouseUrl, { freeShareMin }),
+    examineBucket(s3),
+  ])
+  const skewMaxMs = Number(env['CLOCK_SKEW_MAX_MS']) || defaultSkewMaxMs
+  return {
+    findings: [
+      ...config,
+      ...redis.findings,
+      ...clickhouse.findings,
+      ...bucket,
+      ...compare(redis.facts, clickhouse.facts, skewMaxMs),
+    ],
+    examined: [
+      `Redis ${redis.facts?.version ?? ''}`.trim(),
+      `ClickHouse ${clickhouse.facts?.version ?? ''}`.trim(),
+      `bucket ${s3.bucket}`,
+      ...(redis.facts && clickhouse.facts ? ['clocks'] : []),
+      settings,
+    ],
+  }
+}
+
+/** What is only wrong in relation to each other. */
+function compare(
+  redis: RedisFacts | undefined,
+  clickhouse: ClickHouseExamination['facts'],
+  skewMaxMs: number,
+): Finding[] {
+  if (redis === undefined || clickhouse === undefined) return []
+  const { offsetMs, errorMs } = redis.clock
+  const ahead = performance.now() + offsetMs - Date.now()
+  const clocks = {
+    redis: { min: ahead - errorMs, max: ahead + errorMs },
+    clickhouse: clickhouse.aheadMs,
+  }
+  return [
+    ...findClockProblems(clocks, { skewMaxMs }),
+    ...findInstallationProblems(redis.installation, clickhouse.installation),
+  ]
+}
+
+/** @param clickhouse undefined: unknown, which is reported otherwise */
+function findInstallationProblems(
+  redis: string | null,
+  clickhouse: string | null | undefined,
+): Finding[] {
+  if (clickhouse === undefined || redis === clickhouse) {
+    return redis !== null || clickhouse === undefined ? [] : [notSetUp]
+  }
+  if (redis === null) {
+    return [
+      finding(
+        'redis_lost_its_data',
+        'Redis holds nothing of this installation: it is not the same Redis, or it has lost its data',
+        'Correct REDIS_URL, restore the data of Redis, or accept the loss with intake setup --accept-empty-redis.',
+      ),
+    ]
+  }
+  if (clickhouse === null) return [notSetUp]
+  return [
+    finding(
+      'configuration',
+      'this Redis and this ClickHouse belong to different installations',
+      'Correct REDIS_URL or CLICKHOUSE_URL.',
+    ),
+  ]
+}
+
+const notSetUp = finding(
+  'clickhouse_schema',
+  'this ClickHouse belongs to no installation',
+  'Run intake setup.',
+)

@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { bucketFieldsMax } from '@intake/identity'
+import {
+  connectRedis,
+  describeRefusal,
+  findWriteRefusal,
+  inspectRedis,
+  type Redis,
+  type RedisFacts,
+} from '@intake/redis'
+import { withTimeout } from '@intake/runtime'
+import { finding, type Finding } from './finding.ts'
+
+const timeoutMs = 10_000
+const mebibyte = 1024 ** 2
+/** Less is used up by an outage of ClickHouse of a few minutes. */
+const memoryBytesMin = 128 * mebibyte
+/** Redis needs memory beyond its limit while it rewrites its log. */
+const machineShareMax = 0.75
+const versionMin = 7
+
+/** The findings about Redis, and what it tells of itself; undefined: it cannot be used. */
+export async function examineRedis(
+  url: string,
+): Promise<{ findings: Finding[]; facts: RedisFacts | undefined }> {
+  let fail: ((error: Error) => void) | undefined
+  const failed = new Promise<never>((_, reject) => (fail = reject))
+  failed.catch(() => undefined)
+  const redis = connectRedis({ url, role: 'consumer', onError: (error) => fail?.(error) })
+  try {
+    await Promise.race([
+      withTimeout(once(redis, 'ready'), timeoutMs, 'connecting to Redis'),
+      failed,
+    ])
+    return await Promise.race([withTimeout(examine(redis), timeoutMs, 'Redis'), failed])
+  } catch (error) {
+    return { findings: [unusable(reasonOf(error))], facts: undefined }
+  } finally {
+    redis.disconnect()
+  }
+}
+
+async function examine(
+  redis: Redis,
+): Promise<{ findings: Finding[]; facts: RedisFacts | undefined }> {
+  const facts = await inspectRedis(redis)
+  // Nothing else counts in a replica, whose settings are those of another server.
+  const refusal = facts.isReplica ? 'Redis is a replica' : await findWriteRefusal(redis)
+  if (refusal !== undefined) return { findings: [unusable(refusal)], facts: undefined }
+  return { findings: findRedisProblems(facts), facts }
+}
+
+/** What is wrong with the settings of a Redis that accepts writes. */
+export function findRedisProblems({
+  version,
+  durabilityViolations,
+  memory,
+}: RedisFacts): Finding[] {
+  return [
+    ...(Number.parseInt(version, 10) >= versionMin
+      ? []
+      : [
+          finding(
+            'redis_version',
+            `Redis has version ${version}, and at least ${versionMin} is needed`,
+            `Upgrade to Redis ${versionMin} or Valkey 7.2, or later.`,
+          ),
+        ]),
+    ...durabilityViolations.map((violation) =>
+      finding(
+        'redis_could_lose_records',
+        violation,
+        'Set it at once with CONFIG SET, and in the configuration file of Redis, which counts after a restart.',
+      ),
+    ),
+    ...findMemoryProblems(memory),
+  ]
+}
+
+function findMemoryProblems(memory: RedisFacts['memory']): Finding[] {
+  const { maxBytes, machineBytes, compactHashFields = Infinity } = memory
+  const findings: Finding[] = []
+  if (maxBytes === 0) {
+    findings.push(
+      finding(
+        'redis_memory',
+        'Redis has no memory limit (maxmemory 0)',
+        'Set maxmemory to half of the memory that Redis may use: it can need twice that while it rewrites its ' +
+          'log. Gateways refuse records in time before the limit.',
+      ),
+    )
+  } else if (maxBytes < memoryBytesMin) {
+    findings.push(
+      finding(
+        'redis_memory',
+        `Redis has maxmemory ${mib(maxBytes)}, and at least ${mib(memoryBytesMin)} is needed`,
+        'Set maxmemory to what waits during the longest outage of ClickHouse that you expect, at 400 bytes per ' +
+          'record, twice.',
+      ),
+    )
+  } else if (machineBytes > 0 && maxBytes > machineBytes * machineShareMax) {
+    findings.push(
+      finding(
+        'redis_memory',
+        `Redis has maxmemory ${mib(maxBytes)}, more than three quarters of the ${mib(machineBytes)} of its machine`,
+        'Set maxmemory to half of the memory of the machine: the system would end Redis before its limit counts.',
+      ),
+    )
+  }
+  if (compactHashFields < bucketFieldsMax) {
+    findings.push(
+      finding(
+        'redis_memory',
+        `Redis has hash-max-listpack-entries ${compactHashFields}, so that an idempotency key takes three times the memory`,
+        `Set hash-max-listpack-entries to at least ${bucketFieldsMax}; the default is 512.`,
+      ),
+    )
+  }
+  return findings
+}
+
+const mib = (bytes: number) => `${Math.round(bytes / mebibyte)} MiB`
+
+const unusable = (reason: string): Finding =>
+  finding(
+    'redis_connection',
+    reason,
+    'Check REDIS_URL: it must lead to the primary, with a user and password that it accepts.',
+  )
+
+function reasonOf(error: unknown): string {
+  try {
+    return describeRefusal(error)
+  } catch {
+    const { message, code } = error as NodeJS.ErrnoException
+    return `Redis cannot be reached: ${message || code || String(error)}`
+  }
+}

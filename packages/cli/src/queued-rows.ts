@@ -1,0 +1,57 @@
+import { gunzipSync } from 'node:zlib'
+import { kinds, type RecordKind } from '@intake/contract'
+import { createQueuedFrames, FrameError, type QueuedFrame, type QueuedFrames } from '@intake/queue'
+import type { Redis } from '@intake/redis'
+import { withTimeout } from '@intake/runtime'
+
+/** A frame in Redis with rows that were looked for. */
+export interface FrameWithRows extends QueuedFrame {
+  kind: RecordKind
+  /** Those that match, each one line of JSON; undefined: this version cannot read the frame. */
+  rows: string[] | undefined
+}
+
+const timeoutMs = 30_000
+const readsAtOnce = 16
+
+/**
+ * The frames that are in Redis when it is called and hold rows that match, or cannot be read. Frames that are
+ * completed meanwhile are left out: their rows are in the tables or are dead letters.
+ */
+export async function* findQueuedRows(
+  redis: Redis,
+  matches: (row: string) => boolean,
+): AsyncGenerator<FrameWithRows> {
+  for (const kind of kinds) {
+    const frames = createQueuedFrames({ redis, kind })
+    const all = await withTimeout(frames.list(), timeoutMs, 'Redis')
+    for (let at = 0; at < all.length; at += readsAtOnce) {
+      const reads = all.slice(at, at + readsAtOnce).map(async (frame) => {
+        return { ...frame, kind, rows: await rowsOf(frames, frame.id, matches) }
+      })
+      const read = await withTimeout(Promise.all(reads), timeoutMs, 'Redis')
+      yield* read.filter(({ rows }) => rows === undefined || rows.length > 0)
+    }
+  }
+}
+
+/** None when the frame is gone or no row matches; undefined when it cannot be read. */
+async function rowsOf(
+  frames: QueuedFrames,
+  id: string,
+  matches: (row: string) => boolean,
+): Promise<string[] | undefined> {
+  const frame = await frames.read(id)
+  if (frame === undefined) return []
+  if (frame instanceof FrameError) return undefined
+  const ndjson = unzip(frame.gzip)
+  return ndjson?.split('\n').filter((row) => row !== '' && matches(row))
+}
+
+function unzip(gzip: Buffer): string | undefined {
+  try {
+    return gunzipSync(gzip).toString()
+  } catch {
+    return undefined
+  }
+}

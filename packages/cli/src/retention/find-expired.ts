@@ -1,0 +1,64 @@
+import {
+  countExpiredDeadLetters,
+  listExpiredMonths,
+  type Retention,
+  type RetentionKind,
+} from '@intake/clickhouse'
+import { attachmentPrefix, kinds, limits } from '@intake/contract'
+import type { Services } from '../services.ts'
+
+/** What is older than its retention. */
+export interface Expired {
+  /** Months of `time`, `YYYYMM`. */
+  logs: string[]
+  feedback: string[]
+  deadLetters: number
+  objects: number
+}
+
+/** Per kind, the time before which it is expired; undefined: it never is. */
+export type ExpiryTimes = Record<RetentionKind, Date | undefined>
+
+const dayMs = 24 * 60 * 60 * 1000
+
+export function expiryTimes(retention: Retention, now: Date): ExpiryTimes {
+  const before = (days: number | undefined) =>
+    days === undefined ? undefined : new Date(now.getTime() - days * dayMs)
+  return {
+    logs: before(retention.logs),
+    feedback: before(retention.feedback),
+    'dead-letters': before(retention['dead-letters']),
+  }
+}
+
+/** Finds what is expired, and changes nothing. */
+export async function findExpired(
+  { clickhouse, objects }: Pick<Services, 'clickhouse' | 'objects'>,
+  before: ExpiryTimes,
+): Promise<Expired> {
+  const expired: Expired = { logs: [], feedback: [], deadLetters: 0, objects: 0 }
+  for (const kind of kinds) {
+    const end = before[kind]
+    if (end !== undefined) expired[kind] = await listExpiredMonths(clickhouse, kind, end)
+  }
+  for (const prefix of expiredPrefixes(before.feedback)) {
+    for await (const _ of objects.list(prefix)) expired.objects++
+  }
+  const failed = before['dead-letters']
+  if (failed !== undefined) expired.deadLetters = await countExpiredDeadLetters(clickhouse, failed)
+  return expired
+}
+
+/**
+ * The prefixes of the objects of all expired months, from the first that a record can have, because an
+ * earlier run may have ended between the rows and their objects.
+ */
+export function* expiredPrefixes(before: Date | undefined): Generator<string> {
+  if (before === undefined) return
+  for (let month = new Date(limits.recordTimeMs.after); ;) {
+    const next = new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1))
+    if (next > before) return
+    yield attachmentPrefix(month.toISOString().slice(0, 7))
+    month = next
+  }
+}

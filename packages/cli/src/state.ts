@@ -1,0 +1,15 @@
+import { problemCatalogue, type ProblemCode } from '@intake/health'
+
+export type State = 'ok' | 'degraded' | 'down'
+
+/** The exit code of commands that report a state; 1 is left to errors of the command itself. */
+export const exitCodes: Record<State, number> = { ok: 0, degraded: 2, down: 3 }
+
+export const exitCodeHelp =
+  'Exit codes: 0 ok, 2 degraded, 3 down, 1 the command itself failed or was used wrongly.'
+
+/** The state of something that has these problems. */
+export function stateOf(codes: readonly ProblemCode[]): State {
+  if (codes.length === 0) return 'ok'
+  return codes.some((code) => problemCatalogue[code].state === 'down') ? 'down' : 'degraded'
+}

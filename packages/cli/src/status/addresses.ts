@@ -1,0 +1,45 @@
+import { placeOfStack, runningStack, UsageError } from '../endpoints.ts'
+
+/** The admin port of a gateway or worker. */
+export interface Address {
+  service: 'gateway' | 'worker'
+  url: string
+}
+
+const variables = {
+  gateway: 'INTAKE_GATEWAY_ADMIN_URL',
+  worker: 'INTAKE_WORKER_ADMIN_URL',
+} as const
+const services = ['gateway', 'worker'] as const
+
+/**
+ * The admin ports to ask: those that are given, or else those in the environment, or else those of the
+ * running stack.
+ *
+ * @throws {UsageError} names what it looked for when there are none
+ */
+export function findAddresses(given: Partial<Record<Address['service'], string[]>>): Address[] {
+  const addresses = (urls: (service: Address['service']) => readonly string[]) =>
+    services.flatMap((service) => urls(service).map((url) => ({ service, url: origin(url) })))
+  const fromOptions = addresses((service) => given[service] ?? [])
+  if (fromOptions.length > 0) return fromOptions
+  const fromEnvironment = addresses((service) =>
+    (process.env[variables[service]] ?? '').split(/[\s,]+/).filter((url) => url !== ''),
+  )
+  if (fromEnvironment.length > 0) return fromEnvironment
+  const stack = runningStack()
+  if (stack !== undefined) {
+    const ofStack = { gateway: [stack.gatewayAdmin], worker: stack.workerAdmins }
+    return addresses((service) => ofStack[service])
+  }
+  throw new UsageError(
+    `There is no --gateway and no --worker, ${variables.gateway} and ${variables.worker} are not set, and ` +
+      `${placeOfStack()} does not exist: give the admin ports, such as --worker http://127.0.0.1:3002.`,
+  )
+}
+
+function origin(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new UsageError(`${text} is not the URL of an admin port, such as http://127.0.0.1:3002.`)
+  return new URL(text).origin
+}

@@ -1,0 +1,61 @@
+import type { State } from '../state.ts'
+import type { Address } from './addresses.ts'
+import { resolveProcesses } from './resolve.ts'
+import { askService, type AskedService } from './service-status.ts'
+
+/** Every worker reports them of the same queues, with details that are seconds apart. */
+const sharedCodes: ReadonlySet<string> = new Set([
+  'queue_paused',
+  'backlog',
+  'dead_letters',
+  'frame_postponed',
+])
+
+/** One problem of the deployment, which several processes may report. */
+export interface SharedProblem {
+  code: string
+  /** When the first of them noticed it, an ISO time. */
+  since: string
+  detail: string
+  help: string
+  /** The admin ports that report it. */
+  from: string[]
+}
+
+/** The whole deployment: what `intake status --json` prints. */
+export interface Summary {
+  state: State
+  /** The oldest first. */
+  problems: SharedProblem[]
+  services: AskedService[]
+}
+
+export async function summarize(addresses: readonly Address[]): Promise<Summary> {
+  const processes = await Promise.all(addresses.map((address) => resolveProcesses(address)))
+  const services = await Promise.all(processes.flat().map(askService))
+  return { state: stateOfAll(services), problems: shareProblems(services), services }
+}
+
+/** Down when no gateway or no worker does its job; degraded when one of several does not. */
+function stateOfAll(services: readonly AskedService[]): State {
+  if (services.every(({ state }) => state === 'ok')) return 'ok'
+  const isDown = (name: string) => {
+    const ofService = services.filter(({ service }) => service === name)
+    return ofService.length > 0 && ofService.every(({ state }) => state === 'down')
+  }
+  return isDown('gateway') || isDown('worker') ? 'down' : 'degraded'
+}
+
+function shareProblems(services: readonly AskedService[]): SharedProblem[] {
+  const shared = new Map<string, SharedProblem>()
+  for (const { url, problems } of services) {
+    for (const { code, since, detail, help } of problems) {
+      const key = sharedCodes.has(code) ? code : `${code} ${detail}`
+      const known = shared.get(key) ?? { code, since, detail, help, from: [] }
+      known.from.push(url)
+      if (since < known.since) known.since = since
+      shared.set(key, known)
+    }
+  }
+  return [...shared.values()].toSorted((one, other) => one.since.localeCompare(other.since))
+}

@@ -1,0 +1,69 @@
+import type { RecordSearch } from '@intake/clickhouse'
+import { limits } from '@intake/contract'
+import {
+  defineFindReservation,
+  derivedTail,
+  headerKey,
+  isUuidV7,
+  parseIdentity,
+  type KeyScope,
+} from '@intake/identity'
+import type { Redis } from '@intake/redis'
+import { withTimeout } from '@intake/runtime'
+
+/** A key as a client sent it: an `Idempotency-Key`, the id of a log event, or `feedback.id`. */
+export interface SentKey {
+  key: string
+  bundleIdentifier: string
+  deviceUuid: string
+}
+
+/** The id that a key got when it came first: of a record, or of a batch request. */
+export interface Reservation {
+  scope: KeyScope
+  id: string
+}
+
+const scopes: KeyScope[] = ['logs', 'feedback', 'batches']
+const timeoutMs = 10_000
+
+/** What Redis remembers of a key. */
+export async function findReservations(
+  redis: Redis,
+  { key, ...owner }: SentKey,
+): Promise<Reservation[]> {
+  const find = defineFindReservation({ redis })
+  const found = scopes.map(async (scope) => {
+    const id = await withTimeout(find({ ...owner, scope, key: headerKey(key) }), timeoutMs, 'Redis')
+    return id === undefined ? [] : [{ scope, id }]
+  })
+  return (await Promise.all(found)).flat()
+}
+
+/** The ids that records sent with this key have. */
+export function searchOf(sent: SentKey, reservations: readonly Reservation[]): RecordSearch {
+  const { bundleIdentifier, deviceUuid } = sent
+  const own = headerKey(sent.key)
+  const batch = reservations.find(({ scope }) => scope === 'batches')
+  return {
+    bundleIdentifier,
+    deviceUuid: deviceUuid.toLowerCase(),
+    // A UUIDv7 of the client is the id of its log event, and nothing is reserved.
+    ids: [
+      ...(isUuidV7(own) ? [own] : []),
+      ...reservations.filter(({ scope }) => scope !== 'batches').map(({ id }) => id),
+    ],
+    tails: batch && tailsOf(batch.id),
+  }
+}
+
+/** The ids of the entries of a batch differ in their times, which are those of the events. */
+function tailsOf(batchId: string) {
+  const batch = parseIdentity(batchId)
+  const atMs = Date.parse(batch.time)
+  return {
+    of: Array.from({ length: limits.batchEntries }, (_, index) => derivedTail(batch, index)),
+    from: new Date(atMs - limits.eventAgeMs),
+    to: new Date(atMs + limits.eventAheadMs),
+  }
+}

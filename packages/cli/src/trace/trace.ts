@@ -1,0 +1,94 @@
+import {
+  ClickHouseError,
+  describeError,
+  findDeadLetters,
+  findRecords,
+  isoTime,
+  type FoundDeadLetter,
+  type FoundRecord,
+  type RecordSearch,
+} from '@intake/clickhouse'
+import type { RecordKind } from '@intake/contract'
+import { findQueuedRows } from '../queued-rows.ts'
+import type { RecordServices } from '../services.ts'
+import { matches, type QueuedRow } from './matches.ts'
+
+/** In the order in which a command that finds several reports one. */
+export const traceStates = ['dead_lettered', 'queued', 'in_progress', 'erased', 'stored'] as const
+export type TraceState = (typeof traceStates)[number]
+
+/** One record that was found. Times are ISO 8601 in UTC. */
+export interface TracedRecord {
+  state: TraceState
+  kind: RecordKind
+  id: string
+  bundle_identifier: string
+  device_uuid: string
+  request_id: string
+  time: string
+  received_at: string
+  /** Of a dead letter: ClickHouse's error code. */
+  error_code?: number
+}
+
+export interface Trace {
+  records: TracedRecord[]
+  /** Frames in Redis that this version cannot read: the record may be in one. */
+  unreadable_frames: number
+  /** Why ClickHouse could not be asked, in words for an operator; absent: it was. */
+  tables_unread?: string
+}
+
+/** Looks for records in Redis and in ClickHouse. A record that is in several places is where it came last. */
+export async function traceRecords(
+  { redis, clickhouse }: Pick<RecordServices, 'redis' | 'clickhouse'>,
+  search: RecordSearch,
+): Promise<Trace> {
+  const records = new Map<string, TracedRecord>()
+  const add = (record: TracedRecord) => records.set(identityOf(record), record)
+  let unreadableFrames = 0
+  // Redis first: a frame that is stored meanwhile is then found in the tables.
+  for await (const { kind, isClaimed, rows } of findQueuedRows(redis, matches(search))) {
+    if (rows === undefined) unreadableFrames++
+    for (const row of rows ?? []) {
+      add(traced(isClaimed ? 'in_progress' : 'queued', kind, JSON.parse(row) as QueuedRow))
+    }
+  }
+  try {
+    for (const letter of await findDeadLetters(clickhouse, search)) {
+      add({ ...traced('dead_lettered', letter.kind, letter), error_code: letter.error_code })
+    }
+    for (const record of await findRecords(clickhouse, search)) {
+      add(traced(record.is_deleted === 1 ? 'erased' : 'stored', record.kind, record))
+    }
+  } catch (error) {
+    if (!(error instanceof ClickHouseError)) throw error
+    const found = { records: [...records.values()], unreadable_frames: unreadableFrames }
+    return { ...found, tables_unread: describeError(error) }
+  }
+  return { records: [...records.values()], unreadable_frames: unreadableFrames }
+}
+
+function traced(
+  state: TraceState,
+  kind: RecordKind,
+  row: QueuedRow | FoundRecord | FoundDeadLetter,
+): TracedRecord {
+  const { id, bundle_identifier, device_uuid, request_id, time, received_at } = row
+  return {
+    state,
+    kind,
+    id,
+    bundle_identifier,
+    device_uuid,
+    request_id,
+    time: iso(time),
+    received_at: iso(received_at),
+  }
+}
+
+const identityOf = ({ kind, bundle_identifier, id, device_uuid }: TracedRecord) =>
+  JSON.stringify([kind, bundle_identifier, id, device_uuid.toLowerCase()])
+
+/** @param time of a row, or as ClickHouse prints it */
+const iso = (time: string) => (time.endsWith('Z') ? time : isoTime(time))

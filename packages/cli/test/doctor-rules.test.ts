@@ -1,0 +1,72 @@
+import t from 'tap'
+import { findClickHouseProblems } from '../src/doctor/clickhouse.ts'
+import { findClockProblems } from '../src/doctor/clocks.ts'
+import { findRedisProblems } from '../src/doctor/redis.ts'
+
+const gibibyte = 1024 ** 3
+const redis = {
+  version: '7.0.15',
+  isReplica: false,
+  durabilityViolations: [],
+  memory: {
+    usedBytes: 1,
+    maxBytes: 3 * gibibyte,
+    machineBytes: 4 * gibibyte,
+    compactHashFields: 512,
+  },
+  installation: 'one',
+  clock: { offsetMs: 0, errorMs: 0 },
+}
+const clickhouse = {
+  version: '26.3.1.1',
+  schemaDifferences: [],
+  settingViolations: [],
+  disks: [{ name: 'default', freeBytes: 10, totalBytes: 100 }],
+}
+const atLeastTenth = { freeShareMin: 0.1 }
+
+t.test('nothing is wrong at the limits', async (t) => {
+  t.same(findRedisProblems(redis), [])
+  t.same(findClickHouseProblems(clickhouse, atLeastTenth), [])
+})
+
+t.test('old versions are found', async (t) => {
+  t.match(findRedisProblems({ ...redis, version: '6.2.14' }), [
+    { code: 'redis_version', detail: 'Redis has version 6.2.14, and at least 7 is needed.' },
+  ])
+  for (const version of ['25.8.2.29', '26.2.9.1']) {
+    t.match(findClickHouseProblems({ ...clickhouse, version }, atLeastTenth), [
+      { code: 'clickhouse_version', detail: /at least 26\.3 is needed/ },
+    ])
+  }
+})
+
+t.test('memory beyond that of the machine, and large hashes, are found', async (t) => {
+  const memory = { ...redis.memory, maxBytes: 3.1 * gibibyte, compactHashFields: 64 }
+  t.match(findRedisProblems({ ...redis, memory }), [
+    { code: 'redis_memory', detail: /more than three quarters/ },
+    { code: 'redis_memory', detail: /hash-max-listpack-entries 64/ },
+  ])
+})
+
+t.test('a disk below the limit is found', async (t) => {
+  const disks = [{ name: 'default', freeBytes: 9, totalBytes: 100 }]
+  t.match(findClickHouseProblems({ ...clickhouse, disks }, atLeastTenth), [
+    { code: 'clickhouse_disk' },
+  ])
+})
+
+t.test('the clock that differs from two others is wrong', async (t) => {
+  const ahead = (ms: number) => ({ min: ms - 10, max: ms + 10 })
+  const change = (redisMs: number, clickhouseMs: number) =>
+    findClockProblems(
+      { redis: ahead(redisMs), clickhouse: ahead(clickhouseMs) },
+      { skewMaxMs: 5_000 },
+    ).map((one) => one.change.replace(/ with NTP.*/, ''))
+  t.same(change(0, 0), [])
+  t.same(change(5_005, -5_005 + 10_000), [], 'a difference that may be the time of the way')
+  t.same(change(60_000, 0), ['Synchronise the clock of Redis'])
+  t.same(change(0, -60_000), ['Synchronise the clock of ClickHouse'])
+  t.same(change(-60_000, -60_000), ['Synchronise the clock of this machine'])
+  t.same(change(-60_000, 60_000), ['Synchronise the clock of each machine'])
+})

@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { createFrameProducer, createJobSink } from '@intake/queue'
+import { createAppProcess } from '@intake/test-kit/app-process'
+import { until } from '@intake/test-kit/until'
+import { member } from '../../clickhouse/test/fixture.ts'
+import type { Address } from '../src/status/addresses.ts'
+import { printSummary } from '../src/status/print-summary.ts'
+import { summarize } from '../src/status/summary.ts'
+import { logRow, main, startServices } from './services.ts'
+
+const { dataDir, intake, keys, number, redis, s3, server } = await startServices(t)
+
+function startApp(name: 'gateway' | 'worker') {
+  const app = createAppProcess({
+    name,
+    args: [fileURLToPath(new URL(`../../../${name}/dist/main.js`, import.meta.url))],
+    env: {
+      REDIS_URL: redis.url,
+      CLICKHOUSE_URL: server.url,
+      S3_ENDPOINT: s3.url,
+      PORT: '0',
+      GATEWAY_ADMIN_PORT: '0',
+      WORKER_ADMIN_PORT: '0',
+    },
+    logFile: join(dataDir, `${name}.log`),
+  })
+  t.teardown(() => app.terminate())
+  return app
+}
+const gateway = startApp('gateway')
+const worker = startApp('worker')
+await Promise.all([gateway.start(), worker.start()])
+
+const addresses: Address[] = [
+  { service: 'gateway', url: gateway.adminUrl() },
+  { service: 'worker', url: worker.adminUrl() },
+]
+const given = ['--gateway', gateway.adminUrl(), '--worker', worker.adminUrl()]
+const untilCodes = (...codes: string[]) =>
+  until(`the problems are ${codes.join() || 'none'}`, async () => {
+    const { problems } = await summarize(addresses)
+    return problems.map(({ code }) => code).join() === codes.join()
+  })
+
+t.test('ok, with exit code 0, once both are up', async (t) => {
+  await untilCodes()
+  const { code, stdout } = await intake(['status', ...given])
+  t.equal(code, 0)
+  t.match(stdout, /^Intake is ok\./)
+  t.match(stdout, /^logs +0 +0 +0 +0 \+ 0 \+ 0 +0 s +0 s +0 +/m)
+  t.match(stdout, new RegExp(`^gateway +${gateway.adminUrl()} +ok +up `, 'm'))
+  t.match(stdout, new RegExp(`^worker +${worker.adminUrl()} +ok +up `, 'm'))
+  t.match(stdout, /^Redis uses \d+ MiB of 512 MiB\.$/m)
+})
+
+t.test('a paused queue is a problem until it is resumed; its records wait', async (t) => {
+  const paused = await intake(['queue', 'pause', '--kind', 'logs', '--json'])
+  t.equal(paused.code, 0)
+  t.match(JSON.parse(paused.stdout), [
+    { queue: 'logs', paused: true },
+    { queue: 'feedback', paused: false },
+    { queue: 'outcomes', paused: false },
+  ])
+  const sink = createJobSink({ redis: keys, kind: 'logs' })
+  t.teardown(() => sink.close())
+  const row = logRow()
+  await createFrameProducer({ sink }).add(
+    { rows: 1, jsonBytes: 100, gzip: member([row]), receivedAtMs: Date.now() },
+    performance.now() + 60_000,
+  )
+  await untilCodes('queue_paused', 'backlog')
+  const { code, stdout } = await intake(['status', ...given, '--json'])
+  t.equal(code, 2)
+  const summary = JSON.parse(stdout) as Awaited<ReturnType<typeof summarize>>
+  t.match(summary, {
+    state: 'degraded',
+    problems: [
+      {
+        code: 'queue_paused',
+        help: 'docs/operations/queue-paused.md',
+        from: [worker.adminUrl()],
+      },
+      { code: 'backlog' },
+    ],
+    services: [
+      { service: 'gateway', state: 'ok' },
+      { service: 'worker', backlog: { logs: { paused: true, rows: 1 } } },
+    ],
+  })
+  const text = printSummary(summary, new Date())
+  t.match(text, /^queue_paused, for \d+ s, at \S+\n  logs\n  docs\/operations\/queue-paused.md$/m)
+  t.match(text, /^logs .* 1 \(paused\) +1 \+ 0 \+ 0 /m)
+
+  t.match(await intake(['queue', 'resume']), {
+    code: 0,
+    stdout: /^logs\trunning\t.*\nfeedback\trunning\t/,
+  })
+  await until('the record is stored', async () => {
+    return (await number(`count() AS n FROM intake.logs WHERE id = '${row.id}'`)) === 1
+  })
+  await untilCodes()
+})
+
+t.test('--watch repeats it until it is interrupted', async (t) => {
+  const watching = spawn(process.execPath, [main, 'status', '--watch', '--json', ...given], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(watching, 'exit')
+  const lines = createInterface(watching.stdout)[Symbol.asyncIterator]()
+  for (let n = 0; n < 2; n++) {
+    const { value } = (await lines.next()) as { value: string }
+    t.match(JSON.parse(value), { state: 'ok', services: [{}, {}] })
+  }
+  watching.kill('SIGINT')
+  t.same(await exited, [0, null])
+})
+
+t.test(
+  'a process that does not respond is the problem process_ends, with exit code 3 when no other does',
+  async (t) => {
+    const url = worker.adminUrl()
+    const oneOfTwo = await intake(['status'], {
+      INTAKE_GATEWAY_ADMIN_URL: `${gateway.adminUrl()}, http://127.0.0.1:1`,
+      INTAKE_WORKER_ADMIN_URL: url,
+    })
+    t.match(oneOfTwo, { code: 2, stdout: /^Intake is degraded\./ })
+    await worker.kill()
+    const { code, stdout } = await intake(['status'], {
+      INTAKE_GATEWAY_ADMIN_URL: gateway.adminUrl(),
+      // The object store responds, but is no worker.
+      INTAKE_WORKER_ADMIN_URL: `${url}/, ${new URL(s3.url).origin}`,
+    })
+    t.equal(code, 3)
+    t.match(stdout, /^Intake is down\./)
+    t.match(stdout, `no status of the worker at ${url}: connect ECONNREFUSED`)
+    t.match(stdout, `no status of the worker at ${new URL(s3.url).origin}: `)
+    t.match(stdout, new RegExp(`^worker +${url} +no response$`, 'm'))
+    t.match(stdout, 'docs/operations/process-ends.md')
+  },
+)
+
+t.test('without addresses it says what it looked for', async (t) => {
+  const env = { INTAKE_DATA_DIR: join(dataDir, 'none') }
+  t.match(await intake(['status'], env), {
+    code: 1,
+    stdout: '',
+    stderr:
+      /no --gateway and no --worker, INTAKE_GATEWAY_ADMIN_URL .*none\/endpoints\.json does not/,
+  })
+  t.match(await intake(['status', '--worker', '127.0.0.1:3002']), {
+    code: 1,
+    stderr: /^127\.0\.0\.1:3002 is not the URL of an admin port/,
+  })
+})
