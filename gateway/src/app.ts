@@ -1,19 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
+import { checkGatewayConfig, logShare, type GatewayConfig } from '@intake/config'
 import { compileSchema, limits, type RecordKind } from '@intake/contract'
-import { healthRoutes, type Degradations, type Logger, type ReadinessCheck } from '@intake/runtime'
+import { healthRoutes } from '@intake/health'
+import type { Logger, Registry } from '@intake/runtime'
+import type { Tracing } from '@intake/tracing'
 import type { Admission } from './admission/admission.ts'
 import { createByteBudget } from './body/byte-budget.ts'
 import { answerClientErrors } from './edge/client-errors.ts'
-import { checkConfig, logShare, type GatewayConfig } from './config.ts'
-import { createConnections } from './edge/connections.ts'
+import { createConnections, type Connections } from './edge/connections.ts'
 import { createEdgeServer } from './edge/edge-server.ts'
 import { createGroupCommit } from './commit/group-commit.ts'
 import { checkJson } from './body/check-json.ts'
 import { createLoopUtilization } from './commit/loop-utilization.ts'
+import { createStartEnqueue } from './commit/trace-enqueue.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { openapiRoute } from './openapi.ts'
+import type { GatewayProblems } from './problems.ts'
+import { registerEdgeMetrics } from './state-metrics.ts'
 import { authenticate } from './admission/authenticate.ts'
 import { expectContinue } from './edge/expect-continue.ts'
 import { limitRate } from './admission/limit-rate.ts'
@@ -27,6 +32,7 @@ import { logRoute } from './routes/log.ts'
 import { createContextOf } from './routes/request-context.ts'
 import { createRefusals } from './edge/refusals.ts'
 import { createShares } from './fairness/shares.ts'
+import { traceRequests } from './edge/trace-requests.ts'
 import { createSweep, realClock, type SweepClock } from './edge/sweep.ts'
 import { createTurns } from './fairness/turns.ts'
 
@@ -35,30 +41,35 @@ export async function buildApp(options: {
   config: GatewayConfig
   ports: GatewayPorts
   admission: Admission
-  checks: Record<string, ReadinessCheck>
-  degradations: Degradations
+  problems: Pick<GatewayProblems, 'present' | 'note'>
+  isDraining: () => boolean
   metrics: GatewayMetrics
+  registry: Registry
   outcomes: Pick<OutcomeCounts, 'count'>
   log: Logger
+  /** Undefined: traces are off. */
+  tracing?: Tracing | undefined
   clock?: SweepClock
-}): Promise<FastifyInstance> {
+}): Promise<{ app: FastifyInstance; connections: Pick<Connections, 'counts'> }> {
   const {
     config,
     ports,
     admission,
-    checks,
-    degradations,
+    problems,
     metrics,
+    registry,
     outcomes,
     log,
+    tracing,
     clock = realClock,
   } = options
-  checkConfig(config)
+  checkGatewayConfig(config)
 
-  const refusals = createRefusals({ metrics, outcomes, log })
+  const refusals = createRefusals({ metrics, problems, outcomes, log })
   const connections = createConnections({
     max: config.CONNECTIONS_MAX,
     onEnd: metrics.connectionEnded,
+    onExchangeEnd: metrics.requestEnded,
   })
   const sweep = createSweep({
     connections,
@@ -102,7 +113,7 @@ export async function buildApp(options: {
   await app.register(expectContinue)
   await openapiRoute(app)
   // Anyone can call these; only the admin port gives the reasons.
-  healthRoutes(app, { checks, degradations, reasons: false })
+  healthRoutes(app, { problems, isDraining: options.isDraining, reasons: false })
 
   const loopUtilization = createLoopUtilization()
   const commit = (kind: RecordKind) =>
@@ -110,7 +121,8 @@ export async function buildApp(options: {
       producer: ports.queues[kind],
       loopUtilization,
       acceptanceMsMax: limits.acceptanceMs[kind],
-      onStored: (rows) => metrics.accepted(kind, rows),
+      onStored: (frame) => metrics.accepted(kind, frame),
+      startEnqueue: tracing && createStartEnqueue(tracing, kind),
     })
   const logs = commit('logs')
   const feedback = commit('feedback')
@@ -126,19 +138,25 @@ export async function buildApp(options: {
     done()
   })
 
+  const requests = createShares(config.CONNECTIONS_MAX)
+  const budget = (share: number) =>
+    createByteBudget({ bytesMax: Math.floor(config.BYTES_IN_FLIGHT_MAX * share), requests })
+  const budgets = { logs: budget(logShare), feedback: budget(1 - logShare) }
+  registerEdgeMetrics(registry, { connections, budgets })
+
   const { idempotency, policy } = ports
   const enqueueTimeoutMs = config.ENQUEUE_TIMEOUT_MS
 
   await app.register(async (api) => {
     api.removeAllContentTypeParsers()
+    const { CLIENT_TRACEPARENT: clientTraceparent } = config
+    await api.register(traceRequests, { tracing, clientTraceparent })
     await api.register(authenticate, { apiKeys: ports.apiKeys, admission, connections })
     await api.register(limitRate, {
       max: config.RATE_LIMIT_MAX,
       windowMs: config.RATE_LIMIT_WINDOW_MS,
+      rate: ports.rate,
     })
-    const requests = createShares(config.CONNECTIONS_MAX)
-    const budget = (share: number) =>
-      createByteBudget({ bytesMax: config.BYTES_IN_FLIGHT_MAX * share, requests })
     const turns = createTurns()
     const contextOf = createContextOf({
       now: () => admission.now(),
@@ -151,7 +169,7 @@ export async function buildApp(options: {
       contextOf,
       idempotency,
       policy,
-      budget: budget(logShare),
+      budget: budgets.logs,
       turns,
       enqueueTimeoutMs,
     }
@@ -170,14 +188,14 @@ export async function buildApp(options: {
       contextOf,
       idempotency,
       policy,
-      budget: budget(1 - logShare),
+      budget: budgets.feedback,
       turns,
       attachmentBytesMax: config.ATTACHMENT_BYTES_MAX,
       store: ports.attachments,
       enqueueTimeoutMs,
     })
   })
-  return app
+  return { app, connections }
 }
 
 /** Wraps the compiled schema in Fastify's validator interface. */

@@ -1,35 +1,47 @@
 import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
-import { createObjectStore } from '@intake/object-store'
+import { GatewayConfig } from '@intake/config'
+import { helpOf, pollCheck, startAdminServer } from '@intake/health'
+import { defineReserve } from '@intake/identity'
+import { createObjectStore, describeStoreError, measureObjectStore } from '@intake/object-store'
 import { createPolicyStore, watchPolicy } from '@intake/policy'
 import { createFrameProducer, createJobSink } from '@intake/queue'
 import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
-import { createMetrics, limitRepeats, runProcess, startAdminServer } from '@intake/runtime'
+import { createMetrics, limitRepeats, pause, runProcess } from '@intake/runtime'
+import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
+import { startFleetRate } from './admission/fleet-rate.ts'
+import { createRateCounts } from './admission/rate-counts.ts'
 import { buildApp } from './app.ts'
-import { GatewayConfig } from './config.ts'
 import { createIdempotencyStore } from './identity/idempotency-store.ts'
 import { createReservationLedger } from './identity/reservation-ledger.ts'
-import { defineReserve } from './identity/reserve-script.ts'
 import { createGatewayMetrics } from './metrics.ts'
+import { gatewayFacts, gatewayScaling } from './facts.ts'
 import { createOutcomeCounts } from './outcomes/outcome-counts.ts'
 import { startOutcomeReports } from './outcomes/outcome-reports.ts'
+import { startGatewayProblems } from './problems.ts'
+import { registerRedisMetrics } from './state-metrics.ts'
+
+const minute = 60_000
+const redisHelp = helpOf('redis_connection')
 
 await runProcess({
   name: 'gateway',
   config: GatewayConfig,
-  closeTimeoutMs: 10_000,
+  closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
   async start(config, log) {
     const redis = connectRedis({
       url: config.REDIS_URL,
       role: 'producer',
       onError: limitRepeats((err, omitted) =>
-        log.warn({ err, omitted }, 'Redis connection failed'),
+        log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
       ),
     })
     const redisConnection = createConnectionCheck(redis)
     /** While Redis is down its connection reports that, and only that is logged. */
     const warnWhileConnected = (message: string) => {
-      const warn = limitRepeats((err, omitted) => log.warn({ err, omitted }, message))
+      const warn = limitRepeats((err, omitted) =>
+        log.warn({ err, omitted, help: redisHelp }, message),
+      )
       return (error: unknown) => {
         if (redis.status === 'ready') warn(error)
       }
@@ -49,22 +61,20 @@ await runProcess({
     const redisPoll = pollRedisState({
       redis,
       intervalMs: 1_000,
-      onDurabilityViolations: (violations) =>
-        log.error(
-          { violations, help: 'docs/operations/redis-could-lose-records.md' },
-          'Redis could lose accepted records',
-        ),
-      onWriteRefusal(reason) {
-        if (reason === undefined) return log.info('Redis takes writes again')
-        log.error({ reason, help: 'docs/operations/redis-connection.md' }, 'Redis takes no writes')
-      },
       onError: warnWhileConnected('Redis could not be polled'),
     })
-    const attachments = createObjectStore({
+    const store = createObjectStore({
       endpoint: config.S3_ENDPOINT,
       bucket: config.S3_BUCKET,
       region: config.S3_REGION,
       timeoutMs: config.STORAGE_TIMEOUT_MS,
+    })
+    const bucket = pollCheck({
+      what: 'the object store',
+      check: () => store.checkBucket(),
+      describe: describeStoreError,
+      intervalMs: 3_000,
+      timeoutMs: 5_000,
     })
     const sinks = {
       logs: createJobSink({ redis, kind: 'logs' }),
@@ -79,23 +89,7 @@ await runProcess({
       state: redisPoll.state,
       strict: config.REDIS_DURABILITY === 'strict',
       clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
-      onClockSkew(reason) {
-        if (reason === undefined) return log.info('the clock of this gateway is right again')
-        log.error({ help: 'docs/operations/clock-skew.md' }, reason)
-      },
     })
-    const checks = {
-      redis: redisConnection,
-      queue: () => failWith(admission.refusal()),
-      clock: () => failWith(admission.clockSkew()),
-      'api-keys': () => {
-        if (!apiKeys.isLoaded()) throw new Error('not read yet')
-      },
-      policy: () => {
-        if (!policy.isLoaded()) throw new Error('not read yet')
-      },
-    }
-
     const ledger = createReservationLedger({
       redis,
       memoryBytes: () => redisPoll.state()?.memoryBytesMax,
@@ -106,6 +100,16 @@ await runProcess({
       onError: warnWhileConnected('the reservations could not be read'),
     })
 
+    const window = { windowMs: config.RATE_LIMIT_WINDOW_MS }
+    const rate = startFleetRate({
+      counts: createRateCounts({ redis, ...window }),
+      max: config.RATE_LIMIT_MAX,
+      ...window,
+      onError: warnWhileConnected(
+        'the rates of API keys could not be shared; each gateway counts its own',
+      ),
+    })
+
     const outcomes = createOutcomeCounts()
     const outcomeReports = startOutcomeReports({
       counts: outcomes,
@@ -113,15 +117,43 @@ await runProcess({
       onError: warnWhileConnected('the counts of outcomes could not be sent; they are kept'),
       onLost: (err, records) =>
         log.error(
-          { err, records },
+          { err, records, help: redisHelp },
           'the last counts of outcomes could not be sent: so many records may be missing',
         ),
     })
 
-    const degradations = () => ledger.full()
+    const tracing = await startTracing({
+      service: 'intake-gateway',
+      config,
+      onError: limitRepeats((err, omitted) => {
+        const help = 'docs/operations/traces-lost.md'
+        log.warn({ err, omitted, help }, 'traces could not be sent')
+      }),
+    })
 
     const registry = createMetrics()
     const metrics = createGatewayMetrics(registry)
+    registerRedisMetrics(registry, { state: redisPoll.state, ledger })
+    const problems = startGatewayProblems({
+      redisConnection,
+      redisPoll,
+      admission,
+      ledger,
+      apiKeys,
+      policy,
+      bucket,
+      isStrict: config.REDIS_DURABILITY === 'strict',
+      log,
+      metrics: registry,
+    })
+    const attachments = measureObjectStore(store, {
+      metrics: registry,
+      onFailed(operation) {
+        if (operation === 'put')
+          problems.note('object_store', 'attachments were not stored', minute)
+        else problems.note('attachments_left', 'attachments could not be removed')
+      },
+    })
     const ports = {
       apiKeys: {
         // Without the policy a suppressed sender would be stored.
@@ -130,32 +162,48 @@ await runProcess({
       },
       attachments,
       policy,
+      rate,
       queues,
       idempotency: createIdempotencyStore({ reserve: defineReserve(redis), ledger }),
     }
 
-    const app = await buildApp({
+    let isDraining = false
+    const { app, connections } = await buildApp({
       config,
       ports,
       admission,
-      checks,
-      degradations,
+      problems,
+      isDraining: () => isDraining,
       metrics,
+      registry,
       outcomes,
       log,
+      tracing,
     })
     await app.listen({ host: config.HOST, port: config.PORT })
+    const sources = {
+      metrics,
+      connections,
+      connectionsMax: config.CONNECTIONS_MAX,
+      redisState: redisPoll.state,
+      ledger,
+    }
     const admin = await startAdminServer({
       host: config.ADMIN_HOST,
       port: config.GATEWAY_ADMIN_PORT,
-      checks,
-      degradations,
+      service: 'gateway',
+      problems,
+      isDraining: () => isDraining,
+      facts: () => gatewayFacts(sources),
+      scaling: () => gatewayScaling(sources),
       metrics: registry,
     })
     log.info({ adminPort: admin.port }, 'gateway is up')
 
     return {
       async close() {
+        isDraining = true
+        if (config.DRAIN_MS > 0) await pause(config.DRAIN_MS)
         await app.close()
         // No outcome can follow.
         await outcomeReports.close()
@@ -163,15 +211,15 @@ await runProcess({
         policy.close()
         redisPoll.close()
         ledger.close()
+        rate.close()
+        problems.close()
+        bucket.close()
         await Promise.all(Object.values(sinks).map((sink) => sink.close()))
         redis.disconnect()
-        attachments.close()
+        store.close()
         await admin.close()
+        await tracing?.close()
       },
     }
   },
 })
-
-function failWith(reason: string | undefined): void {
-  if (reason !== undefined) throw new Error(reason)
-}

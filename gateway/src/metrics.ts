@@ -1,52 +1,126 @@
 import type { ErrorCode, RecordKind } from '@intake/contract'
-import type { EndReason } from './edge/connections.ts'
-import { Counter, type Registry } from '@intake/runtime'
+import { createRate } from '@intake/health'
+import { metricsOf, type Registry } from '@intake/runtime'
+import type { StoredFrame } from './commit/group-commit.ts'
+import { endReasons, type EndReason } from './edge/connections.ts'
+import type { Exchange } from './edge/exchange.ts'
+import { operationOf } from './edge/operation.ts'
 
 export interface GatewayMetrics {
-  accepted(kind: RecordKind, rows: number): void
-  refused(code: ErrorCode): void
+  accepted(kind: RecordKind, frame: StoredFrame): void
+  refused(refusal: { code: ErrorCode; kind: RecordKind | ''; records: number }): void
   entryRejected(code: ErrorCode): void
+  requestEnded(exchange: Exchange): void
   connectionEnded(reason: EndReason): void
+  /** Of the last 15 seconds. */
+  rates(): { acceptedPerSecond: Record<RecordKind, number>; refusedPerSecond: number }
 }
 
+/** Refusals that protect the service; the same request may succeed later. */
+const shedCodes: ReadonlySet<ErrorCode> = new Set([
+  'busy',
+  'queue_full',
+  'keys_full',
+  'queue_unavailable',
+  'storage_unavailable',
+  'clock_skew',
+])
+
+const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const enqueueSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+const frameRows = [1, 3, 10, 30, 100, 300, 1_000]
+const frameBytes = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
+
 export function createGatewayMetrics(registry: Registry): GatewayMetrics {
-  const accepted = new Counter({
-    name: 'intake_records_accepted_total',
-    help: 'Records on stable storage.',
-    labelNames: ['kind'],
-    registers: [registry],
-  })
-  const frames = new Counter({
-    name: 'intake_frames_enqueued_total',
-    help: 'Frames that contain the accepted records.',
-    labelNames: ['kind'],
-    registers: [registry],
-  })
-  const refused = new Counter({
-    name: 'intake_requests_refused_total',
-    help: 'Refused requests, by code.',
-    labelNames: ['code'],
-    registers: [registry],
-  })
-  const entriesRejected = new Counter({
-    name: 'intake_batch_entries_rejected_total',
-    help: 'Rejected entries of batches, by code.',
-    labelNames: ['code'],
-    registers: [registry],
-  })
-  const connectionsEnded = new Counter({
-    name: 'intake_connections_ended_total',
-    help: 'Connections that the gateway closed before the client did, by reason.',
-    labelNames: ['reason'],
-    registers: [registry],
-  })
+  const { counter, histogram } = metricsOf(registry)
+  const requests = histogram(
+    'intake_http_request_duration_seconds',
+    'From the head of a request to the end of its response; status class `none`: the connection ended without one.',
+    ['operation', 'status_class'],
+    requestSeconds,
+  )
+  const accepted = counter('intake_records_accepted_total', 'Records on stable storage.', ['kind'])
+  const frames = counter(
+    'intake_frames_enqueued_total',
+    'Frames that contain the accepted records.',
+    ['kind'],
+  )
+  const enqueued = histogram(
+    'intake_enqueue_duration_seconds',
+    'From the arrival of the oldest record of a frame until the frame is on stable storage.',
+    ['kind'],
+    enqueueSeconds,
+  )
+  const rows = histogram('intake_frame_rows', 'Rows of a frame.', ['kind'], frameRows)
+  const bytes = histogram(
+    'intake_frame_bytes',
+    'Bytes of a frame, compressed.',
+    ['kind'],
+    frameBytes,
+  )
+  const refused = counter('intake_requests_refused_total', 'Refused requests, by code.', ['code'])
+  const entriesRejected = counter(
+    'intake_batch_entries_rejected_total',
+    'Rejected entries of batches, by code.',
+    ['code'],
+  )
+  const shed = counter(
+    'intake_records_shed_total',
+    'Records refused to protect the service, by code; clients send them again.',
+    ['kind', 'code'],
+  )
+  const connectionsEnded = counter(
+    'intake_connections_ended_total',
+    'Connections that the gateway closed before the client did, by reason.',
+    ['reason'],
+  )
+  // Prometheus does not see the first increase of a series that begins with it.
+  for (const reason of endReasons) connectionsEnded.inc({ reason }, 0)
+  const acceptedRates = { logs: createRate(), feedback: createRate() }
+  const refusedRate = createRate()
+  /** Looking up the labels of a histogram takes longer than observing. */
+  const requestsBy = new Map<string, { observe(seconds: number): void }>()
+
+  function countShed(kind: RecordKind | '', code: ErrorCode, records: number): void {
+    if (kind !== '' && shedCodes.has(code)) shed.inc({ kind, code }, records)
+  }
+
   return {
-    accepted(kind, rows) {
-      accepted.inc({ kind }, rows)
+    accepted(kind, frame) {
+      accepted.inc({ kind }, frame.rows)
       frames.inc({ kind })
+      enqueued.observe({ kind }, frame.ms / 1_000)
+      rows.observe({ kind }, frame.rows)
+      bytes.observe({ kind }, frame.bytes)
+      acceptedRates[kind].add(frame.rows)
     },
-    refused: (code) => refused.inc({ code }),
-    entryRejected: (code) => entriesRejected.inc({ code }),
+    refused({ code, kind, records }) {
+      refused.inc({ code })
+      countShed(kind, code, records)
+      refusedRate.add(1)
+    },
+    entryRejected(code) {
+      entriesRejected.inc({ code })
+      countShed('logs', code, 1)
+    },
+    requestEnded({ request, response, startedAt }) {
+      const operation = operationOf(request.url)
+      const statusClass = response.headersSent
+        ? `${Math.floor(response.statusCode / 100)}xx`
+        : 'none'
+      const name = `${operation} ${statusClass}`
+      const known = requestsBy.get(name)
+      const series = known ?? requests.labels({ operation, status_class: statusClass })
+      if (known === undefined) requestsBy.set(name, series)
+      series.observe((performance.now() - startedAt) / 1_000)
+    },
     connectionEnded: (reason) => connectionsEnded.inc({ reason }),
+    rates: () => ({
+      acceptedPerSecond: {
+        logs: acceptedRates.logs.perSecond(),
+        feedback: acceptedRates.feedback.perSecond(),
+      },
+      refusedPerSecond: refusedRate.perSecond(),
+    }),
   }
 }

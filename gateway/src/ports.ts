@@ -3,6 +3,7 @@ import type { RecordKind } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import type { Policy } from '@intake/policy'
 import type { FrameProducer } from '@intake/queue'
+import type { FleetRate } from './admission/fleet-rate.ts'
 import type { IdempotencyStore } from './identity/idempotency-store.ts'
 
 /** The external dependencies of the gateway; each type documents its guarantee. */
@@ -11,5 +12,6 @@ export interface GatewayPorts {
   attachments: Pick<ObjectStore, 'put' | 'remove'>
   idempotency: IdempotencyStore
   policy: Pick<Policy, 'retentionMs' | 'isSuppressed'>
+  rate: Pick<FleetRate, 'count'>
   queues: Record<RecordKind, Pick<FrameProducer, 'add'>>
 }

@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import type { ApiKey } from '@intake/api-keys'
+import { GatewayConfig } from '@intake/config'
 import type { IntakeError, RecordKind } from '@intake/contract'
 import type { Frame } from '@intake/queue'
 import type { StoredObject } from '@intake/object-store'
@@ -9,7 +10,6 @@ import type { RedisState } from '@intake/redis'
 import { createLogger, createMetrics, loadConfig } from '@intake/runtime'
 import { createAdmission } from '../src/admission/admission.ts'
 import { buildApp } from '../src/app.ts'
-import { GatewayConfig } from '../src/config.ts'
 import { createGatewayMetrics } from '../src/metrics.ts'
 import { createOutcomeCounts, type OutcomeCounts } from '../src/outcomes/outcome-counts.ts'
 import type { SweepClock } from '../src/edge/sweep.ts'
@@ -99,7 +99,8 @@ export async function startGateway(
     S3_ENDPOINT: 'http://unused',
     ...options.env,
   })
-  const app = await buildApp({
+  let requests = 0
+  const { app } = await buildApp({
     config,
     ports: {
       apiKeys: {
@@ -120,6 +121,7 @@ export async function startGateway(
         },
       },
       policy: { retentionMs: () => undefined, isSuppressed: () => false, ...options.policy },
+      rate: { count: () => ({ requests: ++requests, msLeft: 60_000 }) },
       queues: { logs: queue('logs'), feedback: queue('feedback') },
     },
     admission: createAdmission({
@@ -127,10 +129,11 @@ export async function startGateway(
       strict: true,
       clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
     }),
-    checks: {},
-    degradations: () => [],
+    problems: { present: () => [], note: () => {} },
+    isDraining: () => false,
     ...(options.clock && { clock: options.clock }),
     metrics: createGatewayMetrics(registry),
+    registry,
     outcomes,
     log: createLogger({
       name: 'gateway',

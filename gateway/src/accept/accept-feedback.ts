@@ -1,10 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { FeedbackPayload } from '@intake/contract'
+import { clientIdKey } from '@intake/identity'
 import { systemClock, type Clock } from '@intake/runtime'
 import type { FeedbackForm } from '../form/feedback-form.ts'
 import type { Image } from '../form/upload.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
-import { clientIdKey, fingerprintOf } from '../identity/idempotency-key.ts'
+import { fingerprintOf } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { GatewayPorts } from '../ports.ts'
 import { joinExtra, submissionFields, unknownFields } from '../record/extra.ts'
@@ -83,7 +84,7 @@ export function createAcceptFeedback(options: {
       requestId: context.requestId,
       commit: (attachments) =>
         rows.append(
-          feedbackRow(identity, sender, { feedback, attachments, extra, receivedAtMs }),
+          feedbackRow(identity, sender, { feedback, attachments, extra, context }),
           clock.now() + enqueueTimeoutMs,
         ),
     })

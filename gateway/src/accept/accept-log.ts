@@ -1,8 +1,9 @@
 import type { LogSubmission } from '@intake/contract'
+import { clientIdKey } from '@intake/identity'
 import { systemClock, type Clock } from '@intake/runtime'
 import { assignIdentity } from '../identity/assign-identity.ts'
 import { eventTimeMs } from '../identity/event-time.ts'
-import { clientIdKey, fingerprintOf, logContent } from '../identity/idempotency-key.ts'
+import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { GatewayPorts } from '../ports.ts'
 import { createExtraPrinter, submissionFields, unknownFields } from '../record/extra.ts'
@@ -58,7 +59,7 @@ export function createAcceptLog(options: {
     if (!isSuppressed) {
       const extra = createExtraPrinter(unknownFields(body, knownFields), 'log').print(unknown)
       const columns = logColumns(senderColumns(context, body), log, extra)
-      await logs.append(finishRow({ identity, receivedAtMs, others: columns }), deadline)
+      await logs.append(finishRow({ identity, context, others: columns }), deadline)
     }
     const code = isSuppressed ? 'suppressed' : 'accepted'
     outcomes.count({ apiKeyId, kind: 'logs', code, atMs: receivedAtMs, records: 1 })

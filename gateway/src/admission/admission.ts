@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { IntakeError, type RecordKind } from '@intake/contract'
+import { IntakeError, kinds, type RecordKind } from '@intake/contract'
+import type { ProblemCode } from '@intake/health'
 import type { RedisState } from '@intake/redis'
 import { createSkewGauge } from './clock-skew.ts'
 
@@ -16,18 +17,27 @@ export interface Admission {
   now(): number
   /** @throws {IntakeError} `queue_full` while the queue has no capacity for records of this kind */
   checkCapacity(kind: RecordKind): void
-  /** Why the queue accepts no records, in words for an operator; undefined while it accepts them. */
-  refusal(): string | undefined
+  /** What is wrong with Redis, by the code of the problem; empty: nothing. */
+  redisProblems(): RedisProblems
+  /** The kinds of record for which the queue has no capacity. */
+  full(): RecordKind[]
   /** What is wrong with the clock of this gateway, in words for an operator; undefined: nothing. */
   clockSkew(): string | undefined
 }
+
+export type RedisProblems = Partial<
+  Record<
+    Extract<ProblemCode, 'redis_connection' | 'redis_lost_its_data' | 'redis_could_lose_records'>,
+    string
+  >
+>
 
 /**
  * Share of Redis's memory at which records are refused, and at which they are accepted again. At its
  * memory limit Redis stops the workers too, so they need a reserve. Feedback is rare and valuable, so
  * it may use more than logs.
  */
-const thresholds: Record<RecordKind, { refuse: number; resume: number }> = {
+export const memoryThresholds: Record<RecordKind, { refuse: number; resume: number }> = {
   logs: { refuse: 0.75, resume: 0.65 },
   feedback: { refuse: 0.85, resume: 0.75 },
 }
@@ -37,34 +47,43 @@ const thresholds: Record<RecordKind, { refuse: number; resume: number }> = {
  *
  * @param options.strict refuse records while Redis is configured so that it could lose what it
  * confirmed
- * @param options.onClockSkew called when the clock becomes wrong, and when it is right again
  * @param options.now the wall clock
  */
 export function createAdmission(options: {
   state: () => RedisState | undefined
   strict: boolean
   clockSkewMaxMs: number
-  onClockSkew?: (reason: string | undefined) => void
   now?: () => number
 }): Admission {
   const full: Record<RecordKind, boolean> = { logs: false, feedback: false }
   const clock = createSkewGauge({
     ...options,
     reading: () => options.state()?.clock,
-    onChange: () => options.onClockSkew?.(clockSkew()),
   })
 
-  function refusal(): string | undefined {
+  function redisProblems(): RedisProblems {
     const state = options.state()
-    if (state === undefined) return 'Redis has not responded yet'
-    if (state.writeRefusal !== undefined) return state.writeRefusal
-    if (state.installation === null) {
-      return 'Redis belongs to no installation: it is new or has lost its data (see intake setup)'
+    if (state === undefined) return { redis_connection: 'Redis has not responded yet' }
+    if (state.writeRefusal !== undefined) return { redis_connection: state.writeRefusal }
+    const violations = state.durabilityViolations
+    return {
+      ...(state.installation === null && {
+        redis_lost_its_data: 'Redis is new or has lost its data (see intake setup)',
+      }),
+      ...(violations.length > 0 && { redis_could_lose_records: violations.join('; ') }),
     }
-    if (options.strict && state.durabilityViolations.length > 0) {
-      return state.durabilityViolations.join('; ')
-    }
-    return undefined
+  }
+
+  function acceptsNothing(): boolean {
+    const { redis_could_lose_records: atRisk, ...others } = redisProblems()
+    return Object.keys(others).length > 0 || (options.strict && atRisk !== undefined)
+  }
+
+  function isFull(kind: RecordKind): boolean {
+    const { refuse, resume } = memoryThresholds[kind]
+    const used = options.state()?.memoryUsed ?? 0
+    full[kind] = used >= (full[kind] ? resume : refuse)
+    return full[kind]
   }
 
   function clockSkew(): string | undefined {
@@ -78,7 +97,8 @@ export function createAdmission(options: {
   }
 
   return {
-    refusal,
+    redisProblems,
+    full: () => kinds.filter(isFull),
     clockSkew,
     now() {
       const { nowMs, skewMs, isOutOfRange } = clock()
@@ -86,15 +106,12 @@ export function createAdmission(options: {
       throw new IntakeError('clock_skew', 'The clock of this gateway is wrong; send again later.')
     },
     checkQueue() {
-      if (refusal() !== undefined) {
-        throw new IntakeError('queue_unavailable', 'The queue accepts no records now.')
-      }
+      if (!acceptsNothing()) return
+      throw new IntakeError('queue_unavailable', 'The queue accepts no records now.')
     },
     checkCapacity(kind) {
-      const { refuse, resume } = thresholds[kind]
-      const used = options.state()?.memoryUsed ?? 0
-      full[kind] = used >= (full[kind] ? resume : refuse)
-      if (full[kind]) throw new IntakeError('queue_full', 'The queue is full; send again later.')
+      if (!isFull(kind)) return
+      throw new IntakeError('queue_full', 'The queue is full; send again later.')
     },
   }
 }

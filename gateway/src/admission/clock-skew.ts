@@ -26,14 +26,12 @@ const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
  * at once and without Redis. When the error of the measurement allows both results, the previous one
  * stays: a slow network neither causes nor ends skew.
  *
- * @param options.onChange called when the clock becomes wrong, and when it is right again
  * @param options.now the wall clock, in milliseconds
  * @param options.monotonic the clock that the readings refer to
  */
 export function createSkewGauge(options: {
   reading: () => RedisState['clock']
   clockSkewMaxMs: number
-  onChange?: (wrong: boolean) => void
   now?: () => number
   monotonic?: () => number
 }): () => CheckedTime {
@@ -41,7 +39,6 @@ export function createSkewGauge(options: {
   // Looked up at each call: the clock of the process may be replaced while it runs.
   const now = options.now ?? (() => Date.now())
   let skewed = false
-  let wrong = false
 
   function measureSkew(nowMs: number): number | undefined {
     const clock = reading()
@@ -60,10 +57,6 @@ export function createSkewGauge(options: {
     const skewMs = measureSkew(nowMs)
     const isOutOfRange =
       nowMs - eventAgeMs <= recordTimeMs.after || nowMs + eventAheadMs >= recordTimeMs.before
-    if (wrong !== (isOutOfRange || skewMs !== undefined)) {
-      wrong = !wrong
-      options.onChange?.(wrong)
-    }
     return { nowMs, skewMs, isOutOfRange }
   }
 }

@@ -1,7 +1,8 @@
-import rateLimit from '@fastify/rate-limit'
+import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit'
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
 import { IntakeError } from '@intake/contract'
+import type { FleetRate } from './fleet-rate.ts'
 
 const noHeaders = {
   'x-ratelimit-limit': false,
@@ -10,17 +11,22 @@ const noHeaders = {
 }
 
 /**
- * Counts the requests of each API key in the memory of this process: no I/O, nothing that can fail a
- * request. The limit is therefore per gateway. Register it after authentication.
+ * Limits the requests of each API key: no I/O, nothing that can fail a request. Register it after
+ * authentication.
+ *
+ * @param options.max requests in a window of `windowMs`, which `rate` counts
  */
 export const limitRate = fp(
-  async (app: FastifyInstance, options: { max: number; windowMs: number }) => {
+  async (
+    app: FastifyInstance,
+    options: { max: number; windowMs: number; rate: Pick<FleetRate, 'count'> },
+  ) => {
     await app.register(rateLimit, {
       // As a global hook it would run after the hooks of each route, which lease shared capacity.
       global: false,
       max: options.max,
       timeWindow: options.windowMs,
-      cache: 10_000,
+      store: storeOf(options.rate),
       keyGenerator: (request) => request.apiKey.id,
       addHeaders: { ...noHeaders, 'retry-after': true },
       addHeadersOnExceeding: noHeaders,
@@ -31,3 +37,17 @@ export const limitRate = fp(
   },
   { name: 'limit-rate' },
 )
+
+/** The plugin makes the store itself, so it needs a class. */
+function storeOf(rate: Pick<FleetRate, 'count'>) {
+  return class implements FastifyRateLimitStore {
+    incr(key: string, done: (error: null, result: { current: number; ttl: number }) => void): void {
+      const { requests, msLeft } = rate.count(key)
+      done(null, { current: requests, ttl: msLeft })
+    }
+
+    child(): FastifyRateLimitStore {
+      return this
+    }
+  }
+}

@@ -11,6 +11,8 @@ export interface ByteBudget {
    * @throws {IntakeError} `busy`
    */
   lease(options: { account: string; expectedBytes: number }): ByteLease
+  readonly bytesMax: number
+  bytesUsed(): number
 }
 
 export interface ByteLease {
@@ -35,8 +37,10 @@ export interface ByteLease {
  */
 export function createByteBudget(options: { bytesMax: number; requests: Shares }): ByteBudget {
   const bytes = createShares(options.bytesMax)
-  const { requests } = options
+  const { requests, bytesMax } = options
   return {
+    bytesMax,
+    bytesUsed: bytes.used,
     lease({ account, expectedBytes }) {
       if (!bytes.hasRoom(account, expectedBytes)) throw tooManyBytes()
       if (!requests.take(account, 1)) {

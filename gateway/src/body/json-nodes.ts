@@ -1,11 +1,5 @@
 import { IntakeError } from '@intake/contract'
 
-/**
- * Memory in bytes of one member or element: the measured maximum, for objects without common names
- * (docs/decisions/0008-json-bodies.md).
- */
-export const nodeBytes = 160
-
 export interface NodeCounter {
   /**
    * Counts the next bytes of a document, which may be split anywhere.

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
+import { nodeBytes } from '@intake/config'
 import { IntakeError, limits } from '@intake/contract'
-import { createNodeCounter, nodeBytes, tooManyNodes } from './json-nodes.ts'
+import { createNodeCounter, tooManyNodes } from './json-nodes.ts'
 import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.ts'
 
 /**

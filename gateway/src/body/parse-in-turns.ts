@@ -1,4 +1,5 @@
-import { createNodeCounter, nodeBytes } from './json-nodes.ts'
+import { nodeBytes } from '@intake/config'
+import { createNodeCounter } from './json-nodes.ts'
 import { decodeJson, exactValue, parseJson, parseText, smallJsonBytes } from './json.ts'
 import type { Turns } from '../fairness/turns.ts'
 

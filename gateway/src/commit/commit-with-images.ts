@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { IntakeError } from '@intake/contract'
-import type { Identity } from '../identity/identity.ts'
+import { attachmentKey, IntakeError } from '@intake/contract'
+import type { Identity } from '@intake/identity'
 import type { GatewayPorts } from '../ports.ts'
 import type { StoredAttachment } from '../record/row.ts'
 import type { Image } from '../form/upload.ts'
@@ -24,9 +24,8 @@ export async function commitWithImages(options: {
   commit: (attachments: StoredAttachment[]) => Promise<void>
 }): Promise<void> {
   const { store, identity, images, repeatable, log, requestId, commit } = options
-  const folder = `feedback/${identity.time.slice(0, 10).replaceAll('-', '/')}/${identity.id}`
   const objects = images.map((image, index) => ({
-    key: `${folder}/${index + 1}-${image.sha256}.${image.extension}`,
+    key: attachmentKey({ ...identity, ...image, number: index + 1 }),
     ...image,
   }))
   const attachments = objects.map(({ key, contentType, body, sha256 }) => ({

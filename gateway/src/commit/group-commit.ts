@@ -3,6 +3,16 @@ import { IntakeError } from '@intake/contract'
 import type { FrameProducer } from '@intake/queue'
 import { systemClock, type Clock } from '@intake/runtime'
 import type { Row } from '../record/row.ts'
+import type { StartEnqueue } from './trace-enqueue.ts'
+
+/** A frame that is on stable storage. */
+export interface StoredFrame {
+  rows: number
+  /** Compressed. */
+  bytes: number
+  /** Since its oldest row arrived. */
+  ms: number
+}
 
 export interface GroupCommit {
   /**
@@ -67,14 +77,16 @@ const frameCharactersMax = 1024 * 1024
  * @param options.loopUtilization share of time in which this process is busy, 0 to 1
  * @param options.acceptanceMsMax longest time from the arrival of a row to its storage; the watermark of
  * the views is wrong if a row that took longer is acknowledged
- * @param options.onStored called with the number of rows of each stored frame
+ * @param options.onStored called for each stored frame
+ * @param options.startEnqueue undefined: frames are not traced
  * @param options.wallMs the clock of `receivedAtMs`
  */
 export function createGroupCommit(options: {
   producer: Pick<FrameProducer, 'add'>
   loopUtilization: () => number
   acceptanceMsMax: number
-  onStored: (rows: number) => void
+  onStored: (frame: StoredFrame) => void
+  startEnqueue?: StartEnqueue | undefined
   clock?: Clock
   wallMs?: () => number
 }): GroupCommit {
@@ -159,6 +171,7 @@ export function createGroupCommit(options: {
 
   async function flush(frame: Waiting[]): Promise<void> {
     if (frame.length === 0) return
+    const span = options.startEnqueue?.(frame)
     try {
       const ndjson = Buffer.from(frame.map(({ row }) => row.json + '\n').join(''))
       // On the event loop: compressing a frame takes a fraction of the time of a round trip to the
@@ -166,19 +179,31 @@ export function createGroupCommit(options: {
       const gzip = gzipSync(ndjson, compression)
       const deadline = Math.max(...frame.map((one) => one.deadline))
       const receivedAtMs = Math.min(...frame.map(({ row }) => row.receivedAtMs))
-      const stored = { rows: frame.length, jsonBytes: ndjson.length, gzip, receivedAtMs }
+      const traceparent = span?.traceparent
+      const stored = {
+        rows: frame.length,
+        jsonBytes: ndjson.length,
+        gzip,
+        receivedAtMs,
+        traceparent,
+      }
       await producer.add(stored, deadline)
-      const arrivedAfter = wallMs() - acceptanceMsMax
+      span?.end()
+      const storedAtMs = wallMs()
+      const arrivedAfter = storedAtMs - acceptanceMsMax
       for (const { row, resolve, reject } of frame) {
         if (row.receivedAtMs >= arrivedAfter) resolve()
         else reject(new IntakeError('outcome_unknown', 'The queue took the record too late.'))
       }
-      options.onStored(frame.length)
+      // The wall clock may have been set back meanwhile.
+      const ms = Math.max(0, storedAtMs - receivedAtMs)
+      options.onStored({ rows: frame.length, bytes: gzip.length, ms })
     } catch (cause) {
       const error =
         cause instanceof IntakeError
           ? cause
           : new IntakeError('internal_error', 'The record could not be framed.', { cause })
+      span?.end(error.code)
       for (const { reject } of frame) reject(error)
     }
   }

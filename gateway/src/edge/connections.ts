@@ -3,9 +3,17 @@ import type { Socket } from 'node:net'
 import { createEvictionOrder } from './eviction-order.ts'
 import { connections, type Connection, type Exchange } from './exchange.ts'
 
-/** Why this process closed a connection before the client did. */
-export type EndReason =
-  'room_for_another' | 'no_room' | 'pipelined' | 'unread' | 'unwanted' | 'timeout' | 'closing'
+/** Why this process closes a connection before the client does. */
+export const endReasons = [
+  'room_for_another',
+  'no_room',
+  'pipelined',
+  'unread',
+  'unwanted',
+  'timeout',
+  'closing',
+] as const
+export type EndReason = (typeof endReasons)[number]
 
 export interface Connections {
   /** Registers a new connection. If there are too many, it closes another one, or else this one. */
@@ -15,6 +23,8 @@ export interface Connections {
   /** Notes that the request has a valid API key. */
   authenticated(request: IncomingMessage, apiKeyId: string): void
   all(): Iterable<Connection>
+  /** Open connections, and their requests without a complete response. */
+  counts(): { open: number; inFlight: number }
   end(connection: Connection, reason: EndReason): void
   /** From now on every connection is closed as soon as it has no request in progress. */
   drain(): void
@@ -31,10 +41,13 @@ export const pipelinedMax = 4
  * Limits the connections of a server to `max`, and the pipelined requests of each to `pipelinedMax`.
  *
  * @param options.onEnd called for every connection that this process closes early
+ * @param options.onExchangeEnd called for every request whose response has been sent or whose connection has
+ * ended
  */
 export function createConnections(options: {
   max: number
   onEnd: (reason: EndReason) => void
+  onExchangeEnd: (exchange: Exchange) => void
 }): Connections {
   const open = new Set<Connection>()
   const evictionOrder = createEvictionOrder()
@@ -89,6 +102,7 @@ export function createConnections(options: {
     if (index >= 0) connection.exchanges.splice(index, 1)
     exchange.onEnd?.()
     exchange.onEnd = undefined
+    options.onExchangeEnd(exchange)
     if (connection.socket.destroyed) return
     if (!exchange.request.complete) {
       // Discards the rest of the body, which is small here, so that the connection can stay open.
@@ -151,6 +165,11 @@ export function createConnections(options: {
     },
 
     all: () => open,
+    counts() {
+      let inFlight = 0
+      for (const { exchanges } of open) inFlight += exchanges.length
+      return { open: open.size, inFlight }
+    },
     end,
 
     drain() {
@@ -176,6 +195,7 @@ function createExchange(request: IncomingMessage, response: ServerResponse): Exc
   return {
     request,
     response,
+    startedAt: performance.now(),
     fail: undefined,
     onEnd: undefined,
     bodyBytesMax: Infinity,

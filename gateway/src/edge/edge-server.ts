@@ -9,7 +9,7 @@ import { createFairDispatch } from '../fairness/fair-dispatch.ts'
 import { ignoreFollowing, isResponseDue } from './exchange.ts'
 import { lingering } from './linger.ts'
 import { awaitContinue } from './expect-continue.ts'
-import { kindOfPath } from '../outcomes/kind-of-path.ts'
+import { kindOfPath } from './operation.ts'
 import { problem, problemType } from './problem.ts'
 import type { Refusals } from './refusals.ts'
 import { headerFieldsMax, headProblem } from './request-head.ts'
@@ -17,7 +17,11 @@ import type { Sweep } from './sweep.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-const keepAliveTimeoutMs = 72_000
+/**
+ * Longer than load balancers keep idle connections (60 s, some 600): one that both ends close at the same time
+ * loses a request. Idle connections make room for new ones, so keeping them costs nothing.
+ */
+const keepAliveTimeoutMs = 620_000
 /** Takes about two milliseconds. */
 const requestsPerTurn = 32
 

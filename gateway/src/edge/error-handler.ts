@@ -6,7 +6,7 @@ import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
 import { ignoreFollowing } from './exchange.ts'
 import { asIntakeError, isGone } from './framework-errors.ts'
 import { lingering, unwantedBytesMax } from './linger.ts'
-import { kindOfPath } from '../outcomes/kind-of-path.ts'
+import { kindOfPath } from './operation.ts'
 import { problem, problemType } from './problem.ts'
 import type { Refusals } from './refusals.ts'
 

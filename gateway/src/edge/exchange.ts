@@ -6,6 +6,8 @@ import type { IntakeError } from '@intake/contract'
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  /** `performance.now()` when its head had arrived. */
+  readonly startedAt: number
   /**
    * Fails the request with an error that becomes its response. Set by the step that the request waits
    * for, and without effect when that step is over; undefined before the first one.

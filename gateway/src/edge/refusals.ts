@@ -1,5 +1,7 @@
 import { errorCatalogue, type ErrorCode, type IntakeError, type RecordKind } from '@intake/contract'
+import { helpOf } from '@intake/health'
 import type { Logger } from '@intake/runtime'
+import type { GatewayProblems } from '../problems.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { OutcomeCounts } from '../outcomes/outcome-counts.ts'
 
@@ -45,10 +47,11 @@ const linesMax = 1_000
  */
 export function createRefusals(options: {
   metrics: GatewayMetrics
+  problems: Pick<GatewayProblems, 'note'>
   outcomes: Pick<OutcomeCounts, 'count'>
   log: Logger
 }): Refusals {
-  const { metrics, outcomes, log } = options
+  const { metrics, problems, outcomes, log } = options
   const requests = new Map<string, RefusedRequests>()
   const entries = new Map<string, RejectedEntries>()
   let timer: NodeJS.Timeout | undefined
@@ -62,10 +65,16 @@ export function createRefusals(options: {
     entries.clear()
   }
 
+  function noteProblem(code: ErrorCode): void {
+    if (code === 'busy') problems.note('overloaded', 'requests got 503 `busy`', 15_000)
+    if (code === 'internal_error') problems.note('request_refused', 'requests got 500')
+  }
+
   return {
     note({ error, requestId, apiKeyId, kind, records }) {
       const { code } = error
-      metrics.refused(code)
+      metrics.refused({ code, kind, records })
+      noteProblem(code)
       outcomes.count({ apiKeyId: apiKeyId ?? '', kind, code, atMs: Date.now(), records })
       const fresh = { error, apiKeyId: apiKeyId ?? 'none', requestId, count: 0 }
       lineOf(requests, code, fresh).count++
@@ -77,6 +86,7 @@ export function createRefusals(options: {
       const atMs = Date.now()
       for (const { code } of errors) {
         metrics.entryRejected(code)
+        noteProblem(code)
         outcomes.count({ apiKeyId, kind: 'logs', code, atMs, records: 1 })
       }
       const names = [...new Set(errors.map(({ code }) => code))].toSorted().join()
@@ -100,11 +110,13 @@ function lineOf<Line extends Sample>(lines: Map<string, Line>, codes: string, fr
   return line
 }
 
+const help = helpOf('request_refused')
 const isOurFault = (code: ErrorCode) => errorCatalogue[code].status >= 500
 
 function write(log: Logger, { error, ...fields }: RefusedRequests): void {
   const { code } = error
-  if (code === 'internal_error') log.error({ err: error, code, ...fields }, 'unexpected error')
-  else if (isOurFault(code)) log.warn({ err: error, code, ...fields }, 'requests refused')
+  if (code === 'internal_error')
+    log.error({ err: error, code, ...fields, help }, 'unexpected error')
+  else if (isOurFault(code)) log.warn({ err: error, code, ...fields, help }, 'requests refused')
   else log.info({ code, ...fields }, 'requests refused')
 }

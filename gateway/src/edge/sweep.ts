@@ -44,10 +44,10 @@ export function createSweep(options: {
     const elapsedMs = Math.min(now - last, stepMsMax)
     last = now
     if (drainingMs !== undefined) drainingMs += elapsedMs
-    for (const connection of connections.all()) look(connection, elapsedMs)
+    for (const connection of connections.all()) checkConnection(connection, elapsedMs)
   }
 
-  function look(connection: Connection, elapsedMs: number): void {
+  function checkConnection(connection: Connection, elapsedMs: number): void {
     connection.sweeps++
     const [exchange] = connection.exchanges
     if (exchange !== undefined) judge(connection, exchange, elapsedMs)

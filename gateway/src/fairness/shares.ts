@@ -1,3 +1,5 @@
+import { accountTimesFree } from '@intake/config'
+
 /** Divides an amount among accounts, so that no account can starve the others. */
 export interface Shares {
   /** Whether the account can take `amount` more now. */
@@ -5,24 +7,16 @@ export interface Shares {
   /** Takes `amount` for the account. Returns false and takes nothing when it is not available. */
   take(account: string, amount: number): boolean
   giveBack(account: string, amount: number): void
+  /** Taken by all accounts together. */
+  used(): number
 }
-
-/**
- * An account may hold this many times the amount that stays free. One greedy account gets two thirds,
- * two get two fifths each: a new account always finds capacity, which a fixed share per account could
- * not guarantee.
- */
-const timesFree = 2
-
-/** The part of the total that one account can hold while the others hold nothing. */
-export const accountShare = timesFree / (timesFree + 1)
 
 export function createShares(total: number): Shares {
   const held = new Map<string, number>()
   let free = total
 
   const hasRoom = (account: string, amount: number) =>
-    (held.get(account) ?? 0) + amount <= timesFree * (free - amount)
+    (held.get(account) ?? 0) + amount <= accountTimesFree * (free - amount)
 
   return {
     hasRoom,
@@ -38,5 +32,6 @@ export function createShares(total: number): Shares {
       if (rest > 0) held.set(account, rest)
       else held.delete(account)
     },
+    used: () => total - free,
   }
 }

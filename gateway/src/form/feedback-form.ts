@@ -1,5 +1,6 @@
 import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
+import { formBytesMax } from '@intake/config'
 import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
 import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
@@ -16,11 +17,6 @@ export interface FeedbackForm {
   fields: Record<string, string | string[]>
   /** The text parts that exceeded the limits; undefined: none. */
   omitted: Omitted | undefined
-}
-
-/** Maximum size of a form, with room for the multipart framing. */
-export function formBytesMax(attachmentBytesMax: number): number {
-  return limits.payloadBytes + limits.attachments * attachmentBytesMax + 64 * 1024
 }
 
 /**

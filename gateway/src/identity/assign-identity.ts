@@ -1,7 +1,13 @@
 import { IntakeError, type Sender } from '@intake/contract'
+import {
+  createIdentity,
+  isUuidV7,
+  parseIdentity,
+  type Identity,
+  type KeyScope,
+} from '@intake/identity'
 import { requireIdInWindow, requireKept } from './event-time.ts'
-import type { IdempotencyStore, KeyScope } from './idempotency-store.ts'
-import { createIdentity, isUuidV7, parseIdentity, type Identity } from './identity.ts'
+import type { IdempotencyStore } from './idempotency-store.ts'
 
 /**
  * Assigns the identity of a record. A UUIDv7 that the client gave a log event is the identity: a retry
@@ -27,7 +33,7 @@ export function assignIdentity(options: {
   key: string | undefined
   nowMs: number
   timeMs: number
-  /** How long records are kept; undefined: for ever. */
+  /** How long records are kept; undefined: without limit. */
   retentionMs: number | undefined
   fingerprint: () => string
   deadline: number

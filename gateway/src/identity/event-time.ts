@@ -1,5 +1,4 @@
-import { IntakeError, limits } from '@intake/contract'
-import { timeOfUuidV7 } from './identity.ts'
+import { IntakeError, limits, timeOfUuidV7 } from '@intake/contract'
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -11,7 +10,7 @@ function isInWindow(timeMs: number, nowMs: number, ageMs: number): boolean {
 /**
  * How old an event may be: 30 days, or less if records are dropped earlier.
  *
- * @param retentionMs undefined: records are kept for ever
+ * @param retentionMs undefined: records are kept without limit
  */
 function ageMax(retentionMs: number | undefined): number {
   return Math.min(limits.eventAgeMs, retentionMs ?? Infinity)
@@ -22,7 +21,7 @@ function ageMax(retentionMs: number | undefined): number {
  *
  * @param timestamp ISO 8601
  * @param nowMs when the event arrived, in milliseconds since 1970
- * @param retentionMs undefined: records are kept for ever
+ * @param retentionMs undefined: records are kept without limit
  */
 export function eventTimeMs(
   timestamp: string | null | undefined,
@@ -39,7 +38,7 @@ export function eventTimeMs(
  * may have dropped its month.
  *
  * @param id UUIDv7
- * @param retentionMs undefined: records are kept for ever
+ * @param retentionMs undefined: records are kept without limit
  * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
  */
 export function requireIdInWindow(id: string, nowMs: number, retentionMs?: number): void {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { stringify } from 'safe-stable-stringify'
 import { IntakeError, limits, type LogEntry, type Sender } from '@intake/contract'
+import { headerKey } from '@intake/identity'
 
 /**
  * The `Idempotency-Key` of a request, if it has one.
@@ -12,21 +13,12 @@ export function idempotencyKey(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key']
   if (key === undefined) return undefined
   if (typeof key === 'string' && key !== '' && key.length <= limits.identifierLength) {
-    return uuid.test(key) ? key.toLowerCase() : key
+    return headerKey(key)
   }
   throw new IntakeError(
     'invalid_request',
     `Idempotency-Key must have 1 to ${limits.identifierLength} characters.`,
   )
-}
-
-/** UUIDs are compared in lower case, because some clients print the same one in both cases. */
-const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-const nilUuid = '00000000-0000-0000-0000-000000000000'
-
-/** The id that a client gave a record, in lower case; undefined for `null` and the nil UUID. */
-export function clientIdKey(id: string | null | undefined): string | undefined {
-  return id == null || id === nilUuid ? undefined : id.toLowerCase()
 }
 
 /**

@@ -1,10 +1,19 @@
-import { createHash } from 'node:crypto'
-import { IntakeError, limits, type RecordKind } from '@intake/contract'
+import { IntakeError, limits } from '@intake/contract'
+import {
+  fieldOf,
+  hashKey,
+  kindOfScope,
+  parseReserved,
+  printReserved,
+  type ClientKey,
+  type Reserve,
+  type Reserved,
+  type ReserveReply,
+} from '@intake/identity'
 import { queueError } from '@intake/queue'
 import { retryCommand } from '@intake/redis'
 import { systemClock, type Clock } from '@intake/runtime'
 import type { ReservationLedger } from './reservation-ledger.ts'
-import type { Reserve, ReserveReply } from './reserve-script.ts'
 
 export interface IdempotencyStore {
   /**
@@ -19,27 +28,12 @@ export interface IdempotencyStore {
   reserve(reservation: Reservation, deadline: number): Promise<string>
 }
 
-/** What a key identifies; keys in different scopes are different keys. */
-export type KeyScope = RecordKind | 'batches'
-
-export interface Reservation {
-  scope: KeyScope
-  /** The owner of the key: the same key from another device or application is a different key. */
-  bundleIdentifier: string
-  deviceUuid: string
-  key: string
+export interface Reservation extends ClientKey, Reserved {
   /** The API key that the reservation is charged to. */
   apiKeyId: string
-  /** Hash of everything that identifies the record: 48 bits in hexadecimal. */
-  fingerprint: string
-  /** UUID. */
-  id: string
 }
 
 type SettledReply = Exclude<ReserveReply, 'other days' | 'more levels'>
-
-const fieldBytes = 9
-const idBytes = 16
 
 /**
  * Stores reservations in Redis: 9 bytes of the key's hash map to the id and the fingerprint, 22 bytes.
@@ -53,8 +47,8 @@ export function createIdempotencyStore(options: {
 
   /** Reserving is idempotent: if the reply was lost, the next attempt finds the reservation. */
   async function attempt(reservation: Reservation): Promise<SettledReply> {
-    const { scope, apiKeyId, fingerprint, id } = reservation
-    const kind = scope === 'feedback' ? 'feedback' : 'logs'
+    const { scope, apiKeyId } = reservation
+    const kind = kindOfScope(scope)
     const keyHash = hashKey(reservation)
     const buckets = ledger.buckets(kind, keyHash)
     const reply =
@@ -62,8 +56,8 @@ export function createIdempotencyStore(options: {
         ? 'other days'
         : await reserve({
             ...buckets,
-            field: keyHash.subarray(-fieldBytes),
-            value: Buffer.from(id.replaceAll('-', '') + fingerprint, 'hex'),
+            field: fieldOf(keyHash),
+            value: printReserved(reservation),
             mayWrite: ledger.hasRoom(kind, apiKeyId),
             keptDays: limits.keyDays[kind],
           })
@@ -95,22 +89,12 @@ export function createIdempotencyStore(options: {
       if (reply === 'no room') {
         throw new IntakeError('keys_full', 'There is no room for a new idempotency key now.')
       }
-      const fingerprint = reply.subarray(idBytes).toString('hex')
-      if (fingerprint === reservation.fingerprint) return printUuid(reply.subarray(0, idBytes))
+      const found = parseReserved(reply)
+      if (found.fingerprint === reservation.fingerprint) return found.id
       throw new IntakeError(
         'idempotency_key_reused',
         'A record with another payload was sent under this key before.',
       )
     },
   }
-}
-
-function hashKey({ scope, bundleIdentifier, deviceUuid, key }: Reservation): Buffer {
-  const name = JSON.stringify([scope, bundleIdentifier, deviceUuid.toLowerCase(), key])
-  return createHash('sha256').update(name).digest()
-}
-
-function printUuid(bytes: Buffer): string {
-  const digits = bytes.toString('hex')
-  return [0, 8, 12, 16, 20].map((at, i) => digits.slice(at, [8, 12, 16, 20, 32][i])).join('-')
 }

@@ -1,7 +1,7 @@
 import { kinds, type RecordKind } from '@intake/contract'
+import { bucketsOf, levelsMax, type Buckets, type Day } from '@intake/identity'
 import type { Redis } from '@intake/redis'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
-import { bucketsOf, levelsMax, type Buckets, type Day } from './reservation-buckets.ts'
 import { createReservationUsage } from './reservation-usage.ts'
 
 /** Knows which hashes can hold reservations, and how many more reservations are allowed. */
@@ -14,6 +14,8 @@ export interface ReservationLedger {
   hasRoom(kind: RecordKind, apiKeyId: string): boolean
   /** Counts a new reservation. */
   reserved(kind: RecordKind, apiKeyId: string): void
+  /** Reservations of all gateways, and how many there may be. */
+  usage(kind: RecordKind): { held: number; max: number }
   /** The kinds for which new keys are refused, to all or to one API key; in words for an operator. */
   full(): string[]
   /** Polls Redis at once, for example at midnight. */
@@ -25,7 +27,7 @@ export interface ReservationLedger {
  * Memory of one reservation, including its share of all overhead, when the share is used up; measured:
  * 41 to 55 bytes.
  */
-const reservationBytes = 64
+export const reservationBytes = 64
 /**
  * Part of the share of a kind that one API key may use, so that one application leaves capacity for
  * others.
@@ -78,8 +80,10 @@ export function createReservationLedger(options: {
       usage.total(kind) < reservationsMax(kind) &&
       usage.of(kind, apiKeyId) < reservationsMax(kind) * apiKeyPart,
     reserved: (kind, apiKeyId) => usage.add(kind, apiKeyId),
+    usage: (kind) => ({ held: usage.total(kind), max: Math.floor(reservationsMax(kind)) }),
     full: () =>
       kinds.flatMap((kind) => {
+        if (memoryBytes() === undefined) return []
         if (usage.total(kind) >= reservationsMax(kind)) {
           return [`the idempotency keys of ${kind} have used up their share of Redis`]
         }

@@ -1,6 +1,6 @@
 import { kinds, limits, type RecordKind } from '@intake/contract'
+import type { Day } from '@intake/identity'
 import { execAll, type Redis } from '@intake/redis'
-import type { Day } from './reservation-buckets.ts'
 
 export interface ReservationUsage {
   /** Counts a new reservation. */

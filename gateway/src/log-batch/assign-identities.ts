@@ -1,14 +1,15 @@
 import { IntakeError, type LogBatchEnvelope, type LogEntry } from '@intake/contract'
-import { assignIdentity } from '../identity/assign-identity.ts'
-import { eventTimeMs, requireKept } from '../identity/event-time.ts'
-import { clientIdKey, fingerprintOf, logContent } from '../identity/idempotency-key.ts'
-import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import {
+  clientIdKey,
   createIdentity,
   deriveIdentity,
   parseIdentity,
   type Identity,
-} from '../identity/identity.ts'
+} from '@intake/identity'
+import { assignIdentity } from '../identity/assign-identity.ts'
+import { eventTimeMs, requireKept } from '../identity/event-time.ts'
+import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
+import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { RequestContext } from '../record/row.ts'
 import { rejection, type Entry, type Outcome } from './entries.ts'
 import { mapInTurns, type TakeTurn } from './in-turns.ts'
@@ -20,7 +21,7 @@ interface IdentifyOptions {
   /** The `Idempotency-Key` of the request. */
   key: string | undefined
   context: RequestContext
-  /** How long records are kept; undefined: for ever. */
+  /** How long records are kept; undefined: without limit. */
   retentionMs: number | undefined
   takeTurn: TakeTurn
   deadline: number

@@ -5,7 +5,8 @@ import {
   type LogEntry,
   type Sender,
 } from '@intake/contract'
-import { createIdentity, type Identity } from '../identity/identity.ts'
+import { createIdentity, type Identity } from '@intake/identity'
+import type { RequestSpan } from '@intake/tracing'
 import { rowJson } from './row-json.ts'
 
 /** A finished table row. Its bytes never change: a retry inserts the same row again. */
@@ -18,6 +19,8 @@ export interface Row {
   json: string
   /** The gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
+  /** Of its request; undefined: not traced. */
+  span?: RequestSpan | undefined
 }
 
 export interface StoredAttachment {
@@ -36,6 +39,8 @@ export interface RequestContext {
   receivedAtMs: number
   /** Two capital letters; absent: unknown. */
   country?: string | undefined
+  /** Undefined: not traced. */
+  span?: RequestSpan | undefined
 }
 
 /** The columns that all records of a request share, as the middle part of their rows. */
@@ -79,10 +84,10 @@ export function feedbackRow(
     feedback: FeedbackPayload['feedback']
     attachments: StoredAttachment[]
     extra: Extra
-    receivedAtMs: number
+    context: RequestContext
   },
 ): Row {
-  const { feedback, attachments, extra, receivedAtMs } = record
+  const { feedback, attachments, extra, context } = record
   const { email, id, text } = feedback
   const printed = columns({
     feedback_id: id ?? null,
@@ -91,25 +96,31 @@ export function feedbackRow(
     attachments,
     extra,
   })
-  return finishRow({ identity, receivedAtMs, others: `${sender},${printed}` })
+  return finishRow({ identity, context, others: `${sender},${printed}` })
 }
 
 /** @param row.others all columns except those of the identity */
-export function finishRow(row: { identity: Identity; receivedAtMs: number; others: string }): Row {
-  const { receivedAtMs, others } = row
+export function finishRow(row: {
+  identity: Identity
+  context: Pick<RequestContext, 'receivedAtMs' | 'span'>
+  others: string
+}): Row {
+  const { others } = row
+  const { receivedAtMs, span } = row.context
   const { id, time } = row.identity
   return {
     id,
     partition: time.slice(0, 7),
     json: `{"id":"${id}","time":"${time}",${others}}`,
     receivedAtMs,
+    span,
   }
 }
 
 /** The bytes that `finishRow` adds. */
 export const identityBytes = finishRow({
   identity: createIdentity(0),
-  receivedAtMs: 0,
+  context: { receivedAtMs: 0 },
   others: '',
 }).json.length
 

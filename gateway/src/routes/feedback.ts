@@ -1,5 +1,6 @@
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { formBytesMax } from '@intake/config'
 import {
   compileSchema,
   FeedbackCreated,
@@ -12,7 +13,7 @@ import { requireCapacity, type Admission } from '../admission/admission.ts'
 import { createAcceptFeedback } from '../accept/accept-feedback.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
-import { formBytesMax, multipartOptions, readFeedbackForm } from '../form/feedback-form.ts'
+import { multipartOptions, readFeedbackForm } from '../form/feedback-form.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'

@@ -7,12 +7,12 @@ import {
   LogBatchResult,
   LogBatchSubmission,
 } from '@intake/contract'
+import type { Identity } from '@intake/identity'
 import { requireCapacity } from '../admission/admission.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
 import { createExtraPrinter, submissionFields, unknownFields } from '../record/extra.ts'
 import { appendAll } from '../commit/group-commit.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
-import type { Identity } from '../identity/identity.ts'
 import { checkJson } from '../body/check-json.ts'
 import { createNodeCounter } from '../body/json-nodes.ts'
 import { createEntryReader, type Entry, type Outcome } from '../log-batch/entries.ts'
@@ -23,7 +23,7 @@ import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from './authorize-bundle.ts'
 import { jsonBody } from '../body/json-body.ts'
 import type { Refusals } from '../edge/refusals.ts'
-import { finishRow, senderColumns, type Row } from '../record/row.ts'
+import { finishRow, senderColumns, type RequestContext, type Row } from '../record/row.ts'
 import { errorResponses } from './error-responses.ts'
 import type { LogRouteOptions } from './log-route-options.ts'
 
@@ -111,7 +111,7 @@ export async function logBatchRoute(
         deadline,
       })
       const { receivedAtMs } = context
-      const finish = () => finishRows({ entries, identities, receivedAtMs })
+      const finish = () => finishRows({ entries, identities, context })
       const { rows, results } = await takeTurn(finish)
       const isSuppressed = policy.isSuppressed(batch)
       if (!isSuppressed) await appendAll(logs, rows, deadline)
@@ -143,9 +143,9 @@ export async function logBatchRoute(
 function finishRows(batch: {
   entries: Outcome<Entry>[]
   identities: Outcome<Identity | Repeat>[]
-  receivedAtMs: number
+  context: RequestContext
 }): { rows: Row[]; results: Outcome<Row>[] } {
-  const { entries, identities, receivedAtMs } = batch
+  const { entries, identities, context } = batch
   const rows: Row[] = []
   const results: Outcome<Row>[] = []
   for (const [index, entry] of entries.entries()) {
@@ -154,7 +154,7 @@ function finishRows(batch: {
     else if (identity instanceof IntakeError) results.push(identity)
     else if ('of' in identity) results.push(results[identity.of]!)
     else {
-      const row = finishRow({ identity, receivedAtMs, others: entry.columns })
+      const row = finishRow({ identity, context, others: entry.columns })
       rows.push(row)
       results.push(row)
     }

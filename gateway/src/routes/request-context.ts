@@ -17,6 +17,7 @@ export function createContextOf(options: {
     apiKeyId: request.apiKey.id,
     requestId: request.id,
     receivedAtMs: now(),
+    span: request.span,
     country: countryHeader === undefined ? undefined : countryOf(request.headers[countryHeader]),
   })
 }

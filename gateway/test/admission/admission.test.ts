@@ -69,7 +69,8 @@ t.test(
       ...relaxed,
       state: () => ({ ...sound, durabilityViolations }),
     })
-    t.equal(admission.refusal(), undefined)
+    t.doesNotThrow(() => admission.checkQueue())
+    t.same(admission.redisProblems(), { redis_could_lose_records: durabilityViolations[0] })
   },
 )
 
@@ -90,7 +91,7 @@ t.test('503 while Redis refuses writes, whatever else its state says', async (t)
   const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
   t.match((await send()).json(), { status: 503, code: 'queue_unavailable' })
   const admission = createAdmission({ ...relaxed, state: () => ({ ...sound, writeRefusal }) })
-  t.equal(admission.refusal(), writeRefusal)
+  t.same(admission.redisProblems(), { redis_connection: writeRefusal })
   state.writeRefusal = undefined
   t.equal((await send()).statusCode, 201)
 })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import t from 'tap'
 import { createLogger } from '@intake/runtime'
 import { commitWithImages } from '../../src/commit/commit-with-images.ts'
-import { createIdentity } from '../../src/identity/identity.ts'
+import { createIdentity } from '@intake/identity'
 
 const log = createLogger({ name: 'test', level: 'error', destination: { write: () => {} } })
 

@@ -38,7 +38,7 @@ function build(loopUtilization: () => number = () => 0) {
     loopUtilization,
     acceptanceMsMax: 50_000,
     wallMs: clock.now,
-    onStored: (rows) => (stored += rows),
+    onStored: ({ rows }) => (stored += rows),
     clock,
   })
   /** The frames so far; fails if there are not so many. */

@@ -61,7 +61,11 @@ t.test('connections that send nothing, or half a header, are evicted, too', asyn
 
 t.test('connections with a key are evicted last, and only when they are idle', async (t) => {
   const reasons: string[] = []
-  const connections = createConnections({ max: 2, onEnd: (reason) => reasons.push(reason) })
+  const connections = createConnections({
+    max: 2,
+    onEnd: (reason) => reasons.push(reason),
+    onExchangeEnd: () => {},
+  })
   const responses: ServerResponse[] = []
   const server = createServer((request, response) => {
     connections.begin(request, response)

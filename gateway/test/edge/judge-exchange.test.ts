@@ -19,6 +19,7 @@ function exchange() {
   const fake: Exchange = {
     request: request as unknown as IncomingMessage,
     response: response as unknown as ServerResponse,
+    startedAt: 0,
     fail: undefined,
     onEnd: undefined,
     bodyBytesMax: 50_000_000,

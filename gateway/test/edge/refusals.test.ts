@@ -11,8 +11,10 @@ function setUp() {
   const written = () => new Promise<void>((resolve) => (onLine = resolve))
   const registry = createMetrics()
   const outcomes = createOutcomeCounts()
+  const noted: string[] = []
   const refusals = createRefusals({
     metrics: createGatewayMetrics(registry),
+    problems: { note: (code) => void noted.push(code) },
     outcomes,
     log: createLogger({
       name: 'gateway',
@@ -33,11 +35,11 @@ function setUp() {
       kind: 'logs',
       records: 2,
     })
-  return { refusals, lines, registry, outcomes, note, written }
+  return { refusals, lines, noted, registry, outcomes, note, written }
 }
 
 t.test('one line per code and API key, with a count and one request id', async (t) => {
-  const { refusals, lines, registry, note } = setUp()
+  const { refusals, lines, noted, registry, note } = setUp()
   note('unauthorized', 'r1')
   note('unauthorized', 'r2')
   note('invalid_json', 'r3', 'a')
@@ -50,7 +52,11 @@ t.test('one line per code and API key, with a count and one request id', async (
     { level: 30, code: 'invalid_json', apiKeyId: 'b', requestId: 'r4', count: 1 },
     { level: 40, code: 'busy', apiKeyId: 'a', requestId: 'r5', count: 1, err: Object },
   ])
-  t.match(await registry.metrics(), 'intake_requests_refused_total{code="unauthorized"} 2')
+  const text = await registry.metrics()
+  t.match(text, 'intake_requests_refused_total{code="unauthorized"} 2')
+  t.match(text, 'intake_records_shed_total{kind="logs",code="busy"} 2')
+  t.notMatch(text, /records_shed_total.*unauthorized/)
+  t.same(noted, ['overloaded'])
 })
 
 t.test(

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { connectRedis, type Redis } from '@intake/redis'
 import { startRedis } from '@intake/engines'
+import { defineReserve } from '@intake/identity'
 import { startTcpProxy } from '@intake/test-kit/tcp-proxy'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import {
@@ -9,7 +10,6 @@ import {
   type Reservation,
 } from '../../src/identity/idempotency-store.ts'
 import { createReservationLedger } from '../../src/identity/reservation-ledger.ts'
-import { defineReserve } from '../../src/identity/reserve-script.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })

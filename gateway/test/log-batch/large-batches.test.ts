@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { IntakeError } from '@intake/contract'
-import { createIdentity } from '../../src/identity/identity.ts'
+import { createIdentity } from '@intake/identity'
 import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
 
 const expired = () => createIdentity(Date.now() - 31 * 24 * 60 * 60_000).id

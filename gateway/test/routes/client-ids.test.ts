@@ -1,6 +1,6 @@
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
-import { createIdentity } from '../../src/identity/identity.ts'
+import { createIdentity } from '@intake/identity'
 import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
 
 const day = 24 * 60 * 60_000

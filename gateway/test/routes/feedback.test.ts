@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
-import { createIdentity } from '../../src/identity/identity.ts'
+import { createIdentity } from '@intake/identity'
 import { images, startGateway } from '../support.ts'
 import { file, payload, send, type Part } from '../forms.ts'
 

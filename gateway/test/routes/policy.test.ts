@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { batch, send as sendBatch } from '../batches.ts'
 import { file, payload, send as sendForm } from '../forms.ts'
-import { createIdentity } from '../../src/identity/identity.ts'
+import { createIdentity } from '@intake/identity'
 import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
 
 const dayMs = 24 * 60 * 60 * 1000

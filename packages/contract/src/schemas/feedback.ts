@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../limits.ts'
-import { emailPattern, nullable, uuidPattern } from './fields.ts'
+import { uuidPattern } from '../uuid.ts'
+import { emailPattern, nullable } from './fields.ts'
 import { FieldErrors } from './problem.ts'
 import { sender } from './sender.ts'
 

@@ -1,13 +1,10 @@
 import { Type, type TUnsafe } from 'typebox'
 import { limits } from '../limits.ts'
+import { uuidPattern } from '../uuid.ts'
 
 /** A required identifier: 1 to 255 characters. */
 export const identifier = (description: string) =>
   Type.String({ minLength: 1, maxLength: limits.identifierLength, description })
-
-/** A UUID of any version, in either case. */
-export const uuidPattern =
-  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 
 export const deviceUuid = Type.String({
   pattern: uuidPattern,

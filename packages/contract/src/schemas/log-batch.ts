@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../limits.ts'
-import { nullable, timestamp, uuidPattern } from './fields.ts'
+import { uuidPattern } from '../uuid.ts'
+import { nullable, timestamp } from './fields.ts'
 import { logEvent } from './log.ts'
 import { FieldErrors, serverTime } from './problem.ts'
 import { sender } from './sender.ts'

@@ -1,11 +1,6 @@
 import t from 'tap'
-import {
-  createIdentity,
-  deriveIdentity,
-  isUuidV7,
-  parseIdentity,
-  timeOfUuidV7,
-} from '../../src/identity/identity.ts'
+import { timeOfUuidV7 } from '@intake/contract'
+import { createIdentity, deriveIdentity, isUuidV7, parseIdentity } from '../src/identity.ts'
 
 const at = Date.parse('2026-11-21T06:30:00.007Z')
 

@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
+import { timeOfUuidV7 } from '@intake/contract'
 
 /**
  * Identifies a record, together with its application and device. Fixed before the record is
@@ -27,21 +28,20 @@ export function createIdentity(timeMs: number): Identity {
  * give the same identity.
  */
 export function deriveIdentity(request: Identity, index: number, timeMs: number): Identity {
+  const { digits, iso } = printed(timeMs)
+  return { id: `${digits}-${derivedTail(request, index)}`, time: iso }
+}
+
+/** What follows the time in the id of a derived identity: its last 22 characters. */
+export function derivedTail(request: Identity, index: number): string {
   const random = hash('sha256', `${request.id} ${index}`)
   const variant = '89ab'[Number.parseInt(random.slice(3, 4), 16) % 4]
-  const { digits, iso } = printed(timeMs)
-  const id = `${digits}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`
-  return { id, time: iso }
+  return `7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`
 }
 
 /** @param id UUIDv7 in lower case */
 export function parseIdentity(id: string): Identity {
   return { id, time: printed(timeOfUuidV7(id)).iso }
-}
-
-/** @returns milliseconds since 1970 */
-export function timeOfUuidV7(id: string): number {
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
 const uuidV7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/

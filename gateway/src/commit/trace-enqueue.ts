@@ -1,0 +1,19 @@
+import type { RecordKind } from '@intake/contract'
+import type { RequestSpan, Span, Tracing } from '@intake/tracing'
+import type { Row } from '../record/row.ts'
+
+/**
+ * Starts the span of a frame and links each of its requests to it. Undefined: none of the requests is
+ * traced.
+ */
+export type StartEnqueue = (rows: readonly { row: Row }[]) => Span | undefined
+
+export function createStartEnqueue(tracing: Tracing, kind: RecordKind): StartEnqueue {
+  return (rows) => {
+    const requests = new Set<RequestSpan>()
+    for (const { row } of rows) if (row.span !== undefined) requests.add(row.span)
+    const span = tracing.startEnqueue({ queue: kind, rows: rows.length, requests: [...requests] })
+    if (span !== undefined) for (const request of requests) request.link(span)
+    return span
+  }
+}

@@ -1,0 +1,24 @@
+import type { RecordKind } from '@intake/contract'
+
+export const operations = ['log', 'log_batch', 'feedback', 'other'] as const
+export type Operation = (typeof operations)[number]
+
+const paths = new Map<string, { operation: Operation; kind: RecordKind }>([
+  ['/api/log', { operation: 'log', kind: 'logs' }],
+  ['/api/log/batch', { operation: 'log_batch', kind: 'logs' }],
+  ['/api/feedback', { operation: 'feedback', kind: 'feedback' }],
+])
+
+/** The operation that a request to this URL asks for; `other`: none that takes records. */
+export function operationOf(url: string | undefined): Operation {
+  return paths.get(pathOf(url))?.operation ?? 'other'
+}
+
+/** The kind of record that a request to this URL is for; empty: neither. */
+export function kindOfPath(url: string | undefined): RecordKind | '' {
+  return paths.get(pathOf(url))?.kind ?? ''
+}
+
+function pathOf(url = ''): string {
+  return url.split('?', 1)[0] ?? ''
+}

@@ -1,0 +1,46 @@
+import { kinds } from '@intake/contract'
+import type { RedisState } from '@intake/redis'
+import type { Connections } from './edge/connections.ts'
+import type { ReservationLedger } from './identity/reservation-ledger.ts'
+import type { GatewayMetrics } from './metrics.ts'
+
+interface Sources {
+  metrics: Pick<GatewayMetrics, 'rates'>
+  connections: Pick<Connections, 'counts'>
+  connectionsMax: number
+  redisState: () => RedisState | undefined
+  ledger: Pick<ReservationLedger, 'usage'>
+}
+
+/** What `/status` of the gateway says beyond its problems; null: not known yet. */
+export function gatewayFacts({ metrics, connections, connectionsMax, ...sources }: Sources) {
+  const { acceptedPerSecond, refusedPerSecond } = metrics.rates()
+  const { open, inFlight } = connections.counts()
+  const { memoryUsed, memoryBytesMax } = sources.redisState() ?? {}
+  const reservations = kinds.map((kind) => [kind, sources.ledger.usage(kind)])
+  return {
+    accepted_per_second: acceptedPerSecond,
+    refused_per_second: refusedPerSecond,
+    requests_in_flight: inFlight,
+    connections: { open, max: connectionsMax },
+    redis:
+      memoryUsed === undefined || memoryBytesMax === undefined || memoryBytesMax === Infinity
+        ? null
+        : {
+            memory_used_bytes: Math.round(memoryUsed * memoryBytesMax),
+            memory_max_bytes: memoryBytesMax,
+          },
+    reservations: Object.fromEntries(reservations),
+  }
+}
+
+/** What an autoscaler of gateways needs; `load`: requests in flight, as a share of what one gateway takes. */
+export function gatewayScaling({ metrics, connections, connectionsMax }: Sources) {
+  const { inFlight } = connections.counts()
+  const { acceptedPerSecond } = metrics.rates()
+  return {
+    load: inFlight / connectionsMax,
+    requests_in_flight: inFlight,
+    records_per_second: acceptedPerSecond.logs + acceptedPerSecond.feedback,
+  }
+}

@@ -1,0 +1,13 @@
+import { isUuid } from '@intake/contract'
+
+const nilUuid = '00000000-0000-0000-0000-000000000000'
+
+/** The `Idempotency-Key` of a client as it is reserved. UUIDs are in lower case: some clients print both. */
+export function headerKey(key: string): string {
+  return isUuid(key) ? key.toLowerCase() : key
+}
+
+/** The id that a client gave a record, in lower case; undefined for `null` and the nil UUID. */
+export function clientIdKey(id: string | null | undefined): string | undefined {
+  return id == null || id === nilUuid ? undefined : id.toLowerCase()
+}

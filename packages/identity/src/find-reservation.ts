@@ -1,0 +1,29 @@
+import { limits } from '@intake/contract'
+import type { Redis } from '@intake/redis'
+import { fieldOf, hashKey, kindOfScope, parseReserved, type ClientKey } from './reservation.ts'
+import { bucketsOf, levelsMax } from './reservation-buckets.ts'
+import { defineReserve } from './reserve-script.ts'
+
+/** Resolves to the id that is reserved under a client's key; undefined: none. Nothing is written. */
+export type FindReservation = (key: ClientKey) => Promise<string | undefined>
+
+export function defineFindReservation({ redis }: { redis: Redis }): FindReservation {
+  const reserve = defineReserve(redis)
+
+  return async function find(key) {
+    const kind = kindOfScope(key.scope)
+    const keyHash = hashKey(key)
+    const [seconds] = await redis.time()
+    const today = Math.floor(Number(seconds) / 86_400)
+    const reply = await reserve({
+      ...bucketsOf({ kind, keyHash, today, levels: levelsMax }),
+      field: fieldOf(keyHash),
+      value: Buffer.alloc(0),
+      mayWrite: false,
+      keptDays: limits.keyDays[kind],
+    })
+    // Midnight has passed since the question for the time.
+    if (reply === 'other days') return find(key)
+    return Buffer.isBuffer(reply) ? parseReserved(reply).id : undefined
+  }
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import type { RecordKind } from '@intake/contract'
+
+/** What a key identifies; keys in different scopes are different keys. */
+export type KeyScope = RecordKind | 'batches'
+
+/** A client's key with its owner: the same key from another device or application is a different key. */
+export interface ClientKey {
+  scope: KeyScope
+  bundleIdentifier: string
+  deviceUuid: string
+  key: string
+}
+
+/** What Redis stores under a key. */
+export interface Reserved {
+  /** UUID, in lower case. */
+  id: string
+  /** Hash of everything that identifies the record: 48 bits in hexadecimal. */
+  fingerprint: string
+}
+
+const fieldBytes = 9
+const idBytes = 16
+
+/** The kind of record whose reservations include those of a scope. */
+export const kindOfScope = (scope: KeyScope): RecordKind =>
+  scope === 'feedback' ? 'feedback' : 'logs'
+
+/** Chooses the buckets of a key. */
+export function hashKey({ scope, bundleIdentifier, deviceUuid, key }: ClientKey): Buffer {
+  const name = JSON.stringify([scope, bundleIdentifier, deviceUuid.toLowerCase(), key])
+  return createHash('sha256').update(name).digest()
+}
+
+/** The field of a key in its bucket. */
+export const fieldOf = (keyHash: Buffer): Buffer => keyHash.subarray(-fieldBytes)
+
+/** The value of a field: 22 bytes. */
+export function printReserved({ id, fingerprint }: Reserved): Buffer {
+  return Buffer.from(id.replaceAll('-', '') + fingerprint, 'hex')
+}
+
+export function parseReserved(value: Buffer): Reserved {
+  return {
+    id: printUuid(value.subarray(0, idBytes)),
+    fingerprint: value.subarray(idBytes).toString('hex'),
+  }
+}
+
+function printUuid(bytes: Buffer): string {
+  const digits = bytes.toString('hex')
+  return [0, 8, 12, 16, 20].map((at, i) => digits.slice(at, [8, 12, 16, 20, 32][i])).join('-')
+}
