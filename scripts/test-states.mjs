@@ -1,0 +1,22 @@
+// npm run test:states: every bad state of docs/operations is brought about in a system of real processes and must
+// be seen in its metric, in /status, in the log and, with Prometheus on the PATH, as an alert within 15 seconds;
+// about half an hour. To select some: npm run test:states -- --only insert_retry,backlog.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { bootstrap, root } from './bootstrap.mjs'
+
+await bootstrap()
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'test/kit'], { cwd: root })
+const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0
+if (!hasPrometheus) console.log('There is no Prometheus on the PATH: alerts are not observed.')
+const { status } = spawnSync(
+  process.execPath,
+  [
+    '--import=tsx',
+    join(root, 'test/states/main.ts'),
+    ...process.argv.slice(2),
+    ...(hasPrometheus ? [] : ['--no-alerts']),
+  ],
+  { cwd: root, stdio: 'inherit' },
+)
+process.exitCode = status ?? 1

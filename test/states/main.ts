@@ -1,0 +1,98 @@
+// npm run test:states, see scripts/test-states.mjs.
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { startPrometheus, type Prometheus } from '../observability/prometheus.ts'
+import { createObserver, secondsUntil, ways, type Way } from './observe.ts'
+import { markdown, type Result } from './report.ts'
+import { startStage, type Stage } from './stage.ts'
+import { states, type State } from './states.ts'
+
+const { values } = parseArgs({
+  options: {
+    /** Codes of problems. */
+    only: { type: 'string' },
+    /** A file for the results of a complete run. */
+    write: { type: 'string' },
+    /** Without Prometheus: alerts are not observed. */
+    'no-alerts': { type: 'boolean', default: false },
+  },
+})
+const only = values.only?.split(',')
+const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
+/** The required limit. */
+const limitSeconds = 15
+/** A state that another has left behind must be over first: notes last five minutes. */
+const overSeconds = 400
+
+const dir = mkdtempSync(join(tmpdir(), 'intake-states-'))
+let stage: Stage | undefined
+let prometheus: Prometheus | undefined
+const results: Result[] = []
+try {
+  stage = await startStage({ root, dataDir: dir })
+  const { gateways, workers } = stage.cluster
+  const target = (url: string) => new URL(url).host
+  if (!values['no-alerts']) {
+    prometheus = await startPrometheus({
+      dir: join(dir, 'prometheus'),
+      targets: {
+        'intake-gateway': [target(gateways[0]!.adminUrl())],
+        'intake-worker': [target(workers[0]!.adminUrl())],
+      },
+    })
+  }
+  for (const state of states) {
+    if (only !== undefined && !only.includes(state.code)) continue
+    const result = await measure(state, stage)
+    results.push(result)
+    const shown = ways.map((way) => `${way} ${result.seconds[way]?.toFixed(1) ?? '-'} s`)
+    console.log(
+      `${isSeen(result) ? 'ok  ' : 'FAIL'} ${state.code} (${state.seenBy}): ${shown.join(', ')}`,
+    )
+  }
+} finally {
+  await prometheus?.stop()
+  await stage?.close()
+  await rm(dir, { recursive: true, force: true })
+}
+
+if (values.write !== undefined && only === undefined) {
+  writeFileSync(values.write, markdown(results, limitSeconds))
+}
+const failed = results.filter((result) => !isSeen(result)).length
+console.log(`${results.length - failed} passed, ${failed} failed`)
+process.exit(failed === 0 && results.length > 0 ? 0 : 1)
+
+async function measure(state: State, on: Stage): Promise<Result> {
+  const { code, cause, seenBy } = state
+  const possible = state.ways ?? ways
+  const { gateways, workers } = on.cluster
+  const app = (seenBy === 'gateway' ? gateways : workers)[0]!
+  const before = createObserver({ app, code, prometheus })
+  const isOver = async (way: Way) => !(await before[way]())
+  await secondsUntil(async () => {
+    const waits = possible.filter((way) => way === 'status' || way === 'alert').map(isOver)
+    return (await Promise.all(waits)).every(Boolean)
+  }, overSeconds)
+  const observer = createObserver({ app, code, prometheus })
+  try {
+    await state.begin(on)
+    const seconds = await Promise.all(
+      possible.map(async (way) => [way, await secondsUntil(observer[way], limitSeconds)] as const),
+    )
+    return { code, cause, seenBy, possible, seconds: Object.fromEntries(seconds) }
+  } finally {
+    await state.end(on)
+  }
+}
+
+function isSeen({ possible, seconds }: Result): boolean {
+  return possible.every((way: Way) => {
+    if (way === 'alert' && prometheus === undefined) return true
+    return seconds[way] !== undefined
+  })
+}

@@ -1,0 +1,247 @@
+import { createJobSink, queueNames, queuePrefix } from '@intake/queue'
+import { installationKey } from '@intake/redis'
+import type { ProblemCode } from '@intake/health'
+import { isInsert, type Treatment } from '../faults/kit/http-fake.ts'
+import type { Way } from './observe.ts'
+import type { Stage } from './stage.ts'
+
+/** A bad state: how it is brought about, and how it is ended. */
+export interface State {
+  code: ProblemCode
+  /** Continues the sentence "Brought about by …". */
+  cause: string
+  seenBy: 'gateway' | 'worker'
+  /** @default all ways */
+  ways?: readonly Way[]
+  begin(stage: Stage): Promise<void>
+  end(stage: Stage): Promise<void>
+}
+
+const key = (kind: keyof typeof queueNames, part: string) =>
+  `${queuePrefix}:${queueNames[kind]}:${part}`
+
+const exception = (code: number): Treatment => ({
+  is: 'answered',
+  status: 500,
+  headers: { 'X-ClickHouse-Exception-Code': String(code) },
+})
+
+/** ClickHouse responds to inserts with this exception. */
+const insertsFailWith = (code: number): Pick<State, 'begin' | 'end'> => ({
+  begin: ({ treat }) => treat('workerToClickHouse', isInsert, exception(code)),
+  end: ({ heal }) => heal(),
+})
+
+const setting = (name: string, value: string): Pick<State, 'begin' | 'end'> => {
+  let before = ''
+  return {
+    async begin({ cluster }) {
+      const [, known = ''] = await cluster.keys.config('GET', name)
+      before = known
+      await cluster.keys.config('SET', name, value)
+    },
+    async end({ cluster }) {
+      await cluster.keys.config('SET', name, before)
+    },
+  }
+}
+
+const frozen = (service: 'redis' | 'clickhouse' | 's3'): Pick<State, 'begin' | 'end'> => ({
+  begin: async ({ cluster }) => cluster[service].freeze(),
+  end: async ({ cluster }) => cluster[service].thaw(),
+})
+
+/** A constraint that no row of logs meets. */
+const refusedRows: Pick<State, 'begin' | 'end'> = {
+  begin: ({ cluster }) =>
+    cluster.sql.command('ALTER TABLE intake.logs_raw ADD CONSTRAINT planted CHECK now() = 0'),
+  async end({ cluster }) {
+    await cluster.sql.command('ALTER TABLE intake.logs_raw DROP CONSTRAINT planted')
+    await cluster.sql.command('TRUNCATE TABLE intake.dead_letters_raw')
+  },
+}
+
+export const states: State[] = [
+  { code: 'redis_connection', cause: 'Redis frozen', seenBy: 'gateway', ...frozen('redis') },
+  { code: 'redis_connection', cause: 'Redis frozen', seenBy: 'worker', ...frozen('redis') },
+  ...(['gateway', 'worker'] as const).map((seenBy): State => {
+    let mark: string | null = null
+    return {
+      code: 'redis_lost_its_data',
+      cause: 'the mark of the installation deleted',
+      seenBy,
+      async begin({ cluster }) {
+        mark = await cluster.keys.get(installationKey)
+        await cluster.keys.del(installationKey)
+      },
+      end: async ({ cluster }) => void (await cluster.keys.set(installationKey, mark ?? '')),
+    }
+  }),
+  {
+    code: 'redis_could_lose_records',
+    cause: '`CONFIG SET appendfsync everysec`',
+    seenBy: 'gateway',
+    ...setting('appendfsync', 'everysec'),
+  },
+  {
+    code: 'queue_full',
+    cause: '`maxmemory` lowered to what is used',
+    seenBy: 'gateway',
+    async begin({ cluster }) {
+      const used = /^used_memory:(\d+)/m.exec(await cluster.keys.info('memory'))?.[1] ?? '0'
+      await cluster.keys.config('SET', 'maxmemory', String(Math.round(Number(used) * 1.1)))
+    },
+    end: async ({ cluster }) => void (await cluster.keys.config('SET', 'maxmemory', '0')),
+  },
+  {
+    code: 'queue_paused',
+    cause: 'the queue of logs paused',
+    seenBy: 'worker',
+    begin: async ({ cluster }) =>
+      void (await cluster.keys.hset(key('logs', 'meta'), 'paused', '1')),
+    end: async ({ cluster }) => void (await cluster.keys.hdel(key('logs', 'meta'), 'paused')),
+  },
+  {
+    code: 'keys_full',
+    cause: 'the count of reservations set to more than there may be',
+    seenBy: 'gateway',
+    async begin({ cluster }) {
+      await cluster.keys.hset(usageOfToday(), 'another-key', String(10 ** 12))
+    },
+    end: async ({ cluster }) => void (await cluster.keys.hdel(usageOfToday(), 'another-key')),
+  },
+  {
+    code: 'clock_skew',
+    cause: 'the clock of the gateway set back by an hour',
+    seenBy: 'gateway',
+    begin: async ({ cluster }) => cluster.gateways[0]!.tell({ clockOffMs: -3_600_000 }),
+    end: async ({ cluster }) => cluster.gateways[0]!.tell({ clockOffMs: 0 }),
+  },
+  {
+    code: 'overloaded',
+    cause: 'more slow requests of one key than its part of the places',
+    seenBy: 'gateway',
+    begin: async ({ holdRequests }) => holdRequests(),
+    end: async ({ releaseRequests }) => releaseRequests(),
+  },
+  { code: 'object_store', cause: 'the object store frozen', seenBy: 'gateway', ...frozen('s3') },
+  {
+    code: 'attachments_left',
+    cause: 'the object store refusing to store and to delete',
+    seenBy: 'gateway',
+    begin: ({ treat }) =>
+      treat('gatewayToS3', ({ method }) => method === 'PUT' || method === 'DELETE', {
+        is: 'answered',
+        status: 403,
+        body: '<Error><Code>AccessDenied</Code></Error>',
+      }),
+    end: ({ heal }) => heal(),
+  },
+  ...(['insert_retry', 'insert_stalled', 'backlog', 'watermark'] as const).map((code): State => ({
+    code,
+    cause: 'ClickHouse frozen',
+    seenBy: 'worker',
+    ...frozen('clickhouse'),
+  })),
+  {
+    code: 'insert_operator',
+    cause: 'the table of logs renamed',
+    seenBy: 'worker',
+    begin: ({ cluster }) =>
+      cluster.sql.command('RENAME TABLE intake.logs_raw TO intake.logs_renamed'),
+    end: ({ cluster }) =>
+      cluster.sql.command('RENAME TABLE intake.logs_renamed TO intake.logs_raw'),
+  },
+  {
+    code: 'insert_split',
+    cause: 'ClickHouse responding 241 to inserts',
+    seenBy: 'worker',
+    ...insertsFailWith(241),
+  },
+  {
+    code: 'frame_postponed',
+    cause: 'ClickHouse responding with an unknown code to inserts',
+    seenBy: 'worker',
+    ...insertsFailWith(9_999),
+  },
+  {
+    code: 'insert_rejected',
+    cause: 'a constraint that no row meets',
+    seenBy: 'worker',
+    ...refusedRows,
+  },
+  {
+    code: 'dead_letters',
+    cause: 'a constraint that no row meets',
+    seenBy: 'worker',
+    ...refusedRows,
+  },
+  {
+    code: 'rows_refused',
+    cause: 'a constraint that no row meets',
+    seenBy: 'worker',
+    ...refusedRows,
+  },
+  {
+    code: 'frame_unreadable',
+    cause: 'a job that is no frame',
+    seenBy: 'worker',
+    async begin({ cluster }) {
+      const sink = createJobSink({ redis: cluster.keys, kind: 'logs' })
+      await sink.add('not-a-frame', { version: 99 })
+      await sink.close()
+    },
+    async end({ cluster }) {
+      await cluster.keys.del(key('logs', 'not-a-frame'))
+      await cluster.keys.zrem(key('logs', 'delayed'), 'not-a-frame')
+    },
+  },
+  {
+    code: 'locks_lost',
+    cause: 'locks deleted while ClickHouse is frozen',
+    seenBy: 'worker',
+    async begin({ cluster, untilClaimed }) {
+      cluster.clickhouse.freeze()
+      for (const id of await untilClaimed()) await cluster.keys.del(key('logs', `${id}:lock`))
+    },
+    end: async ({ cluster }) => cluster.clickhouse.thaw(),
+  },
+  {
+    code: 'page_fails',
+    cause: 'the page asked as a user who may only insert',
+    seenBy: 'worker',
+    async begin({ cluster }) {
+      await fetch(`${cluster.workers[0]!.adminUrl()}/overview`, {
+        signal: AbortSignal.timeout(30_000),
+      })
+    },
+    end: async () => {},
+  },
+  {
+    code: 'webhook_fails',
+    cause: 'a receiver that responds 500',
+    seenBy: 'worker',
+    begin: async ({ failWebhook }) => failWebhook(true),
+    end: async ({ failWebhook }) => failWebhook(false),
+  },
+  {
+    code: 'request_refused',
+    cause: 'an error while a frame is compressed',
+    seenBy: 'gateway',
+    begin: async ({ cluster }) => cluster.gateways[0]!.tell({ framingFails: true }),
+    end: async ({ cluster }) => cluster.gateways[0]!.tell({ framingFails: false }),
+  },
+  // The last one: Prometheus does not know the port of the worker that follows.
+  {
+    code: 'process_ends',
+    cause: 'the worker killed; it cannot show that itself',
+    seenBy: 'worker',
+    ways: ['alert'],
+    begin: ({ cluster }) => cluster.workers[0]!.kill(),
+    end: ({ cluster }) => cluster.workers[0]!.start(),
+  },
+]
+
+function usageOfToday(): string {
+  return `{intake}:reservations:used:logs:${Math.floor(Date.now() / 86_400_000)}`
+}
