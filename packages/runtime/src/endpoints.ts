@@ -14,6 +14,7 @@ export const Endpoints = Type.Object({
   workerAdmin: Type.Union([Type.String(), Type.Null()], {
     description: 'Of the first worker. Null: the stack runs none.',
   }),
+  workerAdmins: Type.Array(Type.String(), { description: 'Of all workers.' }),
   redis: Type.String(),
   clickhouse: Type.String(),
   s3: Type.String(),

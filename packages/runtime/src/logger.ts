@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino'
+import { build } from 'pino-pretty'
 
 export type { Logger }
 
@@ -6,7 +7,7 @@ export type { Logger }
 const waitingBytesMax = 1024 * 1024
 
 /**
- * Logs JSON lines to standard output, or to `destination`. Levels follow the consequence: error means
+ * Logs to standard output: lines for people when it is a terminal, else JSON lines, as to `destination`. Levels follow the consequence: error means
  * that data is at risk or that an operator must act.
  */
 export function createLogger(options: {
@@ -14,16 +15,19 @@ export function createLogger(options: {
   level: string
   destination?: DestinationStream
 }): Logger {
-  const { name, level, destination = standardOutput() } = options
+  const { name, level, destination = process.stdout.isTTY ? terminal() : jsonLines() } = options
   const timestamp = pino.stdTimeFunctions.isoTime
   return pino({ name, level, timestamp, serializers: { err: describeError } }, destination)
 }
+
+const terminal = (): DestinationStream =>
+  build({ sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' })
 
 /**
  * A log that cannot be written, because its disk is full, must not end the process. Lines wait until
  * one can be written; when too many wait, they are dropped.
  */
-function standardOutput(): DestinationStream {
+function jsonLines(): DestinationStream {
   const open = () => {
     const opened = pino.destination({ dest: 1, sync: true, maxLength: waitingBytesMax })
     opened.on('error', () => {})

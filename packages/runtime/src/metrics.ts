@@ -1,10 +1,56 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { version } from './version.ts'
 
-export { Counter, Gauge, Registry }
+export { Registry }
 
-/** A registry with the metrics of the process itself (CPU, memory, event loop). */
+export type GaugeValues<Label extends string> = [
+  labels: Partial<Record<Label, string>>,
+  value: number,
+][]
+
+/** A registry with the metrics of the process itself (CPU, memory, event loop) and of its build. */
 export function createMetrics(): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  addGauge(registry, {
+    name: 'intake_build_info',
+    help: 'Always 1; the labels tell the version of Intake and of Node.',
+    labels: ['version', 'node'],
+    read: () => [[{ version, node: process.versions.node }, 1]],
+  })
   return registry
+}
+
+/** Makes metrics of this registry. */
+export function metricsOf(registry: Registry) {
+  const registers = [registry]
+  return {
+    counter: <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+      new Counter({ name, help, labelNames, registers }),
+    histogram: <Label extends string>(
+      name: string,
+      help: string,
+      labelNames: Label[],
+      buckets: number[],
+    ) => new Histogram({ name, help, labelNames, buckets, registers }),
+  }
+}
+
+/** A gauge whose values are read when it is scraped; it is absent when there are none. */
+export function addGauge<Label extends string = never>(
+  registry: Registry,
+  gauge: { name: string; help: string; labels?: Label[]; read: () => GaugeValues<Label> },
+): void {
+  const { name, help, labels = [], read } = gauge
+  const metric = new Gauge<Label>({
+    name,
+    help,
+    labelNames: labels,
+    registers: [],
+    collect() {
+      this.reset()
+      for (const [values, value] of read()) this.set(values, value)
+    },
+  })
+  registry.registerMetric(metric)
 }

@@ -1,8 +1,11 @@
 import closeWithGrace from 'close-with-grace'
 import type { Static, TObject } from 'typebox'
-import { ConfigError, loadConfig } from './config.ts'
+import { ConfigError, describeConfig, loadConfig } from './config.ts'
 import { setHeapGrowth } from './heap.ts'
 import { createLogger, type Logger } from './logger.ts'
+import { version } from './version.ts'
+
+const help = 'docs/operations/process-ends.md'
 
 /** Something that runs until it is closed. */
 export interface Running {
@@ -10,29 +13,37 @@ export interface Running {
 }
 
 /**
- * Manages the life of a process: sets its heap growth, reads its settings from the environment, starts
- * it, and closes it once on SIGTERM, SIGINT or an uncaught error. Exits with code 1 when it cannot
- * start or does not close within `closeTimeoutMs`.
+ * Manages the life of a process: sets its heap growth, reads its settings from the environment, logs
+ * them without secrets, starts it, and closes it once on SIGTERM, SIGINT or an uncaught error. Exits with code 1 when it
+ * cannot start or does not close in time.
+ *
+ * @param options.closeTimeoutMs how long it may take to close
  */
 export async function runProcess<S extends TObject>(options: {
   name: string
   config: S
-  closeTimeoutMs: number
+  closeTimeoutMs: (config: Static<S>) => number
   start(config: Static<S>, log: Logger): Promise<Running>
 }): Promise<void> {
   setHeapGrowth()
-  const log = createLogger({ name: options.name, level: process.env['LOG_LEVEL'] || 'info' })
-  let running: Running | undefined
-  closeWithGrace({ delay: options.closeTimeoutMs, logger: log }, async ({ err, signal }) => {
-    if (err) log.fatal({ err }, 'uncaught error: closing')
-    else log.info({ signal }, 'closing')
-    await running?.close()
-  })
+  const { name } = options
+  const log = createLogger({ name, level: process.env['LOG_LEVEL'] || 'info' })
   try {
-    running = await options.start(loadConfig(options.config, process.env), log)
+    const config = loadConfig(options.config, process.env)
+    const settings = describeConfig(options.config, config)
+    log.info({ version, node: process.versions.node, settings }, `${name} starts`)
+    let running: Running | undefined
+    const delay = options.closeTimeoutMs(config)
+    closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
+      if (err) log.fatal({ err, help }, 'uncaught error: closing')
+      else log.info({ signal }, 'closing')
+      await running?.close()
+    })
+    running = await options.start(config, log)
   } catch (err) {
-    if (err instanceof ConfigError) log.fatal(err.message)
-    else log.fatal({ err }, 'cannot start')
+    if (err instanceof ConfigError)
+      log.fatal({ help: 'docs/operations/configuration.md' }, err.message)
+    else log.fatal({ err, help }, 'cannot start')
     process.exit(1)
   }
 }

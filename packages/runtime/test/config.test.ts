@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Type } from 'typebox'
-import { ConfigError, loadConfig } from '../src/config.ts'
+import { ConfigError, describeConfig, loadConfig } from '../src/config.ts'
 
 const schema = Type.Object({
   PORT: Type.Integer({ minimum: 0, default: 3000 }),
@@ -23,8 +23,48 @@ t.test(
 t.test('all problems are reported at once, by name and never by value', async (t) => {
   t.throws(
     () => loadConfig(schema, { PORT: 'eighty', TOKEN: 's3' }),
-    new ConfigError(
-      'configuration: URL must be set; PORT must be integer; TOKEN must not have fewer than 3 characters',
-    ),
+    new ConfigError([
+      'URL must be set',
+      'PORT must be integer',
+      'TOKEN must not have fewer than 3 characters',
+    ]),
   )
+})
+
+t.test('settings are described without secrets', async (t) => {
+  const withSecrets = Type.Object({
+    PORT: Type.Integer(),
+    HOST: Type.String(),
+    PASSWORD: Type.String({ writeOnly: true }),
+    URL: Type.String({ hasCredentials: true }),
+  })
+  const config = {
+    PORT: 80,
+    HOST: '::1',
+    PASSWORD: 'hidden',
+    URL: 'rediss://user:hidden@redis:6379/0?token=hidden',
+  }
+  t.same(describeConfig(withSecrets, config), {
+    PORT: 80,
+    HOST: '::1',
+    PASSWORD: 'set',
+    URL: 'redis:6379',
+  })
+})
+
+t.test('a password that is not percent-encoded is refused, without being shown', async (t) => {
+  const withUrl = Type.Object({ URL: Type.String({ hasCredentials: true }) })
+  for (const password of ['pa/ss', '12/34', 'se#cret', 'what?', 'AKIA:wJalr/XUt']) {
+    for (const scheme of ['redis', 'https']) {
+      const env = { URL: `${scheme}://user:${password}@host:6379` }
+      t.throws(
+        () => loadConfig(withUrl, env),
+        { message: /^configuration: URL must be a URL whose user and password are percent-enc/ },
+        env.URL,
+      )
+    }
+  }
+  const good = { URL: 'https://key:a%2Fb%23c@host:9000' }
+  t.same(loadConfig(withUrl, good), good)
+  t.same(loadConfig(withUrl, { URL: 'http://host:9000' }), { URL: 'http://host:9000' })
 })

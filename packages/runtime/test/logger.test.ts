@@ -4,6 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import { createLogger } from '../src/logger.ts'
 
@@ -30,6 +31,23 @@ t.test('only type, message, code, stack and cause of an error are logged', async
   t.match(JSON.parse(lines[1] ?? ''), { err: { message: 'WRONGPASS' } })
   t.notMatch(lines.join(''), 'the-password')
 })
+
+const hasTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
+
+t.test(
+  'in a terminal lines are for people, elsewhere they are JSON',
+  { skip: hasTerminal ? false : 'script opens the terminal' },
+  async (t) => {
+    const program = fileURLToPath(new URL('log-a-line.ts', import.meta.url))
+    const args = [...process.execArgv, program]
+    const file = spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout
+    t.match(JSON.parse(file), { level: 30, name: 'test', msg: 'ready', port: 80 })
+    const command = [process.execPath, ...args].map((word) => `'${word}'`).join(' ')
+    const terminal = spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8' })
+    const plain = stripVTControlCharacters(terminal.stdout)
+    t.match(plain, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(test\): ready\r?\n {4}port: 80/)
+  },
+)
 
 const disk = mkdtempSync(join(tmpdir(), 'intake-log-'))
 const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).status === 0

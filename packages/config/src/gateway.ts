@@ -1,0 +1,202 @@
+import { Type, type Static } from 'typebox'
+import { limits } from '@intake/contract'
+import { ConfigError } from '@intake/runtime'
+import { accountShare, formBytesMax, logShare, nodeBytes } from './memory.ts'
+import { TracingConfig } from './tracing.ts'
+
+const port = (preset: number, description: string) =>
+  Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
+
+const share = (preset: number, of: string) =>
+  Type.Number({
+    minimum: 0,
+    maximum: 0.25,
+    default: preset,
+    description:
+      `Share of the memory of Redis for the idempotency keys of ${of}; one API key gets at most half ` +
+      'of it. When it is used up, new keys are refused with `keys_full`.',
+  })
+
+const mebibyte = 1024 * 1024
+
+/** Settings of the gateway, by the name of their environment variable. */
+export const GatewayConfig = Type.Object({
+  HOST: Type.String({
+    default: '127.0.0.1',
+    description: 'Address that the public interface is bound to.',
+  }),
+  PORT: port(3000, 'Port of the public interface; 0 picks a free one.'),
+  ADMIN_HOST: Type.String({
+    default: '127.0.0.1',
+    description: 'Address that health checks and metrics are bound to.',
+  }),
+  GATEWAY_ADMIN_PORT: port(3001, 'Port of health checks and metrics; 0 picks a free one.'),
+  REDIS_URL: Type.String({
+    hasCredentials: true,
+    pattern: '^rediss?://',
+    description: 'redis:// or rediss:// URL with credentials.',
+  }),
+  REDIS_DURABILITY: Type.Union([Type.Literal('strict'), Type.Literal('relaxed')], {
+    default: 'strict',
+    description:
+      '`strict`: refuse records while Redis is configured so that it could lose them; ' +
+      '`relaxed`: accept them and log a warning.',
+  }),
+  RESERVATIONS_LOGS_SHARE: share(0.15, 'logs, each kept for 72 hours'),
+  RESERVATIONS_FEEDBACK_SHARE: share(0.1, 'feedback, each kept for 30 days'),
+  S3_ENDPOINT: Type.String({
+    hasCredentials: true,
+    pattern: '^https?://',
+    description: 'http(s)://ACCESS_KEY:SECRET_KEY@host:port',
+  }),
+  S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
+  S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
+  CLIENT_COUNTRY_HEADER: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9-]+$',
+      description:
+        'Header with the country of the client as two letters, such as `cf-ipcountry`, kept as the column ' +
+        '`country`. Only a proxy that replaces what clients send in it may set it. Default: no country.',
+    }),
+  ),
+  RATE_LIMIT_MAX: Type.Integer({
+    minimum: 1,
+    default: 600_000,
+    description:
+      'Requests that one API key may send in a window, to all gateways together. A form, a batch and an event count as one.',
+  }),
+  RATE_LIMIT_WINDOW_MS: Type.Integer({
+    minimum: 1_000,
+    default: 60_000,
+    description: 'Length of the window in milliseconds.',
+  }),
+  LOG_BODY_BYTES_MAX: Type.Integer({
+    minimum: 1,
+    default: mebibyte,
+    description: 'Maximum size of a body of `POST /api/log`, both compressed and decompressed.',
+  }),
+  BATCH_BODY_BYTES_MAX: Type.Integer({
+    minimum: 1,
+    default: 4 * mebibyte,
+    description: 'Maximum size of a body of `POST /api/log/batch`, as it arrives.',
+  }),
+  BATCH_JSON_BYTES_MAX: Type.Integer({
+    minimum: 1,
+    default: 16 * mebibyte,
+    description: 'Maximum size of a body of `POST /api/log/batch`, after decompression.',
+  }),
+  ATTACHMENT_BYTES_MAX: Type.Integer({
+    minimum: 1,
+    default: 10 * mebibyte,
+    description: 'Maximum size of one attachment.',
+  }),
+  BYTES_IN_FLIGHT_MAX: Type.Integer({
+    minimum: 1,
+    default: 256 * mebibyte,
+    description:
+      'Maximum bytes of requests held in memory at once: three tenths for logs, the rest for ' +
+      'feedback. Beyond it, requests get 503 `busy`. One API key gets at most two thirds of each part; ' +
+      'the largest batch and the largest form must fit into that.',
+  }),
+  BODY_BYTES_PER_SECOND_MIN: Type.Integer({
+    minimum: 1,
+    default: 4_096,
+    description:
+      'Minimum rate at which a body must arrive; a sender that is ten seconds behind it gets 408.',
+  }),
+  HEADERS_TIMEOUT_MS: Type.Integer({
+    minimum: 1_000,
+    maximum: 300_000,
+    default: 10_000,
+    description: 'Timeout for the header of a request to arrive; then 408.',
+  }),
+  RESPONSE_TIMEOUT_MS: Type.Integer({
+    minimum: 1_000,
+    default: 30_000,
+    description:
+      'Timeout from the last byte of a request to its response; then 503 `outcome_unknown`, and the ' +
+      'connection is closed.',
+  }),
+  CONNECTIONS_MAX: Type.Integer({
+    minimum: 2,
+    default: 2_000,
+    description:
+      'Maximum number of open connections, and of requests in flight. Idle connections are closed to ' +
+      'make room for new ones, those without an API key first.',
+  }),
+  CLOCK_SKEW_MAX_MS: Type.Integer({
+    minimum: 100,
+    default: 5_000,
+    description:
+      'Maximum difference between the clocks of the gateway and Redis, in milliseconds; beyond it the ' +
+      'gateway is not ready and responds with 503 `clock_skew`.',
+  }),
+  DRAIN_MS: Type.Integer({
+    minimum: 0,
+    maximum: 300_000,
+    default: 0,
+    description:
+      'How long after SIGTERM the gateway serves as usual while `/readyz` responds 503, so that a load balancer ' +
+      'takes it out before it closes. Longer than the balancer takes to notice; the supervisor must wait ten seconds more.',
+  }),
+  ENQUEUE_TIMEOUT_MS: Type.Integer({
+    minimum: 100,
+    maximum: limits.acceptanceMs.logs,
+    default: 4_000,
+    description:
+      'Timeout for enqueueing a validated record, in milliseconds; also the timeout for reserving an ' +
+      'idempotency key.',
+  }),
+  STORAGE_TIMEOUT_MS: Type.Integer({
+    minimum: 100,
+    default: 10_000,
+    description: 'Timeout for storing one attachment, including retries, in milliseconds.',
+  }),
+  ...TracingConfig.properties,
+  CLIENT_TRACEPARENT: Type.Union([Type.Literal('ignore'), Type.Literal('trust')], {
+    default: 'ignore',
+    description:
+      '`trust`: a request continues the trace that its header `traceparent` names, and is traced if that says ' +
+      'so. Only for clients, or a proxy, that may decide this.',
+  }),
+})
+export type GatewayConfig = Static<typeof GatewayConfig>
+
+/** @throws {ConfigError} for settings that are valid individually but contradict each other */
+export function checkGatewayConfig(config: GatewayConfig): void {
+  const problems: string[] = []
+  /** What one API key can use of each part. */
+  const logs = logShare * accountShare
+  const forms = (1 - logShare) * accountShare
+  const needs = {
+    LOG_BODY_BYTES_MAX: (2 * config.LOG_BODY_BYTES_MAX + nodeBytes * limits.jsonNodes) / logs,
+    'BATCH_BODY_BYTES_MAX and BATCH_JSON_BYTES_MAX':
+      (config.BATCH_BODY_BYTES_MAX +
+        2 * config.BATCH_JSON_BYTES_MAX +
+        nodeBytes * limits.batchJsonNodes) /
+      logs,
+    ATTACHMENT_BYTES_MAX:
+      (formBytesMax(config.ATTACHMENT_BYTES_MAX) + nodeBytes * limits.jsonNodes) / forms,
+  }
+  for (const [setting, bytes] of Object.entries(needs)) {
+    if (bytes <= config.BYTES_IN_FLIGHT_MAX) continue
+    problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
+  }
+  const { STORAGE_TIMEOUT_MS: storageMs, ENQUEUE_TIMEOUT_MS: enqueueMs } = config
+  // A feedback stores its images and is enqueued. In addition it reserves its key first or, without a
+  // key, removes its images after a failure.
+  const processingMs = storageMs + enqueueMs + Math.max(storageMs, enqueueMs)
+  if (config.RESPONSE_TIMEOUT_MS < processingMs) {
+    problems.push(
+      `RESPONSE_TIMEOUT_MS must be at least ${processingMs}: STORAGE_TIMEOUT_MS, ENQUEUE_TIMEOUT_MS, and ` +
+        'the longer of the two again',
+    )
+  }
+  if (processingMs > limits.acceptanceMs.feedback) {
+    problems.push(
+      `STORAGE_TIMEOUT_MS, ENQUEUE_TIMEOUT_MS and the longer of the two again must be at most ` +
+        `${limits.acceptanceMs.feedback}: a feedback that takes longer is not acknowledged`,
+    )
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+}

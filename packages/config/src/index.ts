@@ -1,0 +1,4 @@
+export { checkGatewayConfig, GatewayConfig } from './gateway.ts'
+export { accountShare, accountTimesFree, formBytesMax, logShare, nodeBytes } from './memory.ts'
+export { TracingConfig } from './tracing.ts'
+export { checkWorkerConfig, WorkerConfig } from './worker.ts'

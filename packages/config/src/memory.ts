@@ -1,0 +1,28 @@
+import { limits } from '@intake/contract'
+
+/**
+ * Memory in bytes of one member or element of a JSON document: the measured maximum, for objects without
+ * common names (docs/decisions/0008-json-bodies.md).
+ */
+export const nodeBytes = 160
+
+/** Maximum size of a form, with room for the multipart framing. */
+export function formBytesMax(attachmentBytesMax: number): number {
+  return limits.payloadBytes + limits.attachments * attachmentBytesMax + 64 * 1024
+}
+
+/**
+ * The part of the bytes in flight for logs; the rest is for forms with images, so that neither starves
+ * the other.
+ */
+export const logShare = 0.3
+
+/**
+ * An account may hold this many times the amount that stays free. One greedy account gets two thirds,
+ * two get two fifths each: a new account always finds capacity, which a fixed share per account could
+ * not guarantee.
+ */
+export const accountTimesFree = 2
+
+/** The part of the total that one account can hold while the others hold nothing. */
+export const accountShare = accountTimesFree / (accountTimesFree + 1)

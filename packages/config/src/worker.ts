@@ -1,0 +1,105 @@
+import { Type, type Static } from 'typebox'
+import { ConfigError } from '@intake/runtime'
+import { TracingConfig } from './tracing.ts'
+
+/** Settings of the worker, by the name of their environment variable. */
+export const WorkerConfig = Type.Object({
+  ADMIN_HOST: Type.String({
+    default: '127.0.0.1',
+    description: 'Address that health checks, metrics and the page are bound to.',
+  }),
+  WORKER_ADMIN_PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    default: 3002,
+    description: 'Port of health checks, metrics and the page; 0 picks a free one.',
+  }),
+  REDIS_URL: Type.String({
+    hasCredentials: true,
+    pattern: '^rediss?://',
+    description: 'redis:// or rediss:// URL with credentials.',
+  }),
+  CLICKHOUSE_URL: Type.String({
+    hasCredentials: true,
+    pattern: '^https?://',
+    description: 'http(s)://user:password@host:port',
+  }),
+  INSERT_TIMEOUT_MS: Type.Integer({
+    minimum: 1_000,
+    default: 60_000,
+    description:
+      'Timeout of one insert, in milliseconds; then it counts as failed and is repeated.',
+  }),
+  CLOCK_SKEW_MAX_MS: Type.Integer({
+    minimum: 100,
+    default: 5_000,
+    description:
+      'The largest CLOCK_SKEW_MAX_MS of the gateways, in milliseconds: `intake.watermark` stays so far ' +
+      'behind.',
+  }),
+  PAGE_PASSWORD: Type.Optional(
+    Type.String({
+      writeOnly: true,
+      description:
+        'Password of the page at `/` of the admin port (docs/page.md). Without it only this machine gets the page.',
+    }),
+  ),
+  TRUST_PROXY: Type.Optional(
+    Type.String({
+      pattern: '^[0-9A-Fa-f.:/, ]+$',
+      description:
+        'Addresses or networks of the proxies in front of the page, separated by commas (10.0.0.0/8): wrong passwords ' +
+        'are then counted by the address that they tell in `X-Forwarded-For`. Gateways use no address of a client.',
+    }),
+  ),
+  QUEUE_UI_PASSWORD: Type.Optional(
+    Type.String({
+      writeOnly: true,
+      description:
+        'Password of the queues at `/queues` of the admin port: bull-board, read-only. Without it they are not there.',
+    }),
+  ),
+  PAGE_CLICKHOUSE_URL: Type.Optional(
+    Type.String({
+      hasCredentials: true,
+      pattern: '^https?://',
+      description:
+        'ClickHouse as a user who may read the views, for the page and the webhook. Default: `CLICKHOUSE_URL`.',
+    }),
+  ),
+  S3_ENDPOINT: Type.Optional(
+    Type.String({
+      hasCredentials: true,
+      pattern: '^https?://',
+      description:
+        'http(s)://ACCESS_KEY:SECRET_KEY@host:port, to read attachments. Without it the page has no pictures.',
+    }),
+  ),
+  S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
+  S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
+  FEEDBACK_WEBHOOK_URL: Type.Optional(
+    Type.String({
+      writeOnly: true,
+      // Without credentials: they would appear in the log.
+      pattern: '^https?://[^@/?#]+([/?#].*)?$',
+      description: 'Gets a signed request for each new feedback (docs/webhook.md).',
+    }),
+  ),
+  FEEDBACK_WEBHOOK_SECRET: Type.Optional(
+    Type.String({
+      writeOnly: true,
+      minLength: 16,
+      description:
+        'Signs these requests: `whsec_` and base64, or any text of at least 16 characters. Required with the URL.',
+    }),
+  ),
+  ...TracingConfig.properties,
+})
+export type WorkerConfig = Static<typeof WorkerConfig>
+
+/** @throws {ConfigError} for settings that are valid individually but contradict each other */
+export function checkWorkerConfig(config: WorkerConfig): void {
+  const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
+  if (url !== undefined && secret === undefined)
+    throw new ConfigError(['FEEDBACK_WEBHOOK_SECRET must be set'])
+}

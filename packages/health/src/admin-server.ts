@@ -1,0 +1,58 @@
+import type { AddressInfo } from 'node:net'
+import fastify, { type FastifyPluginAsync } from 'fastify'
+import type { Registry } from '@intake/runtime'
+import { healthRoutes } from './health-routes.ts'
+import { openMetricsType, toOpenMetrics } from './openmetrics.ts'
+import type { Problems } from './problems.ts'
+import { readStatus } from './status.ts'
+
+/**
+ * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus text, or
+ * OpenMetrics if the client accepts it) for operators, on a separate port so that they are never published
+ * with the service.
+ *
+ * @param options.port 0 picks a free port
+ * @param options.isDraining see `healthRoutes`
+ * @param options.facts what `/status` says of this service beyond its problems
+ * @param options.scaling the numbers for an autoscaler; undefined: not known, which it must not take for zero
+ * @param options.trustProxy addresses or networks of proxies whose `X-Forwarded-For` tells `request.ip`
+ * @param options.page more routes, which guard themselves
+ * @returns the port, and `close()`
+ * @throws {TypeError} `trustProxy` is not a list of addresses
+ */
+export async function startAdminServer(options: {
+  service: string
+  host: string
+  port: number
+  problems: Pick<Problems, 'present'>
+  isDraining?: () => boolean
+  facts: () => object
+  scaling: () => Record<string, number> | undefined
+  metrics: Registry
+  trustProxy?: string | undefined
+  page?: FastifyPluginAsync
+}): Promise<{ port: number; close(): Promise<void> }> {
+  const { service, problems, facts, scaling, metrics } = options
+  const app = fastify({
+    requestTimeout: 10_000,
+    forceCloseConnections: true,
+    trustProxy: options.trustProxy ?? false,
+  })
+  healthRoutes(app, { problems, isDraining: options.isDraining, reasons: true })
+  app.get('/status', () => ({ ...readStatus(service, problems), ...facts() }))
+  app.get(
+    '/scaling',
+    async (_request, reply) => scaling() ?? reply.code(503).send({ status: 'not known' }),
+  )
+  app.get('/metrics', async (request, reply) => {
+    const text = await metrics.metrics()
+    if (!request.headers.accept?.includes('application/openmetrics-text')) {
+      return reply.type(metrics.contentType).send(text)
+    }
+    return reply.type(openMetricsType).send(toOpenMetrics(text))
+  })
+  if (options.page !== undefined) await app.register(options.page)
+  await app.listen({ host: options.host, port: options.port })
+  const { port } = app.server.address() as AddressInfo
+  return { port, close: () => app.close() }
+}

@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify'
+import { isReady, type Problems } from './problems.ts'
+
+/**
+ * `GET /healthz`: 200 while the process works, 503 when only a restart helps (liveness; checks no
+ * dependency). `GET /readyz`: 200 while the service does its job, else 503, with codes and details if
+ * `reasons` is set. A service that is degraded is `ready, degraded`, so that a load balancer keeps it.
+ *
+ * @param options.isDraining the process is about to end: load balancers shall send nothing more
+ */
+export function healthRoutes(
+  app: FastifyInstance,
+  options: {
+    problems: Pick<Problems, 'present'>
+    isDraining?: (() => boolean) | undefined
+    reasons: boolean
+  },
+): void {
+  const { problems, reasons } = options
+  app.get('/healthz', async (_request, reply) => {
+    const stuck = problems.present().find(({ code }) => code === 'worker_stuck')
+    if (stuck === undefined) return { status: 'ok' }
+    return reply.code(503).send({ status: 'stuck', ...(reasons && { detail: stuck.detail }) })
+  })
+  app.get('/readyz', async (_request, reply) => {
+    if (options.isDraining?.()) return reply.code(503).send({ status: 'draining' })
+    const present = problems.present()
+    const details = (state: string) =>
+      Object.fromEntries(
+        present.flatMap((problem) =>
+          problem.state === state ? [[problem.code, problem.detail]] : [],
+        ),
+      )
+    if (!isReady(present)) {
+      return reply
+        .code(503)
+        .send({ status: 'not ready', ...(reasons && { failed: details('down') }) })
+    }
+    if (present.length === 0) return { status: 'ready' }
+    return { status: 'ready, degraded', ...(reasons && { degraded: details('degraded') }) }
+  })
+}

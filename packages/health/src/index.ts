@@ -1,0 +1,18 @@
+export { startAdminServer } from './admin-server.ts'
+export { pollCheck, type PolledCheck } from './poll-check.ts'
+export { healthRoutes } from './health-routes.ts'
+export {
+  helpOf,
+  problemCatalogue,
+  type ProblemCode,
+  type ProblemState,
+} from './problem-catalogue.ts'
+export {
+  notKnown,
+  startProblems,
+  type Problem,
+  type ProblemCheck,
+  type Problems,
+} from './problems.ts'
+export { createRate, type Rate } from './rate.ts'
+export type { Status } from './status.ts'

@@ -1,0 +1,17 @@
+export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
+
+/**
+ * Prometheus text as OpenMetrics text, where the name of a counter is without `_total` and the end is marked.
+ * prom-client's own conversion renames the counters for all later requests.
+ */
+export function toOpenMetrics(prometheusText: string): string {
+  const counters = new Set(
+    [...prometheusText.matchAll(/^# TYPE (\S+)_total counter$/gm)].map(([, name]) => name),
+  )
+  const text = prometheusText
+    .replaceAll(/^# (HELP|TYPE) (\S+)_total /gm, (line, what: string, name: string) =>
+      counters.has(name) ? `# ${what} ${name} ` : line,
+    )
+    .replaceAll(/\n\n+/g, '\n')
+  return `${text}# EOF\n`
+}

@@ -1,0 +1,45 @@
+import { startPolling, withTimeout, type Clock } from '@intake/runtime'
+
+export interface PolledCheck {
+  /** Why the last check failed; undefined: it passed. */
+  problem(): string | undefined
+  /** What the last check rejected with; undefined: it passed, or there was none yet. */
+  error(): unknown
+  close(): void
+}
+
+/**
+ * Repeats a check that takes time, such as a request to a server, and remembers the result.
+ *
+ * @param options.check rejects with the reason, in words for an operator
+ * @param options.describe makes such words of an error
+ * @param options.timeoutMs a check that takes longer has failed
+ */
+export function pollCheck(options: {
+  what: string
+  check: () => Promise<void>
+  intervalMs: number
+  timeoutMs: number
+  describe?: (error: unknown) => string
+  clock?: Clock
+}): PolledCheck {
+  const { what, check, intervalMs, timeoutMs, describe = messageOf, clock } = options
+  let problem: string | undefined = `${what} has not responded yet`
+  let lastError: unknown
+
+  const polling = startPolling({
+    async poll() {
+      await withTimeout(check(), timeoutMs, what, clock)
+      problem = lastError = undefined
+    },
+    intervalMs,
+    onError(error) {
+      lastError = error
+      problem = describe(error)
+    },
+    ...(clock && { clock }),
+  })
+  return { problem: () => problem, error: () => lastError, close: polling.close }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,167 @@
+import { addGauge, systemClock, type Clock, type Logger, type Registry } from '@intake/runtime'
+import {
+  helpOf,
+  problemCatalogue,
+  type ProblemCode,
+  type ProblemState,
+} from './problem-catalogue.ts'
+
+export interface Problem {
+  code: ProblemCode
+  state: ProblemState
+  /** When it began, as an ISO time. */
+  since: string
+  /** In words for an operator. */
+  detail: string
+  /** The page that says what to do, from the root of the repository. */
+  help: string
+}
+
+/** What a check returns while it cannot tell: a problem that was present stays. */
+export const notKnown = Symbol('not known')
+
+/** Returns what is wrong, in words for an operator; undefined: nothing. Must not block. */
+export type ProblemCheck = () => string | undefined | typeof notKnown
+
+export interface Problems<Noted extends ProblemCode = never> {
+  /** All problems of this moment, the oldest first. */
+  present(): Problem[]
+  /**
+   * Reports an event. The problem lasts until none has followed for
+   * `lastsMs` (default: five minutes).
+   */
+  note(code: Noted, detail: string, lastsMs?: number): void
+  close(): void
+}
+
+interface Episode {
+  /** Of the wall clock. */
+  sinceMs: number
+  beganAt: number
+  /** When the problem was last present. */
+  seenAt: number
+  detail: string
+  isLogged: boolean
+}
+
+const intervalMs = 1_000
+const noteMs = 5 * 60_000
+/** A problem that returns earlier has not been over. */
+const quietMs = 10_000
+/** A shorter problem, such as each has at the start, is not logged. */
+const lastingMs = 2_000
+
+/**
+ * Watches the problems of a process: checks them every second, logs when one has lasted and when it ends, and keeps the
+ * metric `intake_problem`.
+ *
+ * @param options.noted the codes that `note` reports
+ * @param options.states where they differ from the catalogue
+ */
+export function startProblems<Noted extends ProblemCode = never>(options: {
+  checks: Partial<Record<ProblemCode, ProblemCheck>>
+  noted?: readonly Noted[]
+  states?: Partial<Record<ProblemCode, ProblemState>>
+  log: Logger
+  metrics: Registry
+  clock?: Clock
+  wallMs?: () => number
+}): Problems<Noted> {
+  const { checks, noted = [], states = {}, log, metrics } = options
+  const { clock = systemClock, wallMs = () => Date.now() } = options
+  const codes = [...new Set([...(Object.keys(checks) as ProblemCode[]), ...noted])]
+  const notes = new Map<ProblemCode, { detail: string; untilMs: number }>()
+  const episodes = new Map<ProblemCode, Episode>()
+  const stateOf = (code: ProblemCode) => states[code] ?? problemCatalogue[code].state
+
+  function find(code: ProblemCode): string | undefined {
+    const detail = checks[code]?.()
+    if (detail === notKnown) return episodes.get(code)?.detail
+    if (detail !== undefined) return detail
+    const note = notes.get(code)
+    return note !== undefined && note.untilMs > clock.now() ? note.detail : undefined
+  }
+
+  function begin(code: ProblemCode): Episode {
+    const now = clock.now()
+    const episode = { sinceMs: wallMs(), beganAt: now, seenAt: now, detail: '', isLogged: false }
+    episodes.set(code, episode)
+    return episode
+  }
+
+  function see(code: ProblemCode, detail: string): Episode {
+    const episode = episodes.get(code) ?? begin(code)
+    episode.seenAt = clock.now()
+    episode.detail = detail
+    if (!episode.isLogged && episode.seenAt - episode.beganAt >= lastingMs) {
+      episode.isLogged = true
+      const level = stateOf(code) === 'down' ? 'error' : 'warn'
+      log[level]({ problem: code, detail, help: helpOf(code) }, problemCatalogue[code].title)
+    }
+    return episode
+  }
+
+  function endIfOver(code: ProblemCode): void {
+    const episode = episodes.get(code)
+    if (episode === undefined || clock.now() - episode.seenAt < quietMs) return
+    episodes.delete(code)
+    notes.delete(code)
+    if (!episode.isLogged) return
+    const seconds = Math.round((wallMs() - episode.sinceMs) / 1_000)
+    log.info({ problem: code, seconds }, `over: ${problemCatalogue[code].title}`)
+  }
+
+  function present(): Problem[] {
+    const found = codes.flatMap((code) => {
+      const detail = find(code)
+      if (detail === undefined) {
+        endIfOver(code)
+        return []
+      }
+      const { sinceMs } = see(code, detail)
+      return [{ code, detail, sinceMs }]
+    })
+    return found
+      .toSorted((one, other) => one.sinceMs - other.sinceMs)
+      .map(({ code, detail, sinceMs }) => ({
+        code,
+        state: stateOf(code),
+        since: new Date(sinceMs).toISOString(),
+        detail,
+        help: helpOf(code),
+      }))
+  }
+
+  addGauge(metrics, {
+    name: 'intake_problem',
+    help: 'Whether a bad state is present: 1 or 0. Each code has a page in docs/operations.',
+    labels: ['code'],
+    read() {
+      const found = new Set(present().map(({ code }) => code))
+      return codes.map((code) => [{ code }, found.has(code) ? 1 : 0])
+    },
+  })
+  addGauge(metrics, {
+    name: 'intake_ready',
+    help: 'Whether the service does its job, as `/readyz`: 1 or 0.',
+    read: () => [[{}, isReady(present()) ? 1 : 0]],
+  })
+
+  let timer = clock.setTimeout(tick, 0)
+  function tick(): void {
+    present()
+    timer = clock.setTimeout(tick, intervalMs)
+  }
+
+  return {
+    present,
+    note(code, detail, lastsMs = noteMs) {
+      notes.set(code, { detail, untilMs: clock.now() + lastsMs })
+    },
+    close: () => clock.clearTimeout(timer),
+  }
+}
+
+export function isReady(problems: readonly Problem[]): boolean {
+  return problems.every(({ state }) => state !== 'down')
+}

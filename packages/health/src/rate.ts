@@ -1,0 +1,36 @@
+import { systemClock, type Clock } from '@intake/runtime'
+
+/** How often something has happened lately. */
+export interface Rate {
+  add(count: number): void
+  /** Of the last 15 seconds, the current one excluded. */
+  perSecond(): number
+}
+
+const windowSeconds = 15
+
+export function createRate(clock: Clock = systemClock): Rate {
+  /** One count for each second of the window and for the current one; `seconds` says which second. */
+  const counts = new Float64Array(windowSeconds + 1)
+  const seconds = new Float64Array(windowSeconds + 1).fill(-1)
+
+  return {
+    add(count) {
+      const second = Math.floor(clock.now() / 1_000)
+      const index = second % counts.length
+      if (seconds[index] !== second) {
+        seconds[index] = second
+        counts[index] = 0
+      }
+      counts[index]! += count
+    },
+    perSecond() {
+      const now = Math.floor(clock.now() / 1_000)
+      let sum = 0
+      for (const [index, second] of seconds.entries()) {
+        if (second < now && second >= now - windowSeconds) sum += counts[index]!
+      }
+      return sum / windowSeconds
+    },
+  }
+}

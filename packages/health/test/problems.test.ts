@@ -1,0 +1,241 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { createLogger, Registry } from '@intake/runtime'
+import { createTestClock } from '@intake/test-kit/test-clock'
+import {
+  createRate,
+  helpOf,
+  notKnown,
+  pollCheck,
+  problemCatalogue,
+  startAdminServer,
+  startProblems,
+  type ProblemCode,
+} from '../src/index.ts'
+
+const noon = Date.UTC(2026, 10, 23, 12)
+
+/** Problems of a process whose Redis and disk a test breaks. */
+function watch() {
+  const clock = createTestClock()
+  const broken: Partial<Record<ProblemCode, string | typeof notKnown>> = {}
+  const lines: Record<string, unknown>[] = []
+  const metrics = new Registry()
+  const problems = startProblems({
+    checks: {
+      redis_connection: () => broken.redis_connection,
+      queue_full: () => broken.queue_full,
+    },
+    noted: ['locks_lost'],
+    log: createLogger({
+      name: 'test',
+      level: 'info',
+      destination: { write: (line) => void lines.push(JSON.parse(line)) },
+    }),
+    metrics,
+    clock,
+    wallMs: () => noon + clock.now(),
+  })
+  return { clock, broken, lines, metrics, problems }
+}
+
+t.test('each problem has a page', (t) => {
+  for (const code of Object.keys(problemCatalogue) as ProblemCode[]) {
+    const page = readFileSync(new URL(`../../../${helpOf(code)}`, import.meta.url), 'utf8')
+    t.match(page, /^# /, code)
+  }
+  t.end()
+})
+
+t.test('a problem is logged when it begins and when it is over', async (t) => {
+  const { clock, broken, lines, problems } = watch()
+  await clock.advance(5_000)
+  t.same(problems.present(), [])
+  broken.redis_connection = 'not connected'
+  await clock.advance(3_000)
+  broken.queue_full = 'no capacity for logs'
+  await clock.advance(30_000)
+  t.match(problems.present(), [
+    {
+      code: 'redis_connection',
+      state: 'down',
+      since: '2026-11-23T12:00:06.000Z',
+      detail: 'not connected',
+      help: 'docs/operations/redis-connection.md',
+    },
+    { code: 'queue_full', state: 'degraded' },
+  ])
+  t.match(lines, [
+    { level: 50, problem: 'redis_connection' },
+    { level: 40, problem: 'queue_full' },
+  ])
+  delete broken.redis_connection
+  t.match(problems.present(), [{ code: 'queue_full' }], 'it is over at once')
+  await clock.advance(20_000)
+  t.match(lines[2], { level: 30, problem: 'redis_connection', msg: /^over: Redis/ })
+  problems.close()
+})
+
+t.test('a problem that returns within ten seconds is the same one', async (t) => {
+  const { clock, broken, lines, problems } = watch()
+  for (const reason of ['one', undefined, 'two'] as const) {
+    if (reason === undefined) delete broken.queue_full
+    else broken.queue_full = reason
+    await clock.advance(5_000)
+  }
+  t.match(problems.present(), [{ detail: 'two', since: '2026-11-23T12:00:00.000Z' }])
+  t.equal(lines.length, 1)
+  problems.close()
+})
+
+t.test('an event is a problem for a while', async (t) => {
+  const { clock, lines, metrics, problems } = watch()
+  problems.note('locks_lost', '3 frames', 60_000)
+  await clock.advance(50_000)
+  t.match(problems.present(), [{ code: 'locks_lost', detail: '3 frames', state: 'degraded' }])
+  t.match(await metrics.metrics(), /intake_problem\{code="locks_lost"\} 1\n/)
+  t.match(await metrics.metrics(), /intake_ready 1\n/)
+  problems.note('locks_lost', '4 frames', 60_000)
+  await clock.advance(50_000)
+  t.match(problems.present(), [{ detail: '4 frames', since: '2026-11-23T12:00:00.000Z' }])
+  t.match(lines, [{ level: 40, problem: 'locks_lost', detail: '3 frames' }])
+  await clock.advance(30_000)
+  t.same(problems.present(), [])
+  t.match(lines[1], { level: 30, msg: /^over: / })
+  t.match(await metrics.metrics(), /intake_problem\{code="locks_lost"\} 0\n/)
+  problems.close()
+})
+
+t.test('the admin server tells the same in every way', async (t) => {
+  const { broken, metrics, problems } = watch()
+  let scaling: Record<string, number> | undefined = { drain_seconds: 3 }
+  const admin = await startAdminServer({
+    service: 'worker',
+    host: '127.0.0.1',
+    port: 0,
+    problems,
+    facts: () => ({ rows: 7 }),
+    scaling: () => scaling,
+    metrics,
+  })
+  t.teardown(async () => {
+    problems.close()
+    await admin.close()
+  })
+  const get = async (path: string, headers = {}) => {
+    const url = `http://127.0.0.1:${admin.port}${path}`
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(10_000) })
+    return { status: response.status, text: await response.text() }
+  }
+  t.match(await get('/readyz'), { status: 200, text: '{"status":"ready"}' })
+  t.match(JSON.parse((await get('/status')).text), {
+    service: 'worker',
+    state: 'ok',
+    problems: [],
+    ready: true,
+    version: '0.1.0',
+    node: process.versions.node,
+    started_at: /^\d{4}-/,
+    rows: 7,
+  })
+  t.match(await get('/scaling'), { status: 200, text: '{"drain_seconds":3}' })
+  scaling = undefined
+  t.match(await get('/scaling'), { status: 503 }, 'an autoscaler keeps what it has')
+
+  broken.queue_full = 'no capacity'
+  t.match(await get('/readyz'), {
+    status: 200,
+    text: '{"status":"ready, degraded","degraded":{"queue_full":"no capacity"}}',
+  })
+  broken.redis_connection = 'not connected'
+  t.match(await get('/readyz'), {
+    status: 503,
+    text: '{"status":"not ready","failed":{"redis_connection":"not connected"}}',
+  })
+  t.match(await get('/healthz'), { status: 200 }, 'a restart would not help')
+  t.match(JSON.parse((await get('/status')).text), { state: 'down', ready: false })
+  const text = (await get('/metrics')).text
+  t.match(text, 'intake_ready 0')
+  t.match(text, 'intake_problem{code="redis_connection"} 1')
+})
+
+t.test('while a check cannot tell, a problem stays, and none begins', async (t) => {
+  const { clock, broken, lines, problems } = watch()
+  broken.queue_full = notKnown
+  await clock.advance(5_000)
+  t.same(problems.present(), [])
+  broken.queue_full = 'logs'
+  await clock.advance(5_000)
+  const [{ since } = { since: '' }] = problems.present()
+  broken.queue_full = notKnown
+  await clock.advance(60_000)
+  t.match(problems.present(), [{ code: 'queue_full', detail: 'logs', since }])
+  delete broken.queue_full
+  await clock.advance(15_000)
+  t.same(problems.present(), [])
+  t.equal(lines.length, 2, 'it began and ended once')
+  problems.close()
+})
+
+t.test('a worker that takes nothing is not alive', async (t) => {
+  const metrics = new Registry()
+  const problems = startProblems({
+    checks: { worker_stuck: () => 'frames of logs wait' },
+    log: createLogger({ name: 'test', level: 'fatal' }),
+    metrics,
+  })
+  const admin = await startAdminServer({
+    service: 'worker',
+    host: '127.0.0.1',
+    port: 0,
+    problems,
+    facts: () => ({}),
+    scaling: () => ({}),
+    metrics,
+  })
+  t.teardown(async () => {
+    problems.close()
+    await admin.close()
+  })
+  const response = await fetch(`http://127.0.0.1:${admin.port}/healthz`)
+  t.equal(response.status, 503)
+  t.same(await response.json(), { status: 'stuck', detail: 'frames of logs wait' })
+})
+
+t.test('a check that takes too long has failed', async (t) => {
+  const clock = createTestClock()
+  let check = () => Promise.resolve()
+  const polled = pollCheck({
+    what: 'Redis',
+    check: () => check(),
+    intervalMs: 2_000,
+    timeoutMs: 1_000,
+    clock,
+  })
+  t.equal(polled.problem(), 'Redis has not responded yet')
+  await clock.advance(100)
+  t.equal(polled.problem(), undefined)
+  check = () => new Promise(() => {})
+  await clock.advance(4_000)
+  t.equal(polled.problem(), 'Redis took longer than 1000 ms')
+  check = () => Promise.reject(new Error('read only'))
+  await clock.advance(4_000)
+  t.equal(polled.problem(), 'read only')
+  polled.close()
+})
+
+t.test('a rate is that of the last 15 full seconds', async (t) => {
+  const clock = createTestClock()
+  const rate = createRate(clock)
+  t.equal(rate.perSecond(), 0)
+  for (let second = 0; second < 30; second++) {
+    rate.add(20)
+    rate.add(10)
+    await clock.advance(1_000)
+  }
+  t.equal(rate.perSecond(), 30)
+  await clock.advance(5_000)
+  t.equal(rate.perSecond(), 20)
+  await clock.advance(60_000)
+  t.equal(rate.perSecond(), 0)
+})

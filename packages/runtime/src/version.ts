@@ -1,0 +1,6 @@
+import { readFileSync } from 'node:fs'
+
+const manifest = new URL('../package.json', import.meta.url)
+
+/** Of Intake: all packages have the same. */
+export const version = (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version
