@@ -1,59 +1,68 @@
 import { queueNames, type QueueName } from '@intake/queue'
-import { Gauge, type Registry } from '@intake/runtime'
+import { addGauge, type Registry } from '@intake/runtime'
 import type { BacklogMonitor, QueueState } from './backlog-monitor.ts'
 
-/** Every worker reports the same queues: take `max`, not `sum`. While Redis cannot be read there is no value. */
-export function registerBacklogMetrics(registry: Registry, monitor: BacklogMonitor): void {
-  const kinds = Object.keys(queueNames) as QueueName[]
+const kinds = Object.keys(queueNames) as QueueName[]
+const states = ['waiting', 'active', 'delayed'] as const
 
-  function gauge(name: string, help: string, read: (state: QueueState) => number | undefined) {
-    const metric = new Gauge({
+/** Every worker reports the same queues: take `max`, not `sum`. While Redis cannot be read there is no value. */
+export function registerBacklogMetrics(
+  registry: Registry,
+  monitor: Pick<BacklogMonitor, 'of'>,
+): void {
+  function addQueueGauge(
+    name: string,
+    help: string,
+    read: (state: QueueState) => number | undefined,
+  ): void {
+    addGauge(registry, {
       name,
-      help,
-      labelNames: ['kind'],
-      registers: [],
-      collect() {
-        this.reset()
-        for (const kind of kinds) {
+      help: `${help} Every worker reports the same queue: take \`max\`, not \`sum\`.`,
+      labels: ['kind'],
+      read: () =>
+        kinds.flatMap((kind) => {
           const state = monitor.of(kind)
           const value = state && read(state)
-          if (value !== undefined) this.set({ kind }, value)
-        }
-      },
+          return value === undefined ? [] : [[{ kind }, value] as [{ kind: string }, number]]
+        }),
     })
-    registry.registerMetric(metric)
   }
 
-  const frames = new Gauge({
-    name: 'intake_queue_frames',
-    help: 'Frames in the queue: waiting, active (claimed by a worker) or delayed (postponed).',
-    labelNames: ['kind', 'state'],
-    registers: [],
-    collect() {
-      this.reset()
-      for (const kind of kinds) {
-        const state = monitor.of(kind)
-        if (state === undefined) continue
-        for (const name of ['waiting', 'active', 'delayed'] as const)
-          this.set({ kind, state: name }, state[name])
-      }
-    },
+  addGauge(registry, {
+    name: 'intake_backlog_frames',
+    help: 'Frames in the queue: waiting, active (claimed by a worker) or delayed (postponed). Take `max`, not `sum`.',
+    labels: ['kind', 'state'],
+    read: () =>
+      kinds.flatMap((kind) => {
+        const queue = monitor.of(kind)
+        if (queue === undefined) return []
+        return states.map((state) => [{ kind, state }, queue[state]] as [object, number])
+      }),
   })
-  registry.registerMetric(frames)
-  gauge('intake_queue_rows', 'Rows of all frames in the queue.', ({ rows }) => rows)
-  gauge(
-    'intake_queue_bytes',
+  addQueueGauge('intake_backlog_rows', 'Rows of all frames in the queue.', ({ rows }) => rows)
+  addQueueGauge(
+    'intake_backlog_bytes',
     'Bytes of these rows as JSON, before compression.',
     ({ jsonBytes }) => jsonBytes,
   )
-  gauge(
-    'intake_queue_oldest_age_seconds',
+  addQueueGauge(
+    'intake_backlog_oldest_age_seconds',
     'Time since the oldest row in the queue arrived; 0 when it is empty.',
     ({ oldestAgeSeconds }) => oldestAgeSeconds,
   )
-  gauge(
-    'intake_queue_drain_seconds',
+  addQueueGauge(
+    'intake_backlog_drain_seconds',
     'Time until the queue has no backlog, at the present speed; +Inf when it does not become shorter.',
     ({ secondsToDrain }) => secondsToDrain,
   )
+  addGauge(registry, {
+    name: 'intake_redis_memory_use_bytes',
+    help: 'Memory of Redis by its use, estimated: the queue here, reservations on the gateway.',
+    labels: ['use'],
+    read() {
+      const queues = kinds.map((kind) => monitor.of(kind))
+      if (queues.includes(undefined)) return []
+      return [[{ use: 'queue' }, queues.reduce((sum, queue) => sum + (queue?.redisBytes ?? 0), 0)]]
+    },
+  })
 }

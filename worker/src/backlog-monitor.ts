@@ -10,11 +10,15 @@ export interface QueueState extends Backlog {
    * meanwhile. `Infinity` when the queue does not become shorter.
    */
   secondsToDrain: number
+  /** How long frames have been waiting each time the queue was read. */
+  waitingSeconds: number
 }
 
 export interface BacklogMonitor {
   /** Undefined while Redis cannot be read. */
   of(kind: QueueName): QueueState | undefined
+  /** Redis belongs to no installation: it is new or has lost its frames. */
+  isLost(): boolean
   close(): void
 }
 
@@ -25,7 +29,7 @@ const freshMs = 15_000
 /** The speed is measured over so long. */
 const windowMs = 15_000
 /** A queue whose oldest row is younger has no backlog: it empties as fast as it fills. */
-const backlogFromSeconds = 10
+export const backlogFromSeconds = 5
 
 interface Sample {
   atMs: number
@@ -40,11 +44,15 @@ export function startBacklogMonitor(options: {
 }): BacklogMonitor {
   const { readBacklogs, onError, clock = systemClock } = options
   const samples = new Map<QueueName, Sample[]>()
+  /** When frames that may be taken were first seen waiting; they have been seen each time since. */
+  const waitingSince = new Map<QueueName, number>()
+  let isLost = false
   let states: { atMs: number; queues: Map<QueueName, QueueState> } | undefined
 
   async function poll(): Promise<void> {
     const reading = readBacklogs()
     const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
+    isLost = backlogs === undefined
     if (backlogs === undefined) return
     const atMs = clock.now()
     const queues = new Map<QueueName, QueueState>()
@@ -57,7 +65,10 @@ export function startBacklogMonitor(options: {
       recent.push({ atMs, rows: backlog.rows })
       samples.set(kind, recent)
       const secondsToDrain = estimateDrain(recent, oldestAgeSeconds)
-      queues.set(kind, { ...backlog, oldestAgeSeconds, secondsToDrain })
+      if (backlog.waiting === 0 || backlog.isPaused) waitingSince.delete(kind)
+      else if (!waitingSince.has(kind)) waitingSince.set(kind, atMs)
+      const waitingSeconds = (atMs - (waitingSince.get(kind) ?? atMs)) / 1_000
+      queues.set(kind, { ...backlog, oldestAgeSeconds, secondsToDrain, waitingSeconds })
     }
     states = { atMs, queues }
   }
@@ -65,7 +76,11 @@ export function startBacklogMonitor(options: {
   const { close } = startPolling({
     poll,
     intervalMs,
-    onError: (error) => onError(error as Error),
+    onError(error) {
+      // What was waiting may have been taken meanwhile.
+      waitingSince.clear()
+      onError(error as Error)
+    },
     clock,
   })
   return {
@@ -73,6 +88,7 @@ export function startBacklogMonitor(options: {
       if (states === undefined || clock.now() - states.atMs > freshMs) return undefined
       return states.queues.get(kind)
     },
+    isLost: () => isLost,
     close,
   }
 }

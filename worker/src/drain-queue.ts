@@ -21,8 +21,10 @@ export async function drainQueue(options: {
   const { signal, metrics, kind, clock } = store
   let pauseMs = 0
   for (;;) {
+    metrics.waitsForFrames(kind)
     const batch = await consumer.take(limits)
     if (batch === undefined) return
+    metrics.taken(kind, batch.frames)
     try {
       const postponed = await storeBatch(batch.frames, store)
       await Promise.all([...postponed].map((frame) => batch.postpone(frame, delayMs(frame))))
@@ -33,6 +35,7 @@ export async function drainQueue(options: {
       if (!signal.aborted) throw error
       await batch.release()
     }
+    metrics.batchEnded(kind)
     if (pauseMs > 0) await pause(pauseMs, { clock, signal }).catch(() => {})
   }
 }

@@ -1,109 +1,174 @@
-import { createClickHouse } from '@intake/clickhouse'
+import { createClickHouse, describeError } from '@intake/clickhouse'
+import { checkWorkerConfig, WorkerConfig } from '@intake/config'
+import { helpOf, pollCheck, startAdminServer } from '@intake/health'
 import { createJobSource, defineReadBacklogs } from '@intake/queue'
 import { connectRedis, createConnectionCheck, findWriteRefusal } from '@intake/redis'
-import {
-  ConfigError,
-  createMetrics,
-  limitRepeats,
-  runProcess,
-  startAdminServer,
-} from '@intake/runtime'
+import { createMetrics, limitRepeats, runProcess } from '@intake/runtime'
+import { startTracing } from '@intake/tracing'
 import { startBacklogMonitor } from './backlog-monitor.ts'
-import { WorkerConfig } from './config.ts'
 import { registerBacklogMetrics } from './backlog-metrics.ts'
+import { workerFacts, workerScaling } from './facts.ts'
 import { createWorkerMetrics } from './metrics.ts'
+import { startWorkerProblems, type WorkerProblems } from './problems.ts'
 import { createPage } from './serve-page.ts'
+import { openQueueUi } from './serve-queue-ui.ts'
+import { registerStoredStateMetrics, startStoredStateMonitor } from './stored-state.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
-import { startWorker } from './worker.ts'
+import { startWorker, type Worker } from './worker.ts'
 
 /** Of a query of the page or the webhook; ClickHouse ends it earlier by itself. */
 const readTimeoutMs = 15_000
 /** At once, so that they leave ClickHouse to the inserts. */
 const readsMax = 6
+const redisHelp = helpOf('redis_connection')
+/** Of Redis and ClickHouse. */
+const checks = { intervalMs: 2_000, timeoutMs: 3_000 }
 
 await runProcess({
   name: 'worker',
   config: WorkerConfig,
-  closeTimeoutMs: 10_000,
+  closeTimeoutMs: () => 10_000,
   async start(config, log) {
+    checkWorkerConfig(config)
     const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
-    if (url !== undefined && secret === undefined) {
-      throw new ConfigError('configuration: FEEDBACK_WEBHOOK_SECRET must be set')
-    }
     const redis = connectRedis({
       url: config.REDIS_URL,
       role: 'consumer',
       onError: limitRepeats((err, omitted) =>
-        log.warn({ err, omitted }, 'Redis connection failed'),
+        log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
       ),
     })
-    const redisConnection = createConnectionCheck(redis)
     const clickhouse = createClickHouse({
       url: config.CLICKHOUSE_URL,
       requestTimeoutMs: config.INSERT_TIMEOUT_MS,
     })
-    const metrics = createMetrics()
+    const registry = createMetrics()
+    const metrics = createWorkerMetrics(registry)
     // All queues use one Redis, so its errors are reported once.
-    const onError = limitRepeats((err, omitted) => log.warn({ err, omitted }, 'queue error'))
+    const onError = limitRepeats((err, omitted) =>
+      log.warn({ err, omitted, help: redisHelp }, 'queue error'),
+    )
     const reader = createClickHouse({
       url: config.PAGE_CLICKHOUSE_URL ?? config.CLICKHOUSE_URL,
       requestTimeoutMs: readTimeoutMs,
       connectionsMax: readsMax,
     })
+    const readBacklogs = defineReadBacklogs({ redis })
+    const backlogs = startBacklogMonitor({ readBacklogs, onError })
+    registerBacklogMetrics(registry, backlogs)
+    const stored = startStoredStateMonitor({
+      reader,
+      onError: limitRepeats((err, omitted) =>
+        log.debug({ err, omitted }, 'dead letters and watermark could not be read'),
+      ),
+    })
+    registerStoredStateMetrics(registry, stored)
+    const redisWrites = pollCheck({
+      what: 'Redis',
+      async check() {
+        const reason = await findWriteRefusal(redis)
+        if (reason !== undefined) throw new Error(reason)
+      },
+      ...checks,
+    })
+    const pings = pollCheck({
+      what: 'ClickHouse',
+      check: () => clickhouse.ping(),
+      describe: describeError,
+      ...checks,
+    })
+    let worker: Worker | undefined
+    const problems: WorkerProblems = startWorkerProblems({
+      redisConnection: createConnectionCheck(redis),
+      redisWrites,
+      clickhouse: pings,
+      backlogs,
+      stored,
+      activity: metrics.activity,
+      worker: () => worker,
+      log,
+      metrics: registry,
+    })
     const webhook =
       url === undefined || secret === undefined
         ? undefined
-        : startFeedbackWebhook({ url, secret, reader, redis, metrics, log, onError })
+        : startFeedbackWebhook({
+            url,
+            secret,
+            reader,
+            redis,
+            metrics: registry,
+            log,
+            onError,
+            onFailed: (detail) => problems.note('webhook_fails', detail),
+          })
     const sources = {
       logs: createJobSource({ redis, kind: 'logs', onError }),
       feedback: createJobSource({ redis, kind: 'feedback', onError }),
       outcomes: createJobSource({ redis, kind: 'outcomes', onError }),
     }
-    const readBacklogs = defineReadBacklogs({ redis })
-    const backlogs = startBacklogMonitor({ readBacklogs, onError })
-    registerBacklogMetrics(metrics, backlogs)
-    const worker = startWorker({
+    const tracing = await startTracing({
+      service: 'intake-worker',
+      config,
+      onError: limitRepeats((err, omitted) => {
+        const help = 'docs/operations/traces-lost.md'
+        log.warn({ err, omitted, help }, 'traces could not be sent')
+      }),
+    })
+    worker = startWorker({
       sources,
       readBacklogs,
       clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
       ...(webhook && { announceFeedback: webhook.announce }),
       store: clickhouse,
-      metrics: createWorkerMetrics(metrics),
+      metrics,
+      problems,
       log,
+      tracing,
       onError,
     })
     const page = createPage({
       config,
+      metrics: registry,
       reader,
       backlog: (kind) => backlogs.of(kind),
       log,
+      onFailed: () => problems.note('page_fails', 'a view or picture could not be shown'),
     })
+    const queueUi = await openQueueUi({ config, redis, onError })
+    const facts = { backlogs, activity: metrics.activity, stored }
     const admin = await startAdminServer({
+      service: 'worker',
       host: config.ADMIN_HOST,
       port: config.WORKER_ADMIN_PORT,
-      checks: {
-        redis: async () => {
-          redisConnection()
-          const reason = await findWriteRefusal(redis)
-          if (reason !== undefined) throw new Error(reason)
-        },
-        clickhouse: () => clickhouse.ping(),
+      problems,
+      facts: () => workerFacts(facts),
+      scaling: () => workerScaling(facts),
+      metrics: registry,
+      trustProxy: config.TRUST_PROXY,
+      async page(app) {
+        await app.register(page.register)
+        await queueUi?.register(app)
       },
-      metrics,
-      page: page.register,
     })
     log.info({ adminPort: admin.port }, 'worker is up')
 
     return {
       async close() {
         await worker.close()
+        problems.close()
         backlogs.close()
+        stored.close()
+        redisWrites.close()
+        pings.close()
         await webhook?.close()
+        await queueUi?.close()
         redis.disconnect()
         await clickhouse.close()
         await admin.close()
         await reader.close()
         page.close()
+        await tracing?.close()
       },
     }
   },

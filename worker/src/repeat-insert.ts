@@ -1,4 +1,4 @@
-import { ClickHouseError } from '@intake/clickhouse'
+import { ClickHouseError, describeError } from '@intake/clickhouse'
 import type { QueueName } from '@intake/queue'
 import { pause, type Clock, type Logger } from '@intake/runtime'
 import type { WorkerMetrics } from './metrics.ts'
@@ -34,13 +34,14 @@ export async function repeatInsert(
   let failures: ConsecutiveFailures = { refusals: 0, splitFailures: 0 }
   for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
     signal.throwIfAborted()
+    metrics.insertBegan(kind)
     try {
       await insert()
       return undefined
     } catch (err) {
       signal.throwIfAborted()
       const failure = err instanceof ClickHouseError ? err.kind : 'retry'
-      metrics.failed(kind, failure)
+      metrics.failed(kind, failure, describeError(err))
       failures = {
         refusals: failure === 'rejected' ? failures.refusals + 1 : 0,
         splitFailures: failure === 'split' ? failures.splitFailures + 1 : 0,

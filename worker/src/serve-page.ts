@@ -1,14 +1,18 @@
-import { createObjectStore } from '@intake/object-store'
+import type { WorkerConfig } from '@intake/config'
+import { createObjectStore, measureObjectStore } from '@intake/object-store'
 import { page, type PageOptions } from '@intake/page'
-import type { WorkerConfig } from './config.ts'
+import type { Registry } from '@intake/runtime'
 
 const storeTimeoutMs = 20_000
 
 /** The page with its own connection to the object store, for the admin server. */
 export function createPage(
-  options: Pick<PageOptions, 'reader' | 'backlog' | 'log'> & { config: WorkerConfig },
+  options: Pick<PageOptions, 'reader' | 'backlog' | 'log' | 'onFailed'> & {
+    config: WorkerConfig
+    metrics: Registry
+  },
 ): { register(app: Parameters<typeof page>[0]): Promise<void>; close(): void } {
-  const { config, reader, backlog, log } = options
+  const { config, metrics, ...others } = options
   const store =
     config.S3_ENDPOINT === undefined
       ? undefined
@@ -18,8 +22,9 @@ export function createPage(
           region: config.S3_REGION,
           timeoutMs: storeTimeoutMs,
         })
+  const measured = store && measureObjectStore(store, { metrics })
   return {
-    register: (app) => page(app, { password: config.PAGE_PASSWORD, reader, store, backlog, log }),
+    register: (app) => page(app, { password: config.PAGE_PASSWORD, store: measured, ...others }),
     close: () => store?.close(),
   }
 }

@@ -1,11 +1,13 @@
 import { hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
 import type { ClaimedFrame, Frame, QueueName } from '@intake/queue'
 import type { Clock, Logger } from '@intake/runtime'
+import type { Tracing } from '@intake/tracing'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
 import type { RefusalRun } from './refusal-run.ts'
 import { repeatInsert, type ConsecutiveFailures } from './repeat-insert.ts'
 import { rowsOf, splitRows } from './split-frame.ts'
+import { traceInsert } from './trace-insert.ts'
 import { writeDeadLetter } from './write-dead-letter.ts'
 
 /**
@@ -24,6 +26,8 @@ export interface StoreOptions {
   kind: QueueName
   metrics: WorkerMetrics
   log: Logger
+  /** Undefined: traces are off. */
+  tracing?: Tracing | undefined
   refusalRun: RefusalRun
   /** Stops the retries; the frames then return to the queue. */
   signal: AbortSignal
@@ -52,6 +56,9 @@ export async function storeBatch(
   const postponed = new Set<ClaimedFrame>()
   const parts = frames.map((frame) => ({ ...frame, origin: frame }))
   await insertOrSplit(parts, { ...options, refusalsMax: batchRefusalsMax, postponed })
+  for (const frame of frames) {
+    if (!postponed.has(frame)) options.metrics.visible(options.kind, frame)
+  }
   return postponed
 }
 
@@ -59,14 +66,16 @@ async function insertOrSplit(
   parts: readonly Part[],
   context: StoreOptions & { refusalsMax: number; postponed: Set<ClaimedFrame> },
 ): Promise<void> {
-  const { kind, store, metrics, signal, refusalRun, refusalsMax, postponed } = context
+  const { kind, store, metrics, signal, tracing, refusalRun, refusalsMax, postponed } = context
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   const members = parts.map(({ gzip }) => gzip)
   const shouldGiveUp = (failure: ClickHouseError, failures: ConsecutiveFailures) =>
     failures.refusals >= refusalsMax ||
     failures.splitFailures >= (rows === 1 || failure.isTooLarge ? 1 : splitFailuresMax)
-  const failure = await repeatInsert({ ...context, rows, shouldGiveUp }, () =>
-    store.insertGzip({ table: kind, members, rows, signal }),
+  const insert = () => store.insertGzip({ table: kind, members, rows, signal })
+  const failure = await repeatInsert(
+    { ...context, rows, shouldGiveUp },
+    tracing ? () => traceInsert({ tracing, kind, rows, parts }, insert) : insert,
   )
   if (failure === undefined) {
     refusalRun.end()

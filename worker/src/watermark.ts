@@ -11,6 +11,12 @@ const readTimeoutMs = 10_000
 /** Redis takes some milliseconds for so many. */
 const framesMax = 20_000
 
+export interface Watermark {
+  /** Since it was last stored, by this worker or, as far as this one knows, another. */
+  lateMs(): number
+  close(): void
+}
+
 /**
  * Stores, every few seconds, up to which moment all accepted records are visible. The stored moment is
  * true whenever it is stored, so workers need not agree; when none runs, it stays.
@@ -27,24 +33,29 @@ export function startWatermark(options: {
   clock: Clock
   /** The wall clock of this process, in milliseconds since 1970. */
   wallMs: () => number
-}): { close(): void } {
+}): Watermark {
   const { readBacklogs, store, clockSkewMaxMs, onError, signal, clock, wallMs } = options
+
+  let advancedAt = clock.now()
 
   async function advance(): Promise<void> {
     const reading = readBacklogs({ framesMax, turnMs })
     const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
     // Another worker does it this time.
-    if (backlogs === undefined) return
+    if (backlogs === undefined) return void (advancedAt = clock.now())
     // If one of the two clocks has jumped ahead, the other one holds the watermark back.
     const nowMs = Math.min(backlogs.nowMs, wallMs())
     const visible = visibleUntil({ ...backlogs, nowMs }, clockSkewMaxMs)
     const rows = visible.map((row) => `${JSON.stringify(row)}\n`)
-    if (rows.length === 0) return
     const members = [gzipSync(rows.join(''))]
-    await store.insertGzip({ table: 'watermark', members, rows: rows.length, signal })
+    if (rows.length > 0) {
+      await store.insertGzip({ table: 'watermark', members, rows: rows.length, signal })
+    }
+    advancedAt = clock.now()
   }
 
-  return startPolling({ poll: advance, intervalMs, onError, clock })
+  const { close } = startPolling({ poll: advance, intervalMs, onError, clock })
+  return { close, lateMs: () => clock.now() - advancedAt }
 }
 
 /**

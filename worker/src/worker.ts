@@ -1,3 +1,4 @@
+import { helpOf } from '@intake/health'
 import {
   createFrameConsumer,
   queueNames,
@@ -14,11 +15,13 @@ import {
   type Logger,
   type Running,
 } from '@intake/runtime'
+import type { Tracing } from '@intake/tracing'
 import { drainQueue } from './drain-queue.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { RowStore } from './ports.ts'
 import { createRefusalRun } from './refusal-run.ts'
-import { startWatermark } from './watermark.ts'
+import type { WorkerProblems } from './problems.ts'
+import { startWatermark, type Watermark } from './watermark.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -35,6 +38,15 @@ const insertEndMs = 3_000
 /** Timeout for completing or releasing frames when the worker closes. */
 const closeTimeoutMs = 7_000
 
+/** An unreadable frame is handed out again every minute. */
+const unreadableMs = 2 * 60_000
+
+export interface Worker extends Running {
+  watermarkLateMs: Watermark['lateMs']
+  /** The kinds whose table rejects every row. */
+  refusingKinds(): QueueName[]
+}
+
 /**
  * Moves frames from each queue into its table, one batch at a time per queue, and stores how far it is.
  *
@@ -50,28 +62,34 @@ export function startWorker(options: {
   store: RowStore
   announceFeedback?: (rows: readonly string[]) => Promise<void>
   metrics: WorkerMetrics
+  problems: Pick<WorkerProblems, 'note'>
   log: Logger
+  /** Undefined: traces are off. */
+  tracing?: Tracing | undefined
   onError: (error: Error) => void
   clock?: Clock
   /** The wall clock, in milliseconds since 1970. */
   wallMs?: () => number
-}): Running {
-  const { store, announceFeedback, metrics, log, onError } = options
+}): Worker {
+  const { store, announceFeedback, metrics, problems, log, tracing, onError } = options
   const { clock = systemClock, wallMs = () => Date.now() } = options
   const stop = new AbortController()
 
   const start = (kind: QueueName) => {
     const source = options.sources[kind]
+    const refusalRun = createRefusalRun()
     const consumer = createFrameConsumer({
       source,
       onError,
       onUnreadable(err) {
         metrics.unreadable(kind)
+        problems.note('frame_unreadable', `a frame of ${kind}: ${err.message}`, unreadableMs)
         const help = 'docs/operations/frame-unreadable.md'
         log.error({ err, kind, help }, 'a frame cannot be read; it is kept')
       },
       onLocksLost(frames) {
         metrics.locksLost(kind, frames)
+        problems.note('locks_lost', `${frames} frames of ${kind}`)
         const help = 'docs/operations/locks-lost.md'
         log.warn({ kind, frames, help }, 'locks lost: another worker may store the same rows again')
       },
@@ -86,12 +104,15 @@ export function startWorker(options: {
         kind,
         metrics,
         log,
-        refusalRun: createRefusalRun(),
+        tracing,
+        refusalRun,
         signal: stop.signal,
         clock,
       },
     })
     return {
+      kind,
+      refusalRun,
       async close() {
         consumer.close()
         await drained
@@ -105,7 +126,8 @@ export function startWorker(options: {
     store,
     clockSkewMaxMs: options.clockSkewMaxMs,
     onError: limitRepeats(
-      (err, omitted) => log.warn({ err, omitted }, 'the watermark could not be stored'),
+      (err, omitted) =>
+        log.warn({ err, omitted, help: helpOf('watermark') }, 'the watermark could not be stored'),
       () => clock.now(),
     ),
     signal: stop.signal,
@@ -114,6 +136,9 @@ export function startWorker(options: {
   })
 
   return {
+    watermarkLateMs: watermark.lateMs,
+    refusingKinds: () =>
+      queues.flatMap(({ kind, refusalRun }) => (refusalRun.isLong() ? [kind] : [])),
     async close() {
       watermark.close()
       const closed = Promise.all(queues.map((queue) => queue.close()))
@@ -121,7 +146,11 @@ export function startWorker(options: {
       try {
         await withTimeout(closed, closeTimeoutMs, 'closing the queues', clock)
       } catch (err) {
-        log.warn({ err }, 'frames were not released; they are redelivered when their locks expire')
+        const help = helpOf('process_ends')
+        log.warn(
+          { err, help },
+          'frames were not released; they are redelivered when their locks expire',
+        )
       } finally {
         clock.clearTimeout(timer)
       }

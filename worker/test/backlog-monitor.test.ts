@@ -1,20 +1,12 @@
 import t from 'tap'
 import type { Backlog, Backlogs } from '@intake/queue'
 import { Registry } from '@intake/runtime'
+import { emptyBacklog } from '@intake/test-kit/empty-backlog'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { registerBacklogMetrics } from '../src/backlog-metrics.ts'
 import { startBacklogMonitor } from '../src/backlog-monitor.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
-const empty: Backlog = {
-  waiting: 0,
-  active: 0,
-  delayed: 0,
-  rows: 0,
-  jsonBytes: 0,
-  oldestMs: undefined,
-  isOldestExact: true,
-}
 
 /** A monitor of a queue of logs that `set` changes. */
 function watch() {
@@ -31,7 +23,11 @@ function watch() {
     errors,
     monitor,
     set(logs: Partial<Backlog>) {
-      const queues = { logs: { ...empty, ...logs }, feedback: empty, outcomes: empty }
+      const queues = {
+        logs: { ...emptyBacklog, ...logs },
+        feedback: emptyBacklog,
+        outcomes: emptyBacklog,
+      }
       read = () => Promise.resolve({ nowMs: noon, queues })
     },
     fail: () => (read = () => Promise.reject(new Error('no Redis'))),
@@ -76,11 +72,11 @@ t.test('there is no state, and no metric, of queues that cannot be read', async 
   set({ waiting: 2, active: 1, rows: 30, jsonBytes: 900, oldestMs: noon - 100_000 })
   await clock.advance(5_000)
   const text = await registry.metrics()
-  t.match(text, 'intake_queue_frames{kind="logs",state="waiting"} 2')
-  t.match(text, 'intake_queue_rows{kind="logs"} 30')
-  t.match(text, 'intake_queue_bytes{kind="logs"} 900')
-  t.match(text, 'intake_queue_oldest_age_seconds{kind="logs"} 100')
-  t.match(text, 'intake_queue_drain_seconds{kind="logs"} +Inf')
+  t.match(text, 'intake_backlog_frames{kind="logs",state="waiting"} 2')
+  t.match(text, 'intake_backlog_rows{kind="logs"} 30')
+  t.match(text, 'intake_backlog_bytes{kind="logs"} 900')
+  t.match(text, 'intake_backlog_oldest_age_seconds{kind="logs"} 100')
+  t.match(text, 'intake_backlog_drain_seconds{kind="logs"} +Inf')
 
   fail()
   await clock.advance(10_000)

@@ -11,7 +11,13 @@ import { createRefusalRun } from '../src/refusal-run.ts'
 const limits = { framesMax: 10, gzipBytesMax: 1e6, jsonBytesMax: 1e6 }
 const frameOf = (text: string, attempts = 1): ClaimedFrame => {
   const json = `${JSON.stringify({ id: text })}\n`
-  return { rows: 1, jsonBytes: json.length, gzip: gzipSync(json), attempts }
+  return {
+    rows: 1,
+    jsonBytes: json.length,
+    gzip: gzipSync(json),
+    attempts,
+    receivedAtMs: undefined,
+  }
 }
 
 /** A queue that hands out these batches, then ends; and a table whose inserts behave as given. */

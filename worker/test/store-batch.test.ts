@@ -12,6 +12,7 @@ const idOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0
 const row = (n: number, extra = {}) => JSON.stringify({ id: idOf(n), n, ...extra })
 const frame = (...rows: string[]): ClaimedFrame => ({
   attempts: 1,
+  receivedAtMs: undefined,
   rows: rows.length,
   jsonBytes: rows.join('\n').length + 1,
   gzip: gzipSync(rows.map((one) => `${one}\n`).join('')),
@@ -228,7 +229,8 @@ t.test(
 t.test('a frame that cannot be decompressed becomes one dead letter', async (t) => {
   const gzip = () => new ClickHouseError('gzip', { kind: 'rejected', code: 354 })
   const { options, deadLetters } = build([gzip(), gzip()])
-  await store([{ attempts: 1, rows: 3, jsonBytes: 7, gzip: Buffer.from('no gzip') }], options)
+  const damaged = { ...frame(), rows: 3, jsonBytes: 7, gzip: Buffer.from('no gzip') }
+  await store([damaged], options)
   t.match(deadLetters, [{ row: Buffer.from('no gzip').toString('base64') }])
 })
 

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import type { Backlogs } from '@intake/queue'
+import { emptyBacklog } from '@intake/test-kit/empty-backlog'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { startWatermark } from '../src/watermark.ts'
 
@@ -8,14 +9,13 @@ const noon = Date.UTC(2026, 10, 23, 12)
 
 /** At noon, with the oldest record of each queue, if it has one. */
 function backlogsAt(oldestMs: { logs?: number; feedback?: number } = {}, nowMs = noon): Backlogs {
-  const frames = { waiting: 0, active: 0, delayed: 0, rows: 0, jsonBytes: 0, isOldestExact: true }
   const { logs, feedback } = oldestMs
   return {
     nowMs,
     queues: {
-      logs: { ...frames, oldestMs: logs },
-      feedback: { ...frames, oldestMs: feedback },
-      outcomes: { ...frames, oldestMs: undefined },
+      logs: { ...emptyBacklog, oldestMs: logs },
+      feedback: { ...emptyBacklog, oldestMs: feedback },
+      outcomes: emptyBacklog,
     },
   }
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import { isUuid } from '@intake/contract'
 import type { ClickHouse, QueryParams } from './client.ts'
 import { ClickHouseError } from './errors.ts'
+import { isoTime } from './sql-time.ts'
 import type { RecordTable } from './tables.ts'
 
 /** The identity of a dead letter: that of its record, if it can be read. */
@@ -151,7 +153,7 @@ export async function dropDeadLetters(
     clickhouse,
     letters.map((letter) => {
       // Later than the entry, even if the clock of its worker was ahead of this one.
-      const ver = Math.max(Date.now(), Date.parse(`${letter.failed_at.replace(' ', 'T')}Z`) + 1)
+      const ver = Math.max(Date.now(), Date.parse(isoTime(letter.failed_at)) + 1)
       return { ...letter, ver, error: '', row: '', is_deleted: 1 }
     }),
   )
@@ -171,8 +173,7 @@ async function write(
   })
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const isoTime = /^(20|21)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const isoTimePattern = /^(20|21)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const noTime = '1970-01-01T00:00:00.000Z'
 const noUuid = '00000000-0000-0000-0000-000000000000'
 
@@ -181,9 +182,9 @@ function parseRowIdentity(row: string): RowIdentity {
   const { bundle_identifier, time, id, device_uuid } = parseObject(row)
   return {
     bundle_identifier: typeof bundle_identifier === 'string' ? bundle_identifier : '',
-    time: typeof time === 'string' && isoTime.test(time) ? time : noTime,
-    id: typeof id === 'string' && uuid.test(id) ? id : hashId(row),
-    device_uuid: typeof device_uuid === 'string' && uuid.test(device_uuid) ? device_uuid : noUuid,
+    time: typeof time === 'string' && isoTimePattern.test(time) ? time : noTime,
+    id: typeof id === 'string' && isUuid(id) ? id : hashId(row),
+    device_uuid: typeof device_uuid === 'string' && isUuid(device_uuid) ? device_uuid : noUuid,
   }
 }
 

@@ -110,6 +110,13 @@ export class ClickHouseError extends Error {
   }
 }
 
+/** Why a request failed, in words for an operator: with the reason why there was no connection. */
+export function describeError(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error))
+  const isEmpty = !(cause instanceof Error) || cause.name === 'AbortError' || cause.message === ''
+  return isEmpty ? message : `${message}: ${cause.message}`
+}
+
 /** Whether ClickHouse responded with an exception code that is not classified here. */
 export const hasUnknownCode = (error: unknown): boolean =>
   error instanceof ClickHouseError && error.code !== undefined && !(error.code in failureCodes)

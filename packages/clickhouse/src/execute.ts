@@ -66,7 +66,9 @@ export const createExecutor = (options: { client: ClickHouseClient; requestTimeo
       ending = why
       cancel.abort()
     }
-    const giveUp = () => end('The request to ClickHouse was given up')
+    const isLate = () => (signal?.reason as Error | undefined)?.name === 'TimeoutError'
+    const giveUp = () =>
+      end(isLate() ? 'ClickHouse does not respond' : 'The request to ClickHouse was given up')
     const late = () => {
       kind = 'split'
       end(`No response from ClickHouse within ${requestTimeoutMs} ms`)

@@ -10,31 +10,41 @@ export {
   type DeadLetter,
   type DeadLetterOutcome,
 } from './dead-letters.ts'
-export { ClickHouseError, hasUnknownCode } from './errors.ts'
+export { ClickHouseError, describeError, hasUnknownCode } from './errors.ts'
 export type { FailureKind } from './errors.ts'
 export { readInstallation, writeInstallation } from './installation.ts'
+export {
+  findDeadLetters,
+  findRecords,
+  type FoundDeadLetter,
+  type FoundRecord,
+  type RecordSearch,
+} from './find-records.ts'
 export { functionStatements } from './definitions/functions.ts'
-export { migrate, MigrationError } from './migrate.ts'
+export {
+  inspectClickHouse,
+  readClickHouseClock,
+  type ClickHouseFacts,
+  type Disk,
+} from './inspect/inspect.ts'
+export { migrate, MigrationError, repairViews } from './migrate.ts'
 export type { Migration } from './migrations/migration.ts'
 export {
   countPayloads,
   countStored,
   startDeletion,
   watchDeletion,
-  type DeletionProgress,
 } from './erasure/delete-payloads.ts'
 export { exportRows, type ExportedRow } from './erasure/export-rows.ts'
-export { listErasures, noteErasure, type Erasure, type ListedErasure } from './erasure/journal.ts'
+export { listErasures, noteErasure } from './erasure/journal.ts'
 export { subjectHash, type Subject } from './erasure/subject.ts'
+export { isoTime, sqlTime } from './sql-time.ts'
+export { erasedFeedback, spreadTombstones, writeTombstones } from './erasure/tombstones.ts'
 export {
-  erasedFeedback,
-  spreadTombstones,
-  writeTombstones,
-  type Tombstones,
-} from './erasure/tombstones.ts'
-export {
-  deleteDeadLetters,
+  countExpiredDeadLetters,
+  deleteExpiredDeadLetters,
   dropMonths,
+  listExpiredMonths,
   readRetention,
   retentionKinds,
   writeRetention,

@@ -1,9 +1,11 @@
-import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClickHouse } from './client.ts'
+import { statementsOf } from './definitions/definition.ts'
 import { functionStatements } from './definitions/functions.ts'
 import { definitions as current } from './definitions/index.ts'
 import { ClickHouseError } from './errors.ts'
+import { findDifferingViews } from './inspect/schema.ts'
+import { checksumOf, readApplied } from './migrations/history.ts'
 import { migrations as released } from './migrations/index.ts'
 import type { Migration } from './migrations/migration.ts'
 
@@ -22,9 +24,6 @@ export interface MigrateOptions {
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
-
-const checksumOf = (migration: Migration) =>
-  createHash('sha256').update(JSON.stringify(migration.statements)).digest('hex')
 
 const prepare = [
   'CREATE DATABASE IF NOT EXISTS intake',
@@ -50,10 +49,7 @@ SELECT {name:String}, {checksum:String}`
 export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
   const { clickhouse, migrations = released, definitions = current } = options
   for (const statement of prepare) await clickhouse.command(statement)
-  const rows = await clickhouse.query<{ name: string; checksum: string }>(
-    `SELECT name, argMax(checksum, applied_at) AS checksum FROM intake.schema_migrations GROUP BY name`,
-  )
-  const known = new Map(rows.map(({ name, checksum }) => [name, checksum]))
+  const known = await readApplied(clickhouse)
 
   const changed = migrations.filter(
     (migration) => known.has(migration.name) && known.get(migration.name) !== checksumOf(migration),
@@ -82,22 +78,46 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
 
 /** The codes for a table that another migrator alters (517) or replaces (57, 60, 218, 521) at this moment. */
 const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 218, 517, 521])
-const conflictPausesMs = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200]
+const conflictPausesMs = [100, 200, 400, 800]
+const roundsMax = 8
 
 /**
- * Begins again after a conflict: another migrator may have removed what an earlier statement created. Every
- * statement can be repeated.
+ * Begins again when a conflict lasts: another migrator may have ended after it removed what an earlier
+ * statement created. Every statement can be repeated.
  */
 async function apply(clickhouse: ClickHouse, statements: readonly string[]): Promise<void> {
-  for (const pauseMs of conflictPausesMs) {
+  for (let round = 1; ; round++) {
     try {
-      for (const statement of statements) await clickhouse.command(statement)
+      for (const statement of statements) await applyOne(clickhouse, statement)
       return
     } catch (error) {
-      if (!(error instanceof ClickHouseError && conflictCodes.has(error.code))) throw error
-      // Varied, so that two migrators do not meet again.
+      if (round === roundsMax || !isConflict(error)) throw error
+    }
+  }
+}
+
+/** Repeats a statement that is in conflict: as a rule the other migrator has soon completed its own. */
+async function applyOne(clickhouse: ClickHouse, statement: string): Promise<void> {
+  for (const pauseMs of conflictPausesMs) {
+    try {
+      await clickhouse.command(statement)
+      return
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      // Varied, so that two migrators do not collide again.
       await pause(pauseMs * (0.5 + Math.random()))
     }
   }
-  for (const statement of statements) await clickhouse.command(statement)
+  await clickhouse.command(statement)
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof ClickHouseError && conflictCodes.has(error.code)
+}
+
+/** Defines views again that somebody has changed or dropped; resolves to their names. */
+export async function repairViews(clickhouse: ClickHouse): Promise<string[]> {
+  const differing = await findDifferingViews(clickhouse)
+  for (const definition of differing) await apply(clickhouse, statementsOf(definition))
+  return differing.map(({ name }) => name)
 }

@@ -1,11 +1,11 @@
 import type { ClickHouse } from './client.ts'
-import { sqlTime } from './erasure/subject.ts'
 import { tombstoneVer } from './erasure/tombstones.ts'
+import { sqlTime } from './sql-time.ts'
 
 export const retentionKinds = ['logs', 'feedback', 'dead-letters'] as const
 export type RetentionKind = (typeof retentionKinds)[number]
 
-/** For how many days records are kept; undefined: for ever. */
+/** For how many days records are kept; undefined: without limit. */
 export type Retention = Record<RetentionKind, number | undefined>
 
 const partitioned = { logs: 'logs_raw', feedback: 'feedback_raw' } as const
@@ -31,29 +31,35 @@ export async function writeRetention(
   )
 }
 
-/**
- * Drops the months of `time` whose last moment lies before `before`; tombstones, too. Resolves to the
- * months (`YYYYMM`). A part of a month is never dropped, so no hidden version reappears.
- */
-export async function dropMonths(
-  clickhouse: Pick<ClickHouse, 'query' | 'command'>,
+/** The months of `time` (`YYYYMM`) that are stored and whose last moment lies before `before`. */
+export async function listExpiredMonths(
+  clickhouse: Pick<ClickHouse, 'query'>,
   kind: keyof typeof partitioned,
   before: Date,
 ): Promise<string[]> {
-  const table = partitioned[kind]
   const partitions = await clickhouse.query<{ month: string }>(
     `SELECT DISTINCT partition_id AS month FROM system.parts
      WHERE database = 'intake' AND table = {table:String} AND active ORDER BY month`,
-    { table },
+    { table: partitioned[kind] },
   )
-  const expired = partitions.map(({ month }) => month).filter((month) => monthEnd(month) <= before)
-  for (const month of expired) {
+  return partitions.map(({ month }) => month).filter((month) => monthEnd(month) <= before)
+}
+
+/**
+ * Drops months (`YYYYMM`); tombstones, too. A part of a month is never dropped, so no hidden version
+ * reappears.
+ */
+export async function dropMonths(
+  clickhouse: Pick<ClickHouse, 'command'>,
+  kind: keyof typeof partitioned,
+  months: readonly string[],
+): Promise<void> {
+  for (const month of months) {
     await clickhouse.command(
-      `ALTER TABLE intake.${table} DROP PARTITION ID '${month}'
+      `ALTER TABLE intake.${partitioned[kind]} DROP PARTITION ID '${month}'
        SETTINGS max_partition_size_to_drop = 0`,
     )
   }
-  return expired
 }
 
 /** @param month `YYYYMM`; returns its end, excluded */
@@ -61,23 +67,26 @@ function monthEnd(month: string): Date {
   return new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4))))
 }
 
-/**
- * Starts to delete the dead letters that failed before `before`; resolves to their number. Those of erased
- * records keep their tombstones.
- */
-export async function deleteDeadLetters(
-  clickhouse: Pick<ClickHouse, 'query' | 'command'>,
+const expiredLetters = `ver < ${tombstoneVer} AND failed_at < {before:DateTime64(3)}`
+
+/** The number of dead letters that failed before `before`. */
+export async function countExpiredDeadLetters(
+  clickhouse: Pick<ClickHouse, 'query'>,
   before: Date,
 ): Promise<number> {
-  const where = `ver < ${tombstoneVer} AND failed_at < {before:DateTime64(3)}`
-  const params = { before: sqlTime(before) }
   const [row] = await clickhouse.query<{ rows: number }>(
-    `SELECT count() AS rows FROM intake.dead_letters_raw WHERE ${where}`,
-    params,
+    `SELECT count() AS rows FROM intake.dead_letters_raw WHERE ${expiredLetters}`,
+    { before: sqlTime(before) },
   )
-  const rows = row?.rows ?? 0
-  if (rows > 0) {
-    await clickhouse.command(`ALTER TABLE intake.dead_letters_raw DELETE WHERE ${where}`, params)
-  }
-  return rows
+  return row?.rows ?? 0
+}
+
+/** Starts to delete them. Those of erased records keep their tombstones. */
+export async function deleteExpiredDeadLetters(
+  clickhouse: Pick<ClickHouse, 'command'>,
+  before: Date,
+): Promise<void> {
+  await clickhouse.command(`ALTER TABLE intake.dead_letters_raw DELETE WHERE ${expiredLetters}`, {
+    before: sqlTime(before),
+  })
 }

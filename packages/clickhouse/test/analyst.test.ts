@@ -176,6 +176,8 @@ t.test('what JDBC, DBeaver and Grafana ask works for the user analyst', async (t
     `SELECT name FROM system.tables WHERE database = 'intake' ORDER BY name`,
     `SELECT table_name AS name FROM information_schema.tables
      WHERE table_schema = 'intake' ORDER BY table_name`,
+    `SELECT TABLE_NAME AS name FROM INFORMATION_SCHEMA.TABLES
+     WHERE TABLE_SCHEMA = 'intake' ORDER BY TABLE_NAME`,
     'SHOW TABLES FROM intake',
   ]) {
     t.same(await analyst.query(sql), shown, sql)
@@ -189,6 +191,10 @@ t.test('what JDBC, DBeaver and Grafana ask works for the user analyst', async (t
     `SELECT column_name, data_type, is_nullable FROM information_schema.columns
      WHERE table_schema = 'intake' AND table_name = 'logs_flat'`,
     'SELECT schema_name FROM information_schema.schemata',
+    'SELECT SCHEMA_NAME FROM INFORMATION_SCHEMA.SCHEMATA',
+    `SELECT COLUMN_NAME, DATA_TYPE FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_NAME = 'logs_flat'`,
+    'SELECT * FROM INFORMATION_SCHEMA.KEY_COLUMN_USAGE',
+    'SELECT TABLE_NAME FROM INFORMATION_SCHEMA.VIEWS',
     'SELECT name, value FROM system.settings',
     'SELECT name FROM system.functions',
     'SELECT name FROM system.data_type_families',
@@ -216,6 +222,10 @@ t.test('what JDBC, DBeaver and Grafana ask works for the user analyst', async (t
      WHERE database = 'intake' AND table LIKE '%flat' AND match(type, 'Tuple|JSON|Dynamic|Object')`,
   )
   t.same(complex, [], 'flat views have plain types only')
+})
+
+t.test('slashes in JSON are printed as they were sent', async (t) => {
+  t.same(await analyst.lines(`SELECT '/a/b' AS path`), ['{"path":"/a/b"}'])
 })
 
 t.test('DESCRIBE explains every column', async (t) => {

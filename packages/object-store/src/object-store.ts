@@ -35,6 +35,8 @@ export interface ObjectStore {
    * the timeout.
    */
   list(prefix: string): AsyncIterable<string>
+  /** Rejects when the bucket does not exist or the store does not respond in time. */
+  checkBucket(): Promise<void>
   /** Creates the bucket if it does not exist. */
   ensureBucket(): Promise<void>
   close(): void
@@ -138,6 +140,11 @@ export function createObjectStore(options: {
         yield* keys
         after = isTruncated ? keys.at(-1) : undefined
       }
+    },
+
+    async checkBucket() {
+      const exists = await withTimeout(client.bucketExists(bucket), timeoutMs, 'the object store')
+      if (!exists) throw new Error(`there is no bucket ${bucket}`)
     },
 
     async ensureBucket() {

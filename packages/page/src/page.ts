@@ -3,23 +3,20 @@ import { ClickHouseError } from '@intake/clickhouse'
 import { limitRepeats, type Logger } from '@intake/runtime'
 import { createAccess, requireOwnSite } from './access.ts'
 import { icon, stylesheet } from './assets.ts'
+import { createConcurrencyLimit } from './concurrency-limit.ts'
 import { listDeadLetters, readDeadLetterCursor } from './dead-letters.ts'
+import { cutOffAfter, onceClosed } from './end-of-response.ts'
+import { findById, findByOtherId } from './find-records.ts'
 import type { Html } from './html.ts'
+import { listEventsAround, listRecords } from './list-records.ts'
 import { PageError } from './page-error.ts'
-import { onceClosed, pictureRoutes, signedPrefix } from './picture-routes.ts'
-import { createPlaces } from './places.ts'
+import { pictureRoutes, signedPrefix } from './picture-routes.ts'
 import type { PictureStore } from './read-picture.ts'
-import {
-  findById,
-  findByOtherId,
-  listEventsAround,
-  listRecords,
-  type RecordReader,
-} from './records.ts'
+import type { RecordReader } from './records.ts'
 import { readExact, readSearch, readText, requireUuid } from './search.ts'
 import { securityHeaders } from './security-headers.ts'
 import { createSignedLinks } from './signed-links.ts'
-import { readStatus, type ReadBacklog } from './status.ts'
+import { readOverview, type ReadBacklog } from './overview.ts'
 import { deadLetterList } from './views/dead-letter-list.ts'
 import { eventList } from './views/event-list.ts'
 import { feedbackList } from './views/feedback-list.ts'
@@ -27,7 +24,7 @@ import { foundList } from './views/found.ts'
 import { recordPath } from './views/links.ts'
 import { problemView } from './views/problem.ts'
 import { recordView } from './views/record.ts'
-import { statusView } from './views/status.ts'
+import { overviewView } from './views/overview.ts'
 
 export interface PageOptions {
   /** Undefined: only this machine may see the page. */
@@ -37,6 +34,8 @@ export interface PageOptions {
   store: PictureStore | undefined
   backlog: ReadBacklog
   log: Logger
+  /** Called when a view or picture could not be shown by a fault of the server. */
+  onFailed: () => void
 }
 
 interface Elsewhere {
@@ -44,7 +43,9 @@ interface Elsewhere {
 }
 
 /** Views that are being made or sent, each with a few queries. */
-const placesOfViews = { atOnce: 4, waitingMax: 32 }
+const viewsMax = { atOnce: 4, waitingMax: 32 }
+/** A view that takes longer, or whose reader does, is cut off. */
+const viewTimeoutMs = 60_000
 const eventsAround = 25
 const nothingFound = {
   feedback: { rows: [], hasMore: false },
@@ -59,7 +60,7 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
   const { password, reader, store, log } = options
   const requireAccess = createAccess(password)
   const links = createSignedLinks(password)
-  const places = createPlaces(placesOfViews)
+  const views = createConcurrencyLimit(viewsMax)
   const sign = store && ((key: string) => links.sign(`${signedPrefix}${key}`))
   const warn = limitRepeats((err, omitted) => {
     const help = 'docs/operations/page-fails.md'
@@ -77,15 +78,19 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     requireAccess(request, reply)
   })
   app.setErrorHandler((error, _request, reply) => {
-    if (!(error instanceof PageError) || error.status === 502) warn(error)
+    if (!(error instanceof PageError) || error.status === 502) {
+      warn(error)
+      options.onFailed()
+    }
     const { status, message } = problemOf(error)
     return sendHtml(reply.code(status), problemView(status, message))
   })
 
-  /** A route that makes a view, or leads to another path, when there is a place for it. */
+  /** A route that makes a view, or leads to another path, as soon as not too many are being made. */
   function view(path: string, make: (request: FastifyRequest) => Promise<Html | Elsewhere>) {
     app.get(path, async (request, reply) => {
-      onceClosed(reply, await places.take())
+      onceClosed(reply, await views.enter())
+      cutOffAfter(viewTimeoutMs, reply)
       const made = await make(request)
       return 'path' in made ? reply.redirect(made.path, 303) : sendHtml(reply, made)
     })
@@ -143,7 +148,7 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     const after = readDeadLetterCursor(queryOf(request))
     return deadLetterList(await listDeadLetters(reader, { after }))
   })
-  view('/status', async () => statusView(await readStatus(reader, options.backlog)))
+  view('/overview', async () => overviewView(await readOverview(reader, options.backlog)))
 
   pictureRoutes(app, { reader, store, links })
   app.get('/page.css', async (_request, reply) => reply.type('text/css').send(stylesheet))

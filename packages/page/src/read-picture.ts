@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { imageTypes } from '@intake/contract'
+import { sqlTime } from '@intake/clickhouse'
+import { imageTypes, parseAttachmentKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import { PageError } from './page-error.ts'
-import { printTime, querySettings, type Attachment, type RecordReader } from './records.ts'
+import { querySettings, type Attachment, type RecordReader } from './records.ts'
 import { timeOfId } from './search.ts'
 
 /** What the page needs of the object store. */
@@ -14,8 +15,6 @@ export interface Picture {
   fileName: string
 }
 
-export const keyPattern =
-  /^feedback\/\d{4}\/\d\d\/\d\d\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(\d)-[0-9a-f]{64}\.[a-z]{3,4}$/
 const bytesMax = 32 * 1024 * 1024
 
 /**
@@ -27,7 +26,7 @@ export async function readPicture(
   key: string,
   { reader, store }: { reader: RecordReader; store: PictureStore },
 ): Promise<Picture> {
-  const [, id = '', number] = keyPattern.exec(key) ?? []
+  const { id, number } = parseAttachmentKey(key) ?? { id: '' }
   const attachment = await findAttachment(reader, { key, id })
   const extension = imageTypes.get(attachment?.content_type ?? '')
   if (attachment === undefined || extension === undefined) {
@@ -58,7 +57,7 @@ async function findAttachment(
   const rows = await reader.query<{ attachments: Attachment[] }>(
     `SELECT attachments FROM intake.feedback
      WHERE time = {time:DateTime64(3, 'UTC')} AND id = {id:UUID} LIMIT 10 ${querySettings}`,
-    { time: printTime(timeMs), id },
+    { time: sqlTime(new Date(timeMs)), id },
   )
   return rows.flatMap(({ attachments }) => attachments).find((one) => one.key === key)
 }

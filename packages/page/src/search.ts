@@ -1,4 +1,4 @@
-import { limits, type RecordKind } from '@intake/contract'
+import { isUuid, limits, timeOfUuidV7, type RecordKind } from '@intake/contract'
 import { PageError } from './page-error.ts'
 
 /** What a list is limited to. Texts compare exactly, except `text`. */
@@ -31,7 +31,6 @@ export const searchFields = {
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
 /** More than the longest identifier, 255 characters outside the basic plane. */
 export const searchLengthMax = 600
-const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
  * Reads a search from the query string; empty fields are absent.
@@ -95,7 +94,7 @@ function readTime(query: URLSearchParams, name: string): Date | undefined {
 }
 
 export function requireUuid(text: string, name: string): string {
-  if (uuidPattern.test(text)) return text.toLowerCase()
+  if (isUuid(text)) return text.toLowerCase()
   throw new PageError(400, `${name} must be a UUID.`)
 }
 
@@ -110,8 +109,7 @@ function readCursor(text: string): Cursor {
 
 /** The time inside a UUIDv7, in milliseconds since 1970; undefined: no record has such an id. */
 export function timeOfId(id: string): number | undefined {
-  const hex = id.replaceAll('-', '')
-  const timeMs = Number.parseInt(hex.slice(0, 12), 16)
+  const timeMs = timeOfUuidV7(id)
   const { after, before } = limits.recordTimeMs
-  return hex[12] === '7' && timeMs > after && timeMs < before ? timeMs : undefined
+  return id[14] === '7' && timeMs > after && timeMs < before ? timeMs : undefined
 }

@@ -75,6 +75,28 @@ t.test('429 after ten wrong passwords, and nobody tries an eleventh', async (t) 
   t.equal(await statusOf(port, basic('secret')), 429)
 })
 
+t.test(
+  'behind a trusted proxy wrong passwords are counted by the address that it tells',
+  async (t) => {
+    const from = (address: string, password: string) => ({
+      ...basic(password),
+      'x-forwarded-for': address,
+    })
+    const trusted = await startPage(t, { password: 'secret', trustProxy: '10.0.0.0/8, 127.0.0.1' })
+    for (let n = 0; n < 10; n++) await statusOf(trusted.port, from('192.0.2.1', 'guess'))
+    t.equal(await statusOf(trusted.port, from('192.0.2.1', 'secret')), 429)
+    t.equal(await statusOf(trusted.port, from('192.0.2.2', 'secret')), 200)
+
+    const direct = await startPage(t, { password: 'secret' })
+    for (let n = 0; n < 10; n++) await statusOf(direct.port, from(`192.0.2.${n}`, 'guess'))
+    t.equal(
+      await statusOf(direct.port, from('192.0.2.99', 'secret')),
+      429,
+      'nobody chooses an address',
+    )
+  },
+)
+
 t.test('wrong passwords are forgotten after a minute, addresses one by one', async (t) => {
   let now = 0
   const wrong = createWrongPasswords(() => now)

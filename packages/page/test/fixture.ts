@@ -1,6 +1,8 @@
 import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
-import { createLogger, createMetrics, startAdminServer } from '@intake/runtime'
+import { startAdminServer } from '@intake/health'
+import { createLogger, createMetrics } from '@intake/runtime'
+import { member, startServer } from '../../clickhouse/test/fixture.ts'
 import { page, type PageOptions } from '../src/index.ts'
 
 export const noBacklog = () => ({
@@ -18,21 +20,26 @@ export const emptyReader: PageOptions['reader'] = { query: async () => [] }
 /** The page on a free port, until the test ends. */
 export async function startPage(
   t: Test,
-  options: Partial<PageOptions> & { host?: string } = {},
+  options: Partial<PageOptions> & { host?: string; trustProxy?: string } = {},
 ): Promise<{ url: string; port: number; lines: string[] }> {
-  const { host = '127.0.0.1', ...given } = options
+  const { host = '127.0.0.1', trustProxy, ...given } = options
   const lines: string[] = []
   const admin = await startAdminServer({
     host,
     port: 0,
-    checks: {},
+    service: 'worker',
+    problems: { present: () => [] },
+    facts: () => ({}),
+    scaling: () => ({}),
     metrics: createMetrics(),
+    trustProxy,
     page: (app) =>
       page(app, {
         password: undefined,
         reader: emptyReader,
         store: undefined,
         backlog: noBacklog,
+        onFailed: () => {},
         log: createLogger({
           name: 'worker',
           level: 'info',
@@ -51,3 +58,42 @@ export function connectAnalyst(t: Test, url: string): ClickHouse {
   t.teardown(() => clickhouse.close())
   return clickhouse
 }
+
+/** ClickHouse with tables, and pages for a user who may only read the views. */
+export async function startRowStore(t: Test) {
+  const { server, connect } = await startServer(t)
+  const owner = connect(t)
+  return {
+    owner,
+    insert: (table: 'feedback' | 'logs', rows: object[]) =>
+      owner.insertGzip({ table, members: [member(rows)], rows: rows.length }),
+    startAnalystPage: (t: Test) =>
+      startPage(t, { reader: connectAnalyst(t, server.analystUrl), backlog }),
+  }
+}
+
+const backlog: PageOptions['backlog'] = (kind) =>
+  kind === 'feedback'
+    ? undefined
+    : {
+        waiting: 7,
+        active: 2,
+        delayed: 1,
+        rows: 640,
+        oldestAgeSeconds: 31.2,
+        secondsToDrain: Infinity,
+      }
+
+const now = Date.now()
+
+/** A time before the start of the tests, in ISO 8601. */
+export const ago = (seconds: number): string => new Date(now - seconds * 1000).toISOString()
+
+export async function view(url: string, path: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(url + path)
+  return { status: response.status, text: await response.text() }
+}
+
+/** The paths that a document leads to. */
+export const linksIn = (text: string): string[] =>
+  Array.from(text.matchAll(/href="(\/[^"]*)"/g), ([, path = '']) => path.replaceAll('&#38;', '&'))

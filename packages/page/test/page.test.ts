@@ -1,47 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
-import { feedbackRow, logRow, member, startServer, uuidV7 } from '../../clickhouse/test/fixture.ts'
-import { connectAnalyst, startPage } from './fixture.ts'
+import { uuidV7 } from '../../clickhouse/test/fixture.ts'
+import { ago, linksIn, startPage, startRowStore, view } from './fixture.ts'
 import { hostileRecords, joinedTexts } from './hostile-records.ts'
 import { checkMarkup } from './markup.ts'
 
-const { server, connect } = await startServer(t)
-const owner = connect(t)
-const now = Date.now()
-const ago = (seconds: number) => new Date(now - seconds * 1000).toISOString()
+const { owner, insert, startAnalystPage } = await startRowStore(t)
 const device = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
-
-async function insert(table: 'feedback' | 'logs', rows: object[]) {
-  await owner.insertGzip({ table, members: [member(rows)], rows: rows.length })
-}
-
-/** A page for a user who may only read the views. */
-const startAnalystPage = (t: Test) =>
-  startPage(t, {
-    reader: connectAnalyst(t, server.analystUrl),
-    backlog: (kind) =>
-      kind === 'feedback'
-        ? undefined
-        : {
-            waiting: 7,
-            active: 2,
-            delayed: 1,
-            rows: 640,
-            oldestAgeSeconds: 31.2,
-            secondsToDrain: Infinity,
-          },
-  })
-
-async function view(url: string, path: string): Promise<{ status: number; text: string }> {
-  const response = await fetch(url + path)
-  return { status: response.status, text: await response.text() }
-}
-
-const linksIn = (text: string) =>
-  Array.from(text.matchAll(/href="(\/[^"]*)"/g), ([, path = '']) => path.replaceAll('&#38;', '&'))
 
 t.test('no text of a client is markup, in any view', async (t) => {
   const time = ago(600)
@@ -75,7 +42,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
     '/',
     '/events',
     '/dead-letters',
-    '/status',
+    '/overview',
     `/?text=${encodeURIComponent('"><script>')}`,
   ]
   while (waiting.length > 0) {
@@ -94,7 +61,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
 
 t.test('every response forbids scripts, frames, caching and referrers', async (t) => {
   const { url } = await startAnalystPage(t)
-  for (const path of ['/', '/status', '/page.css', '/feedback/nothing', '/find?id=1']) {
+  for (const path of ['/', '/overview', '/page.css', '/feedback/nothing', '/find?id=1']) {
     const { headers } = await fetch(url + path)
     t.match(Object.fromEntries(headers), {
       'content-security-policy':
@@ -106,175 +73,11 @@ t.test('every response forbids scripts, frames, caching and referrers', async (t
   }
 })
 
-t.test('feedback is found by text, application, version, user, device and time', async (t) => {
-  const application = 'com.example.search'
-  const rows = [
-    { text: 'Der Knopf ist ZU klein', email: 'anna@example.com', unique_user_id: 'anna' },
-    { text: 'crash on start', device: { version_name: '2.0', os: 'iOS' } },
-    { text: 'half price 50%_off', device_uuid: device },
-  ].map((fields, index) => {
-    const time = ago(1_000 + index)
-    return feedbackRow({ id: uuidV7(time), time, bundle_identifier: application, ...fields })
-  })
-  const old = new Date(now - 200 * 86_400_000).toISOString()
-  rows.push(
-    feedbackRow({ id: uuidV7(old), time: old, bundle_identifier: application, text: 'old one' }),
-  )
-  await insert('feedback', rows)
-  const { url } = await startAnalystPage(t)
-  const texts = async (query: string) => {
-    const { text } = await view(url, `/?application=${application}&${query}`)
-    return Array.from(
-      text.matchAll(/<p class="text">\s*<bdi class="client">(.*?)<\/bdi>/g),
-      ([, it]) => it,
-    )
-  }
-  t.same(await texts(''), [
-    'Der Knopf ist ZU klein',
-    'crash on start',
-    'half price 50%_off',
-    'old one',
-  ])
-  t.same(await texts('text=knopf'), ['Der Knopf ist ZU klein'])
-  t.same(await texts('text=ANNA@'), ['Der Knopf ist ZU klein'])
-  t.same(await texts('text=50%25_'), ['half price 50%_off'])
-  t.same(await texts('version=2.0'), ['crash on start'])
-  t.same(await texts('user=anna'), ['Der Knopf ist ZU klein'])
-  t.same(await texts(`device=${device}`), ['half price 50%_off'])
-  t.same(await texts(`to=${old.slice(0, 10)}T23:59:59`), ['old one'])
-  t.same(await texts(`from=${ago(1_001.5).slice(0, 23)}`), [
-    'Der Knopf ist ZU klein',
-    'crash on start',
-  ])
-  t.same(await texts('text=nothing+like+this'), [])
-})
-
-t.test('pages follow each other without a gap, also among equal ids', async (t) => {
-  const application = 'com.example.pages'
-  const shared = { time: ago(2_000), id: uuidV7(ago(2_000)) }
-  const rows = Array.from({ length: 130 }, (_, n) => {
-    const time = ago(2_100 + n)
-    // 70 records of different devices have the same id.
-    const identity = n < 70 ? shared : { id: uuidV7(time), time }
-    return logRow({ ...identity, bundle_identifier: application, event: `event ${n}` })
-  })
-  await insert('logs', rows)
-  const { url } = await startAnalystPage(t)
-  const seen: string[] = []
-  let path: string | undefined = `/events?application=${application}`
-  let pages = 0
-  while (path !== undefined) {
-    const { text } = await view(url, path)
-    seen.push(
-      ...Array.from(text.matchAll(/<bdi class="client">(event \d+)<\/bdi>/g), ([, it]) => it!),
-    )
-    const [, next] = /<a href="([^"]*)">Older<\/a>/.exec(text) ?? []
-    path = next?.replaceAll('&#38;', '&')
-    pages++
-  }
-  t.equal(pages, 3)
-  t.equal(seen.length, 130)
-  t.equal(new Set(seen).size, 130)
-})
-
-t.test('a feedback shows all its columns and the events around it', async (t) => {
-  const application = 'com.example.around'
-  const at = (seconds: number, event: string) => {
-    const time = ago(seconds)
-    return logRow({
-      id: uuidV7(time),
-      time,
-      bundle_identifier: application,
-      device_uuid: device,
-      event,
-    })
-  }
-  const stranger = ago(5_000)
-  await insert('logs', [
-    at(5_100, 'before'),
-    at(4_900, 'later'),
-    at(5_000 + 40 * 86_400, 'long before'),
-    logRow({
-      id: uuidV7(stranger),
-      time: stranger,
-      bundle_identifier: application,
-      event: 'other',
-    }),
-  ])
-  const time = ago(5_000)
-  const id = uuidV7(time)
-  const feedback = feedbackRow({
-    id,
-    time,
-    bundle_identifier: application,
-    device_uuid: device,
-    text: 'It broke',
-    device: { os: 'Android', battery_level: 12.5 },
-    extra: { rating: 4, 'a.b': { deep: [1, { c: 2 }] } },
-  })
-  await insert('feedback', [feedback])
-  const { url } = await startAnalystPage(t)
-  const { text } = await view(url, `/feedback/${id}`)
-  t.match(text, 'It broke')
-  t.match(text, /battery_level<\/bdi><\/dt>\s*<dd><span class="json"><bdi class="client">12\.5/)
-  t.match(text, 'rating')
-  const events = Array.from(text.matchAll(/event=([^"]*)"/g), ([, event]) => event)
-  t.same(events, ['later', 'before', 'long+before'])
-
-  await t.test('it is found by its id and by its request_id', async (t) => {
-    const byId = await fetch(`${url}/find?id=${id.toUpperCase()}`, { redirect: 'manual' })
-    t.equal(byId.status, 303)
-    t.equal(byId.headers.get('location'), `/feedback/${id}`)
-    const byRequest = await view(url, `/find?id=${feedback.request_id}`)
-    t.match(byRequest.text, `/feedback/${id}`)
-    const [event] = await owner.query<{ request_id: string; id: string }>(
-      `SELECT request_id, id FROM intake.logs WHERE event = 'later'`,
-    )
-    t.match((await view(url, `/find?id=${event?.request_id}`)).text, `/events/${event?.id}`)
-    t.match((await view(url, `/find?id=${uuidV7(time)}`)).text, 'No record and no dead letter')
-  })
-})
-
-t.test('dead letters are shown with their reason, also by the id of the record', async (t) => {
-  const time = ago(50)
-  const row = logRow({ id: uuidV7(time), time, event: 'rejected event' })
-  const refusal = new ClickHouseError('x', {
-    kind: 'rejected',
-    code: 6,
-    serverText: 'Cannot parse it',
-  })
-  await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
-  const { url } = await startAnalystPage(t)
-  for (const path of ['/dead-letters', `/find?id=${row.id}`, `/find?id=${row.request_id}`]) {
-    const { text } = await view(url, path)
-    t.match(text, 'Cannot parse it')
-    t.match(text, 'code 6')
-    t.match(text, 'rejected event')
-  }
-})
-
-t.test('several records of one id are a list, because each may be large', async (t) => {
-  const time = ago(400)
-  const id = uuidV7(time)
-  const devices = Array.from({ length: 3 }, () => randomUUID() as string)
-  await insert(
-    'logs',
-    devices.map((device_uuid) => logRow({ id, time, device_uuid, event: 'same id' })),
-  )
-  const { url } = await startAnalystPage(t)
-  const { text } = await view(url, `/events/${id}`)
-  t.notMatch(text, 'same id')
-  const links = linksIn(text).filter((link) => link.startsWith('/events/'))
-  t.equal(links.length, 3)
-  t.match(await view(url, links[0]!), { status: 200, text: 'same id' })
-  t.match(await view(url, `/events/${id}?device=${randomUUID()}`), { status: 404 })
-})
-
 t.test('another site may lead to the page, but not make requests to it', async (t) => {
   const { url } = await startAnalystPage(t)
   // fetch would set these headers itself.
   const statusOf = async (headers: Record<string, string>) => {
-    const [response] = (await once(get(`${url}/status`, { headers }), 'response')) as [
+    const [response] = (await once(get(`${url}/overview`, { headers }), 'response')) as [
       IncomingMessage,
     ]
     response.resume()
@@ -297,40 +100,9 @@ t.test('what no record can have is not found, without asking ClickHouse', async 
   t.same(lines, [])
 })
 
-t.test('dead letters of one moment are on one page or the next', async (t) => {
-  const failedAt = '2026-11-20 10:00:00.000'
-  const time = ago(86_400)
-  const letters = Array.from({ length: 60 }, (_, n) => ({
-    table: 'logs',
-    bundle_identifier: 'com.example.letters',
-    time,
-    id: uuidV7(time),
-    device_uuid: device,
-    failed_at: failedAt,
-    error_code: 6,
-    error: `letter ${n}.`,
-    row: '{}',
-    ver: 1,
-  }))
-  await owner.insertSelect(
-    `INSERT INTO intake.dead_letters_raw (${Object.keys(letters[0]!).join(', ')})
-     SELECT ${Object.keys(letters[0]!).join(', ')} FROM format(JSONEachRow, {rows:String})`,
-    { rows: letters.map((letter) => JSON.stringify(letter)).join('\n') },
-  )
-  const { url } = await startAnalystPage(t)
-  const seen = new Set<string>()
-  for (let path: string | undefined = '/dead-letters'; path !== undefined;) {
-    const { text } = await view(url, path)
-    for (const [, n] of text.matchAll(/letter (\d+)\./g)) seen.add(n!)
-    path = linksIn(text).find((link) => link.startsWith('/dead-letters?'))
-  }
-  t.equal(seen.size, 60)
-  t.match(await view(url, '/dead-letters?after=x'), { status: 400 })
-})
-
 t.test('the status shows rates, backlog and dead letters, also without Redis', async (t) => {
   const { url } = await startAnalystPage(t)
-  const { status, text } = await view(url, '/status')
+  const { status, text } = await view(url, '/overview')
   t.equal(status, 200)
   t.match(
     text,

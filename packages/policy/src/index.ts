@@ -1,2 +1,2 @@
-export { createPolicyStore, suppressedMax, type PolicyStore, type Suppression } from './store.ts'
+export { createPolicyStore, suppressedMax, type PolicyStore } from './store.ts'
 export { watchPolicy, type Policy } from './watch.ts'

@@ -3,7 +3,7 @@ import { kinds, type RecordKind } from '@intake/contract'
 import { execAll, readInstallation, readInstallationHash, type Redis } from '@intake/redis'
 
 /** Senders whose records gateways acknowledge and do not store. */
-export interface Suppression {
+interface Suppression {
   kind: 'user' | 'device'
   /** `unique_user_id`, or `device_uuid` in lower case. */
   id: string
@@ -17,7 +17,7 @@ export interface PolicyStore {
   suppress(sender: Suppression): Promise<boolean>
   /** Resolves to false when the sender was not on the list. */
   unsuppress(sender: Suppression): Promise<boolean>
-  /** @param days undefined: for ever */
+  /** @param days undefined: without limit */
   setRetention(kind: RecordKind, days: number | undefined): Promise<void>
   /** Records before `until` are dropped; a repeat of one would reappear, even when the period becomes longer. */
   noteDropped(kind: RecordKind, until: Date): Promise<void>

@@ -1,5 +1,12 @@
 import { installationKey, type Redis } from '@intake/redis'
-import { jobLists, jobSets, queueNames, queuePrefix, type QueueName } from './names.ts'
+import {
+  jobLists,
+  jobSets,
+  queueNames,
+  queuePrefix,
+  queueSettings,
+  type QueueName,
+} from './names.ts'
 
 /** What one queue held at one moment. */
 export interface Backlog {
@@ -13,9 +20,13 @@ export interface Backlog {
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
   jsonBytes: number
+  /** Memory of Redis that these frames take, from up to ten of each list. */
+  redisBytes: number
+  /** An operator has paused the queue: no worker claims its frames. */
+  isPaused: boolean
   /** When the oldest row arrived: the gateway's clock, in milliseconds since 1970. */
   oldestMs: number | undefined
-  /** False when a frame may be older: not every one was looked at, or one does not tell. */
+  /** False when a frame may be older: not every one was read, or one does not tell. */
   isOldestExact: boolean
 }
 
@@ -30,7 +41,7 @@ export interface Backlogs {
  * Reads what the queues hold, all at one moment. Resolves to undefined when Redis belongs to no
  * installation: then it has lost its frames.
  *
- * @param options.framesMax of a longer list, frames at twenty places are looked at, both ends among them
+ * @param options.framesMax of a longer list, frames at twenty places are read, both ends among them
  * @param options.turnMs resolves to undefined, too, when another process has read in its turn less than
  * so many milliseconds ago
  */
@@ -41,28 +52,31 @@ export type ReadBacklogs = (options?: {
 
 const sampleFrames = 2_000
 const places = 20
+const weighedFrames = 10
 
 /**
  * The id of a job tells the time of its oldest row, its rows and bytes (see `createJobId`).
  *
- * KEYS: the mark of the installation, the turn, then the lists and sets of each queue. ARGV: how long
- * the turn lasts, in milliseconds, or 0; how many frames of a list are looked at. Returns Redis's time, then for each queue: the length of each
+ * KEYS: the mark of the installation, the turn, then for each queue its lists and sets and its state. ARGV: how long
+ * the turn lasts, in milliseconds, or 0; how many frames of a list are read. Returns Redis's time, then for each queue: the length of each
  * list and set, how many frames tell a time, how many were asked for rows and bytes and told them, the sum
- * of rows and of bytes, and the oldest time or an empty string.
+ * of rows and of bytes, the oldest time or an empty string, the memory of all frames, and whether it is paused.
  */
 const script = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
 if ARGV[1] ~= '0' and not redis.call('SET', KEYS[2], '1', 'NX', 'PX', ARGV[1]) then return false end
 local framesMax = tonumber(ARGV[2])
-local function look(first)
-  local lengths, timed, sized, rows, bytes, oldest = {}, 0, 0, 0, 0, ''
+local function measure(first)
+  local lengths, timed, sized, rows, bytes, oldest, memory = {}, 0, 0, 0, 0, '', 0
+  local state = KEYS[first + ${jobLists.length + jobSets.length}]
+  local prefix = string.sub(state, 1, -string.len('${queueSettings}') - 1)
   for i = first, first + ${jobLists.length + jobSets.length - 1} do
     local isList = i < first + ${jobLists.length}
     local length = redis.call(isList and 'LLEN' or 'ZCARD', KEYS[i])
     lengths[#lengths + 1] = length
     local command = isList and 'LRANGE' or 'ZRANGE'
     local parts = {{0, -1}}
-    local looked = math.min(length, framesMax)
+    local sampled = math.min(length, framesMax)
     if length > framesMax then
       parts = {}
       for place = 0, ${places - 1} do
@@ -70,7 +84,8 @@ local function look(first)
         parts[place + 1] = {from, from + framesMax / ${places} - 1}
       end
     end
-    local every, n = math.ceil(looked / ${sampleFrames}), 0
+    local every, n = math.ceil(sampled / ${sampleFrames}), 0
+    local everyWeighed, weighed, weight = math.ceil(sampled / ${weighedFrames}), 0, 0
     for _, part in ipairs(parts) do
       for _, id in ipairs(redis.call(command, KEYS[i], part[1], part[2])) do
         if string.sub(id, 15, 15) == '7' then
@@ -86,14 +101,19 @@ local function look(first)
             bytes = bytes + b
           end
         end
+        if n % everyWeighed == 0 then
+          weighed = weighed + 1
+          weight = weight + (redis.call('MEMORY', 'USAGE', prefix .. id) or 0)
+        end
         n = n + 1
       end
     end
+    if weighed > 0 then memory = memory + math.floor(weight / weighed * length) end
   end
-  return {lengths, timed, sized, rows, bytes, oldest}
+  return {lengths, timed, sized, rows, bytes, oldest, memory, redis.call('HEXISTS', state, 'paused')}
 end
 local reply = {redis.call('TIME')}
-for first = 3, #KEYS, ${jobLists.length + jobSets.length} do reply[#reply + 1] = look(first) end
+for first = 3, #KEYS, ${jobLists.length + jobSets.length + 1} do reply[#reply + 1] = measure(first) end
 return reply
 `
 
@@ -105,6 +125,8 @@ type QueueReply = [
   rows: number,
   bytes: number,
   oldest: string,
+  memory: number,
+  isPaused: number,
 ]
 
 export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
@@ -117,7 +139,9 @@ export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
     installationKey,
     `${queuePrefix}:watermark:turn`,
     ...names.flatMap((name) =>
-      [...jobLists, ...jobSets].map((list) => `${queuePrefix}:${queueNames[name]}:${list}`),
+      [...jobLists, ...jobSets, queueSettings].map(
+        (list) => `${queuePrefix}:${queueNames[name]}:${list}`,
+      ),
     ),
   ]
 
@@ -133,7 +157,8 @@ export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
   }
 }
 
-function toBacklog([lengths, timed, sized, rows, bytes, oldest]: QueueReply): Backlog {
+function toBacklog(reply: QueueReply): Backlog {
+  const [lengths, timed, sized, rows, bytes, oldest, memory, isPaused] = reply
   const frames = lengths.reduce((sum, length) => sum + length, 0)
   const [waiting = 0, paused = 0, active = 0, delayed = 0, prioritized = 0, failed = 0] = lengths
   const perFrame = sized === 0 ? 0 : frames / sized
@@ -143,6 +168,8 @@ function toBacklog([lengths, timed, sized, rows, bytes, oldest]: QueueReply): Ba
     delayed: delayed + failed,
     rows: Math.round(rows * perFrame),
     jsonBytes: Math.round(bytes * perFrame),
+    redisBytes: memory,
+    isPaused: isPaused === 1,
     oldestMs: oldest === '' ? undefined : Number.parseInt(oldest, 16),
     isOldestExact: timed === frames,
   }

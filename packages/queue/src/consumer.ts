@@ -1,6 +1,7 @@
 import { pause, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { createBatchRoom, type BatchLimits } from './batch-room.ts'
 import { createClaimTurn } from './claim-turn.ts'
+import { readJobTime } from './job-id.ts'
 import type { ClaimedJob, JobSource } from './job-source.ts'
 import { createLockRenewal } from './lock-renewal.ts'
 import { FrameError, openFrame, type Frame } from './frame.ts'
@@ -25,6 +26,8 @@ export interface Batch {
 export interface ClaimedFrame extends Frame {
   /** How often it has been handed out, including this time; an estimate after a restart of Redis. */
   attempts: number
+  /** When its oldest row arrived: the gateway's clock, in milliseconds since 1970; undefined: not known. */
+  receivedAtMs: number | undefined
 }
 
 export interface FrameConsumer {
@@ -88,7 +91,9 @@ export function createFrameConsumer(options: {
     for (const job of jobs) {
       if (job === undefined) continue
       try {
-        claimed.push({ job, frame: { ...openFrame(job.data), attempts: job.attempts } })
+        const { id, attempts } = job
+        const frame = { ...openFrame(job.data), attempts, receivedAtMs: readJobTime(id) }
+        claimed.push({ job, frame })
         locks.add(job)
       } catch (error) {
         if (!(error instanceof FrameError)) throw error

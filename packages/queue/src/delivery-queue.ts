@@ -1,23 +1,29 @@
-import { Queue, Worker, type Job } from 'bullmq'
+import { Queue, WaitingError, Worker, type Job } from 'bullmq'
 import type { Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
 import { queuePrefix } from './names.ts'
 
 /** Ids of records that somebody outside is told about, apart from the way of the records. */
-export interface DeliveryQueue {
+interface DeliveryQueue {
   /**
-   * Adds the ids that the queue does not know; it knows an id until a day after its delivery. Resolves to
-   * the number of ids for which it had no room. After an error any of them may be in the queue.
+   * Adds the deliveries that the queue does not know; it knows those that wait, and the last 20,000 for a
+   * day after their delivery. Resolves to the number for which it had no room: it holds 10,000, at most
+   * half of them of one sender. After an error any of them may be in the queue.
    */
-  add(ids: readonly string[]): Promise<number>
-  /** Ids that are to be delivered. */
-  size(): Promise<number>
-  /** Ends deliveries in progress; they are repeated later. */
+  add(deliveries: readonly Delivery[]): Promise<number>
+  /** Ends deliveries in progress; they are repeated later, as if they had not begun. */
   close(): Promise<void>
 }
 
+interface Delivery {
+  /** Of the record. */
+  id: string
+  /** The API key that the record came with. */
+  sender: string
+}
+
 /** One delivery that failed. */
-export interface FailedDelivery {
+interface FailedDelivery {
   id: string
   attempt: number
   /** It will not be repeated. */
@@ -27,6 +33,7 @@ export interface FailedDelivery {
 
 const atOnce = 4
 const idsMax = 10_000
+const idsOfSenderMax = idsMax / 2
 const commandTimeoutMs = 5_000
 const closeTimeoutMs = 2_000
 const daySeconds = 24 * 60 * 60
@@ -52,9 +59,16 @@ export function startDeliveryQueue(options: {
   const queue = new Queue(name, shared)
   const worker = new Worker(
     name,
-    async (job: Job) => {
+    async (job: Job, token) => {
       const { id = '', attemptsMade } = job
-      await deliver(id, { attempt: attemptsMade + 1, signal: closing.signal })
+      try {
+        await deliver(parseJobId(id).id, { attempt: attemptsMade + 1, signal: closing.signal })
+      } catch (error) {
+        if (!closing.signal.aborted) throw error
+        // A failure would use up one of its attempts.
+        await job.moveToWait(token)
+        throw new WaitingError()
+      }
     },
     {
       ...shared,
@@ -72,7 +86,7 @@ export function startDeliveryQueue(options: {
   worker.on('failed', (job, error) => {
     if (job?.id === undefined) return
     const attempt = job.attemptsMade
-    onFailed({ id: job.id, attempt, isLast: attempt > retryDelaysMs.length, error })
+    onFailed({ id: parseJobId(job.id).id, attempt, isLast: attempt > retryDelaysMs.length, error })
   })
 
   const jobOptions = {
@@ -81,24 +95,37 @@ export function startDeliveryQueue(options: {
     removeOnComplete: { age: daySeconds, count: 2 * idsMax },
     removeOnFail: { age: 7 * daySeconds, count: 1_000 },
   }
-  const size = () =>
-    withTimeout(
-      queue.getJobCountByTypes('waiting', 'active', 'delayed'),
-      commandTimeoutMs,
-      'counting deliveries',
-    )
 
   return {
-    async add(ids) {
-      const room = Math.max(0, idsMax - (await size()))
-      const jobs = ids
-        .slice(0, room)
-        .map((id) => ({ name, data: {}, opts: { ...jobOptions, jobId: id } }))
-      await withTimeout(queue.addBulk(jobs), commandTimeoutMs, 'adding deliveries')
-      return ids.length - jobs.length
-    },
+    async add(deliveries) {
+      const known = new Set(
+        await withTimeout(
+          queue.getRanges(['waiting', 'active', 'delayed'], 0, -1),
+          commandTimeoutMs,
+          'reading deliveries',
+        ),
+      )
+      const counts = new Map<string, number>()
+      const countOf = (sender: string) => counts.get(sender) ?? 0
+      const count = (sender: string) => counts.set(sender, countOf(sender) + 1)
+      for (const jobId of known) count(parseJobId(jobId).sender)
 
-    size,
+      const jobs = []
+      let omitted = 0
+      for (const { id, sender } of deliveries) {
+        const jobId = `${id}.${sender}`
+        if (known.has(jobId)) continue
+        if (known.size >= idsMax || countOf(sender) >= idsOfSenderMax) {
+          omitted++
+          continue
+        }
+        known.add(jobId)
+        count(sender)
+        jobs.push({ name, data: {}, opts: { ...jobOptions, jobId } })
+      }
+      await withTimeout(queue.addBulk(jobs), commandTimeoutMs, 'adding deliveries')
+      return omitted
+    },
 
     async close() {
       closing.abort()
@@ -109,4 +136,10 @@ export function startDeliveryQueue(options: {
       if (redis.status === 'ready') await queue.close()
     },
   }
+}
+
+/** @param jobId the id of the record, a dot and the sender, so that the ids alone tell whose they are */
+function parseJobId(jobId: string): Delivery {
+  const [id = '', sender = ''] = jobId.split('.')
+  return { id, sender }
 }

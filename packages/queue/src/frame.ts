@@ -10,17 +10,23 @@ export interface Frame {
   /** Length of the NDJSON in bytes, before compression: the cost of inserting the frame. */
   jsonBytes: number
   gzip: Buffer
+  /** Where its trace continues: `traceparent` of W3C Trace Context. Absent: it is not traced. */
+  traceparent?: string | undefined
 }
 
 const version = 2
 
-/** The job data of a frame: plain JSON with base64 for the bytes and a CRC-32 of the bytes. */
+/**
+ * The job data of a frame: plain JSON with base64 for the bytes and a CRC-32 of the bytes. A version ignores
+ * fields that it does not know, so an optional field needs no new version.
+ */
 interface Envelope {
   v: typeof version
   rows: number
   jsonBytes: number
   crc32: number
   gzip: string
+  traceparent?: string | undefined
 }
 
 /** This version cannot read the job data as a frame. The job must be kept, never dropped. */
@@ -28,8 +34,9 @@ export class FrameError extends Error {
   override name = 'FrameError'
 }
 
-export function createFrame({ rows, jsonBytes, gzip }: Frame): Envelope {
-  return { v: version, rows, jsonBytes, crc32: crc32(gzip), gzip: gzip.toString('base64') }
+export function createFrame({ rows, jsonBytes, gzip, traceparent }: Frame): Envelope {
+  const bytes = { crc32: crc32(gzip), gzip: gzip.toString('base64') }
+  return { v: version, rows, jsonBytes, ...bytes, ...(traceparent && { traceparent }) }
 }
 
 /** @throws {FrameError} when the version is unknown, a field is missing, or the checksum differs. */
@@ -37,13 +44,13 @@ export function openFrame(data: unknown): Frame {
   if (typeof data !== 'object' || data === null) throw new FrameError('job data is not an object')
   const envelope = data as Partial<Envelope>
   if (envelope.v !== version) throw new FrameError('unknown frame version')
-  const { rows, jsonBytes } = envelope
+  const { rows, jsonBytes, traceparent } = envelope
   if (!isCount(rows) || !isCount(jsonBytes) || typeof envelope.gzip !== 'string') {
     throw new FrameError('frame has no rows or no bytes')
   }
   const gzip = Buffer.from(envelope.gzip, 'base64')
   if (crc32(gzip) !== envelope.crc32) throw new FrameError('frame checksum differs')
-  return { rows, jsonBytes, gzip }
+  return { rows, jsonBytes, gzip, ...(typeof traceparent === 'string' && { traceparent }) }
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value)

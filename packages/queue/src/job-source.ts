@@ -1,6 +1,6 @@
 import { Job, Worker } from 'bullmq'
 import type { Redis } from '@intake/redis'
-import { queueNames, queuePrefix, type QueueName } from './names.ts'
+import { queueNames, queuePrefix, queueSettings, type QueueName } from './names.ts'
 
 /** A claimed job: no other consumer gets it while its lock is renewed. */
 export interface ClaimedJob {
@@ -10,7 +10,7 @@ export interface ClaimedJob {
   attempts: number
 }
 
-/** The unclaimed jobs. */
+/** The jobs that can be claimed: none while the queue is paused. */
 export interface Waiting {
   count: number
   /** Id of the job that has waited longest. */
@@ -87,11 +87,12 @@ export function createJobSource(options: {
 
   return {
     async peek() {
-      const [count, [oldest]] = await Promise.all([
+      const [count, [oldest], isPaused] = await Promise.all([
         redis.llen(key('wait')),
         redis.lrange(key('wait'), -1, -1),
+        redis.hexists(key(queueSettings), 'paused'),
       ])
-      return { count, oldest }
+      return isPaused === 1 ? { count: 0, oldest: undefined } : { count, oldest }
     },
 
     async claim() {

@@ -7,7 +7,11 @@ export type QueueName = keyof typeof queueNames
 
 /**
  * Where BullMQ keeps the ids of jobs that are not completed. A job moves between them in one step. None of
- * ours is ever paused, prioritized or failed; whoever looks for every frame looks there too.
+ * ours is ever prioritized or failed, and only former versions of BullMQ have a list of paused ones; whoever
+ * looks for every frame looks there too.
  */
 export const jobLists = ['wait', 'paused', 'active'] as const
 export const jobSets = ['delayed', 'prioritized', 'failed'] as const
+
+/** The hash in which BullMQ notes that a queue is paused. */
+export const queueSettings = 'meta'

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { IntakeError } from '@intake/contract'
 import { ReplyError, retryCommand } from '@intake/redis'
 import { systemClock, type Attempt, type Clock } from '@intake/runtime'
 import { createFrame, type Frame } from './frame.ts'
+import { createJobId } from './job-id.ts'
 import type { JobSink } from './job-sink.ts'
 import { queueError } from './queue-error.ts'
 
@@ -54,14 +54,4 @@ export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): 
       }
     },
   }
-}
-
-/**
- * A UUIDv7 with the time of the oldest row, then the number of rows and their bytes: the ids in a queue
- * tell what it holds (see backlog.ts).
- */
-function createJobId({ receivedAtMs, rows, jsonBytes }: NewFrame): string {
-  const digits = Math.max(0, receivedAtMs).toString(16).padStart(12, '0')
-  const uuid = `${digits.slice(0, 8)}-${digits.slice(8)}-7${randomUUID().slice(15)}`
-  return `${uuid}-${rows}-${jsonBytes}`
 }

@@ -3,10 +3,16 @@ import { execAll, type Redis } from '@intake/redis'
 import { FrameError, openFrame, type Frame } from './frame.ts'
 import { jobLists, jobSets, queueNames, queuePrefix } from './names.ts'
 
+export interface QueuedFrame {
+  id: string
+  /** Claimed by a worker, or by a dead one and not redelivered yet; otherwise waiting or postponed. */
+  isClaimed: boolean
+}
+
 /** The frames of a queue, read without claiming them. Every method is one round trip. */
 export interface QueuedFrames {
-  /** The ids of all frames at one moment: waiting, claimed, postponed. */
-  list(): Promise<string[]>
+  /** All frames at one moment. */
+  list(): Promise<QueuedFrame[]>
   /**
    * Undefined when the frame has been completed meanwhile; a `FrameError` when this version cannot read
    * it.
@@ -26,7 +32,10 @@ export function createQueuedFrames(options: { redis: Redis; kind: RecordKind }):
       const reads = redis.multi()
       for (const name of jobLists) reads.lrange(key(name), 0, -1)
       for (const name of jobSets) reads.zrange(key(name), '0', '-1')
-      return [...new Set((await execAll(reads)).flat() as string[])]
+      const lists = (await execAll(reads)) as string[][]
+      return [...jobLists, ...jobSets].flatMap((name, index) =>
+        lists[index]!.map((id) => ({ id, isClaimed: name === 'active' })),
+      )
     },
 
     async read(id) {

@@ -1,6 +1,12 @@
 import { ReplyError, type Redis } from './connect.ts'
 
-const required = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }
+const required = {
+  appendonly: 'yes',
+  appendfsync: 'always',
+  // Otherwise nothing is synced while Redis rewrites its log, whatever appendfsync says.
+  'no-appendfsync-on-rewrite': 'no',
+  'maxmemory-policy': 'noeviction',
+}
 
 /**
  * Why this Redis could lose data that it has confirmed, in words for an operator; empty: it could not.

@@ -6,8 +6,9 @@ export {
   readInstallation,
   readInstallationHash,
 } from './installation.ts'
-export { pollRedisState } from './poll-state.ts'
+export { inspectRedis, type RedisFacts } from './inspect.ts'
+export { pollRedisState, type RedisPoll } from './poll-state.ts'
 export type { RedisState } from './state.ts'
 export { retryCommand } from './retry-command.ts'
 export { execAll } from './exec-all.ts'
-export { findWriteRefusal, isOutOfMemory } from './write-refusal.ts'
+export { describeRefusal, findWriteRefusal, isOutOfMemory } from './write-refusal.ts'

@@ -6,29 +6,28 @@ import { readState, type RedisState } from './state.ts'
 export interface RedisPoll {
   /** Undefined until Redis has responded once. */
   state(): RedisState | undefined
+  /** Since the last response; `Infinity` before the first one. */
+  silentMs(): number
   close(): void
 }
 
-const configIntervalMs = 60_000
+const configIntervalMs = 3_000
 
 /**
- * Polls the state of Redis every `intervalMs`, and its configuration every minute. Polls both when the
+ * Polls the state of Redis every `intervalMs`, and its configuration every three seconds. Polls both when the
  * connection becomes ready, because it may lead to another Redis then. Before the first response the
  * intervals are shorter. While Redis is unavailable, the last known state stays.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout
- * @param options.onDurabilityViolations called every minute while there are violations
- * @param options.onWriteRefusal called when the reason changes; undefined: Redis accepts writes again
  */
 export function pollRedisState(options: {
   redis: Redis
   intervalMs: number
-  onDurabilityViolations: (violations: string[]) => void
-  onWriteRefusal: (reason: string | undefined) => void
   onError: (error: unknown) => void
 }): RedisPoll {
-  const { redis, intervalMs } = options
+  const { redis, intervalMs, onError } = options
   let state: RedisState | undefined
+  let respondedAt = -Infinity
   let durabilityViolations: string[] = []
   let configReadAt = -Infinity
 
@@ -36,18 +35,16 @@ export function pollRedisState(options: {
     if (performance.now() - configReadAt < configIntervalMs) return durabilityViolations
     durabilityViolations = await findDurabilityViolations(redis)
     configReadAt = performance.now()
-    if (durabilityViolations.length > 0) options.onDurabilityViolations(durabilityViolations)
     return durabilityViolations
   }
 
   const polling = startPolling({
     async poll() {
-      const before = state?.writeRefusal
       state = await readState(redis, { previous: state, readViolations })
-      if (state.writeRefusal !== before) options.onWriteRefusal(state.writeRefusal)
+      respondedAt = performance.now()
     },
     intervalMs,
-    onError: options.onError,
+    onError,
   })
   function onReady(): void {
     configReadAt = -Infinity
@@ -58,6 +55,7 @@ export function pollRedisState(options: {
 
   return {
     state: () => state,
+    silentMs: () => performance.now() - respondedAt,
     close() {
       redis.off('ready', onReady)
       polling.close()

@@ -131,12 +131,9 @@ async function followFailover(t: Test, readOnly: string): Promise<void> {
   await promote(t, first)
   const address = await openAddress(t)
   const redis = open(t, address.url, 'producer')
-  const told: (string | undefined)[] = []
   const poll = pollRedisState({
     redis,
     intervalMs: 10,
-    onDurabilityViolations: () => {},
-    onWriteRefusal: (reason) => told.push(reason),
     onError: () => {},
   })
   t.teardown(() => poll.close())
@@ -146,7 +143,6 @@ async function followFailover(t: Test, readOnly: string): Promise<void> {
   await until('it reports the replica', () => poll.state()?.writeRefusal === 'Redis is a replica')
   address.leadTo(second)
   await until('it reports the primary', () => poll.state()?.writeRefusal === undefined)
-  t.same(told, ['Redis is a replica', undefined], 'called when it changes')
 }
 
 t.test('a writable replica, whose writes the primary overwrites, is refused, too', async (t) => {
@@ -173,17 +169,12 @@ t.test('a changed password is reported as the reason for the missing connection'
   url.password = 'before-the-rotation'
   const redis = open(t, url.href, 'producer')
   const check = createConnectionCheck(redis)
-  t.throws(check, { message: 'not connected: no response yet' })
-  await until('the password is refused', () => {
-    try {
-      check()
-    } catch (error) {
-      return (error as Error).message.startsWith('not connected: WRONGPASS')
-    }
-    return false
-  })
+  t.equal(check(), 'not connected: no response yet')
+  await until('the password is refused', () =>
+    Boolean(check()?.startsWith('not connected: WRONGPASS')),
+  )
   const operator = open(t, first.url, 'consumer')
   await operator.acl('SETUSER', 'default', '>before-the-rotation')
   await until('it is connected', () => redis.status === 'ready')
-  t.doesNotThrow(check)
+  t.equal(check(), undefined)
 })

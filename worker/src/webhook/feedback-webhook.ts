@@ -1,7 +1,8 @@
-import type { ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import { startDeliveryQueue } from '@intake/queue'
 import type { Redis } from '@intake/redis'
-import { Counter, limitRepeats, type Logger, type Registry } from '@intake/runtime'
+import { limitRepeats, type Logger, type Registry } from '@intake/runtime'
+import { createWebhookMetrics } from './metrics.ts'
 import { readFeedback } from './read-feedback.ts'
 import { sendWebhook } from './send-webhook.ts'
 
@@ -15,6 +16,9 @@ export interface FeedbackWebhook {
   announce(rows: readonly string[]): Promise<void>
   close(): Promise<void>
 }
+
+/** Its name in Redis. */
+export const webhookQueue = 'feedback-webhook'
 
 const second = 1_000
 const minute = 60 * second
@@ -49,35 +53,36 @@ export function startFeedbackWebhook(options: {
   metrics: Registry
   log: Logger
   onError: (error: Error) => void
+  /** Called for each request that failed, and for feedback that is not announced. */
+  onFailed: (detail: string) => void
   delaysMs?: readonly number[]
 }): FeedbackWebhook {
-  const { url, secret, reader, redis, metrics, log, onError } = options
-  const outcomes = new Counter({
-    name: 'intake_webhook_requests_total',
-    help: 'Requests to the webhook, by outcome: delivered, failed, given_up, no_room or erased.',
-    labelNames: ['outcome'],
-    registers: [metrics],
-  })
+  const { url, secret, reader, redis, metrics, log, onError, onFailed } = options
+  const count = createWebhookMetrics(metrics)
   const warn = limitRepeats((err, omitted) =>
     log.warn({ err, omitted, help }, 'a webhook request failed; it will be repeated'),
   )
 
   const queue = startDeliveryQueue({
     redis,
-    name: 'feedback-webhook',
+    name: webhookQueue,
     retryDelaysMs: options.delaysMs ?? retryDelaysMs,
     async deliver(id, { attempt, signal }) {
       const notice = await readFeedback(reader, id)
       if (notice === undefined) {
         if (attempt < invisibleAttemptsMax) throw new Error('the feedback is not visible yet')
-        outcomes.inc({ outcome: 'erased' })
+        count('erased')
         return
       }
       await sendWebhook({ url, secret, id, body: JSON.stringify(notice), signal })
-      outcomes.inc({ outcome: 'delivered' })
+      count('delivered')
     },
     onFailed({ id, attempt, isLast, error: err }) {
-      outcomes.inc({ outcome: isLast ? 'given_up' : 'failed' })
+      count(isLast ? 'given_up' : 'failed')
+      // Without ClickHouse nothing can be read, and nothing is wrong with the receiver.
+      if (isLast || !(err instanceof ClickHouseError)) {
+        onFailed(isLast ? 'a request was given up' : 'a request failed; it will be repeated')
+      }
       if (isLast) log.error({ err, id, attempt, help }, 'a webhook request was given up')
       else warn(err)
     },
@@ -86,10 +91,14 @@ export function startFeedbackWebhook(options: {
 
   return {
     async announce(rows) {
-      const ids = rows.map((row) => (JSON.parse(row) as { id: string }).id)
-      const omitted = await queue.add(ids)
+      const deliveries = rows.map((row) => {
+        const { id, api_key_id } = JSON.parse(row) as { id: string; api_key_id: string }
+        return { id, sender: api_key_id }
+      })
+      const omitted = await queue.add(deliveries)
       if (omitted === 0) return
-      outcomes.inc({ outcome: 'no_room' }, omitted)
+      count('no_room', omitted)
+      onFailed('too many requests wait; new feedback is not announced')
       log.error({ omitted, help }, 'too many webhook requests wait; new feedback is not announced')
     },
     close: () => queue.close(),

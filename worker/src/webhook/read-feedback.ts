@@ -1,4 +1,4 @@
-import type { ClickHouse } from '@intake/clickhouse'
+import { isoTime, type ClickHouse } from '@intake/clickhouse'
 
 /** The body of a request about a new feedback. Times are ISO 8601 in UTC. */
 export interface FeedbackNotice {
@@ -24,11 +24,7 @@ export async function readFeedback(
     { id },
   )
   if (row === undefined) return undefined
-  const time = inIso(row.time)
-  const data = { ...row, time, received_at: inIso(row.received_at) }
+  const time = isoTime(row.time)
+  const data = { ...row, time, received_at: isoTime(row.received_at) }
   return { type: 'feedback.created', timestamp: time, data }
-}
-
-function inIso(time: string): string {
-  return `${time.replace(' ', 'T')}Z`
 }

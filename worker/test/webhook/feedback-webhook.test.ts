@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { startRedis } from '@intake/engines'
-import { connectRedis } from '@intake/redis'
+import { connectRedis, type Redis } from '@intake/redis'
 import { createLogger, createMetrics } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
@@ -16,7 +16,8 @@ t.teardown(() => redisServer.stop())
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const idOf = (n: number) => `019aaaaa-0000-7000-8000-${String(n).padStart(12, '0')}`
-const rowOf = (n: number) => JSON.stringify({ id: idOf(n), text: 'It broke' })
+const rowOf = (n: number, api_key_id = 'key_1') =>
+  JSON.stringify({ id: idOf(n), api_key_id, text: 'It broke' })
 
 interface Received {
   headers: IncomingMessage['headers']
@@ -52,6 +53,7 @@ async function start(
   const redis = connectRedis({ url: redisServer.url, role: 'consumer', onError: () => {} })
   await redis.flushall()
   const lines: string[] = []
+  const failed: string[] = []
   const metrics = createMetrics()
   const webhook = startFeedbackWebhook({
     url: options.url,
@@ -75,13 +77,14 @@ async function start(
       destination: { write: (line) => void lines.push(line) },
     }),
     onError: () => {},
+    onFailed: (detail) => void failed.push(detail),
     ...(options.delaysMs && { delaysMs: options.delaysMs }),
   })
   t.teardown(async () => {
     await webhook.close()
     redis.disconnect()
   })
-  return { webhook, lines, redis, metrics }
+  return { webhook, lines, failed, redis, metrics }
 }
 
 t.test('the signature is that of the Standard Webhooks specification', async (t) => {
@@ -120,11 +123,12 @@ t.test('each feedback is sent once, signed, however often it is announced', asyn
 
 t.test('a failed request is repeated under its id, also after a redirect', async (t) => {
   const { url, received } = await startReceiver(t, [500, 302, 404])
-  const { webhook, lines } = await start(t, { url, delaysMs: [1, 1, 1] })
+  const { webhook, lines, failed } = await start(t, { url, delaysMs: [1, 1, 1] })
   await webhook.announce([rowOf(1)])
   await until('it is delivered', () => received.length >= 4)
   t.same(new Set(received.map(({ headers }) => headers['webhook-id'])), new Set([idOf(1)]))
   t.match(lines.join(''), 'a webhook request failed; it will be repeated')
+  t.equal(failed.length, 3)
 })
 
 t.test('after its last attempt it is given up, with a log line that names a page', async (t) => {
@@ -144,7 +148,7 @@ t.test('a receiver that hangs holds up neither the announcements nor the close',
     t,
     Array.from({ length: 10 }, () => undefined),
   )
-  const { webhook, redis } = await start(t, { url })
+  const { webhook, redis, metrics } = await start(t, { url })
   await webhook.announce(Array.from({ length: 6 }, (_, n) => rowOf(n)))
   await until('it hangs', () => received.length === 4)
   await webhook.announce([rowOf(7)])
@@ -153,7 +157,10 @@ t.test('a receiver that hangs holds up neither the announcements nor the close',
     redis.llen('{intake}:feedback-webhook:wait'),
     redis.zcard('{intake}:feedback-webhook:delayed'),
   ])
-  t.equal(waiting + delayed, 7, 'all of them are kept')
+  t.equal(waiting, 7, 'all of them are kept')
+  t.equal(delayed, 0)
+  t.equal(await redis.hget(`{intake}:feedback-webhook:${idOf(0)}.key_1`, 'atm'), null)
+  t.match(await metrics.metrics(), '{outcome="failed"} 0', 'closing is no attempt')
 })
 
 t.test('an erased feedback is not sent; one that is not visible yet is', async (t) => {
@@ -180,21 +187,30 @@ t.test('an erased feedback is not sent; one that is not visible yet is', async (
   )
 })
 
+/** Fills the queue with deliveries that are due in a long time. */
+async function fill(redis: Redis, count: number, sender: string): Promise<void> {
+  const due = String(Date.now() * 8_192)
+  const delayed = Array.from({ length: count }, (_, n) => [due, `d${n}.${sender}`])
+  await redis.zadd('{intake}:feedback-webhook:delayed', ...delayed.flat())
+}
+
 t.test('beyond the limit nothing is added, and the log says so', async (t) => {
-  const { url } = await startReceiver(
-    t,
-    Array.from({ length: 10_001 }, () => undefined),
-  )
+  const { url } = await startReceiver(t)
   const { webhook, lines, redis } = await start(t, { url })
-  for (let n = 0; n < 10_000; n += 1_000) {
-    const delayed = Array.from({ length: 1_000 }, (_, at) => [
-      String(Date.now() * 8_192),
-      `d${n + at}`,
-    ])
-    await redis.zadd('{intake}:feedback-webhook:delayed', ...delayed.flat())
-  }
-  await webhook.announce([rowOf(1), rowOf(2)])
+  for (const sender of ['key_1', 'key_2']) await fill(redis, 5_000, sender)
+  await webhook.announce([rowOf(1, 'key_3'), rowOf(2, 'key_4')])
   t.match(JSON.parse(lines.join('')), { omitted: 2, help: 'docs/operations/webhook-fails.md' })
+})
+
+t.test('one API key fills at most half of the queue', async (t) => {
+  const { url, received } = await startReceiver(t)
+  const { webhook, lines, redis } = await start(t, { url })
+  await fill(redis, 4_999, 'key_1')
+  await webhook.announce([rowOf(1), rowOf(2), rowOf(3), rowOf(4, 'key_2')])
+  t.match(JSON.parse(lines.join('')), { omitted: 2 })
+  await until('the others are delivered', () => received.length >= 2)
+  const ids = received.map(({ headers }) => headers['webhook-id'])
+  t.same(new Set(ids), new Set([idOf(1), idOf(4)]))
 })
 
 t.test('announcing rejects while Redis does not respond', async (t) => {

@@ -1,12 +1,12 @@
-import { viewStatements } from './definition.ts'
+import type { Definition } from './definition.ts'
 
 /**
  * Both views compute from the records when they are read, so they are exact whatever was redelivered or
  * deleted. A filter by application reaches the sorting key of the records; it is grouped by, so it is
  * applied before.
  */
-export const deviceStatements: readonly string[] = [
-  viewStatements({
+export const deviceDefinitions: readonly Definition[] = [
+  {
     name: 'devices',
     comment:
       'Devices that sent a record. Computed from all records of the application: filter by bundle_identifier.',
@@ -33,8 +33,8 @@ FROM (
   FROM intake.feedback_raw FINAL
 )
 GROUP BY bundle_identifier, device_uuid`,
-  }),
-  viewStatements({
+  },
+  {
     name: 'sessions',
     comment:
       'Log events of a device without a pause of more than 30 minutes. Computed from all log events of the application: filter by bundle_identifier.',
@@ -64,5 +64,5 @@ FROM (
   GROUP BY bundle_identifier, device_uuid
 )
 ARRAY JOIN sessions AS session`,
-  }),
-].flat()
+  },
+]

@@ -1,9 +1,17 @@
 import { deviceFields, type DeviceField } from '@intake/contract'
 import type { Migration } from '../migrations/migration.ts'
-import { deviceStatements } from './devices.ts'
-import { outcomeStatements } from './outcomes.ts'
-import { otherTableStatements } from './other-tables.ts'
-import { recordStatements } from './records.ts'
+import { statementsOf, type Definition } from './definition.ts'
+import { deviceDefinitions } from './devices.ts'
+import { outcomeDefinitions } from './outcomes.ts'
+import { otherDefinitions } from './other-tables.ts'
+import { recordDefinitions } from './records.ts'
+
+const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
+  ...recordDefinitions(fields),
+  ...deviceDefinitions,
+  ...outcomeDefinitions,
+  ...otherDefinitions,
+]
 
 /**
  * What can be replaced at any time without touching data: views and comments. They are applied
@@ -11,12 +19,10 @@ import { recordStatements } from './records.ts'
  */
 export const createDefinitions = (fields: readonly DeviceField[]): Migration => ({
   name: 'definitions',
-  statements: [
-    ...recordStatements(fields),
-    ...deviceStatements,
-    ...outcomeStatements,
-    ...otherTableStatements,
-  ],
+  statements: definitionsFor(fields).flatMap(statementsOf),
 })
+
+/** All tables and views of this release. */
+export const allDefinitions: readonly Definition[] = definitionsFor(deviceFields)
 
 export const definitions = createDefinitions(deviceFields)

@@ -1,4 +1,4 @@
-import { commentStatements } from './definition.ts'
+import type { Definition } from './definition.ts'
 
 const deadLetter = {
   table: 'The table that the row was meant for: logs or feedback.',
@@ -12,13 +12,13 @@ const deadLetter = {
   row: 'The row as one line of JSON.',
 }
 
-export const otherTableStatements: readonly string[] = [
-  commentStatements({
+export const otherDefinitions: readonly Definition[] = [
+  {
     name: 'dead_letters',
     comment: 'Rows that ClickHouse rejected, until an operator replays or drops them.',
     columns: deadLetter,
-  }),
-  commentStatements({
+  },
+  {
     name: 'dead_letters_raw',
     comment: 'Rows that ClickHouse rejected, with older versions. Query intake.dead_letters.',
     columns: {
@@ -26,21 +26,22 @@ export const otherTableStatements: readonly string[] = [
       ver: 'Of entries of the same row, the one with the highest ver is shown.',
       is_deleted: '1: the row was replayed or dropped.',
     },
-  }),
-  commentStatements({
+  },
+  {
     name: 'erasures',
     comment: 'The erasures that were begun, as proof.',
     columns: {
       id: 'Id of the erasure.',
-      kind: 'user, device, api-key or repeats.',
-      subject_sha256: 'SHA-256 of installation, kind, application and identifier.',
+      kind: 'user, device, api-key, repeats (intake erasures apply) or retention.',
+      subject_sha256:
+        'SHA-256 of installation, kind, application and identifier; empty: none is named.',
       started_at: 'When it began, UTC.',
       finished_at: 'When it ended, UTC; NULL: it was interrupted, run it again.',
       report: 'What was erased, as JSON.',
       ver: 'Of rows with the same id, the one with the highest ver counts.',
     },
-  }),
-  commentStatements({
+  },
+  {
     name: 'retention',
     comment: 'How long records are kept.',
     columns: {
@@ -48,14 +49,14 @@ export const otherTableStatements: readonly string[] = [
       days: 'Days of time that are kept; 0: all.',
       set_at: 'When it was set, UTC. The latest row of a kind counts.',
     },
-  }),
-  commentStatements({
+  },
+  {
     name: 'installation',
     comment:
       'The mark that Redis and ClickHouse share, so that a Redis without its data is detected.',
     columns: { id: 'The mark.', created_at: 'When it was made, UTC.' },
-  }),
-  commentStatements({
+  },
+  {
     name: 'schema_migrations',
     comment: 'The migrations and definitions that were applied.',
     columns: {
@@ -63,5 +64,5 @@ export const otherTableStatements: readonly string[] = [
       checksum: 'SHA-256 of its statements.',
       applied_at: 'When it was applied, UTC.',
     },
-  }),
-].flat()
+  },
+]

@@ -1,4 +1,4 @@
-import { commentStatements, viewStatements } from './definition.ts'
+import type { Definition } from './definition.ts'
 
 const outcome = {
   minute: 'Minute in which the record arrived (received_at), or was refused, UTC.',
@@ -8,8 +8,8 @@ const outcome = {
 }
 const watermark = { kind: 'logs or feedback.' }
 
-export const outcomeStatements: readonly string[] = [
-  viewStatements({
+export const outcomeDefinitions: readonly Definition[] = [
+  {
     name: 'outcomes',
     comment: 'How many records each API key had accepted or refused, per minute.',
     columns: {
@@ -20,8 +20,8 @@ export const outcomeStatements: readonly string[] = [
     select: `SELECT minute, api_key_id, kind, code, sum(records) AS records
 FROM intake.outcomes_raw FINAL
 GROUP BY minute, api_key_id, kind, code`,
-  }),
-  commentStatements({
+  },
+  {
     name: 'outcomes_raw',
     comment: 'Counts of each gateway process, with older ones. Query intake.outcomes.',
     columns: {
@@ -29,8 +29,8 @@ GROUP BY minute, api_key_id, kind, code`,
       run: 'One gateway process; another one each time it begins to count this minute.',
       records: 'Cumulative: the highest number counts.',
     },
-  }),
-  viewStatements({
+  },
+  {
     name: 'watermark',
     comment: 'Up to which moment everything that was accepted is visible.',
     columns: {
@@ -41,10 +41,10 @@ GROUP BY minute, api_key_id, kind, code`,
     select: `SELECT kind, max(watermark_raw.visible_until) AS visible_until
 FROM intake.watermark_raw
 GROUP BY kind`,
-  }),
-  commentStatements({
+  },
+  {
     name: 'watermark_raw',
     comment: 'Watermarks that workers have stored. Query intake.watermark.',
     columns: { ...watermark, visible_until: 'The highest one counts.' },
-  }),
-].flat()
+  },
+]

@@ -1,5 +1,5 @@
 import type { DeviceField } from '@intake/contract'
-import { commentStatements, viewStatements, type ColumnComments } from './definition.ts'
+import type { ColumnComments, Definition } from './definition.ts'
 
 const head: ColumnComments = {
   id: 'UUIDv7 of the record. The time inside it is the column time.',
@@ -12,7 +12,7 @@ const head: ColumnComments = {
   device_uuid: 'The device, as the client identifies it.',
   unique_user_id: 'The user, as the client identifies them.',
   api_key_id: 'The API key that sent it: its id, not the key.',
-  request_id: 'The request that sent it. The response had it in the header x-request-id.',
+  request_id: 'The request that sent it: the same for all records of a batch.',
   country:
     'Country of the request, two capital letters, from a header that the operator named; NULL if unknown.',
 }
@@ -73,7 +73,7 @@ const logText = { ...deviceExtra, ...plainParams, ...extra }
 const feedbackText = { ...deviceExtra, ...attachments, ...extra }
 
 /** @param fields the documented properties of the device */
-export function recordStatements(fields: readonly DeviceField[]): string[] {
+export function recordDefinitions(fields: readonly DeviceField[]): Definition[] {
   const plainDevice: ColumnComments = Object.fromEntries(
     fields.map(({ name, description }) => [plainNameOf(name), description]),
   )
@@ -81,42 +81,42 @@ export function recordStatements(fields: readonly DeviceField[]): string[] {
     .map(({ name }) => `device.${name} AS ${plainNameOf(name)}`)
     .join(', ')
   return [
-    viewStatements({
+    {
       name: 'logs',
       comment: 'Log events, each once.',
       columns: logColumns,
       select: `SELECT ${names(logColumns)} FROM intake.logs_raw FINAL`,
-    }),
-    viewStatements({
+    },
+    {
       name: 'feedback',
       comment: 'Feedback of users, each once.',
       columns: feedbackColumns,
       select: `SELECT ${names(feedbackColumns)} FROM intake.feedback_raw FINAL`,
-    }),
-    viewStatements({
+    },
+    {
       name: 'logs_flat',
       comment: `Log events ${forTools}.`,
       columns: { ...head, ...plainDevice, ...event, ...logText },
       select: `SELECT ${names(head)}, ${plainDeviceColumns}, ${names(event)}, ${asText(logText)}
 FROM intake.logs_raw FINAL`,
-    }),
-    viewStatements({
+    },
+    {
       name: 'feedback_flat',
       comment: `Feedback ${forTools}.`,
       columns: { ...head, ...plainDevice, ...feedback, ...feedbackText },
       select: `SELECT ${names(head)}, ${plainDeviceColumns}, ${names(feedback)}, ${asText(feedbackText)}
 FROM intake.feedback_raw FINAL`,
-    }),
-    commentStatements({
+    },
+    {
       name: 'logs_raw',
       comment:
         'Log events as they were inserted, with repeats and deleted rows. Query intake.logs.',
       columns: { ...logColumns, ...raw },
-    }),
-    commentStatements({
+    },
+    {
       name: 'feedback_raw',
       comment: 'Feedback as it was inserted, with repeats and deleted rows. Query intake.feedback.',
       columns: { ...feedbackColumns, ...raw },
-    }),
-  ].flat()
+    },
+  ]
 }

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouse, QueryParams } from '../client.ts'
-import {
-  deadLetterCondition,
-  mutationCondition,
-  recordCondition,
-  sqlTime,
-  type Subject,
-} from './subject.ts'
+import { sqlTime } from '../sql-time.ts'
+import { deadLetterCondition, mutationCondition, recordCondition, type Subject } from './subject.ts'
 import {
   identity,
   keyOf,
@@ -68,7 +63,7 @@ async function deleteRows(
   return rows
 }
 
-export interface DeletionProgress {
+interface DeletionProgress {
   /** Parts that still have to be rewritten. */
   partsToRewrite: number
   /** Replaced parts that are still on disk. */

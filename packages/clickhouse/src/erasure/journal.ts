@@ -1,8 +1,8 @@
 import type { ClickHouse } from '../client.ts'
-import { sqlTime } from './subject.ts'
+import { sqlTime } from '../sql-time.ts'
 
 /** An entry of `intake.erasures`: what was erased, and the proof. */
-export interface Erasure {
+interface Erasure {
   /** UUID. */
   id: string
   kind: string
@@ -14,7 +14,7 @@ export interface Erasure {
   report: string
 }
 
-export interface ListedErasure {
+interface ListedErasure {
   id: string
   kind: string
   subject_sha256: string

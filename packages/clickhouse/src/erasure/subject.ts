@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { QueryParams } from '../client.ts'
+import { sqlTime } from '../sql-time.ts'
 
 /** Whose records are erased or exported. */
 export type Subject =
@@ -88,9 +89,4 @@ function paramsOf(subject: Subject): QueryParams {
     return { subject: subject.id, bundle: subject.bundleIdentifier ?? '' }
   }
   return { subject: subject.id, from: sqlTime(subject.from), to: sqlTime(subject.to) }
-}
-
-/** A time in UTC as ClickHouse reads it in a parameter. */
-export function sqlTime(time: Date): string {
-  return time.toISOString().replace('T', ' ').slice(0, -1)
 }

@@ -20,7 +20,7 @@ export const tombstoneVer = '18446744073709551615'
 export const tombstones = (table: PayloadTable): string =>
   `SELECT ${keyOf(table)} FROM intake.${table} WHERE ver = ${tombstoneVer}`
 
-export interface Tombstones {
+interface Tombstones {
   logs: number
   feedback: number
   deadLetters: number

@@ -4,7 +4,7 @@ const views = [
   ['/', 'Feedback'],
   ['/events', 'Events'],
   ['/dead-letters', 'Dead letters'],
-  ['/status', 'Status'],
+  ['/overview', 'Overview'],
 ] as const
 
 /** The frame around every view. */

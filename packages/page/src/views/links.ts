@@ -1,3 +1,4 @@
+import { isoTime } from '@intake/clickhouse'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { printSearch, type Cursor, type Search } from '../search.ts'
@@ -36,5 +37,5 @@ export function cursorOf({ id, device_uuid, bundle_identifier }: RecordHead): Cu
 
 /** A time from ClickHouse, in UTC. */
 export function timeElement(time: string): Html {
-  return html`<time datetime="${time.replace(' ', 'T')}Z">${time.slice(0, 19)}</time>`
+  return html`<time datetime="${isoTime(time)}">${time.slice(0, 19)}</time>`
 }

@@ -32,6 +32,6 @@ export function pictures(attachments: readonly Attachment[], sign: SignPicture):
 }
 
 /** The lasting path of a picture, for those who may see the page. */
-export function attachmentPath(key: string): string {
+function attachmentPath(key: string): string {
   return `/attachments/${key.split('/').map(encodeURIComponent).join('/')}`
 }

@@ -1,7 +1,7 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import { querySettings, type RecordReader } from './records.ts'
 
-export interface Status {
+export interface Overview {
   /** By kind: records of each of the last 24 hours by their time, oldest first; accepted in the last full minute and hour. */
   rates: Record<RecordKind, { hours: HourCount[]; lastMinute: number; lastHour: number }>
   /** By kind; undefined: Redis does not respond. */
@@ -28,7 +28,10 @@ export interface Backlog {
 
 export type ReadBacklog = (kind: RecordKind) => Backlog | undefined
 
-export async function readStatus(reader: RecordReader, readBacklog: ReadBacklog): Promise<Status> {
+export async function readOverview(
+  reader: RecordReader,
+  readBacklog: ReadBacklog,
+): Promise<Overview> {
   const ofKinds = async <Value>(read: (kind: RecordKind) => Promise<Value>) =>
     Object.fromEntries(
       await Promise.all(kinds.map(async (kind) => [kind, await read(kind)] as const)),

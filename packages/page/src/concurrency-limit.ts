@@ -1,43 +1,43 @@
 import { PageError } from './page-error.ts'
 
 /** Work that takes memory: so much of it at once, and so much that waits. */
-export interface Places {
+export interface ConcurrencyLimit {
   /**
-   * Resolves to the function that gives the place back, when there is one.
+   * Waits for its turn; resolves to the function that ends it.
    *
    * @throws {PageError} 503, when too many wait
    */
-  take(): Promise<() => void>
+  enter(): Promise<() => void>
 }
 
-export function createPlaces({
+export function createConcurrencyLimit({
   atOnce,
   waitingMax,
 }: {
   atOnce: number
   waitingMax: number
-}): Places {
+}): ConcurrencyLimit {
   const waiting: (() => void)[] = []
-  let taken = 0
+  let active = 0
 
-  function giveBack(): void {
+  function leave(): void {
     const next = waiting.shift()
-    if (next === undefined) taken--
+    if (next === undefined) active--
     else next()
   }
 
   return {
-    async take() {
-      if (taken >= atOnce) {
+    async enter() {
+      if (active >= atOnce) {
         if (waiting.length >= waitingMax) throw new PageError(503, 'Too many requests at once.')
         await new Promise<void>((resolve) => waiting.push(resolve))
       } else {
-        taken++
+        active++
       }
-      let isHeld = true
+      let hasLeft = false
       return () => {
-        if (isHeld) giveBack()
-        isHeld = false
+        if (!hasLeft) leave()
+        hasLeft = true
       }
     },
   }

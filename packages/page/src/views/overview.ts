@@ -1,13 +1,13 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import { html, type Html } from '../html.ts'
-import type { Status } from '../status.ts'
+import type { Overview } from '../overview.ts'
 import { document } from './document.ts'
 
 const names = { logs: 'Events', feedback: 'Feedback' } as const
 
-export function statusView(status: Status): Html {
+export function overviewView(overview: Overview): Html {
   return document({
-    title: 'Status',
+    title: 'Overview',
     body: html`<div class="scroll" role="region" aria-label="Rates and backlog" tabindex="0">
         <table>
           <caption>
@@ -27,18 +27,18 @@ export function statusView(status: Status): Html {
             </tr>
           </thead>
           <tbody>
-            ${kinds.map((kind) => row(kind, status))}
+            ${kinds.map((kind) => row(kind, overview))}
           </tbody>
         </table>
       </div>
       <p>
-        ${status.deadLetters === 0 ? 'No dead letters.' : html`<a href="/dead-letters">${status.deadLetters} dead letters</a>`}
+        ${overview.deadLetters === 0 ? 'No dead letters.' : html`<a href="/dead-letters">${overview.deadLetters} dead letters</a>`}
       </p>
-      ${kinds.map((kind) => hours(kind, status))}`,
+      ${kinds.map((kind) => hours(kind, overview))}`,
   })
 }
 
-function row(kind: RecordKind, { rates, backlogs }: Status): Html {
+function row(kind: RecordKind, { rates, backlogs }: Overview): Html {
   const { lastMinute, lastHour } = rates[kind]
   const backlog = backlogs[kind]
   const frames =
@@ -62,7 +62,7 @@ function seconds(value = Infinity): string {
   return Number.isFinite(value) ? String(Math.ceil(value)) : '–'
 }
 
-function hours(kind: RecordKind, { rates }: Status): Html {
+function hours(kind: RecordKind, { rates }: Overview): Html {
   const counts = rates[kind].hours
   const most = Math.max(1, ...counts.map(({ records }) => records))
   const rows = counts.toReversed().map(

@@ -1,0 +1,46 @@
+import type { ClickHouse } from '../client.ts'
+import { findSchemaDifferences } from './schema.ts'
+import { findSettingViolations } from './settings.ts'
+
+export interface Disk {
+  name: string
+  /** What inserts and merges may still use. */
+  freeBytes: number
+  totalBytes: number
+}
+
+/** What an operator configures in ClickHouse, as it is. */
+export interface ClickHouseFacts {
+  version: string
+  /** What differs from the tables of this release, in words for an operator; empty: nothing. */
+  schemaDifferences: string[]
+  /** Settings that do not fit, in words for an operator; empty: none. */
+  settingViolations: string[]
+  disks: Disk[]
+}
+
+/**
+ * Reads what an operator configures, as a user who may read the system tables.
+ *
+ * @throws {ClickHouseError} of kind `operator` when the user may not
+ */
+export async function inspectClickHouse(
+  clickhouse: Pick<ClickHouse, 'query'>,
+): Promise<ClickHouseFacts> {
+  const [server] = await clickhouse.query<{ version: string }>('SELECT version() AS version')
+  const schemaDifferences = await findSchemaDifferences(clickhouse)
+  const settingViolations = await findSettingViolations(clickhouse)
+  const disks = await clickhouse.query<Disk>(
+    `SELECT name, toInt64(free_space) - toInt64(keep_free_space) AS freeBytes, total_space AS totalBytes
+     FROM system.disks WHERE NOT is_remote`,
+  )
+  return { version: server?.version ?? 'unknown', schemaDifferences, settingViolations, disks }
+}
+
+/** The wall clock of ClickHouse, in milliseconds since 1970, at some moment of the request. */
+export async function readClickHouseClock(clickhouse: Pick<ClickHouse, 'query'>): Promise<number> {
+  const [row] = await clickhouse.query<{ ms: number }>(
+    'SELECT toUnixTimestamp64Milli(now64(3)) AS ms',
+  )
+  return row?.ms ?? Number.NaN
+}

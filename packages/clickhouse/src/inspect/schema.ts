@@ -1,0 +1,115 @@
+import type { ClickHouse } from '../client.ts'
+import { functionStatements } from '../definitions/functions.ts'
+import type { Definition } from '../definitions/definition.ts'
+import { allDefinitions, definitions } from '../definitions/index.ts'
+import { ClickHouseError } from '../errors.ts'
+import { checksumOf, readApplied } from '../migrations/history.ts'
+import { migrations } from '../migrations/index.ts'
+
+interface Table {
+  name: string
+  columns: string[]
+  /** The query of a view, as ClickHouse prints it; empty: a table. */
+  select: string
+  engine: string
+}
+
+type Reader = Pick<ClickHouse, 'query'>
+
+/** The codes for a table or database that does not exist. */
+const absentCodes: ReadonlySet<number | undefined> = new Set([60, 81])
+
+/**
+ * What differs from the tables, views and functions that this release makes, in words for an operator; empty:
+ * nothing. While migrations are missing, only they are named: everything else may follow from that.
+ */
+export async function findSchemaDifferences(clickhouse: Reader): Promise<string[]> {
+  const history = await findMissingMigrations(clickhouse)
+  if (history.length > 0) return history
+  const tables = await readTables(clickhouse)
+  return [
+    ...findTableDifferences(tables),
+    ...(await findChangedViews(clickhouse, tables)).map(
+      ({ name }) => `the view intake.${name} has another query`,
+    ),
+    ...(await findMissingFunctions(clickhouse)),
+  ]
+}
+
+async function findMissingMigrations(clickhouse: Reader): Promise<string[]> {
+  const applied = await readApplied(clickhouse).catch((error: unknown) => {
+    if (error instanceof ClickHouseError && absentCodes.has(error.code)) return undefined
+    throw error
+  })
+  if (applied === undefined) return ['the database intake has no tables']
+  return [...migrations, definitions].flatMap((migration) => {
+    const { name } = migration
+    const checksum = applied.get(name)
+    if (checksum === undefined) return [`the migration ${name} is missing`]
+    return checksum === checksumOf(migration)
+      ? []
+      : [`the migration ${name} is that of another version`]
+  })
+}
+
+async function readTables(clickhouse: Reader): Promise<Map<string, Table>> {
+  const rows = await clickhouse.query<Table>(
+    `SELECT name, as_select AS select, engine_full AS engine, groupArray(columns.name) AS columns
+     FROM system.tables AS tables
+     LEFT JOIN (SELECT table, name FROM system.columns WHERE database = 'intake') AS columns
+       ON columns.table = tables.name
+     WHERE database = 'intake' GROUP BY name, select, engine`,
+  )
+  return new Map(rows.map((row) => [row.name, row]))
+}
+
+function findTableDifferences(tables: Map<string, Table>): string[] {
+  return allDefinitions.flatMap(({ name, columns, select }) => {
+    const kind = select === undefined ? 'table' : 'view'
+    const table = tables.get(name)
+    if (table === undefined) return [`the ${kind} intake.${name} is missing`]
+    const missing = Object.keys(columns).filter((column) => !table.columns.includes(column))
+    return [
+      ...missing.map((column) => `the ${kind} intake.${name} has no column ${column}`),
+      // With one, a row that hides repeats could be dropped before them.
+      ...(/ TTL /.test(table.engine) ? [`the ${kind} intake.${name} has a TTL`] : []),
+    ]
+  })
+}
+
+/** The views of this release that are missing or have another query. */
+export async function findDifferingViews(clickhouse: Reader): Promise<Definition[]> {
+  const tables = await readTables(clickhouse)
+  const missing = allDefinitions.filter(
+    ({ name, select }) => select !== undefined && !tables.has(name),
+  )
+  return [...missing, ...(await findChangedViews(clickhouse, tables))]
+}
+
+/** ClickHouse prints both queries, so that only their meaning is compared. */
+async function findChangedViews(
+  clickhouse: Reader,
+  tables: Map<string, Table>,
+): Promise<Definition[]> {
+  const compared = allDefinitions.map(async (definition) => {
+    const actual = tables.get(definition.name)?.select
+    if (definition.select === undefined || actual === undefined) return []
+    const [row] = await clickhouse.query<{ same: 0 | 1 }>(
+      'SELECT formatQuery({actual:String}) = formatQuery({wanted:String}) AS same',
+      { actual, wanted: definition.select },
+    )
+    return row?.same === 1 ? [] : [definition]
+  })
+  return (await Promise.all(compared)).flat()
+}
+
+async function findMissingFunctions(clickhouse: Reader): Promise<string[]> {
+  const rows = await clickhouse.query<{ name: string }>(
+    "SELECT name FROM system.functions WHERE origin = 'SQLUserDefined'",
+  )
+  const known = new Set(rows.map(({ name }) => name))
+  return functionStatements
+    .map((statement) => /FUNCTION (\w+)/.exec(statement)?.[1] ?? '')
+    .filter((name) => !known.has(name))
+    .map((name) => `the function ${name} is missing`)
+}

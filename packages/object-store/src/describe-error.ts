@@ -1,0 +1,21 @@
+import { S3Error } from 'minio'
+
+const reasons: Record<string, string> = {
+  NoSuchBucket: 'the bucket does not exist',
+  AccessDenied: 'the access key is wrong or lacks the right',
+  InvalidAccessKeyId: 'the store does not know the access key',
+  SignatureDoesNotMatch: 'the store does not accept the secret key',
+  RequestTimeTooSkewed: 'the clocks of the store and of this machine differ by minutes',
+}
+
+/** Why a request to the object store failed, in words for an operator. */
+export function describeStoreError(error: unknown): string {
+  if (error instanceof S3Error) {
+    const code = error.code ?? 'unknown'
+    return reasons[code] ?? `the store responds with ${code}`
+  }
+  if (error instanceof Error && error.cause !== undefined) return describeStoreError(error.cause)
+  // The error of a host with several addresses has a code and no message.
+  const { message, code } = error as NodeJS.ErrnoException
+  return message || code || String(error)
+}

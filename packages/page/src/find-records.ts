@@ -1,0 +1,55 @@
+import { sqlTime } from '@intake/clickhouse'
+import { limits, type RecordKind } from '@intake/contract'
+import { readInWindows } from './read-in-windows.ts'
+import {
+  querySettings,
+  type Found,
+  type FullRecord,
+  type RecordHead,
+  type RecordReader,
+} from './records.ts'
+import { timeOfId } from './search.ts'
+
+/** The entries of a batch are 500 at most. */
+const otherIdRows = 500
+
+/** The records with this id; the same id can come from several devices. */
+export async function findById(
+  reader: RecordReader,
+  kind: RecordKind,
+  id: string,
+): Promise<FullRecord[]> {
+  const timeMs = timeOfId(id)
+  if (timeMs === undefined) return []
+  const rows = await reader.query<FullRecord['columns']>(
+    `SELECT * FROM intake.${kind}
+     WHERE time = {time:DateTime64(3, 'UTC')} AND id = {id:UUID}
+     ORDER BY bundle_identifier, device_uuid LIMIT 10 ${querySettings}`,
+    { time: sqlTime(new Date(timeMs)), id },
+  )
+  return rows.map((columns) => ({ kind, columns }))
+}
+
+/** The identities of the records of a request, or of a client's `feedback.id`, newest first. */
+export async function findByOtherId(
+  reader: RecordReader,
+  kind: RecordKind,
+  id: string,
+): Promise<Found<RecordHead>> {
+  const condition =
+    kind === 'feedback'
+      ? '(request_id = {id:UUID} OR feedback_id = {id:UUID})'
+      : 'request_id = {id:UUID}'
+  const { rows, unread } = await readInWindows({
+    within: { from: limits.recordTimeMs.after, to: Date.now() + limits.eventAheadMs },
+    rowsMax: otherIdRows,
+    read: ({ from, to }, rowsMax) =>
+      reader.query<RecordHead>(
+        `SELECT id, time, bundle_identifier, device_uuid FROM intake.${kind}
+         WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')} AND ${condition}
+         ORDER BY time DESC, id DESC LIMIT ${rowsMax} ${querySettings}`,
+        { id, from: sqlTime(new Date(from)), to: sqlTime(new Date(to)) },
+      ),
+  })
+  return { rows, hasMore: false, ...(unread && { unread }) }
+}

@@ -1,0 +1,136 @@
+import { isoTime, sqlTime, type QueryParams } from '@intake/clickhouse'
+import { limits, type RecordKind } from '@intake/contract'
+import { readInWindows, type TimeWindow } from './read-in-windows.ts'
+import {
+  querySettings,
+  type EventSummary,
+  type FeedbackSummary,
+  type Found,
+  type RecordHead,
+  type RecordReader,
+} from './records.ts'
+import { timeOfId, type Search } from './search.ts'
+
+const pageRows = 50
+const textStart = 1_000
+const identity = 'bundle_identifier, time, id, device_uuid'
+const order = ['time', 'id', 'device_uuid', 'bundle_identifier']
+
+const summaries = {
+  feedback: `id, time, bundle_identifier, device_uuid, substringUTF8(unique_user_id, 1, 300) AS unique_user_id,
+    email, substringUTF8(text, 1, ${textStart}) AS text_start, lengthUTF8(text) AS text_length,
+    substringUTF8(device.os, 1, 100) AS os, substringUTF8(device.device_model, 1, 100) AS model,
+    substringUTF8(device.version_name, 1, 100) AS version, attachments`,
+  logs: `id, time, bundle_identifier, device_uuid, substringUTF8(event, 1, 300) AS event,
+    substringUTF8(device.version_name, 1, 100) AS version,
+    substringUTF8(toJSONString(params), 1, 300) AS params_start`,
+} as const
+interface Summaries {
+  feedback: FeedbackSummary
+  logs: EventSummary
+}
+
+/** The newest records that match, at most a page of them. */
+export async function listRecords<Kind extends RecordKind>(
+  reader: RecordReader,
+  kind: Kind,
+  search: Search,
+): Promise<Found<Summaries[Kind]>> {
+  const afterMs = search.after && timeOfId(search.after.id)
+  const end = Math.min(search.to?.getTime() ?? Infinity, (afterMs ?? Infinity) + 1)
+  const { rows, unread } = await readInWindows({
+    within: {
+      from: Math.max(search.from?.getTime() ?? 0, limits.recordTimeMs.after),
+      // The future is part of the first window: clocks of clients may be ahead.
+      to: Math.min(end, Date.now() + limits.eventAheadMs),
+    },
+    rowsMax: pageRows + 1,
+    read: (window, rowsMax) => readWindow(reader, kind, { search, window, rowsMax }),
+  })
+  const hasMore = rows.length > pageRows
+  return { rows: rows.slice(0, pageRows), hasMore, ...(unread && { unread }) }
+}
+
+/** The events of a device nearest to a moment, newest first. */
+export async function listEventsAround(
+  reader: RecordReader,
+  head: RecordHead,
+  rowsMax: number,
+): Promise<{ before: EventSummary[]; after: EventSummary[] }> {
+  const moment = Date.parse(isoTime(head.time))
+  const search: Search = { application: head.bundle_identifier, device: head.device_uuid }
+  const of = (forwards: boolean) =>
+    readInWindows({
+      within: forwards
+        ? { from: moment, to: Date.now() + limits.eventAheadMs }
+        : { from: limits.recordTimeMs.after, to: moment },
+      forwards,
+      // The record itself may be among them.
+      rowsMax: rowsMax + 1,
+      read: (window, max) =>
+        readWindow(reader, 'logs', { search, window, rowsMax: max, ascending: forwards }),
+    })
+  const [before, after] = await Promise.all([of(false), of(true)])
+  const others = (rows: EventSummary[]) => rows.filter(({ id }) => id !== head.id).slice(0, rowsMax)
+  return { before: others(before.rows), after: others(after.rows).toReversed() }
+}
+
+/** The keys are found first, so that the long columns of only these rows are read. */
+async function readWindow<Kind extends RecordKind>(
+  reader: RecordReader,
+  kind: Kind,
+  options: { search: Search; window: TimeWindow; rowsMax: number; ascending?: boolean },
+): Promise<Summaries[Kind][]> {
+  const { search, window, rowsMax, ascending = false } = options
+  const { conditions, params } = conditionsOf(search)
+  const period =
+    "time >= {window_from:DateTime64(3, 'UTC')} AND time < {window_to:DateTime64(3, 'UTC')}"
+  const sorted = order.map((name) => `${name} ${ascending ? 'ASC' : 'DESC'}`).join(', ')
+  return reader.query<Summaries[Kind]>(
+    `SELECT ${summaries[kind]}
+     FROM intake.${kind}
+     WHERE ${period} AND (${identity}) IN (
+       SELECT ${identity} FROM intake.${kind}
+       WHERE ${[period, ...conditions].join(' AND ')}
+       ORDER BY ${sorted} LIMIT ${rowsMax}
+     )
+     ORDER BY ${sorted} LIMIT ${rowsMax}
+     ${querySettings}`,
+    {
+      ...params,
+      window_from: sqlTime(new Date(window.from)),
+      window_to: sqlTime(new Date(window.to)),
+    },
+  )
+}
+
+function conditionsOf(search: Search): { conditions: string[]; params: QueryParams } {
+  const { after, from: _from, to: _to, ...values } = search
+  const names = Object.keys(values) as (keyof typeof values)[]
+  const conditions = names.map((name) => conditionOf[name])
+  if (after === undefined) return { conditions, params: values }
+  return {
+    conditions: [...conditions, afterCondition],
+    params: {
+      ...values,
+      after_time: sqlTime(new Date(timeOfId(after.id) ?? 0)),
+      after_id: after.id,
+      after_device: after.device,
+      after_application: after.application,
+    },
+  }
+}
+
+const conditionOf = {
+  application: 'bundle_identifier = {application:String}',
+  version: 'device.version_name = {version:String}',
+  event: 'event = {event:String}',
+  user: 'unique_user_id = {user:String}',
+  device: 'device_uuid = {device:UUID}',
+  text:
+    '(positionCaseInsensitiveUTF8(text, {text:String}) > 0' +
+    " OR positionCaseInsensitiveUTF8(ifNull(email, ''), {text:String}) > 0)",
+} as const
+const afterCondition =
+  `(${order.join(', ')}) < ({after_time:DateTime64(3, 'UTC')}, {after_id:UUID},` +
+  ' {after_device:UUID}, {after_application:String})'

@@ -1,0 +1,51 @@
+import t from 'tap'
+import { claimInstallation, connectRedis } from '@intake/redis'
+import { startRedis } from '@intake/engines'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import {
+  createJobSink,
+  createJobSource,
+  createQueuedFrames,
+  createQueuePause,
+  defineReadBacklogs,
+} from '../src/index.ts'
+
+const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
+t.teardown(() => server.stop())
+const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+t.teardown(() => redis.disconnect())
+await claimInstallation(redis, 'test')
+const { pause, resume } = createQueuePause({ redis })
+const readBacklogs = defineReadBacklogs({ redis })
+
+t.test('nothing is claimed from a paused queue, and frames are still added', async (t) => {
+  const sink = createJobSink({ redis, kind: 'logs' })
+  const source = createJobSource({ redis, kind: 'logs', onError: (error) => t.fail(error) })
+  t.teardown(() => Promise.all([sink.close(), source.close()]))
+  const ids = ['a-1', 'a-2', 'a-3']
+  for (const id of ids.slice(0, 2)) await sink.add(id, {})
+  const claimed = await source.claim()
+
+  await pause(['logs'])
+  await pause(['logs'])
+  await sink.add(ids[2]!, {})
+  const { logs, feedback } = (await readBacklogs())!.queues
+  t.match(logs, { isPaused: true, waiting: 2, active: 1 })
+  t.match(feedback, { isPaused: false })
+  t.same(await source.peek(), { count: 0, oldest: undefined })
+  t.equal(await source.claim(), undefined)
+  t.equal(await source.complete(claimed!, { claimNext: true }), undefined)
+  const frames = await createQueuedFrames({ redis, kind: 'logs' }).list()
+  t.same(
+    frames.map(({ id, isClaimed }) => [id, isClaimed]),
+    [
+      ['a-3', false],
+      ['a-2', false],
+    ],
+  )
+
+  await resume(['logs'])
+  t.same(await source.peek(), { count: 2, oldest: 'a-2' })
+  t.equal((await source.claim())?.id, 'a-2')
+  t.match((await readBacklogs())?.queues.logs, { isPaused: false, waiting: 1, active: 1 })
+})

@@ -1,0 +1,62 @@
+import { queueNames, type QueueName } from '@intake/queue'
+import type { BacklogMonitor } from './backlog-monitor.ts'
+import type { WorkerMetrics } from './metrics.ts'
+import type { StoredStateMonitor } from './stored-state.ts'
+
+interface Sources {
+  backlogs: Pick<BacklogMonitor, 'of'>
+  activity: WorkerMetrics['activity']
+  stored: Pick<StoredStateMonitor, 'state'>
+}
+
+const kinds = Object.keys(queueNames) as QueueName[]
+/** Stands for a queue that does not get shorter, for clients that need a number: a day. */
+const neverSeconds = 86_400
+
+/** What `/status` of a worker says beyond its problems; null: not known. */
+export function workerFacts({ backlogs, activity, stored }: Sources) {
+  const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}
+  return {
+    backlog: ofKinds((kind) => {
+      const state = backlogs.of(kind)
+      if (state === undefined) return null
+      const { waiting, active, delayed, rows, jsonBytes, isPaused } = state
+      return {
+        frames: { waiting, active, delayed },
+        rows,
+        bytes: jsonBytes,
+        paused: isPaused,
+        oldest_age_seconds: state.oldestAgeSeconds ?? null,
+        drain_seconds: Number.isFinite(state.secondsToDrain) ? state.secondsToDrain : null,
+      }
+    }),
+    stored_per_second: ofKinds((kind) => activity(kind).storedPerSecond),
+    insert_in_progress_seconds: ofKinds((kind) => (activity(kind).insertMs ?? 0) / 1_000),
+    dead_letters: deadLetters,
+    visible_until: visibleUntil,
+  }
+}
+
+/**
+ * What an autoscaler of workers needs: the longest time to drain and age of all queues, and their rows. Every
+ * worker reports the same. A paused queue does not count, because no worker may take its frames. Undefined while
+ * Redis cannot be read.
+ */
+export function workerScaling({ backlogs }: Pick<Sources, 'backlogs'>) {
+  const known = kinds.flatMap((kind) => backlogs.of(kind) ?? [])
+  if (known.length === 0) return undefined
+  const states = known.filter(({ isPaused }) => !isPaused)
+  const finite = (seconds = neverSeconds) => Math.min(seconds, neverSeconds)
+  return {
+    drain_seconds: Math.max(0, ...states.map(({ secondsToDrain }) => finite(secondsToDrain))),
+    oldest_age_seconds: Math.max(
+      0,
+      ...states.map(({ oldestAgeSeconds }) => finite(oldestAgeSeconds)),
+    ),
+    rows: states.reduce((sum, { rows }) => sum + rows, 0),
+  }
+}
+
+function ofKinds<Value>(read: (kind: QueueName) => Value): Record<QueueName, Value> {
+  return Object.fromEntries(kinds.map((kind) => [kind, read(kind)])) as Record<QueueName, Value>
+}

@@ -1,0 +1,133 @@
+import {
+  notKnown,
+  startProblems,
+  type PolledCheck,
+  type ProblemCheck,
+  type Problems,
+} from '@intake/health'
+import { queueNames, type QueueName } from '@intake/queue'
+import { ClickHouseError, type FailureKind } from '@intake/clickhouse'
+import { kinds as recordKinds } from '@intake/contract'
+import type { Logger, Registry } from '@intake/runtime'
+import { backlogFromSeconds, type BacklogMonitor, type QueueState } from './backlog-monitor.ts'
+import type { WorkerMetrics } from './metrics.ts'
+import type { StoredStateMonitor } from './stored-state.ts'
+import type { Worker } from './worker.ts'
+
+const notedCodes = ['frame_unreadable', 'locks_lost', 'page_fails', 'webhook_fails'] as const
+export type WorkerProblems = Problems<(typeof notedCodes)[number]>
+
+const insertStalledMs = 5_000
+const watermarkLateMs = 8_000
+/** Longer than any pause of a loop that waits for frames. */
+const stuckMs = 60_000
+
+const kinds = Object.keys(queueNames) as QueueName[]
+
+type Detail = ReturnType<ProblemCheck>
+
+export function startWorkerProblems(options: {
+  redisConnection: () => string | undefined
+  redisWrites: Pick<PolledCheck, 'problem'>
+  clickhouse: Pick<PolledCheck, 'problem' | 'error'>
+  backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
+  stored: Pick<StoredStateMonitor, 'state'>
+  activity: WorkerMetrics['activity']
+  /** Undefined until the worker runs. */
+  worker: () => Pick<Worker, 'refusingKinds' | 'watermarkLateMs'> | undefined
+  log: Logger
+  metrics: Registry
+}): WorkerProblems {
+  const { redisConnection, redisWrites, clickhouse, backlogs, stored, activity, worker } = options
+
+  /** Joins what is wrong with each queue. */
+  const ofQueues = (describe: (kind: QueueName) => Detail): ProblemCheck => {
+    return () => joined(kinds.map(describe))
+  }
+  const ofStates = (describe: (state: QueueState, kind: QueueName) => string | undefined) =>
+    ofQueues((kind) => {
+      const state = backlogs.of(kind)
+      return state === undefined ? notKnown : describe(state, kind)
+    })
+  const failing = (failure: FailureKind) =>
+    ofQueues((kind) => {
+      const { failure: last } = activity(kind)
+      return last?.kind === failure ? `inserts of ${kind} fail: ${last.reason}` : undefined
+    })
+  /** Of the ping of ClickHouse, which fails as an insert would. */
+  const unreachable = (failure: FailureKind) => {
+    const error = clickhouse.error()
+    const kind = error instanceof ClickHouseError ? error.kind : 'retry'
+    return (kind === 'operator') === (failure === 'operator') ? clickhouse.problem() : undefined
+  }
+
+  return startProblems({
+    checks: {
+      redis_connection: () => redisConnection() ?? redisWrites.problem(),
+      redis_lost_its_data: () =>
+        backlogs.isLost() ? 'Redis is new or has lost its data (see intake setup)' : undefined,
+      queue_paused: ofStates(({ isPaused }, kind) => (isPaused ? kind : undefined)),
+      insert_retry: () => unreachable('retry') ?? failing('retry')(),
+      insert_operator: () => unreachable('operator') ?? failing('operator')(),
+      insert_split: failing('split'),
+      insert_rejected: failing('rejected'),
+      insert_stalled: ofQueues((kind) => {
+        const { insertMs = 0 } = activity(kind)
+        if (insertMs <= insertStalledMs) return undefined
+        return `an insert of ${kind} takes ${seconds(insertMs / 1_000)} so far`
+      }),
+      rows_refused: () => joined(worker()?.refusingKinds() ?? []),
+      frame_postponed: ofStates(({ delayed }, kind) =>
+        delayed > 0 ? `frames of ${kind}: ${delayed}` : undefined,
+      ),
+      dead_letters() {
+        const { deadLetters } = stored.state() ?? {}
+        if (deadLetters === undefined) return notKnown
+        const waiting = recordKinds.filter((kind) => deadLetters[kind] > 0)
+        return joined(waiting.map((kind) => `${kind}: ${deadLetters[kind]}`))
+      },
+      backlog: ofStates((state, kind) => describeBacklog(state, kind)),
+      watermark() {
+        const lateMs = worker()?.watermarkLateMs() ?? 0
+        if (lateMs < watermarkLateMs) return undefined
+        return `not stored for ${seconds(lateMs / 1_000)}`
+      },
+      worker_stuck: ofStates(({ waiting, isPaused, waitingSeconds }, kind) => {
+        const { waitingMs = 0 } = activity(kind)
+        const isStuck =
+          waiting > 0 && !isPaused && waitingMs > stuckMs && waitingSeconds * 1_000 > stuckMs
+        return isStuck
+          ? `frames of ${kind} wait, and none was taken for ${seconds(waitingMs / 1_000)}`
+          : undefined
+      }),
+    },
+    noted: notedCodes,
+    log: options.log,
+    metrics: options.metrics,
+  })
+}
+
+function describeBacklog(state: QueueState, kind: QueueName): string | undefined {
+  const { rows, oldestAgeSeconds = Infinity, secondsToDrain, isPaused } = state
+  const isEmpty = state.waiting + state.active + state.delayed === 0
+  if (isEmpty || oldestAgeSeconds < backlogFromSeconds) return undefined
+  const age = Number.isFinite(oldestAgeSeconds)
+    ? `, the oldest for ${seconds(oldestAgeSeconds)}`
+    : ''
+  const end = isPaused
+    ? 'paused'
+    : Number.isFinite(secondsToDrain)
+      ? `stored in about ${seconds(secondsToDrain)}`
+      : 'not getting less'
+  return `${kind}: ${rows} rows wait${age}; ${end}`
+}
+
+function seconds(value: number): string {
+  return `${Math.round(value)} s`
+}
+
+function joined(details: readonly Detail[]): Detail {
+  const found = details.filter((detail) => typeof detail === 'string')
+  if (found.length > 0) return found.join('; ')
+  return details.includes(notKnown) ? notKnown : undefined
+}

@@ -1,0 +1,92 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import { kinds, type RecordKind } from '@intake/contract'
+import { addGauge, startPolling, type Registry } from '@intake/runtime'
+
+/** What ClickHouse holds for an operator. */
+export interface StoredState {
+  /** Dead letters that wait, by kind. */
+  deadLetters: Record<RecordKind, number>
+  /** By kind, ISO times: everything accepted earlier is visible. */
+  visibleUntil: Partial<Record<RecordKind, string>>
+}
+
+export interface StoredStateMonitor {
+  /** Undefined while it cannot be read, also because the user may not. */
+  state(): StoredState | undefined
+  close(): void
+}
+
+const intervalMs = 10_000
+/** A state that is older is not shown. */
+const freshMs = 30_000
+
+/**
+ * Both are small tables. A user who may only insert cannot read them; then nothing is known.
+ *
+ * @param options.reader its requests have timeouts
+ */
+export function startStoredStateMonitor(options: {
+  reader: Pick<ClickHouse, 'query'>
+  onError: (error: unknown) => void
+}): StoredStateMonitor {
+  const { reader, onError } = options
+  let known: { at: number; state: StoredState } | undefined
+
+  const { close } = startPolling({
+    async poll() {
+      const [letters, watermarks] = await Promise.all([
+        reader.query<{ kind: string; letters: number }>(
+          'SELECT toString(table) AS kind, count() AS letters FROM intake.dead_letters GROUP BY kind',
+        ),
+        reader.query<{ kind: string; until: string }>(
+          "SELECT toString(kind) AS kind, formatDateTime(visible_until, '%FT%TZ', 'UTC') AS until FROM intake.watermark",
+        ),
+      ])
+      const lettersOf = (kind: string) => letters.find((row) => row.kind === kind)?.letters ?? 0
+      known = {
+        at: performance.now(),
+        state: {
+          deadLetters: { logs: lettersOf('logs'), feedback: lettersOf('feedback') },
+          visibleUntil: Object.fromEntries(watermarks.map(({ kind, until }) => [kind, until])),
+        },
+      }
+    },
+    intervalMs,
+    onError,
+  })
+
+  return {
+    state: () =>
+      known !== undefined && performance.now() - known.at < freshMs ? known.state : undefined,
+    close,
+  }
+}
+
+/** Absent while the state is not known. Every worker reports the same tables: take `max`, not `sum`. */
+export function registerStoredStateMetrics(
+  registry: Registry,
+  { state }: Pick<StoredStateMonitor, 'state'>,
+): void {
+  addGauge(registry, {
+    name: 'intake_dead_letters_waiting',
+    help: 'Dead letters that wait for an operator. Every worker reports the same: take `max`, not `sum`.',
+    labels: ['kind'],
+    read() {
+      const known = state()
+      return known === undefined
+        ? []
+        : kinds.map((kind) => [{ kind }, known.deadLetters[kind]] as [object, number])
+    },
+  })
+  addGauge(registry, {
+    name: 'intake_watermark_age_seconds',
+    help: 'Age of the watermark: everything accepted earlier is visible. Take `max`, not `sum`.',
+    labels: ['kind'],
+    read: () =>
+      kinds.flatMap((kind) => {
+        const until = state()?.visibleUntil[kind]
+        if (until === undefined) return []
+        return [[{ kind }, (Date.now() - Date.parse(until)) / 1_000] as [object, number]]
+      }),
+  })
+}

@@ -1,0 +1,24 @@
+import t from 'tap'
+import { createMetrics } from '@intake/runtime'
+import { createTestClock } from '@intake/test-kit/test-clock'
+import { createWorkerMetrics } from '../src/metrics.ts'
+
+t.test('a failure lasts until the batch has left, a brief one for fifteen seconds', async (t) => {
+  const clock = createTestClock()
+  const metrics = createWorkerMetrics(createMetrics(), { clock })
+  const failure = () => metrics.activity('logs').failure?.kind
+
+  metrics.insertBegan('logs')
+  metrics.failed('logs', 'retry', 'no connection')
+  t.equal(failure(), 'retry')
+  metrics.inserted('logs', 1)
+  t.equal(failure(), undefined)
+
+  metrics.failed('logs', 'split', 'too much memory')
+  metrics.inserted('logs', 1)
+  metrics.batchEnded('logs')
+  await clock.advance(14_000)
+  t.equal(failure(), 'split')
+  await clock.advance(2_000)
+  t.equal(failure(), undefined)
+})

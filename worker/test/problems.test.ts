@@ -1,0 +1,125 @@
+import t from 'tap'
+import { ClickHouseError } from '@intake/clickhouse'
+import type { QueueName } from '@intake/queue'
+import { createLogger, createMetrics } from '@intake/runtime'
+import type { QueueState } from '../src/backlog-monitor.ts'
+import type { Activity } from '../src/metrics.ts'
+import { startWorkerProblems } from '../src/problems.ts'
+import type { StoredState } from '../src/stored-state.ts'
+
+interface Situation {
+  logs?: Partial<QueueState>
+  activity?: Partial<Activity>
+  ping?: ClickHouseError
+  refusing?: QueueName[]
+  lateMs?: number
+  letters?: number
+  isLost?: boolean
+  redis?: string
+}
+
+const empty: QueueState = {
+  waiting: 0,
+  active: 0,
+  delayed: 0,
+  rows: 0,
+  jsonBytes: 0,
+  redisBytes: 0,
+  isPaused: false,
+  oldestMs: undefined,
+  isOldestExact: true,
+  oldestAgeSeconds: 0,
+  secondsToDrain: 0,
+  waitingSeconds: 0,
+}
+const idle: Activity = {
+  waitingMs: undefined,
+  insertMs: undefined,
+  failure: undefined,
+  storedPerSecond: 0,
+}
+
+function problemsIn(situation: Situation) {
+  const { logs, activity, ping, refusing = [], lateMs = 0, letters = 0 } = situation
+  const stored: StoredState = { deadLetters: { logs: letters, feedback: 0 }, visibleUntil: {} }
+  const problems = startWorkerProblems({
+    redisConnection: () => situation.redis,
+    redisWrites: { problem: () => undefined },
+    clickhouse: { problem: () => ping?.message, error: () => ping },
+    backlogs: {
+      of: (kind) => ({ ...empty, ...(kind === 'logs' && logs) }),
+      isLost: () => situation.isLost ?? false,
+    },
+    stored: { state: () => stored },
+    activity: (kind: QueueName) => ({ ...idle, ...(kind === 'logs' && activity) }),
+    worker: () => ({ refusingKinds: () => refusing, watermarkLateMs: () => lateMs }),
+    log: createLogger({ name: 'test', level: 'silent' }),
+    metrics: createMetrics(),
+  })
+  const found = problems.present().map(({ code, detail }) => [code, detail])
+  problems.close()
+  return Object.fromEntries(found) as Record<string, string>
+}
+
+const failed = (kind: 'retry' | 'operator') => new ClickHouseError(`it is ${kind}`, { kind })
+const old = { waiting: 2, rows: 30, oldestAgeSeconds: 60, secondsToDrain: 20 }
+const stuck = { logs: { waiting: 1, waitingSeconds: 61 }, activity: { waitingMs: 61_000 } }
+
+const cases: [what: string, Situation, Record<string, string>][] = [
+  ['all is well', {}, {}],
+  ['Redis is away', { redis: 'not connected' }, { redis_connection: 'not connected' }],
+  [
+    'Redis lost its data',
+    { isLost: true },
+    { redis_lost_its_data: 'Redis is new or has lost its data (see intake setup)' },
+  ],
+  ['ClickHouse is away', { ping: failed('retry') }, { insert_retry: 'it is retry' }],
+  ['the password is wrong', { ping: failed('operator') }, { insert_operator: 'it is operator' }],
+  [
+    'an insert is too large',
+    { activity: { failure: { kind: 'split', reason: 'no memory' } } },
+    { insert_split: 'inserts of logs fail: no memory' },
+  ],
+  [
+    'rows are rejected',
+    { activity: { failure: { kind: 'rejected', reason: '27' } } },
+    { insert_rejected: 'inserts of logs fail: 27' },
+  ],
+  ['an insert of 4 s', { activity: { insertMs: 4_000 } }, {}],
+  [
+    'an insert of 6 s',
+    { activity: { insertMs: 6_000 } },
+    { insert_stalled: 'an insert of logs takes 6 s so far' },
+  ],
+  ['a table refuses', { refusing: ['logs'] }, { rows_refused: 'logs' }],
+  ['a frame is delayed', { logs: { delayed: 1 } }, { frame_postponed: 'frames of logs: 1' }],
+  ['dead letters', { letters: 3 }, { dead_letters: 'logs: 3' }],
+  ['young rows', { logs: { ...old, oldestAgeSeconds: 4 } }, {}],
+  [
+    'old rows',
+    { logs: old },
+    { backlog: 'logs: 30 rows wait, the oldest for 60 s; stored in about 20 s' },
+  ],
+  [
+    'old rows that stay',
+    { logs: { ...old, secondsToDrain: Infinity } },
+    { backlog: 'logs: 30 rows wait, the oldest for 60 s; not getting less' },
+  ],
+  [
+    'old rows of unknown age',
+    { logs: { ...old, oldestAgeSeconds: undefined, isPaused: true } },
+    { backlog: 'logs: 30 rows wait; paused', queue_paused: 'logs' },
+  ],
+  ['the watermark stays', { lateMs: 9_000 }, { watermark: 'not stored for 9 s' }],
+  [
+    'the loop takes nothing',
+    stuck,
+    { worker_stuck: 'frames of logs wait, and none was taken for 61 s' },
+  ],
+  ['frames came just now', { ...stuck, logs: { ...stuck.logs, waitingSeconds: 3 } }, {}],
+  ['the loop waits for nothing', { ...stuck, logs: {} }, {}],
+]
+
+for (const [what, situation, expected] of cases) {
+  t.test(what, async (t) => t.same(problemsIn(situation), expected))
+}
