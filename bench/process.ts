@@ -5,6 +5,8 @@ import type { Owner } from './owner.ts'
 export interface BenchProcess {
   name: string
   pid: number
+  /** Of the admin interface; only our own processes have one. */
+  adminUrl(): string
   stop(): Promise<void>
 }
 
@@ -22,5 +24,5 @@ export async function startProcess(
   const stop = async () => void (await app.terminate())
   owner.add(stop)
   await app.start()
-  return { name: app.name, pid: app.pid(), stop }
+  return { name: app.name, pid: app.pid(), adminUrl: app.adminUrl, stop }
 }

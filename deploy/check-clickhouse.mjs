@@ -75,6 +75,7 @@ try {
   await allowed(analyst, 'SELECT count() FROM intake.feedback')
   await allowed(analyst, 'SELECT params.screen, count() FROM intake.logs GROUP BY ALL ORDER BY 1')
   await allowed(analyst, 'SELECT 1 SETTINGS max_execution_time = 60')
+  await allowed(analyst, 'SELECT count() FROM INFORMATION_SCHEMA.TABLES')
   await refused(analyst, 497, 'SELECT count() FROM intake.logs_raw')
   await refused(analyst, 497, 'TRUNCATE TABLE intake.logs_raw')
   await refused(analyst, 497, "SELECT * FROM file('x', 'LineAsString')")

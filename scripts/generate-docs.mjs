@@ -1,11 +1,20 @@
-// Generates docs/errors.md and docs/configuration.md from the code. With --check it writes nothing and
-// exits with 1 if a page differs from the code.
+// Generates docs/errors.md, configuration.md, metrics.md and operations/states.md from the code. With --check it
+// writes nothing and exits with 1 if a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
-import { GatewayConfig } from '../gateway/dist/config.js'
+import { createGatewayMetrics } from '../gateway/dist/metrics.js'
+import { registerEdgeMetrics, registerRedisMetrics } from '../gateway/dist/state-metrics.js'
+import { GatewayConfig, WorkerConfig } from '../packages/config/dist/index.js'
 import { errorCatalogue } from '../packages/contract/dist/index.js'
+import { helpOf, problemCatalogue, startProblems } from '../packages/health/dist/index.js'
+import { measureObjectStore } from '../packages/object-store/dist/index.js'
+import { createMetrics } from '../packages/runtime/dist/index.js'
 import { StackConfig } from '../packages/stack/dist/config.js'
-import { WorkerConfig } from '../worker/dist/config.js'
+import { registerBacklogMetrics } from '../worker/dist/backlog-metrics.js'
+import { createWorkerMetrics } from '../worker/dist/metrics.js'
+import { registerStoredStateMetrics } from '../worker/dist/stored-state.js'
+import { createWebhookMetrics } from '../worker/dist/webhook/metrics.js'
+import { statesTable } from './states-page.mjs'
 
 const generated = '<!-- Generated from the code by `npm run docs`. Do not edit. -->\n\n'
 
@@ -48,7 +57,9 @@ function configurationPage() {
 
 ${generated}Each process reads its settings from the environment. If any are invalid, it reports
 all of them at once and exits with code 1. \`LOG_LEVEL\` (trace, debug, info, warn or error; default
-\`info\`) applies to all processes.
+\`info\`) applies to all processes. They log JSON lines, or lines for people when standard output is a
+terminal. The first line has the settings in force: of URLs only the host, of secrets only that they are set.
+No level above debug logs single records.
 
 ## Gateway
 
@@ -67,7 +78,110 @@ ${settingsTable(StackConfig)}
 `
 }
 
-const pages = { 'docs/errors.md': errorsPage(), 'docs/configuration.md': configurationPage() }
+/** Both services register these. */
+function commonMetrics() {
+  const registry = createMetrics()
+  startProblems({ checks: {}, log: undefined, metrics: registry }).close()
+  measureObjectStore({}, { metrics: registry })
+  return registry
+}
+
+/** What each service registers in its `main.ts`; nothing is read from here. */
+function gatewayMetrics() {
+  const registry = createMetrics()
+  createGatewayMetrics(registry)
+  registerEdgeMetrics(registry, {})
+  registerRedisMetrics(registry, {})
+  return registry
+}
+
+function workerMetrics() {
+  const registry = createMetrics()
+  createWorkerMetrics(registry)
+  registerBacklogMetrics(registry, {})
+  registerStoredStateMetrics(registry, {})
+  createWebhookMetrics(registry)
+  return registry
+}
+
+function metricsTable(registry, without) {
+  const rows = registry
+    .getMetricsAsArray()
+    .filter(({ name }) => name.startsWith('intake_') && !without?.getSingleMetric(name))
+    .map(({ name, help, type, labelNames = [] }) => {
+      const labels = labelNames.filter((label) => label !== 'le')
+      const shown = labels.length > 0 ? `\`{${labels.join(',')}}\`` : ''
+      return `| \`${name}\` ${shown} | ${type} | ${help} |`
+    })
+  return `| Metric | Type | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
+}
+
+function problemsTable() {
+  const rows = Object.entries(problemCatalogue).map(
+    ([code, { title, state }]) =>
+      `| [\`${code}\`](${helpOf(code).replace('docs/', '')}) | ${state} | ${title} |`,
+  )
+  return `| Code | State | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
+}
+
+function metricsPage() {
+  const common = commonMetrics()
+  return `# Metrics
+
+${generated}\`GET /metrics\` on the admin ports of gateway and worker: Prometheus text, or OpenMetrics for clients
+that accept it. The values of labels come from closed lists, so the number of series does not depend on what
+clients send. [Alerts and dashboards](observability.md) use these names.
+
+\`kind\` is \`logs\` or \`feedback\`; on the worker also \`outcomes\`, the counts of what was accepted and refused.
+
+## Both
+
+Also the metrics of the process (CPU, memory, event-loop delay, garbage collection) that prom-client defines:
+\`process_*\` and \`nodejs_*\`.
+
+${metricsTable(common)}
+
+The worker has those of the object store if it shows pictures.
+
+## Gateway
+
+${metricsTable(gatewayMetrics(), common)}
+
+## Worker
+
+Metrics whose help says so describe what all workers share: take \`max\`, not \`sum\`.
+
+${metricsTable(workerMetrics(), common)}
+
+## Problems
+
+The codes of \`intake_problem\`, of \`/status\`, of the alerts and of \`intake doctor\`. A service that is \`down\` is not
+ready.
+
+${problemsTable()}
+`
+}
+
+function statesPage() {
+  return `# All states
+
+${generated}Where each bad state is visible. On the admin ports: \`intake_problem{code}\` in \`/metrics\`, and
+\`problems\` in \`/status\`; \`down\` also means not ready. The alerts are those of [observability](../observability.md). The
+log line has the code in \`problem\` and its page in \`help\`; when the state ends it follows again with \`over:\`.
+
+${statesTable()}
+
+States without an alert are reported by \`intake doctor\`. With \`REDIS_DURABILITY=relaxed\` a gateway that could lose
+records is only \`degraded\`.
+`
+}
+
+const pages = {
+  'docs/errors.md': errorsPage(),
+  'docs/configuration.md': configurationPage(),
+  'docs/metrics.md': metricsPage(),
+  'docs/operations/states.md': statesPage(),
+}
 const check = process.argv.includes('--check')
 for (const [path, text] of Object.entries(pages)) {
   const url = new URL(`../${path}`, import.meta.url)

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { GatewayConfig } from '../gateway/src/config.ts'
-import { WorkerConfig } from '../worker/src/config.ts'
+import { GatewayConfig, WorkerConfig } from '@intake/config'
 
 const lines = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8').split('\n')
 
 t.test('compose publishes every port on loopback by default', async (t) => {
   const ports = lines.flatMap((line) => /[^\s'[\]]*:-\d+}:\d+(?=\W*$)/.exec(line)?.[0] ?? [])
-  t.equal(ports.length, 7)
+  t.equal(ports.length, 9)
   for (const port of ports) t.match(port, /^(\$\{PUBLISH_HOST:-127\.0\.0\.1\}|127\.0\.0\.1):/)
 })
 

@@ -42,6 +42,13 @@ t.test('every page that a log line or an error names exists', async (t) => {
   }
 })
 
+t.test('every line at level warn, error and fatal names a page', async (t) => {
+  // Up to the text of the line.
+  const lines = source.match(/\blog(?:\.(?:warn|error|fatal)|\[level\])\([^'`]*/g) ?? []
+  t.ok(lines.length >= 20, `${lines.length} lines`)
+  for (const line of lines) t.match(line, /\bhelp\b/, line)
+})
+
 t.test('every kind of insert failure has its page', async (t) => {
   const [, kinds = ''] = /type FailureKind = ([^\n]*)/.exec(source) ?? []
   const names = Array.from(kinds.matchAll(/'(\w+)'/g), ([, kind]) => `insert-${kind}.md`)
@@ -71,7 +78,8 @@ t.test('the processes print the listed symptoms', async (t) => {
 t.test('the metrics that pages name exist', async (t) => {
   const named = ['README.md', ...pages].flatMap((page) => read(page).match(/intake_\w+_\w+/g) ?? [])
   t.ok(named.length >= 10)
-  for (const name of new Set(named)) t.ok(source.includes(`'${name}'`), name)
+  const names = named.map((name) => name.replace(/_(sum|count|bucket)$/, ''))
+  for (const name of new Set(names)) t.ok(source.includes(`'${name}'`), name)
 })
 
 t.test('the page on refused requests explains every code with status 503', async (t) => {

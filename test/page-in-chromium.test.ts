@@ -124,6 +124,21 @@ interface Inspection {
   overflow: number
 }
 
+interface Region {
+  left: number
+  right: number
+  lastColumnRight: number
+  isFocusable: boolean
+}
+
+/** Scrolls each table of events as far as it goes; returns where it and its last column are, in pixels. */
+const scrollToTheEnd = `[...document.querySelectorAll('.scroll')].map((region) => {
+  region.scrollLeft = region.scrollWidth
+  const { left, right } = region.getBoundingClientRect()
+  const lastColumnRight = region.querySelector('th:last-child').getBoundingClientRect().right
+  return { left, right, lastColumnRight, isFocusable: region.tabIndex === 0 }
+})`
+
 async function checkTab(t: Test, tab: Page, path: string) {
   const found = await tab.evaluate<Inspection>(inspection)
   t.match(found, { scripts: 0, handlers: [], foreign: [], frames: 0, title: / · Intake$/ }, path)
@@ -179,7 +194,7 @@ if (executablePath === undefined) {
       '/',
       '/events',
       '/dead-letters',
-      '/status',
+      '/overview',
       ...feedback.slice(0, 3).map((id) => `/feedback/${id}`),
       `/events/${events[0]}`,
       `/?text=${encodeURIComponent(hostileTexts[1] ?? '')}`,
@@ -202,6 +217,27 @@ if (executablePath === undefined) {
         },
       )
     }
+
+    await t.test(
+      'on a phone a table of events scrolls in itself, to its last column',
+      async (t) => {
+        const { tab, incidents } = await openTab(t, browser, { origin, width: 360 })
+        for (const path of ['/events', `/feedback/${feedback[0]}`]) {
+          await tab.goto(origin + path)
+          const regions = await tab.evaluate<Region[]>(scrollToTheEnd)
+          t.ok(regions.length > 0, path)
+          for (const { left, right, lastColumnRight, isFocusable } of regions) {
+            t.ok(left >= 0 && right <= 360, `${path}: from ${left} to ${right}`)
+            t.ok(
+              lastColumnRight <= right + 1,
+              `${path}: its last column ends at ${lastColumnRight}`,
+            )
+            t.ok(isFocusable, `${path}: the keyboard can scroll it`)
+          }
+        }
+        t.same(incidents, [])
+      },
+    )
 
     await t.test('the pictures of a feedback are shown, and open by themselves', async (t) => {
       const { tab, incidents } = await openTab(t, browser, { origin, width: 1200 })

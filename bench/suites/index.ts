@@ -1,5 +1,6 @@
 import { batch } from './batch.ts'
 import { capacity } from './capacity.ts'
+import { drain } from './drain.ts'
 import { feedback } from './feedback.ts'
 import { ids } from './ids.ts'
 import { latency } from './latency.ts'
@@ -17,12 +18,13 @@ export const suites: Readonly<Record<string, Suite>> = {
   scale,
   batch,
   feedback,
+  drain,
   ids,
   queries,
   soak,
 }
 
 /** Not part of a default run, because they take many minutes. */
-export const separateSuites = ['ids', 'queries', 'soak']
+export const separateSuites = ['drain', 'ids', 'queries', 'soak']
 
 export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.includes(name))

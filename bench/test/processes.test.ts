@@ -95,7 +95,7 @@ t.test(
 t.test('workers that were frozen for a load are thawed if it fails', onLinux, async (t) => {
   const child = spawn('sleep', ['60'], { stdio: 'ignore' })
   t.teardown(() => child.kill('SIGKILL'))
-  const worker: BenchProcess = { name: 'worker', pid: child.pid as number, stop: async () => {} }
+  const worker = { name: 'worker', pid: child.pid } as BenchProcess
   const variant = {
     name: 'intake',
     ports: [],

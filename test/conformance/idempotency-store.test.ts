@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { startRedis } from '@intake/engines'
+import { defineReserve } from '@intake/identity'
 import { connectRedis } from '@intake/redis'
 import {
   createIdempotencyStore,
@@ -7,7 +8,6 @@ import {
   type Reservation,
 } from '../../gateway/src/identity/idempotency-store.ts'
 import { createReservationLedger } from '../../gateway/src/identity/reservation-ledger.ts'
-import { defineReserve } from '../../gateway/src/identity/reserve-script.ts'
 import { createMemoryIdempotencyStore } from '../../gateway/test/twins/idempotency-store.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 

@@ -129,12 +129,12 @@ export const plantedBugs: PlantedBug[] = [
     edits: [
       // Each gateway uses the day that it last read from Redis.
       {
-        file: 'gateway/dist/identity/reserve-script.js',
+        file: 'packages/identity/dist/reserve-script.js',
         find: 'local today = day - ARGV[1]',
         replace: 'local today = days - 2',
       },
       {
-        file: 'gateway/dist/identity/reserve-script.js',
+        file: 'packages/identity/dist/reserve-script.js',
         find: 'for i = days - 1, 0, -1 do',
         replace: 'for i = today, 0, -1 do',
       },

@@ -13,7 +13,7 @@ interface Sql {
 }
 
 const sendEveryMs = 1_000
-const lookEveryMs = 250
+const readEveryMs = 250
 
 /**
  * Sends one event a second with the innocent sender's key, and queries which ones are visible.
@@ -52,7 +52,7 @@ export function watchVisibility(options: {
     waiting.set(event, performance.now())
   }
 
-  async function look(): Promise<void> {
+  async function readVisible(): Promise<void> {
     if (waiting.size === 0) return
     const rows = await sql.query<{ event: string }>(
       `SELECT event FROM intake.logs
@@ -73,7 +73,7 @@ export function watchVisibility(options: {
       await pause(ms, undefined, { signal: stopped.signal }).catch(() => {})
     }
   }
-  const work = Promise.all([every(sendEveryMs, send), every(lookEveryMs, look)])
+  const work = Promise.all([every(sendEveryMs, send), every(readEveryMs, readVisible)])
   // The caller of the returned function gets the error.
   work.catch(() => stopped.abort())
 
@@ -81,7 +81,7 @@ export function watchVisibility(options: {
     stopped.abort()
     await work
     await until('every event is visible', async () => {
-      await look()
+      await readVisible()
       return waiting.size === 0
     })
     return { events, slowestMs }

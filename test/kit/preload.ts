@@ -1,17 +1,25 @@
 // Loaded into a gateway or worker before its own code: follows the orders on standard input.
 import { existsSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { createInterface } from 'node:readline'
+import zlib from 'node:zlib'
 
 export interface Order {
   /** The offset of the wall clock from now on. Monotonic clocks stay right. */
   clockOffMs?: number
   /** Blocks the event loop for as long as this file exists. */
   busyWhile?: string
+  /** Compressing a frame throws: an error that a gateway does not expect. */
+  framingFails?: boolean
 }
 
 const RealDate = Date
 const realNow = Date.now
 let offMs = 0
+const { gzipSync } = zlib
+const failingGzip = () => {
+  throw new Error('planted')
+}
 
 RealDate.now = () => realNow() + offMs
 globalThis.Date = new Proxy(RealDate, {
@@ -23,5 +31,9 @@ globalThis.Date = new Proxy(RealDate, {
 createInterface(process.stdin).on('line', (line) => {
   const order = JSON.parse(line) as Order
   offMs = order.clockOffMs ?? offMs
+  if (order.framingFails !== undefined) {
+    Object.assign(zlib, { gzipSync: order.framingFails ? failingGzip : gzipSync })
+    syncBuiltinESMExports()
+  }
   while (order.busyWhile !== undefined && existsSync(order.busyWhile));
 })

@@ -1,5 +1,5 @@
-import { createIdentity } from '../../gateway/src/identity/identity.ts'
 import { limits } from '@intake/contract'
+import { createIdentity } from '@intake/identity'
 import type { Gateway, GatewayAnswer, Request } from './gateway.ts'
 import type { History, Submission } from './history.ts'
 import type { Reply } from './network.ts'

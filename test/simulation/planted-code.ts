@@ -41,7 +41,7 @@ export const plantedCode: { name: string; edits: Edit[]; breaks: Rule }[] = [
     edits: [
       {
         file: 'gateway/dist/identity/idempotency-store.js',
-        find: 'return printUuid(reply.subarray(0, idBytes));',
+        find: 'return found.id;',
         replace: 'return reservation.id;',
       },
     ],

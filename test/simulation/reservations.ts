@@ -1,5 +1,4 @@
-import { bucketFieldsMax, levelsMax } from '../../gateway/src/identity/reservation-buckets.ts'
-import type { ReserveCall, ReserveReply } from '../../gateway/src/identity/reserve-script.ts'
+import { bucketFieldsMax, levelsMax, type ReserveCall, type ReserveReply } from '@intake/identity'
 import type { World } from './world.ts'
 
 /** The reservations in Redis. */

@@ -1,4 +1,4 @@
-import { parseIdentity } from '../../gateway/src/identity/identity.ts'
+import { parseIdentity } from '@intake/identity'
 import type { Submission } from './history.ts'
 import type { Job, Jobs } from './jobs.ts'
 import type { ObjectStore } from './object-store.ts'

@@ -1,5 +1,6 @@
 import type { RecordKind } from '@intake/contract'
-import type { Logger } from '@intake/runtime'
+import { Registry, type Logger } from '@intake/runtime'
+import { createWorkerMetrics } from '../../worker/src/metrics.ts'
 import type { ClickHouse } from './clickhouse.ts'
 import type { JobSource } from '@intake/queue'
 import { skewMaxMs } from './gateway.ts'
@@ -34,14 +35,8 @@ export function createWorker(options: {
         readBacklogs: createReadBacklogs({ world, process, redis }),
         clockSkewMaxMs: skewMaxMs,
         store: createRowStore({ world, process, clickhouse }),
-        metrics: {
-          inserted() {},
-          failed() {},
-          deadLettered() {},
-          postponed() {},
-          unreadable() {},
-          locksLost() {},
-        },
+        metrics: createWorkerMetrics(new Registry()),
+        problems: { note() {} },
         log: { info: note, warn: note, error: note } as unknown as Logger,
         onError: (error) => note(undefined, error.message),
         clock: createClock({ world, process, isBackground: true }),

@@ -140,6 +140,7 @@ export function usersConfig({ password, workerPassword, analystPassword }: Passw
       ${readerSettings}
       <readonly>2</readonly>
       <final>1</final>
+      <output_format_json_escape_forward_slashes>0</output_format_json_escape_forward_slashes>
       <use_skip_indexes_if_final_exact_mode>1</use_skip_indexes_if_final_exact_mode>
       <max_execution_time>30</max_execution_time>
       <max_memory_usage>${1024 ** 3}</max_memory_usage>

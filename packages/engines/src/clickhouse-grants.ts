@@ -18,7 +18,7 @@ export const workerGrants: readonly string[] = [
 
 /**
  * Only views: the raw tables show deleted and duplicate rows. The lists in information_schema, which some
- * tools read, show each user only what that user may read; so does system.parts, which they use.
+ * tools read under one name or the other, show each user only what that user may read; so does system.parts.
  */
 export const analystGrants: readonly string[] = [
   'SELECT ON intake.logs',
@@ -30,8 +30,7 @@ export const analystGrants: readonly string[] = [
   'SELECT ON intake.dead_letters',
   'SELECT ON intake.outcomes',
   'SELECT ON intake.watermark',
-  'SELECT ON information_schema.schemata',
-  'SELECT ON information_schema.tables',
-  'SELECT ON information_schema.columns',
+  'SELECT ON information_schema.*',
+  'SELECT ON INFORMATION_SCHEMA.*',
   'SELECT ON system.parts',
 ]

@@ -46,7 +46,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     timeoutMs: readyMs,
     probe: () => pingRedis({ port, password }),
   })
-  return toService(child, { url: `redis://:${password}@127.0.0.1:${port}`, port })
+  return toService(child, { url: `redis://default:${password}@127.0.0.1:${port}`, port })
 }
 
 /** Contains the password, because every user of the machine can read command-line arguments. */

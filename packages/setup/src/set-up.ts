@@ -1,5 +1,11 @@
 import { createApiKeyStore } from '@intake/api-keys'
-import { createClickHouse, migrate, MigrationError, type ClickHouse } from '@intake/clickhouse'
+import {
+  createClickHouse,
+  migrate,
+  MigrationError,
+  repairViews,
+  type ClickHouse,
+} from '@intake/clickhouse'
 import { createObjectStore } from '@intake/object-store'
 import { connectRedis, type Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
@@ -30,12 +36,13 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
   const { redisUrl, clickhouseUrl, s3, apiKey, acceptEmptyRedis } = options
   return withClickHouse(clickhouseUrl, async (clickhouse) => {
     const { applied } = await step('Updating the tables in ClickHouse', migrate({ clickhouse }))
+    const views = await step('Repairing the views in ClickHouse', repairViews(clickhouse))
     await step(`Creating the bucket ${s3.bucket}`, makeBucket(s3))
     await withRedis(redisUrl, async (redis) => {
       await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
       if (apiKey) await step('Creating the API key', createApiKey(redis, apiKey))
     })
-    return { applied }
+    return { applied: [...applied, ...views.map((name) => `view ${name}`)] }
   })
 }
 

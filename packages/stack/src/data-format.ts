@@ -11,7 +11,7 @@ const foldersWithData = ['redis', 'clickhouse', 's3']
 /**
  * Writes the format into a data directory that holds no data yet; accepts one that has this format.
  *
- * @throws {StartError} the data has another format
+ * @throws {StartError} the data has another format, or none
  */
 export function claimDataFormat(dataDir: string): void {
   const path = join(dataDir, 'format.json')
@@ -19,9 +19,12 @@ export function claimDataFormat(dataDir: string): void {
   if (found === format) return
   const hasData = foldersWithData.some((name) => existsSync(join(dataDir, name)))
   if (found === undefined && !hasData) return writePrivateJson(path, { format })
+  const elsewhere = 'move that folder away or delete it, or set INTAKE_DATA_DIR to another folder.'
   throw new StartError(
-    `The data in ${dataDir} was written by another version of Intake and cannot be used by this one: ` +
-      'move that folder away or delete it, or set INTAKE_DATA_DIR to another folder.',
+    found === undefined
+      ? `The folder ${dataDir} has data but no format.json, so the version that wrote it is unknown: if you ` +
+          `restored the data of this version, restore this file too ({"format":${format}}); otherwise ${elsewhere}`
+      : `The data in ${dataDir} was written by another version of Intake and cannot be used by this one: ${elsewhere}`,
   )
 }
 

@@ -37,6 +37,15 @@ export interface ServicesOptions {
   add: (process: SupervisedProcess) => void
 }
 
+/** Says which services the environment replaces, because it may not be meant; undefined: none. */
+export function describeReplaced(config: StackConfig): string | undefined {
+  const settings = { Redis: 'REDIS_URL', ClickHouse: 'CLICKHOUSE_URL', S3: 'S3_ENDPOINT' } as const
+  const replaced = Object.entries(settings).filter(([, setting]) => config[setting] !== undefined)
+  if (replaced.length === 0) return undefined
+  const list = replaced.map(([name, setting]) => `${name} (${setting})`).join(', ')
+  return `Not started, because the environment names another: ${list}`
+}
+
 /** Starts, concurrently, the services that no URL replaces. Resolves when all are ready. */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const { dataDir, config, ports, secrets, say, onChange, add } = options

@@ -17,7 +17,7 @@ import { type DiskWatch, watchDisk } from './disk-watch.ts'
 import { createWriter, type Writer } from './file-writer.ts'
 import { createRunFiles, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
-import { type Services, startServices } from './services.ts'
+import { describeReplaced, type Services, startServices } from './services.ts'
 import type { StackConfig } from './config.ts'
 
 export interface StackOptions {
@@ -76,6 +76,8 @@ export function createStack({ config, env, say }: StackOptions): Stack {
 
     ending.signal.throwIfAborted()
     say(`Starting Intake: data and logs are in ${dataDir}`)
+    const replaced = describeReplaced(config)
+    if (replaced !== undefined) say(replaced)
     disk = watchDisk({
       dataDir,
       fullBelowBytes: keptFreeBytes(dataDir),
@@ -167,12 +169,13 @@ function describeEndpoints(options: {
 }): Endpoints {
   const { ports, services, apiKey, gateway, workers } = options
   const { redis, clickhouse, s3 } = services
-  const [first] = ports.workerAdmin
+  const workerAdmins = ports.workerAdmin.map((port) => `http://127.0.0.1:${port}`)
   const pidOf = (process: SupervisedProcess | undefined) => process?.pid() ?? null
   return {
     gateway: `http://127.0.0.1:${ports.gateway}`,
     gatewayAdmin: `http://127.0.0.1:${ports.gatewayAdmin}`,
-    workerAdmin: first === undefined ? null : `http://127.0.0.1:${first}`,
+    workerAdmin: workerAdmins[0] ?? null,
+    workerAdmins,
     redis: redis.url,
     clickhouse: clickhouse.url,
     s3: s3.url,

@@ -19,13 +19,21 @@ t.test('an empty data directory gets the format and is later accepted with data'
   claimDataFormat(dataDir)
 })
 
-t.test('data of an earlier version, which has no format, is refused in one sentence', async (t) => {
+const withoutFormat = (dataDir: string) => ({
+  name: 'StartError',
+  message:
+    `The folder ${dataDir} has data but no format.json, so the version that wrote it is unknown: if you ` +
+    'restored the data of this version, restore this file too ({"format":3}); otherwise ' +
+    'move that folder away or delete it, or set INTAKE_DATA_DIR to another folder.',
+})
+
+t.test('data without a format, perhaps restored by hand, is refused in one sentence', async (t) => {
   for (const name of ['redis', 'clickhouse', 's3']) {
     const dataDir = t.testdir({ 'secrets.json': '{}', [name]: {} })
-    t.throws(() => claimDataFormat(dataDir), refusal(dataDir))
+    t.throws(() => claimDataFormat(dataDir), withoutFormat(dataDir))
     t.throws(
       () => claimDataFormat(dataDir),
-      refusal(dataDir),
+      withoutFormat(dataDir),
       'the first attempt has not written the format',
     )
   }

@@ -220,12 +220,12 @@ t.test('one port for two processes is reported in one sentence', async (t) => {
   t.equal(output(), 'PORT and GATEWAY_ADMIN_PORT are both 4567: change one of them.\n')
 })
 
-t.test('data of an earlier version is refused in one sentence with instructions', async (t) => {
+t.test('data without a format is refused in one sentence with instructions', async (t) => {
   const dataDir = createDataDir(t)
   mkdirSync(`${dataDir}/clickhouse`)
   const { exited, output } = start(t, dataDir)
   t.strictSame(await exited, { code: 1, signal: null })
-  t.match(output(), /^The data in \S+ was written by another version .+ delete it, or set .+\.\n$/)
+  t.match(output(), /^The folder \S+ has data but no format\.json, .+ delete it, or set .+\.\n$/)
 })
 
 t.test('invalid settings are reported in one sentence, without their values', async (t) => {
@@ -240,6 +240,10 @@ t.test('a service that does not respond at its URL is reported in one sentence',
     CLICKHOUSE_URL: 'http://user:very-secret@127.0.0.1:9',
   })
   t.strictSame(await exited, { code: 1, signal: null })
+  t.match(
+    output(),
+    /^Not started, because the environment names another: ClickHouse \(CLICKHOUSE_URL\)$/m,
+  )
   t.match(output(), /^Updating the tables in ClickHouse failed: .+\.$/m)
   t.notMatch(output(), /very-secret/)
 })

@@ -1,4 +1,5 @@
 import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
+import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { until } from '@intake/test-kit/until'
 import { startIntake } from '../kit/intake.ts'
 import type { Payload } from '../kit/payload.ts'
@@ -8,13 +9,6 @@ import { framesWith, hiddenParts, objectsOf, rawRowsOf, visibleRowsOf } from '..
 import type { Scenario, Stage } from '../scenario.ts'
 
 const user = 'user-who-is-erased-4711'
-
-/** By default ClickHouse keeps replaced parts for eight minutes. */
-const removeOldParts = ['logs_raw', 'feedback_raw', 'dead_letters_raw'].map(
-  (table) =>
-    `ALTER TABLE intake.${table} MODIFY SETTING old_parts_lifetime = 1, cleanup_delay_period = 1,
-     cleanup_delay_period_random_add = 0, max_cleanup_delay_period = 1`,
-)
 
 /** Sends records of the user, outside the history: if one is visible at the end, it was never issued. */
 function createPerson({ cluster, payload, later, expect }: Stage) {
@@ -99,7 +93,7 @@ export const erasureScenarios: Scenario[] = [
     id: 'F66',
     title:
       'a user is erased under load, worker and command killed in the middle; repeats afterwards',
-    cluster: { afterSetUp: removeOldParts },
+    cluster: { afterSetUp: cleanUpPartsSoon },
     load: { rate: 60 },
     rewritesRows: true,
     async run(stage) {

@@ -1,21 +1,11 @@
-import type { RecordKind } from '@intake/contract'
+import { timeOfUuidV7, type RecordKind } from '@intake/contract'
 import type { Backlog, Backlogs } from '@intake/queue'
-import { timeOfUuidV7 } from '../../../gateway/src/identity/identity.ts'
+import { emptyBacklog } from '@intake/test-kit/empty-backlog'
 import type { Redis } from '../redis.ts'
 import type { Process } from '../scheduler.ts'
 import type { World } from '../world.ts'
 
 const timeoutTicks = 100
-/** Outcomes are not simulated. */
-const empty: Backlog = {
-  waiting: 0,
-  active: 0,
-  delayed: 0,
-  rows: 0,
-  jsonBytes: 0,
-  oldestMs: undefined,
-  isOldestExact: true,
-}
 
 /** What the queues hold, as a worker reads it. Here every worker reads in its own time, and rows are not counted. */
 export function createReadBacklogs(options: {
@@ -26,7 +16,7 @@ export function createReadBacklogs(options: {
   const { world, process, redis } = options
   const { design, network, wallMs } = world
 
-  function look(kind: RecordKind): Backlog {
+  function readBacklog(kind: RecordKind): Backlog {
     const jobs = redis.jobs(kind)
     const states =
       design.pending === 'all frames'
@@ -34,13 +24,11 @@ export function createReadBacklogs(options: {
         : (['waiting'] as const)
     const times = states.flatMap((state) => jobs.ids(state)).map((id) => timeOfUuidV7(id))
     return {
+      ...emptyBacklog,
       waiting: jobs.count('waiting'),
       active: jobs.count('active'),
       delayed: jobs.count('delayed'),
-      rows: 0,
-      jsonBytes: 0,
       oldestMs: times.length === 0 ? undefined : Math.min(...times),
-      isOldestExact: true,
     }
   }
 
@@ -53,7 +41,12 @@ export function createReadBacklogs(options: {
         timeoutTicks,
         background: true,
         handle(answer) {
-          const queues = { logs: look('logs'), feedback: look('feedback'), outcomes: empty }
+          // Outcomes are not simulated.
+          const queues = {
+            logs: readBacklog('logs'),
+            feedback: readBacklog('feedback'),
+            outcomes: emptyBacklog,
+          }
           answer({ nowMs: wallMs(), queues })
         },
         done(reply) {

@@ -1,5 +1,5 @@
+import type { Reserve } from '@intake/identity'
 import type { Redis as RealRedis } from '@intake/redis'
-import type { Reserve } from '../../../gateway/src/identity/reserve-script.ts'
 import type { Redis } from '../redis.ts'
 import type { Process } from '../scheduler.ts'
 import type { World } from '../world.ts'

@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** What a worker said about its backlog, and what came. */
+export interface Estimate {
+  /** Milliseconds since 1970. */
+  at: number
+  /** In the queue, as the worker said. */
+  rows: number
+  saidSeconds: number
+  trueSeconds: number
+}
+
+interface Scaling {
+  drain_seconds: number
+  rows: number
+}
+
+const sampleMs = 1_000
+/** `/scaling` says a day when the queue does not get shorter. */
+const neverSeconds = 86_400
+
+/**
+ * Reads `/scaling` of a worker each second.
+ *
+ * @returns `stop` resolves to the estimates made before `endedAtMs`, the moment when the last row was stored
+ */
+export function watchDrain(
+  adminUrl: string,
+  signal: AbortSignal,
+): { stop(endedAtMs: number): Promise<Estimate[]> } {
+  const stopped = new AbortController()
+  const ends = AbortSignal.any([signal, stopped.signal])
+  const said: (Scaling & { at: number })[] = []
+
+  async function watch(): Promise<void> {
+    while (!ends.aborted) {
+      const response = await fetch(`${adminUrl}/scaling`, { signal: AbortSignal.timeout(10_000) })
+      const scaling = (await response.json()) as Scaling
+      if (response.ok) said.push({ at: Date.now(), ...scaling })
+      await pause(sampleMs, undefined, { signal: ends }).catch(() => {})
+    }
+  }
+  const watching = watch()
+  // Reported by `stop`.
+  watching.catch(() => {})
+
+  return {
+    async stop(endedAtMs) {
+      stopped.abort()
+      await watching
+      return said.flatMap(({ at, rows, drain_seconds: saidSeconds }) => {
+        const isEstimate = rows > 0 && saidSeconds > 0 && saidSeconds < neverSeconds
+        if (!isEstimate || at >= endedAtMs) return []
+        return [{ at, rows, saidSeconds, trueSeconds: (endedAtMs - at) / 1_000 }]
+      })
+    },
+  }
+}

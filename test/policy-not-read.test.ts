@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { createApiKeyStore } from '@intake/api-keys'
+import { startRedis } from '@intake/engines'
+import { claimInstallation, connectRedis } from '@intake/redis'
+import { createAppProcess } from '@intake/test-kit/app-process'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { freePorts } from '@intake/test-kit/free-ports'
+import { until } from '@intake/test-kit/until'
+
+const retentionKey = '{intake}:retention'
+
+const dataDir = createDataDir(t)
+const server = await startRedis({ dataDir: join(dataDir, 'redis'), port: 0 })
+t.teardown(() => server.stop())
+const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+t.teardown(() => redis.disconnect())
+
+t.test('503 until a gateway has read the policy, although it knows the API key', async (t) => {
+  await claimInstallation(redis, 'an-installation')
+  const { secret } = await createApiKeyStore({ redis }).create({ name: 'test' })
+  // The policy cannot be read, everything else can.
+  await redis.set(retentionKey, 'not a hash')
+  const [port] = await freePorts(1)
+  const gateway = createAppProcess({
+    name: 'gateway',
+    args: [fileURLToPath(new URL('../gateway/dist/main.js', import.meta.url))],
+    env: {
+      REDIS_URL: server.url,
+      REDIS_DURABILITY: 'relaxed',
+      S3_ENDPOINT: 'http://intake:intake-secret@127.0.0.1:1',
+      PORT: String(port),
+      GATEWAY_ADMIN_PORT: '0',
+    },
+    logFile: join(dataDir, 'gateway.log'),
+  })
+  await gateway.start()
+  t.teardown(() => gateway.kill())
+  const send = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/log`, {
+      method: 'POST',
+      headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        bundle_identifier: 'com.example.app',
+        device: {},
+        device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
+        unique_user_id: 'user-1',
+        log: { event: 'opened' },
+      }),
+    })
+    const { detail } = (await response.json()) as { detail?: string }
+    return { status: response.status, detail }
+  }
+
+  // It reads the keys first, so that after two attempts it knows them.
+  await until('it has tried to read the policy twice', async () => {
+    const [, count = '0'] = /WRONGTYPE:count=(\d+)/.exec(await redis.info('errorstats')) ?? []
+    return Number(count) >= 2
+  })
+  t.match(await send(), { status: 503, detail: 'not been read yet' })
+  t.equal(await redis.llen('{intake}:logs:wait'), 0)
+
+  await redis.del(retentionKey)
+  await until('it accepts', async () => (await send()).status === 201)
+})
