@@ -27,4 +27,5 @@ export function ratioRange(values: readonly number[]): string {
 
 const shown = (value: number) => value.toFixed(value < 0.2 ? 3 : 2)
 
-export const ratio = (value: number) => `${shown(value)} ×`
+/** A dash for NaN. */
+export const ratio = (value: number) => (Number.isNaN(value) ? '–' : `${shown(value)} ×`)

@@ -9,7 +9,10 @@ import { insertTable, judge, queryTable, storageTable } from './queries-tables.t
 import type { SuiteResult } from './suite.ts'
 
 /** Settings of the analyst's profile that decision 11 added, as they were before. */
-const settingsBefore: Record<string, string> = { optimize_move_to_prewhere_if_final: '0' }
+const settingsBefore: Record<string, string> = {
+  optimize_move_to_prewhere_if_final: '0',
+  max_threads_min_free_memory_per_thread: String(1024 ** 3),
+}
 
 const end = '2026-11-20T00:00:00Z'
 

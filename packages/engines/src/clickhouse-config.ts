@@ -113,6 +113,9 @@ function queryHandler(credentials = '') {
       </handler>`
 }
 
+/** The default is 1 GiB, which leaves a query one thread of the memory that this engine may use. */
+const memoryPerThread = 128 * 1024 ** 2
+
 /**
  * For queries on params: a key with a dot prints as it was sent, and `GROUP BY params.x` works. With FINAL a
  * condition on `id` or `device_uuid` is evaluated before the other columns are read.
@@ -144,6 +147,7 @@ export function usersConfig({ password, workerPassword, analystPassword }: Passw
       <use_skip_indexes_if_final_exact_mode>1</use_skip_indexes_if_final_exact_mode>
       <max_execution_time>30</max_execution_time>
       <max_memory_usage>${1024 ** 3}</max_memory_usage>
+      <max_threads_min_free_memory_per_thread>${memoryPerThread}</max_threads_min_free_memory_per_thread>
       <max_temporary_data_on_disk_size_for_user>${1024 ** 3}</max_temporary_data_on_disk_size_for_user>
       <max_concurrent_queries_for_user>10</max_concurrent_queries_for_user>
       <max_result_rows>1000000</max_result_rows>

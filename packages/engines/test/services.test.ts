@@ -99,6 +99,11 @@ t.test('ClickHouse', async (t) => {
     t.equal(final.text, 'true\n')
   })
 
+  await t.test('lets a query of analysts use two threads', async (t) => {
+    const sql = 'EXPLAIN PIPELINE SELECT sum(number) FROM numbers_mt(1e8) SETTINGS max_threads = 2'
+    t.match((await ask(service.analystUrl, sql)).text, 'AggregatingTransform × 2')
+  })
+
   await t.test('refuses everything else to analysts', async (t) => {
     for (const sql of [
       'INSERT INTO intake.logs_raw (event) VALUES (1)',
