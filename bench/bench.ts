@@ -36,7 +36,10 @@ export interface Bench {
   /** Builds the peer at the first call. */
   peer(): Promise<Peer>
   /** Starts a variant, which runs until it is stopped or the bench ends. */
-  start(name: VariantName, size?: { gateways?: number; workers?: number }): Promise<Variant>
+  start(
+    name: VariantName,
+    options?: { gateways?: number; workers?: number; env?: Record<string, string> },
+  ): Promise<Variant>
   /** The same bench with another, empty Redis of this size (in Redis notation). */
   withRedis(maxmemory: string): Promise<Bench>
   /** Prints progress. */
@@ -66,13 +69,13 @@ export async function openBench(options: {
     dataDir,
     rounds,
     peer,
-    start: async (name, size) =>
+    start: async (name, own) =>
       startVariant(name, {
         services,
         owner,
         dataDir: logs,
         profileDir,
-        ...size,
+        ...own,
         ...(name === 'benthos' && { peer: await peer() }),
       }),
     withRedis: async (maxmemory) =>

@@ -39,6 +39,8 @@ export interface VariantOptions {
   gateways?: number
   /** An anchor has one worker, or none if this is 0. */
   workers?: number
+  /** More settings of our own processes. */
+  env?: Record<string, string>
   /** Writes a CPU profile of each of our own processes into this folder when it exits. */
   profileDir?: string | undefined
 }
@@ -76,7 +78,7 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
     return startProcess({
       name,
       args: [...(profileDir === undefined ? [] : profile), join(root, part, 'dist', 'main.js')],
-      env: { REDIS_URL: services.redis.url, ...env },
+      env: { REDIS_URL: services.redis.url, ...options.env, ...env },
       logFile: join(dataDir, `intake-${name}.log`),
       owner,
     })

@@ -9,6 +9,7 @@ import { queries } from './queries.ts'
 import { scale } from './scale.ts'
 import { soak } from './soak.ts'
 import type { Suite } from './suite.ts'
+import { tracing } from './tracing.ts'
 
 /** In the order of execution. */
 export const suites: Readonly<Record<string, Suite>> = {
@@ -21,10 +22,11 @@ export const suites: Readonly<Record<string, Suite>> = {
   drain,
   ids,
   queries,
+  tracing,
   soak,
 }
 
 /** Not part of a default run, because they take many minutes. */
-export const separateSuites = ['drain', 'ids', 'queries', 'soak']
+export const separateSuites = ['drain', 'ids', 'queries', 'tracing', 'soak']
 
 export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.includes(name))
