@@ -192,6 +192,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
           WORKER_ADMIN_PORT: '0',
           REDIS_URL: through(redis.url(), network.workerToRedis),
           CLICKHOUSE_URL: through(asWorker(clickhouse.url()), network.workerToClickHouse),
+          PAGE_CLICKHOUSE_URL: through(clickhouse.url(), network.workerToClickHouse),
           ...options.workerEnv,
         },
         options.workerArgs ?? [],
