@@ -137,7 +137,7 @@ export function createConnections(options: {
       evictionOrder.touch(connection)
       socket.once('close', () => {
         forget(connection)
-        for (const exchange of [...connection.exchanges]) over(connection, exchange)
+        while (connection.exchanges[0] !== undefined) over(connection, connection.exchanges[0])
       })
     },
 
