@@ -34,6 +34,11 @@ await writeFile(
   `<clickhouse><profiles><default/></profiles><quotas><default/></quotas>
   <users><default><no_password/><profile>default</profile></default></users></clickhouse>`,
 )
+// Its log is not what is checked.
+await writeFile(
+  join(folder, 'config.d/zz-quiet.xml'),
+  '<clickhouse><logger><console replace="replace">0</console></logger></clickhouse>',
+)
 // Only the embedded engine needs the user `default`, for its start.
 await writeFile(
   join(folder, 'users.d/zz-embedded.xml'),

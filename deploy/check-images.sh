@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds the contents of the images without a container engine: runs the commands of deploy/Dockerfile,
 # stage by stage, in FOLDER (which is emptied). Then each program must start there, without this checkout,
-# up to the point where it reports missing settings.
+# up to the point where it reports missing settings, and a record must pass through all of them
+# (smoke-images.mjs; needs `npm run build`). Prints what is in each image; writes the bills of materials.
 # Usage: sh deploy/check-images.sh FOLDER
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,7 +14,7 @@ export CI=true
 cd "$repository" # what .dockerignore lets through
 tar -cf - --exclude=node_modules --exclude=dist --exclude=test --exclude='*.tsbuildinfo' \
   package.json pnpm-lock.yaml pnpm-workspace.yaml tsconfig.base.json gateway worker packages \
-  deploy/health-check.mjs | tar -xf - -C "$folder/context"
+  deploy/health-check.mjs deploy/intake | tar -xf - -C "$folder/context"
 
 cd "$folder/context" # manifests, workspace
 cp --parents -t "$folder/manifests" package.json pnpm-lock.yaml pnpm-workspace.yaml \
@@ -31,6 +32,7 @@ find gateway/dist worker/dist packages/*/dist -name '*.js' \
 for image in gateway worker cli; do # gateway-modules … cli
   cp -r "$folder/manifests" "$folder/$image" && cd "$folder/$image"
   $pnpm install --frozen-lockfile --prod --filter-prod "@intake/$image..."
+  find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.?ts' \) -delete
   cp -rT "$folder/compiled" . && cp "$folder/context/deploy/health-check.mjs" .
 done
 
@@ -42,12 +44,16 @@ expect() { # image, expected text, program and arguments
     echo "$image: contains a package that it must not contain" && failed=1
   fi
   if cd "$folder/$image" && env -i PATH="$PATH" node "$@" 2>&1 | grep -q "$text"; then
-    echo "$image: starts, $(du -sh . | cut -f1)"
+    modules=$(ls node_modules/.pnpm | grep -vc -e '^node_modules$' -e '^lock.yaml$')
+    echo "$image: starts; $(du -sh --apparent-size . | cut -f1)B with $modules packages, the largest:"
+    du -sk --apparent-size node_modules/.pnpm/*@* | sort -rn | head -5 | sed 's#node_modules/.pnpm/#  #'
   else
     echo "$image: does not start" && failed=1
   fi
 }
 expect gateway 'REDIS_URL, S3_ENDPOINT must be set' gateway/dist/main.js
 expect worker 'REDIS_URL, CLICKHOUSE_URL must be set' worker/dist/main.js
-expect cli 'Set REDIS_URL' packages/cli/dist/main.js setup
-exit "$failed"
+expect cli 'REDIS_URL is not set' packages/cli/dist/main.js setup
+[ "$failed" = 0 ] || exit 1
+node "$repository/deploy/smoke-images.mjs" "$folder"
+node "$repository/deploy/sbom.mjs" "$folder"

@@ -1,41 +1,182 @@
-import { readFileSync } from 'node:fs'
-import t from 'tap'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
 import { GatewayConfig, WorkerConfig } from '@intake/config'
 
-const lines = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8').split('\n')
+interface Service {
+  image?: string
+  build?: object
+  environment?: Record<string, string>
+  ports?: string[]
+  volumes?: string[]
+  networks?: string[] | Record<string, unknown>
+  network_mode?: string
+  mem_limit?: string
+  pids_limit?: number
+  read_only?: boolean
+  cap_drop?: string[]
+}
+
+const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
+const text = readFileSync(pathOf('docker-compose.yml'), 'utf8')
+const compose = parse(text, { merge: true }) as {
+  services: Record<string, Service>
+  networks: Record<string, { internal?: boolean; driver_opts?: Record<string, string> } | null>
+}
+const services = Object.entries(compose.services)
+const networksOf = ({ networks = [] }: Service) =>
+  Array.isArray(networks) ? networks : Object.keys(networks)
 
 t.test('compose publishes every port on loopback by default', async (t) => {
-  const ports = lines.flatMap((line) => /[^\s'[\]]*:-\d+}:\d+(?=\W*$)/.exec(line)?.[0] ?? [])
+  const ports = services.flatMap(([, service]) => service.ports ?? [])
   t.equal(ports.length, 9)
   for (const port of ports) t.match(port, /^(\$\{PUBLISH_HOST:-127\.0\.0\.1\}|127\.0\.0\.1):/)
 })
 
-t.test('compose creates no API key with a known default', async (t) => {
-  const [, value] = lines.join('\n').match(/INTAKE_API_KEY: (.*)/) ?? []
-  t.equal(value, '${INTAKE_API_KEY:-}')
+t.test('compose has no secret with a default', async (t) => {
+  const presets = text.match(/\$\{\w*(PASSWORD|SECRET|KEY|TOKEN)\w*:-[^}]+\}/g)
+  t.same([...new Set(presets)], ['${S3_ACCESS_KEY:-intake}'], 'a user name')
+  t.notMatch(text, /:\/\/[^\s/]*@/, 'and no URL with one')
+  t.equal(compose.services['migrate']?.environment?.['INTAKE_API_KEY'], '${INTAKE_API_KEY:-}')
 })
 
-t.test('compose has no page without a password of your own', async (t) => {
-  const [, value] = lines.join('\n').match(/PAGE_PASSWORD: (.*)/) ?? []
-  t.equal(value, '${PAGE_PASSWORD:-}')
-})
+t.test(
+  'every service of compose is confined, and its memory and processes are limited',
+  async (t) => {
+    for (const [name, service] of services) {
+      t.equal(service.read_only, true, name)
+      t.same(service.cap_drop, ['ALL'], name)
+      t.type(service.mem_limit, 'string', name)
+      t.type(service.pids_limit, 'number', name)
+    }
+  },
+)
 
-/** The settings that compose passes to a service, with their values. */
-function environmentOf(service: string): Map<string, string> {
-  const text = lines.join('\n')
-  const [, block = ''] =
-    new RegExp(`^  ${service}:(?: &\\w+)?\\n([^]*?)(?=\\n\\S|\\n  \\w)`, 'm').exec(text) ?? []
-  const [, own = ''] = /^    environment:\n((?: {6}.*\n)*)/m.exec(`${block}\n`) ?? []
-  const [, s3 = ''] = /^x-s3: .*\n((?: {2}.*\n)*)/m.exec(text) ?? []
-  const settings = own.includes('<<: *s3') ? own + s3 : own
-  return new Map(
-    Array.from(settings.matchAll(/^ +([A-Z]\w*): (.*)$/gm), ([, name, value]) => [name!, value!]),
+t.test('the engines of compose have no way out, and clients reach the gateway only', async (t) => {
+  const wayOut = (name: string) => {
+    const network = compose.networks[name]
+    const masquerade = network?.driver_opts?.['com.docker.network.bridge.enable_ip_masquerade']
+    return network?.internal !== true && masquerade !== 'false'
+  }
+  const members = (network: string) =>
+    services.flatMap(([name, service]) => (networksOf(service).includes(network) ? [name] : []))
+  t.same(members('edge'), ['gateway'])
+  t.same(members('engines'), ['redis', 'clickhouse', 's3'])
+  t.same(members('observability'), [
+    'clickhouse',
+    'gateway',
+    'worker',
+    'page',
+    'prometheus',
+    'grafana',
+  ])
+  t.same(
+    services.flatMap(([name, service]) => (networksOf(service).some(wayOut) ? [name] : [])),
+    ['gateway', 'worker', 'page'],
   )
-}
+  for (const [name, service] of services) {
+    // Ports are published in the network that is not internal; with two it would be chance.
+    const open = networksOf(service).filter((network) => !compose.networks[network]?.internal)
+    t.ok(open.length === (service.ports || open.length > 0 ? 1 : 0), `${name}: ${String(open)}`)
+    t.ok(networksOf(service).length > 0 || service.network_mode === 'none', name)
+  }
+})
+
+t.test('the images of others have a version and can be pinned by a variable', async (t) => {
+  for (const [name, { image, build }] of services) {
+    if (build) continue
+    t.match(image, /^\$\{[A-Z0-9]+_IMAGE:-[^:]+:[^:]*\d[^:]*\}$/, name)
+  }
+})
+
+t.test('the secrets of compose', async (t) => {
+  const folder = t.testdir()
+  const run = (args: string[], env: Record<string, string> = {}) =>
+    spawnSync('sh', [pathOf('deploy/secrets.sh'), ...args], {
+      env: { PATH: process.env['PATH'], SECRETS: folder, S3_ACCESS_KEY: 'intake', ...env },
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+  const files = () =>
+    readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+      entry.isFile() ? [join(entry.parentPath, entry.name).slice(folder.length + 1)] : [],
+    )
+  const contents = () => new Map(files().map((name) => [name, read(name)]))
+
+  t.equal(run(['make']).stderr, '')
+  const first = contents()
+
+  t.test('are random and differ from each other', async (t) => {
+    const kept = files().filter((name) => name.startsWith('kept/'))
+    t.equal(kept.length, 7)
+    t.equal(new Set(kept.map(read)).size, 7)
+    for (const name of kept) t.match(read(name), /^[0-9a-f]{48}$/, name)
+  })
+
+  t.test('are URLs for the processes, and each gets no others', async (t) => {
+    t.equal(read('gateway/redis-url'), `redis://default:${read('redis/password')}@redis:6379`)
+    t.same(readdirSync(join(folder, 'gateway')), ['redis-url', 's3-endpoint'])
+    t.match(read('worker/clickhouse-url'), `//worker:${read('clickhouse/worker-password')}@`)
+    t.match(read('cli/clickhouse-url'), `//intake:${read('clickhouse/intake-password')}@`)
+    const owner = read('clickhouse/intake-password')
+    t.notOk(files().some((name) => name.startsWith('worker/') && read(name).includes(owner)))
+  })
+
+  t.test('exist for every file that the services name', async (t) => {
+    for (const [name, { environment = {}, volumes = [] }] of services) {
+      const volume = volumes.find((mount) => mount.includes(':/run/intake-secrets:'))
+      t.match(volume ?? ':ro', /:ro$/, name)
+      for (const [setting, path] of Object.entries(environment)) {
+        if (!setting.endsWith('_FILE')) continue
+        const source = `${volume?.split('-secrets:')[0]}/${path.replace('/run/intake-secrets/', '')}`
+        t.ok(first.has(source), `${name}: ${setting}`)
+      }
+    }
+  })
+
+  t.test('stay the same at the next start', async (t) => {
+    const before = statSync(join(folder, 'gateway/redis-url')).mtimeMs
+    t.equal(run([]).status, 0)
+    t.same(contents(), first)
+    t.equal(statSync(join(folder, 'gateway/redis-url')).mtimeMs, before)
+  })
+
+  t.test('are shown one at a time, and as URLs for programs on this machine', async (t) => {
+    t.equal(run(['show', 'page-password']).stdout, `${read('kept/page-password')}\n`)
+    t.match(run(['show', '../redis/password']).stderr, 'NAME is one of')
+    const ports = { REDIS_PORT: '1', CLICKHOUSE_PORT: '2', S3_PORT: '3' }
+    t.match(run(['env'], ports).stdout, /^export REDIS_URL=redis:\/\/default:\w+@127\.0\.0\.1:1$/m)
+  })
+
+  t.test('can be replaced by random ones, or by yours', async (t) => {
+    t.equal(run(['rotate', 'redis-password']).status, 0)
+    t.not(read('redis/password'), first.get('redis/password'))
+    t.match(read('worker/redis-url'), read('redis/password'))
+    t.equal(read('clickhouse/intake-password'), first.get('clickhouse/intake-password'))
+
+    t.equal(run(['make'], { REDIS_PASSWORD: 'mine' }).status, 0)
+    t.equal(read('gateway/redis-url'), 'redis://default:mine@redis:6379')
+    const refused = run(['rotate', 'redis-password'], { REDIS_PASSWORD: 'mine' })
+    t.match(refused.stderr, 'REDIS_PASSWORD has a value of yours')
+  })
+
+  t.test('that would break a URL are refused, without being printed', async (t) => {
+    const { status, stdout, stderr } = run(['make'], { S3_SECRET_KEY: 'a/b@c' })
+    t.equal(status, 1)
+    t.match(stderr, 'S3_SECRET_KEY may have letters and digits only')
+    t.notMatch(stdout + stderr, 'a/b@c')
+    t.equal(run(['make'], { PAGE_PASSWORD: 'a/b "c' }).status, 0, 'the page has no URL')
+    t.equal(read('worker/page-password'), 'a/b "c')
+  })
+})
 
 /** The settings that the image of a process sets: the addresses inside the container. */
 function imageSettings(target: string): string[] {
-  const dockerfile = readFileSync(new URL('../deploy/Dockerfile', import.meta.url), 'utf8')
+  const dockerfile = readFileSync(pathOf('deploy/Dockerfile'), 'utf8')
   return ['runtime', target].flatMap((stage) => {
     const [, block = ''] = new RegExp(` AS ${stage}\\n([^]*?)(?=\\nFROM|$)`).exec(dockerfile) ?? []
     const values = [...block.matchAll(/^ENV (.*)$/gm)].map(([, value]) => value).join(' ')
@@ -47,17 +188,21 @@ for (const [service, config] of [
   ['gateway', GatewayConfig],
   ['worker', WorkerConfig],
 ] as const) {
-  t.test(`compose can set all settings of the ${service}, and no others`, async (t) => {
+  t.test(`compose can set all settings of the ${service}, and no others`, async (t: Test) => {
     const known = [...Object.keys(config.properties), 'LOG_LEVEL']
-    const given = environmentOf(service)
+    const given = new Map(Object.entries(compose.services[service]?.environment ?? {}))
+    // A setting can come as a file that contains its value.
+    const names = [...given.keys()].map((name) =>
+      known.includes(name) ? name : name.replace(/_FILE$/, ''),
+    )
     const fixed = imageSettings(service)
     t.same(
-      known.filter((name) => !given.has(name) && !fixed.includes(name)),
+      known.filter((name) => !names.includes(name) && !fixed.includes(name)),
       [],
       'not settable',
     )
     t.same(
-      [...given.keys()].filter((name) => !known.includes(name)),
+      names.filter((name) => !known.includes(name)),
       [],
       'not known',
     )

@@ -1,0 +1,67 @@
+// Writes the bill of materials of each image (CycloneDX, by pnpm) from the folders that check-images.sh made, and
+// checks it: it lists exactly the packages that are there, and each has a licence of the list below.
+// What the base image holds (Debian, Node) is not in it. Usage: node deploy/sbom.mjs FOLDER
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** They allow use, change and passing on if their notice is kept: the images keep each package's licence file. */
+const allowed = new Set([
+  'MIT',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  '0BSD',
+  'BlueOak-1.0.0',
+])
+
+const folder = resolve(process.argv[2] ?? '')
+const manifest = new URL('../package.json', import.meta.url)
+const pnpm = JSON.parse(readFileSync(manifest, 'utf8')).packageManager.split('+')[0]
+mkdirSync(join(folder, 'sbom'), { recursive: true })
+
+for (const image of ['gateway', 'worker', 'cli']) {
+  const file = join(folder, 'sbom', `${image}.cdx.json`)
+  const filter = ['--prod', '--filter-prod', `@intake/${image}...`]
+  const format = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--out', file]
+  execFileSync('npx', ['--yes', pnpm, 'sbom', ...format, ...filter], {
+    cwd: join(folder, image),
+    stdio: ['ignore', 'ignore', 'inherit'],
+    timeout: 300_000,
+  })
+  const { components } = JSON.parse(readFileSync(file, 'utf8'))
+  const foreign = components.filter(({ group }) => group !== '@intake')
+  // In the folders of pnpm's store `/` of a name is `+`, and peers follow `_`.
+  const names = foreign.map(({ group, name, version }) => ({
+    name: `${group ? `${group}+` : ''}${name}@${version}`,
+  }))
+  const present = readdirSync(join(folder, image, 'node_modules/.pnpm')).filter((entry) =>
+    entry.includes('@'),
+  )
+  const isOf = (entry, name) => entry === name || entry.startsWith(`${name}_`)
+  assert.deepEqual(
+    present.filter((entry) => !names.some(({ name }) => isOf(entry, name))),
+    [],
+    'not listed',
+  )
+  assert.deepEqual(
+    names.filter(({ name }) => !present.some((entry) => isOf(entry, name))),
+    [],
+    'not present',
+  )
+  const counts = {}
+  for (const { name, licenses = [] } of foreign) {
+    const found = licenses.map(
+      ({ license, expression }) => expression ?? license.id ?? license.name,
+    )
+    const text = found.join(' AND ') || 'none'
+    assert.ok(found.length > 0 && found.every((one) => allowed.has(one)), `${name}: ${text}`)
+    counts[text] = (counts[text] ?? 0) + 1
+  }
+  const list = Object.entries(counts).toSorted(([, a], [, b]) => b - a)
+  console.log(
+    `${file}: ${foreign.length} packages (${list.map((one) => one.join(' ')).join(', ')})`,
+  )
+}

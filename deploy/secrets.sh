@@ -1,0 +1,97 @@
+#!/bin/sh
+# Makes the secrets of docker-compose.yml. Runs in its service `secrets` before all others, and again at every `up`.
+# A secret is random and made once, or has the value of a variable in `.env`. It is kept in $SECRETS/kept; each
+# service gets a folder with what it needs and nothing else, as files that contain the value or the whole URL.
+#   secrets.sh               make what is missing, write the folders
+#   secrets.sh show NAME     print one
+#   secrets.sh rotate NAME   replace one with a new random value
+#   secrets.sh env           print the URLs for programs on this machine, as lines for a shell
+set -eu
+umask 022
+folder=${SECRETS:-/secrets}
+names='redis-password clickhouse-password clickhouse-worker-password clickhouse-analyst-password
+  s3-secret-key page-password grafana-password'
+
+main() {
+  case ${1:-make} in
+    make) make_all ;;
+    show) require "${2-}" && cat "$folder/kept/$2" && echo ;;
+    rotate)
+      require "${2-}"
+      [ -z "$(given "$2")" ] || fail "$(variable "$2") has a value of yours: change it there"
+      write kept "$2" "$(random)"
+      make_all
+      ;;
+    env) print_env ;;
+    *) fail "unknown command $1: make, show NAME, rotate NAME or env" ;;
+  esac
+}
+
+make_all() {
+  mkdir -p "$folder/kept" && chmod 700 "$folder/kept"
+  for name in $names; do
+    value=$(given "$name")
+    [ -n "$value" ] || [ -s "$folder/kept/$name" ] || value=$(random)
+    case $name in page-* | grafana-*) ;; *) fit_for_url "$(variable "$name")" "$value" ;; esac
+    [ -z "$value" ] || write kept "$name" "$value"
+  done
+  fit_for_url S3_ACCESS_KEY "$S3_ACCESS_KEY"
+
+  write redis password "$(kept redis-password)"
+  write clickhouse intake-password "$(kept clickhouse-password)"
+  write clickhouse worker-password "$(kept clickhouse-worker-password)"
+  write clickhouse analyst-password "$(kept clickhouse-analyst-password)"
+  write s3 secret-key "$(kept s3-secret-key)"
+  write grafana password "$(kept grafana-password)"
+
+  for service in gateway worker cli; do
+    write $service redis-url "$(redis_url redis:6379)"
+    write $service s3-endpoint "$(s3_endpoint s3:9000)"
+  done
+  write worker clickhouse-url "$(clickhouse_url worker clickhouse-worker-password clickhouse:8123)"
+  write worker page-clickhouse-url "$(clickhouse_url analyst clickhouse-analyst-password clickhouse:8123)"
+  write worker page-password "$(kept page-password)"
+  write cli clickhouse-url "$(clickhouse_url intake clickhouse-password clickhouse:8123)"
+}
+
+print_env() {
+  echo "export REDIS_URL=$(redis_url "127.0.0.1:$REDIS_PORT")"
+  echo "export CLICKHOUSE_URL=$(clickhouse_url intake clickhouse-password "127.0.0.1:$CLICKHOUSE_PORT")"
+  echo "export S3_ENDPOINT=$(s3_endpoint "127.0.0.1:$S3_PORT")"
+}
+
+redis_url() { echo "redis://default:$(kept redis-password)@$1"; }
+clickhouse_url() { echo "http://$1:$(kept "$2")@$3"; }
+s3_endpoint() { echo "http://$S3_ACCESS_KEY:$(kept s3-secret-key)@$1"; }
+
+kept() { cat "$folder/kept/$1"; }
+random() { od -An -v -N24 -tx1 /dev/urandom | tr -d ' \n'; }
+variable() { echo "$1" | tr 'a-z-' 'A-Z_'; }
+given() { eval "printf %s \"\${$(variable "$1"):-}\""; }
+fit_for_url() {
+  case $2 in *[!A-Za-z0-9]*) fail "$1 may have letters and digits only: it becomes part of a URL" ;; esac
+}
+
+require() {
+  case " $(echo $names) " in *" ${1:-?} "*) ;; *) fail "NAME is one of: $(echo $names)" ;; esac
+  [ -s "$folder/kept/$1" ] || fail "$1 does not exist yet"
+}
+
+# Readers see the old file or the new one, and a file that does not change keeps its time. Every user may read it: the
+# services run as different users, and the folder is mounted only where it is needed.
+write() { # folder, name, value
+  file=$folder/$1/$2
+  mkdir -p "$folder/$1"
+  [ "$(cat "$file" 2>/dev/null)" != "$3" ] || return 0
+  rm -f "$file.new"
+  printf %s "$3" >"$file.new"
+  chmod 444 "$file.new"
+  mv "$file.new" "$file"
+}
+
+fail() {
+  echo "secrets: $1" >&2
+  exit 1
+}
+
+main "$@"

@@ -1,0 +1,182 @@
+// Runs the programs of the images from the folders that check-images.sh made, and nothing else of this checkout than
+// its services: tables are set up, a log and a feedback with an image become rows in ClickHouse, the daily commands and
+// the health check succeed, SIGTERM ends each process with code 0. Usage: node deploy/smoke-images.mjs FOLDER
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { createClickHouse } from '@intake/clickhouse'
+import { randomSecret, startClickHouse, startRedis, startS3 } from '@intake/engines'
+
+const run = promisify(execFile)
+const folder = resolve(process.argv[2] ?? '')
+const dataDir = await mkdtemp(join(tmpdir(), 'intake-smoke-'))
+/** Ended in this order, whatever happens. */
+const running = []
+const key = randomSecret()
+
+try {
+  const [redis, clickhouse, s3] = await Promise.all([
+    own(startRedis({ dataDir: join(dataDir, 'redis'), port: 0 })),
+    own(startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 })),
+    own(startS3({ dataDir: join(dataDir, 's3'), port: 0 })),
+  ])
+  const services = { REDIS_URL: redis.url, S3_ENDPOINT: s3.url }
+  const owner = { ...services, CLICKHOUSE_URL: clickhouse.url }
+  const intake = (...args) =>
+    run(fileURLToPath(new URL('intake', import.meta.url)), args, {
+      cwd: join(folder, 'cli'),
+      env: {
+        PATH: process.env.PATH,
+        INTAKE_APP: join(folder, 'cli'),
+        INTAKE_API_KEY: key,
+        ...owner,
+      },
+      timeout: 120_000,
+    })
+
+  await intake('setup')
+  console.log('cli: the tables, the bucket and an API key exist')
+  const port = await freePort()
+  const gateway = await startProgram('gateway', {
+    ...services,
+    PORT: String(port),
+    GATEWAY_ADMIN_PORT: '0',
+  })
+  const worker = await startProgram('worker', {
+    ...services,
+    CLICKHOUSE_URL: clickhouse.workerUrl,
+    WORKER_ADMIN_PORT: '0',
+  })
+  await checkHealth('gateway', { GATEWAY_ADMIN_PORT: String(gateway.up.adminPort) })
+  await checkHealth('worker', { WORKER_ADMIN_PORT: String(worker.up.adminPort) })
+  console.log('gateway, worker: live, as the health check of the container sees it')
+
+  const { log, feedback } = await send(`http://127.0.0.1:${port}`)
+  const reader = createClickHouse({ url: clickhouse.url })
+  const rowOf = (table, id) =>
+    untilOne(() => reader.query(`SELECT * FROM intake.${table} WHERE id = '${id}'`))
+  try {
+    await rowOf('logs', log.id)
+    const { attachments } = await rowOf('feedback', feedback.id)
+    assert.equal(attachments.length, 1)
+  } finally {
+    await reader.close()
+  }
+  console.log('a log, and a feedback with an image, went through gateway, queue and worker')
+
+  await intake('retention', 'apply')
+  await intake('erasures', 'apply')
+  console.log('cli: the daily commands succeed')
+  for (const program of [gateway, worker]) assert.equal(await program.stop(), 0, program.name)
+  console.log('gateway, worker: end with code 0')
+} finally {
+  for (const process of running.toReversed()) await process.stop()
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+}
+
+async function own(starting) {
+  const process = await starting
+  running.push(process)
+  return process
+}
+
+/** With no environment but `settings`; `up` is the log line that says where it listens. */
+async function startProgram(name, settings) {
+  const child = spawn(process.execPath, [`${name}/dist/main.js`], {
+    cwd: join(folder, name),
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const stop = async () => {
+    if (child.exitCode === null) child.kill('SIGTERM')
+    const timer = setTimeout(() => child.kill('SIGKILL'), 60_000)
+    const [code] = child.exitCode === null ? await exited : [child.exitCode]
+    clearTimeout(timer)
+    return code
+  }
+  const timer = setTimeout(() => child.kill('SIGKILL'), 120_000)
+  const up = await new Promise((found, failed) => {
+    child.once('exit', (code) => failed(new Error(`${name} ended with ${code} before it was up`)))
+    createInterface(child.stdout).on('line', (line) => {
+      const entry = JSON.parse(line)
+      if (entry.adminPort !== undefined) found(entry)
+    })
+  }).finally(() => clearTimeout(timer))
+  return own({ name, up, stop })
+}
+
+async function checkHealth(image, env) {
+  await run(process.execPath, ['health-check.mjs'], {
+    cwd: join(folder, image),
+    env: { PATH: process.env.PATH, ...env },
+    timeout: 20_000,
+  })
+}
+
+async function send(gateway) {
+  const record = {
+    bundle_identifier: 'com.example.app',
+    device: { os: 'Android' },
+    device_uuid: 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10',
+    unique_user_id: 'user-1',
+  }
+  const form = new FormData()
+  const text = { email: 'user@example.com', text: 'It broke.' }
+  form.set('payload', JSON.stringify({ ...record, feedback: text }))
+  const picture = new URL('../packages/stack/examples/screenshot.png', import.meta.url)
+  form.set('attachments', new Blob([await readFile(picture)]), 'screenshot.png')
+  return {
+    log: await post(`${gateway}/api/log`, JSON.stringify({ ...record, log: { event: 'smoke' } }), {
+      'content-type': 'application/json',
+    }),
+    feedback: await post(`${gateway}/api/feedback`, form),
+  }
+}
+
+/** Repeats while the gateway is not ready, as a sender does. */
+async function post(url, body, headers = {}) {
+  const deadline = Date.now() + 120_000
+  for (;;) {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'x-api-key': key, ...headers },
+      body,
+      signal: AbortSignal.timeout(60_000),
+    })
+    const answer = await response.json()
+    if (response.status === 201) return answer
+    assert.ok(response.status === 503 && Date.now() < deadline, JSON.stringify(answer))
+    await pause(500)
+  }
+}
+
+async function untilOne(query) {
+  const deadline = Date.now() + 120_000
+  for (;;) {
+    const [row] = await query()
+    if (row) return row
+    assert.ok(Date.now() < deadline, 'the row is not there after two minutes')
+    await pause(200)
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function pause(ms) {
+  return new Promise((done) => setTimeout(done, ms))
+}
