@@ -72,8 +72,7 @@ export const WorkerConfig = Type.Object({
     Type.String({
       hasCredentials: true,
       pattern: '^https?://',
-      description:
-        'As for the gateway, to read attachments. Without it the page has no pictures.',
+      description: 'As for the gateway, to read attachments. Without it the page has no pictures.',
     }),
   ),
   ...ObjectStoreConfig.properties,

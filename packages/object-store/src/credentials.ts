@@ -36,5 +36,7 @@ export function credentialsFor({
       }
     },
   }
-  return { credentialsProvider: provider as unknown as ClientCredentials['credentialsProvider'] & {} }
+  return {
+    credentialsProvider: provider as unknown as ClientCredentials['credentialsProvider'] & {},
+  }
 }

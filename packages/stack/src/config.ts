@@ -41,10 +41,7 @@ export const StackConfig = Type.Object({
   ),
   REDIS_URL: externalUrl('^rediss?://', 'Replaces the embedded Redis.'),
   CLICKHOUSE_URL: externalUrl('^https?://', 'Replaces the embedded ClickHouse.'),
-  S3_ENDPOINT: externalUrl(
-    '^https?://',
-    'Replaces the embedded S3 server, as for the gateway.',
-  ),
+  S3_ENDPOINT: externalUrl('^https?://', 'Replaces the embedded S3 server, as for the gateway.'),
   ...ObjectStoreConfig.properties,
   REDIS_MAXMEMORY: Type.String({
     default: '512mb',
