@@ -71,9 +71,11 @@ export function createObjectStore(
   const folder = folderOf(options.prefix)
   const encryptionHeaders = headersFor(options.encryption)
 
-  /** Rights can be limited to the folder; then only its list can be asked for. */
   const exists = async () => {
-    if (folder === '') return client.bucketExists(bucket)
+    // With a folder, rights can be limited to it, and only its list can be asked for.
+    if (folder === '' && (await isFound())) return true
+    // Other than HEAD it is refused with a reason: without a right or with an unknown key, some servers respond to
+    // HEAD as if there were no bucket.
     try {
       await client.listObjectsQuery(bucket, folder, '', { Delimiter: '', MaxKeys: 1 })
       return true
@@ -82,6 +84,12 @@ export function createObjectStore(
       throw error
     }
   }
+
+  const isFound = () =>
+    client.bucketExists(bucket).catch((error: unknown) => {
+      if (error instanceof S3Error) return false
+      throw error
+    })
 
   return {
     async put({ key, body, contentType, sha256 }) {
@@ -205,7 +213,11 @@ const finalCodes = new Set([
   'AccessDenied',
   'InvalidAccessKeyId',
   'SignatureDoesNotMatch',
+  'InvalidToken',
   'NoSuchBucket',
+  // Of MinIO and versitygw.
+  'InvalidTokenId',
+  'XAdminUserNotFound',
 ])
 
 /** Whether the store has rejected the request for a reason that a retry would not change. */
