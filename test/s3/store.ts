@@ -131,7 +131,7 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
           t.rejects(patient.put(objectAt(stored)), { code: 'storage_unavailable' }),
           t.rejects(patient.get(stored)),
           // Of another object: the server does it when it continues.
-        t.rejects(patient.remove(['feedback/none.png'])),
+          t.rejects(patient.remove(['feedback/none.png'])),
           t.rejects(keysOf(patient, 'feedback/')),
           t.rejects(patient.checkBucket()),
         ])

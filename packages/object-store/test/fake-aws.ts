@@ -1,5 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
@@ -25,14 +30,15 @@ export async function startFake(
 ): Promise<{ url: string; port: number; received: Received[] }> {
   const received: Received[] = []
   const server = createServer((incoming, outgoing) => {
-    const { method, url: path, headers } = incoming
-    void text(incoming).then((body) => {
-      const request = { method, path, headers, body }
-      received.push(request)
-      const { status = 200, body: answer = '', silent } = respond(request)
-      if (!silent) outgoing.writeHead(status).end(answer)
-    })
+    void answer(incoming, outgoing)
   })
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { method, url: path, headers } = incoming
+    const request = { method, path, headers, body: await text(incoming) }
+    received.push(request)
+    const { status = 200, body = '', silent } = respond(request)
+    if (!silent) outgoing.writeHead(status).end(body)
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
