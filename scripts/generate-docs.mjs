@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
 import { createGatewayMetrics } from '../gateway/dist/metrics.js'
 import { registerEdgeMetrics, registerRedisMetrics } from '../gateway/dist/state-metrics.js'
-import { GatewayConfig, WorkerConfig } from '../packages/config/dist/index.js'
+import { GatewayConfig, ObjectStoreConfig, WorkerConfig } from '../packages/config/dist/index.js'
 import { errorCatalogue } from '../packages/contract/dist/index.js'
 import { helpOf, problemCatalogue, startProblems } from '../packages/health/dist/index.js'
 import { measureObjectStore } from '../packages/object-store/dist/index.js'
@@ -44,8 +44,16 @@ ${rows.join('\n')}
 `
 }
 
+/** Settings of several processes, which have a table of their own. */
+const shared = new Set(Object.values(ObjectStoreConfig.properties))
+
 function settingsTable({ properties, required }) {
-  const rows = Object.entries(properties).map(([name, { description, default: preset }]) => {
+  const own = Object.entries(properties).filter(([, setting]) => !shared.has(setting))
+  return rowsOf(own, required)
+}
+
+function rowsOf(settings, required) {
+  const rows = settings.map(([name, { description, default: preset }]) => {
     const without = required.includes(name) ? 'required' : 'none'
     return `| \`${name}\` | ${preset === undefined ? without : `\`${preset}\``} | ${description} |`
   })
@@ -75,6 +83,14 @@ The gateway and the workers inherit its environment, so the settings above work 
 \`ADMIN_HOST\`: \`npm start\` serves only this machine.
 
 ${settingsTable(StackConfig)}
+
+## Object store
+
+Of gateway, worker, \`npm start\` and the commands of \`intake\`, which must have the same
+([how to set them for AWS and others](deploy/object-store.md)). The names with \`AWS_\` count only if \`S3_ENDPOINT\` has no keys; the first source
+of credentials that is set is used: access key, web identity, container, metadata of the instance.
+
+${rowsOf(Object.entries(ObjectStoreConfig.properties), ObjectStoreConfig.required)}
 `
 }
 

@@ -189,7 +189,9 @@ for (const [service, config] of [
   ['worker', WorkerConfig],
 ] as const) {
   t.test(`compose can set all settings of the ${service}, and no others`, async (t: Test) => {
-    const known = [...Object.keys(config.properties), 'LOG_LEVEL']
+    // The object store of compose has keys: it needs no account of AWS, and no container gets one.
+    const settings = Object.keys(config.properties).filter((name) => !name.startsWith('AWS_'))
+    const known = [...settings, 'LOG_LEVEL']
     const given = new Map(Object.entries(compose.services[service]?.environment ?? {}))
     // A setting can come as a file that contains its value.
     const names = [...given.keys()].map((name) =>

@@ -1,5 +1,5 @@
 import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
-import { GatewayConfig } from '@intake/config'
+import { GatewayConfig, objectStoreSettings } from '@intake/config'
 import { helpOf, pollCheck, startAdminServer } from '@intake/health'
 import { defineReserve } from '@intake/identity'
 import { createObjectStore, describeStoreError, measureObjectStore } from '@intake/object-store'
@@ -64,9 +64,7 @@ await runProcess({
       onError: warnWhileConnected('Redis could not be polled'),
     })
     const store = createObjectStore({
-      endpoint: config.S3_ENDPOINT,
-      bucket: config.S3_BUCKET,
-      region: config.S3_REGION,
+      ...objectStoreSettings(config),
       timeoutMs: config.STORAGE_TIMEOUT_MS,
     })
     const bucket = pollCheck({

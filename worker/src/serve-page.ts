@@ -1,4 +1,4 @@
-import type { WorkerConfig } from '@intake/config'
+import { objectStoreSettings, type WorkerConfig } from '@intake/config'
 import { createObjectStore, measureObjectStore } from '@intake/object-store'
 import { page, type PageOptions } from '@intake/page'
 import type { Registry } from '@intake/runtime'
@@ -13,13 +13,12 @@ export function createPage(
   },
 ): { register(app: Parameters<typeof page>[0]): Promise<void>; close(): void } {
   const { config, metrics, ...others } = options
+  const { S3_ENDPOINT: endpoint } = config
   const store =
-    config.S3_ENDPOINT === undefined
+    endpoint === undefined
       ? undefined
       : createObjectStore({
-          endpoint: config.S3_ENDPOINT,
-          bucket: config.S3_BUCKET,
-          region: config.S3_REGION,
+          ...objectStoreSettings({ ...config, S3_ENDPOINT: endpoint }),
           timeoutMs: storeTimeoutMs,
         })
   const measured = store && measureObjectStore(store, { metrics })

@@ -32,10 +32,3 @@ export const runningStack = (): Endpoints | undefined => readEndpoints(dataDir()
 export const placeOfStack = (): string => resolve(endpointsFile(dataDir()))
 
 const dataDir = () => process.env['INTAKE_DATA_DIR'] || '.intake'
-
-/** Where the attachments are. */
-export const findBucket = () => ({
-  endpoint: findEndpoint('S3_ENDPOINT'),
-  bucket: process.env['S3_BUCKET'] || 'intake',
-  region: process.env['S3_REGION'] || 'us-east-1',
-})

@@ -2,7 +2,8 @@ import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { createObjectStore, type ObjectStore } from '@intake/object-store'
 import { connectRedis, readInstallation, type Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
-import { findBucket, findEndpoint, UsageError } from './endpoints.ts'
+import { findBucket } from './bucket.ts'
+import { findEndpoint, UsageError } from './endpoints.ts'
 
 /** Connections to where records wait and are stored, as the owner. */
 export interface RecordServices {

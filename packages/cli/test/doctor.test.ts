@@ -191,11 +191,11 @@ async function findingsOf({ diskFree = 10, env = {}, aheadMs = 0 }: Examined): P
   const now = Date.now
   Date.now = () => now() + aheadMs
   try {
-    const { S3_ENDPOINT = s3.url, S3_BUCKET = 'intake' } = env
+    const { S3_ENDPOINT = s3.url } = env
     const { findings } = await examine({
       redisUrl: endpoints.REDIS_URL,
       clickhouseUrl: endpoints.CLICKHOUSE_URL,
-      s3: { endpoint: S3_ENDPOINT, bucket: S3_BUCKET, region: 'us-east-1' },
+      s3Endpoint: S3_ENDPOINT,
       freeShareMin: diskFree / 100,
       env,
     })

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { limits } from '@intake/contract'
 import { ConfigError } from '@intake/runtime'
 import { accountShare, formBytesMax, logShare, nodeBytes } from './memory.ts'
+import { findObjectStoreProblems, ObjectStoreConfig } from './object-store.ts'
 import { TracingConfig } from './tracing.ts'
 
 const port = (preset: number, description: string) =>
@@ -47,10 +48,11 @@ export const GatewayConfig = Type.Object({
   S3_ENDPOINT: Type.String({
     hasCredentials: true,
     pattern: '^https?://',
-    description: 'http(s)://ACCESS_KEY:SECRET_KEY@host:port',
+    description:
+      'http(s)://ACCESS_KEY:SECRET_KEY@host:port of the object store. Without the keys: see ' +
+      '[its settings](#object-store).',
   }),
-  S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
-  S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
+  ...ObjectStoreConfig.properties,
   CLIENT_COUNTRY_HEADER: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9-]+$',
@@ -164,7 +166,7 @@ export type GatewayConfig = Static<typeof GatewayConfig>
 
 /** @throws {ConfigError} for settings that are valid individually but contradict each other */
 export function checkGatewayConfig(config: GatewayConfig): void {
-  const problems: string[] = []
+  const problems = findObjectStoreProblems(config)
   /** What one API key can use of each part. */
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { ConfigError } from '@intake/runtime'
+import { findObjectStoreProblems, ObjectStoreConfig } from './object-store.ts'
 import { TracingConfig } from './tracing.ts'
 
 /** Settings of the worker, by the name of their environment variable. */
@@ -71,12 +72,10 @@ export const WorkerConfig = Type.Object({
     Type.String({
       hasCredentials: true,
       pattern: '^https?://',
-      description:
-        'http(s)://ACCESS_KEY:SECRET_KEY@host:port, to read attachments. Without it the page has no pictures.',
+      description: 'As for the gateway, to read attachments. Without it the page has no pictures.',
     }),
   ),
-  S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
-  S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
+  ...ObjectStoreConfig.properties,
   FEEDBACK_WEBHOOK_URL: Type.Optional(
     Type.String({
       writeOnly: true,
@@ -99,7 +98,9 @@ export type WorkerConfig = Static<typeof WorkerConfig>
 
 /** @throws {ConfigError} for settings that are valid individually but contradict each other */
 export function checkWorkerConfig(config: WorkerConfig): void {
+  const problems = findObjectStoreProblems(config)
   const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
   if (url !== undefined && secret === undefined)
-    throw new ConfigError(['FEEDBACK_WEBHOOK_SECRET must be set'])
+    problems.push('FEEDBACK_WEBHOOK_SECRET must be set')
+  if (problems.length > 0) throw new ConfigError(problems)
 }

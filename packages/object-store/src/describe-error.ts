@@ -5,6 +5,13 @@ const reasons: Record<string, string> = {
   AccessDenied: 'the access key is wrong or lacks the right',
   InvalidAccessKeyId: 'the store does not know the access key',
   SignatureDoesNotMatch: 'the store does not accept the secret key',
+  AuthorizationHeaderMalformed: 'S3_REGION is not the region of the bucket',
+  PermanentRedirect: 'S3_ENDPOINT or S3_REGION is not that of the bucket',
+  ExpiredToken: 'the session token has expired',
+  InvalidToken: 'the store does not accept the session token',
+  // Of MinIO and versitygw.
+  InvalidTokenId: 'the store does not accept the session token',
+  XAdminUserNotFound: 'the store does not know the access key',
   RequestTimeTooSkewed: 'the clocks of the store and of this machine differ by minutes',
 }
 

@@ -4,10 +4,12 @@ import type { Readable } from 'node:stream'
 import { Client, S3Error } from 'minio'
 import { IntakeError } from '@intake/contract'
 import { retryUntil, withTimeout } from '@intake/runtime'
+import { credentialsFor } from './credentials.ts'
+import type { ObjectStoreSettings } from './settings.ts'
 import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
-  /** Only `[A-Za-z0-9/_.-]`. */
+  /** Only `[A-Za-z0-9/_.-]`; without the prefix of the settings, like every key here. */
   key: string
   body: Buffer
   contentType: string
@@ -45,17 +47,11 @@ export interface ObjectStore {
 const pauseMs = 200
 const pageKeys = 1_000
 
-/**
- * @param options.endpoint `http(s)://ACCESS_KEY:SECRET_KEY@host:port`
- * @param options.timeoutMs for a whole operation, including retries
- */
-export function createObjectStore(options: {
-  endpoint: string
-  bucket: string
-  region: string
-  timeoutMs: number
-}): ObjectStore {
-  const { bucket, region, timeoutMs } = options
+/** @param options.timeoutMs for a whole operation, including retries */
+export function createObjectStore(
+  options: ObjectStoreSettings & { timeoutMs: number },
+): ObjectStore {
+  const { bucket, region, addressing = 'path', timeoutMs } = options
   // Leaves time for one retry after an attempt without a response.
   const attemptMs = timeoutMs / 2
   const url = new URL(options.endpoint)
@@ -65,18 +61,44 @@ export function createObjectStore(options: {
     endPoint: url.hostname,
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
     useSSL: secure,
-    accessKey: decodeURIComponent(url.username),
-    secretKey: decodeURIComponent(url.password),
+    ...credentialsFor(options),
     region,
+    pathStyle: addressing === 'path',
     transport: transportWithTimeout(url.protocol, attemptMs),
     transportAgent: agent,
     retryOptions: { disableRetry: true },
   })
+  const folder = folderOf(options.prefix)
+  const encryptionHeaders = headersFor(options.encryption)
+
+  const exists = async () => {
+    // With a folder, rights can be limited to it, and only its list can be asked for.
+    if (folder === '' && (await isFound())) return true
+    // Other than HEAD it is refused with a reason: without a right or with an unknown key, some servers respond to
+    // HEAD as if there were no bucket.
+    try {
+      await client.listObjectsQuery(bucket, folder, '', { Delimiter: '', MaxKeys: 1 })
+      return true
+    } catch (error) {
+      if (error instanceof S3Error && error.code === 'NoSuchBucket') return false
+      throw error
+    }
+  }
+
+  const isFound = () =>
+    client.bucketExists(bucket).catch((error: unknown) => {
+      if (error instanceof S3Error) return false
+      throw error
+    })
 
   return {
     async put({ key, body, contentType, sha256 }) {
-      const headers = { 'Content-Type': contentType, 'x-amz-meta-sha256': sha256 }
-      const attempt = () => client.putObject(bucket, key, body, body.length, headers)
+      const headers = {
+        'Content-Type': contentType,
+        'x-amz-meta-sha256': sha256,
+        ...encryptionHeaders,
+      }
+      const attempt = () => client.putObject(bucket, folder + key, body, body.length, headers)
       try {
         await retryUntil(attempt, {
           what: 'storing an attachment',
@@ -95,7 +117,7 @@ export function createObjectStore(options: {
       try {
         // The transport ends an object that does not arrive in time, also in the middle.
         const stream = await withTimeout(
-          client.getObject(bucket, key),
+          client.getObject(bucket, folder + key),
           timeoutMs,
           'reading an attachment',
         )
@@ -110,7 +132,7 @@ export function createObjectStore(options: {
       const deadline = performance.now() + timeoutMs
       await Promise.all(
         keys.map((key) =>
-          retryUntil(() => client.removeObject(bucket, key), {
+          retryUntil(() => client.removeObject(bucket, folder + key), {
             what: 'removing an attachment',
             deadline,
             attemptTimeoutMs: attemptMs,
@@ -127,7 +149,7 @@ export function createObjectStore(options: {
       for (let after: string | undefined = ''; after !== undefined;) {
         const marker: string = after
         const { objects, isTruncated } = await retryUntil(
-          () => client.listObjectsQuery(bucket, prefix, marker, page),
+          () => client.listObjectsQuery(bucket, folder + prefix, marker, page),
           {
             what: 'listing attachments',
             deadline: performance.now() + timeoutMs,
@@ -137,28 +159,42 @@ export function createObjectStore(options: {
           },
         )
         const keys = objects.flatMap(({ name }) => (name === undefined ? [] : [name]))
-        yield* keys
+        yield* keys.map((key) => key.slice(folder.length))
         after = isTruncated ? keys.at(-1) : undefined
       }
     },
 
     async checkBucket() {
-      const exists = await withTimeout(client.bucketExists(bucket), timeoutMs, 'the object store')
-      if (!exists) throw new Error(`there is no bucket ${bucket}`)
+      const found = await withTimeout(exists(), timeoutMs, 'the object store')
+      if (!found) throw new Error(`there is no bucket ${bucket}`)
     },
 
     async ensureBucket() {
       const ensure = async () => {
-        if (await client.bucketExists(bucket)) return
+        if (await exists()) return
         await client.makeBucket(bucket, region).catch(async (error: unknown) => {
           // Another process may have created it meanwhile.
-          if (!(await client.bucketExists(bucket))) throw error
+          if (!(await exists())) throw error
         })
       }
       await withTimeout(ensure(), timeoutMs, 'creating the bucket')
     },
 
     close: () => agent.destroy(),
+  }
+}
+
+/** A prefix with its slash. */
+function folderOf(prefix = ''): string {
+  return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
+}
+
+function headersFor(encryption: ObjectStoreSettings['encryption']): Record<string, string> {
+  if (encryption === undefined) return {}
+  const { algorithm, kmsKeyId } = encryption
+  return {
+    'x-amz-server-side-encryption': algorithm,
+    ...(kmsKeyId && { 'x-amz-server-side-encryption-aws-kms-key-id': kmsKeyId }),
   }
 }
 
@@ -177,7 +213,11 @@ const finalCodes = new Set([
   'AccessDenied',
   'InvalidAccessKeyId',
   'SignatureDoesNotMatch',
+  'InvalidToken',
   'NoSuchBucket',
+  // Of MinIO and versitygw.
+  'InvalidTokenId',
+  'XAdminUserNotFound',
 ])
 
 /** Whether the store has rejected the request for a reason that a retry would not change. */

@@ -6,7 +6,7 @@ import {
   repairViews,
   type ClickHouse,
 } from '@intake/clickhouse'
-import { createObjectStore } from '@intake/object-store'
+import { createObjectStore, type ObjectStoreSettings } from '@intake/object-store'
 import { connectRedis, type Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
 import { joinInstallation } from './installation.ts'
@@ -15,7 +15,7 @@ import { SetupError } from './setup-error.ts'
 export interface SetupOptions {
   redisUrl: string
   clickhouseUrl: string
-  s3: { endpoint: string; bucket: string; region: string }
+  s3: ObjectStoreSettings
   /** The first API key: its name, and the key itself. */
   apiKey?: { name: string; secret: string }
   /** Continue with a Redis that holds nothing of this installation: its previous data is lost. */
@@ -52,7 +52,7 @@ async function createApiKey(redis: Redis, apiKey: { name: string; secret: string
   throw new SetupError(`The API key ${key.id} was revoked: set INTAKE_API_KEY to another one.`)
 }
 
-async function makeBucket(s3: SetupOptions['s3']): Promise<void> {
+async function makeBucket(s3: ObjectStoreSettings): Promise<void> {
   const store = createObjectStore({ ...s3, timeoutMs })
   try {
     await store.ensureBucket()

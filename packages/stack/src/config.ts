@@ -1,11 +1,12 @@
-import { loadConfig } from '@intake/runtime'
+import { findObjectStoreProblems, ObjectStoreConfig } from '@intake/config'
+import { ConfigError, loadConfig } from '@intake/runtime'
 import { type Static, Type } from 'typebox'
 
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
 
 const externalUrl = (pattern: string, description: string) =>
-  Type.Optional(Type.String({ pattern, description }))
+  Type.Optional(Type.String({ hasCredentials: true, pattern, description }))
 
 /** Settings of the stack, named like their environment variables. Port 0 selects a free port. */
 export const StackConfig = Type.Object({
@@ -40,12 +41,8 @@ export const StackConfig = Type.Object({
   ),
   REDIS_URL: externalUrl('^rediss?://', 'Replaces the embedded Redis.'),
   CLICKHOUSE_URL: externalUrl('^https?://', 'Replaces the embedded ClickHouse.'),
-  S3_ENDPOINT: externalUrl(
-    '^https?://',
-    'Replaces the embedded S3 server: http(s)://ACCESS_KEY:SECRET_KEY@host:port.',
-  ),
-  S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
-  S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
+  S3_ENDPOINT: externalUrl('^https?://', 'Replaces the embedded S3 server, as for the gateway.'),
+  ...ObjectStoreConfig.properties,
   REDIS_MAXMEMORY: Type.String({
     default: '512mb',
     pattern: '^[0-9]+([kmg]b?)?$',
@@ -56,5 +53,10 @@ export type StackConfig = Static<typeof StackConfig>
 
 /** @throws {ConfigError} one error for all problems, with the names of the settings only */
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
-  return loadConfig(StackConfig, env)
+  const config = loadConfig(StackConfig, env)
+  // The embedded server is at an IP address, too.
+  const { S3_ENDPOINT = 'http://key:secret@127.0.0.1' } = config
+  const problems = findObjectStoreProblems({ ...config, S3_ENDPOINT })
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { objectStoreSettings } from '@intake/config'
 import { keptFreeBytes } from '@intake/engines'
 import type { Endpoints } from '@intake/runtime'
 import { setUp } from '@intake/setup'
@@ -99,7 +100,7 @@ export function createStack({ config, env, say }: StackOptions): Stack {
     await setUp({
       redisUrl: services.redis.url,
       clickhouseUrl: services.clickhouse.url,
-      s3: { endpoint: services.s3.url, bucket: config.S3_BUCKET, region: config.S3_REGION },
+      s3: objectStoreSettings({ ...config, S3_ENDPOINT: services.s3.url }),
       apiKey: { name: 'npm start', secret: apiKey },
       acceptEmptyRedis: config.ACCEPT_EMPTY_REDIS,
     })

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { examine, type Examination } from '../doctor/examine.ts'
 import type { Finding } from '../doctor/finding.ts'
-import { findBucket, findEndpoint } from '../endpoints.ts'
+import { findEndpoint } from '../endpoints.ts'
 import { exitCodeHelp, exitCodes, stateOf } from '../state.ts'
 
 interface DoctorFlags {
@@ -39,7 +39,7 @@ export function defineDoctor(doctor: Command): void {
       const examination = await examine({
         redisUrl: findEndpoint('REDIS_URL'),
         clickhouseUrl: findEndpoint('CLICKHOUSE_URL'),
-        s3: findBucket(),
+        s3Endpoint: findEndpoint('S3_ENDPOINT'),
         freeShareMin: flags.diskFree / 100,
         env: process.env,
       })

@@ -1,6 +1,7 @@
 import { setUp } from '@intake/setup'
 import type { Command } from 'commander'
-import { findBucket, findEndpoint } from '../endpoints.ts'
+import { findBucket } from '../bucket.ts'
+import { findEndpoint } from '../endpoints.ts'
 
 /** `intake setup`: prepares the services for gateways and workers; may run at every start. */
 export function defineSetup(setup: Command): void {

@@ -1,5 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createObjectStore, describeStoreError, type ObjectStore } from '@intake/object-store'
+import {
+  createObjectStore,
+  describeStoreError,
+  type ObjectStore,
+  type ObjectStoreSettings,
+} from '@intake/object-store'
 import { finding, type Finding } from './finding.ts'
 
 const timeoutMs = 5_000
@@ -7,13 +12,9 @@ const timeoutMs = 5_000
 const prefix = 'feedback/doctor-'
 
 /** Tries every right that Intake needs, with an object of a few bytes that it removes again. */
-export async function examineBucket(options: {
-  endpoint: string
-  bucket: string
-  region: string
-}): Promise<Finding[]> {
-  const { bucket } = options
-  const store = createObjectStore({ ...options, timeoutMs })
+export async function examineBucket(settings: ObjectStoreSettings): Promise<Finding[]> {
+  const { bucket } = settings
+  const store = createObjectStore({ ...settings, timeoutMs })
   const body = Buffer.from('intake doctor')
   const sha256 = createHash('sha256').update(body).digest('hex')
   const key = `${prefix}${randomUUID()}.txt`
@@ -27,8 +28,8 @@ export async function examineBucket(options: {
         finding(
           'object_store',
           `an object of the bucket ${bucket} cannot be ${what}: ${describeStoreError(error)}`,
-          'Check S3_ENDPOINT and S3_BUCKET, and give the access key the rights to put, get, list and delete ' +
-            'objects of the bucket.',
+          'Check S3_ENDPOINT, S3_BUCKET and the other settings of the store, and give the access key the rights ' +
+            'to put, get, list and delete objects of the bucket (docs/deploy/object-store.md).',
         ),
       )
       return false

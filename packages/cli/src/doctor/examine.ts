@@ -1,4 +1,5 @@
 import type { RedisFacts } from '@intake/redis'
+import { readBucket } from '../bucket.ts'
 import { examineBucket } from './bucket.ts'
 import { examineClickHouse, type ClickHouseExamination } from './clickhouse.ts'
 import { findClockProblems } from './clocks.ts'
@@ -19,21 +20,23 @@ const settings = 'settings of gateway and worker in this environment'
 export async function examine(options: {
   redisUrl: string
   clickhouseUrl: string
-  s3: { endpoint: string; bucket: string; region: string }
+  s3Endpoint: string
   freeShareMin: number
   env: Record<string, string | undefined>
 }): Promise<Examination> {
-  const { redisUrl, clickhouseUrl, s3, freeShareMin, env } = options
+  const { redisUrl, clickhouseUrl, s3Endpoint, freeShareMin } = options
   // Settings that are not in the environment were found elsewhere.
-  const config = findConfigProblems({
-    ...env,
+  const env: Record<string, string | undefined> = {
+    ...options.env,
     REDIS_URL: redisUrl,
     CLICKHOUSE_URL: clickhouseUrl,
-    S3_ENDPOINT: s3.endpoint,
-  })
-  if (config.some(({ detail }) => /\b(REDIS_URL|CLICKHOUSE_URL|S3_ENDPOINT)\b/.test(detail))) {
+    S3_ENDPOINT: s3Endpoint,
+  }
+  const config = findConfigProblems(env)
+  if (config.some(({ detail }) => /\b(REDIS_URL|CLICKHOUSE_URL|S3_\w+|AWS_\w+)\b/.test(detail))) {
     return { findings: config, examined: [settings] }
   }
+  const s3 = readBucket(env)
   const [redis, clickhouse, bucket] = await Promise.all([
     examineRedis(redisUrl),
     examineClickHouse(clickhouseUrl, { freeShareMin }),

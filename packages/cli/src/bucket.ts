@@ -1,0 +1,31 @@
+import {
+  findObjectStoreProblems,
+  GatewayConfig,
+  ObjectStoreConfig,
+  objectStoreSettings,
+} from '@intake/config'
+import type { ObjectStoreSettings } from '@intake/object-store'
+import { ConfigError, loadConfig } from '@intake/runtime'
+import { Type } from 'typebox'
+import { findEndpoint } from './endpoints.ts'
+
+const BucketConfig = Type.Object({
+  S3_ENDPOINT: GatewayConfig.properties.S3_ENDPOINT,
+  ...ObjectStoreConfig.properties,
+})
+
+/**
+ * Where the attachments are, and how to get at them: as the gateways, from this environment.
+ *
+ * @throws {ConfigError} one error for all problems of these settings
+ */
+export const findBucket = (): ObjectStoreSettings =>
+  readBucket({ ...process.env, S3_ENDPOINT: findEndpoint('S3_ENDPOINT') })
+
+/** @throws {ConfigError} one error for all problems of these settings */
+export function readBucket(env: Record<string, string | undefined>): ObjectStoreSettings {
+  const config = loadConfig(BucketConfig, env)
+  const problems = findObjectStoreProblems(config)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return objectStoreSettings(config)
+}

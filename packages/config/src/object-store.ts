@@ -1,0 +1,137 @@
+import { isIP } from 'node:net'
+import { Type, type Static } from 'typebox'
+
+const optional = (description: string) => Type.Optional(Type.String({ description }))
+const secret = (description: string) => Type.Optional(Type.String({ writeOnly: true, description }))
+
+/** Settings of the object store, besides its address: of both services, `npm start` and the commands. */
+export const ObjectStoreConfig = Type.Object({
+  S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
+  S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
+  S3_ADDRESSING: Type.Union([Type.Literal('path'), Type.Literal('virtual')], {
+    default: 'path',
+    description:
+      'Where requests name the bucket: `path`: in the path; `virtual`: in the host (`bucket.host`). The host ' +
+      '`s3.amazonaws.com` always gets `virtual`.',
+  }),
+  S3_PREFIX: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*/?$',
+      maxLength: 255,
+      description:
+        'Folder of the bucket for all objects, such as `team/intake`. Rows have keys without it. Default: none.',
+    }),
+  ),
+  S3_SSE: Type.Optional(
+    Type.Union([Type.Literal('AES256'), Type.Literal('aws:kms')], {
+      description:
+        'Encryption at rest that is asked for with each object: `AES256` (SSE-S3) or `aws:kms` (SSE-KMS). Default: ' +
+        'what the bucket does by itself.',
+    }),
+  ),
+  S3_SSE_KMS_KEY_ID: optional('Key for `aws:kms`. Default: that of the bucket.'),
+  AWS_ACCESS_KEY_ID: optional('Access key, if `S3_ENDPOINT` has none.'),
+  AWS_SECRET_ACCESS_KEY: secret('Its secret key.'),
+  AWS_SESSION_TOKEN: secret('Its session token, if it is a temporary one.'),
+  AWS_WEB_IDENTITY_TOKEN_FILE: secret(
+    'File with a token that STS exchanges for temporary credentials of `AWS_ROLE_ARN` (IRSA).',
+  ),
+  AWS_ROLE_ARN: optional('The role.'),
+  AWS_ROLE_SESSION_NAME: Type.String({
+    default: 'intake',
+    description: 'Name of its sessions, in logs of AWS.',
+  }),
+  AWS_ENDPOINT_URL_STS: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description: 'URL of STS. Default: that of `S3_REGION` in AWS.',
+    }),
+  ),
+  AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: optional('Path of the credentials of an ECS task.'),
+  AWS_CONTAINER_CREDENTIALS_FULL_URI: optional('URL of the credentials of a container (EKS).'),
+  AWS_CONTAINER_AUTHORIZATION_TOKEN: secret('Sent to that URL as `Authorization`.'),
+  AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: secret('File with such a token, read for each request.'),
+  AWS_EC2_METADATA_SERVICE_ENDPOINT: Type.String({
+    hasCredentials: true,
+    pattern: '^https?://',
+    default: 'http://169.254.169.254',
+    description: 'Metadata service of the instance (IMDSv2), the last source of credentials.',
+  }),
+})
+export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>
+
+/** With the address; a worker may have none. */
+type Config = ObjectStoreConfig & { S3_ENDPOINT?: string }
+
+/** What contradicts each other or cannot be used, one sentence each; never a value. */
+export function findObjectStoreProblems(config: Config): string[] {
+  const { S3_ENDPOINT, S3_ADDRESSING, S3_SSE, S3_SSE_KMS_KEY_ID } = config
+  const problems: string[] = []
+  if (S3_SSE_KMS_KEY_ID !== undefined && S3_SSE !== 'aws:kms') {
+    problems.push('S3_SSE_KMS_KEY_ID needs S3_SSE=aws:kms')
+  }
+  if (S3_ENDPOINT === undefined) return problems
+  const { pathname, search, hash, hostname, username, password } = new URL(S3_ENDPOINT)
+  if (pathname !== '/' || search !== '' || hash !== '') {
+    problems.push(
+      'S3_ENDPOINT must end after the host and port: S3_BUCKET names the bucket, S3_PREFIX a folder in it',
+    )
+  }
+  if ((username === '') !== (password === '')) {
+    problems.push('S3_ENDPOINT must have an access key and a secret key, or neither')
+  }
+  if (S3_ADDRESSING === 'virtual' && isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
+    problems.push('S3_ADDRESSING=virtual needs a host name in S3_ENDPOINT, not an IP address')
+  }
+  return username === '' ? [...problems, ...findIdentityProblems(config)] : problems
+}
+
+/** The sources in the order of their use; only the one that is used is checked. */
+function findIdentityProblems(config: Config): string[] {
+  const {
+    AWS_ACCESS_KEY_ID: accessKey,
+    AWS_SECRET_ACCESS_KEY: secretKey,
+    AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile,
+    AWS_ROLE_ARN: role,
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: url,
+  } = config
+  if ((accessKey === undefined) !== (secretKey === undefined)) {
+    return ['AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set together']
+  }
+  if (accessKey !== undefined) return []
+  if (tokenFile !== undefined) {
+    return role === undefined ? ['AWS_WEB_IDENTITY_TOKEN_FILE needs AWS_ROLE_ARN'] : []
+  }
+  return url !== undefined && !URL.canParse(url)
+    ? ['AWS_CONTAINER_CREDENTIALS_FULL_URI must be a URL']
+    : []
+}
+
+/** The settings as `createObjectStore` takes them. */
+export function objectStoreSettings(config: ObjectStoreConfig & { S3_ENDPOINT: string }) {
+  return {
+    endpoint: config.S3_ENDPOINT,
+    bucket: config.S3_BUCKET,
+    region: config.S3_REGION,
+    addressing: config.S3_ADDRESSING,
+    prefix: config.S3_PREFIX,
+    encryption: config.S3_SSE && {
+      algorithm: config.S3_SSE,
+      kmsKeyId: config.S3_SSE_KMS_KEY_ID,
+    },
+    identity: {
+      accessKey: config.AWS_ACCESS_KEY_ID,
+      secretKey: config.AWS_SECRET_ACCESS_KEY,
+      sessionToken: config.AWS_SESSION_TOKEN,
+      tokenFile: config.AWS_WEB_IDENTITY_TOKEN_FILE,
+      role: config.AWS_ROLE_ARN,
+      sessionName: config.AWS_ROLE_SESSION_NAME,
+      stsUrl: config.AWS_ENDPOINT_URL_STS,
+      containerPath: config.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI,
+      containerUrl: config.AWS_CONTAINER_CREDENTIALS_FULL_URI,
+      containerToken: config.AWS_CONTAINER_AUTHORIZATION_TOKEN,
+      containerTokenFile: config.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE,
+      metadataUrl: config.AWS_EC2_METADATA_SERVICE_ENDPOINT,
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import t from 'tap'
+import { ConfigError, loadConfig } from '@intake/runtime'
+import { checkGatewayConfig, checkWorkerConfig, GatewayConfig, WorkerConfig } from '../src/index.ts'
+
+const common = { REDIS_URL: 'redis://x' }
+const stored = { ...common, S3_ENDPOINT: 'https://key:secret@s3.example.com' }
+const load = (env: Record<string, string>) => loadConfig(GatewayConfig, { ...stored, ...env })
+
+/** The problems of these settings for a gateway. */
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    checkGatewayConfig(load(env))
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+t.test('an endpoint ends after its host and port', async (t) => {
+  for (const end of ['', '/', ':9000', ':9000/']) {
+    t.same(problemsOf({ S3_ENDPOINT: `https://key:secret@host${end}` }), [], end)
+  }
+  for (const end of ['/bucket', '/bucket/', '/?x=1', '/#x']) {
+    const problems = problemsOf({ S3_ENDPOINT: `https://key:secret@host${end}` })
+    t.match(problems, [/^S3_ENDPOINT must end after the host and port: S3_BUCKET names the bucket/])
+    t.equal(problems.length, 1)
+  }
+})
+
+t.test('all problems are reported at once, by gateway and worker, without a value', async (t) => {
+  const env = {
+    S3_ENDPOINT: 'https://hidden-key@127.0.0.1/hidden-bucket',
+    S3_ADDRESSING: 'virtual',
+    S3_SSE_KMS_KEY_ID: 'hidden-kms',
+  }
+  const message =
+    /^(?=.*must end after)(?=.*a secret key, or neither)(?=.*not an IP address)(?=.*S3_SSE=aws:kms)(?!.*hidden)/
+  t.match(problemsOf(env).join('; '), message)
+  const worker = { ...common, CLICKHOUSE_URL: 'http://x', ...env }
+  t.throws(() => checkWorkerConfig(loadConfig(WorkerConfig, worker)), { message: /must end after/ })
+  t.equal(problemsOf({ S3_ENDPOINT: 'http://a:b@[::1]:9000', S3_ADDRESSING: 'virtual' }).length, 1)
+})
+
+t.test('a prefix is a folder with names that every store accepts', async (t) => {
+  for (const prefix of ['intake', 'team/intake', 'team/intake/', 'a.b/c-d_e']) {
+    t.equal(load({ S3_PREFIX: prefix }).S3_PREFIX, prefix)
+  }
+  for (const prefix of ['/intake', 'a//b', 'a b', '../a', './a', 'a/..', 'ä', '/']) {
+    t.throws(() => load({ S3_PREFIX: prefix }), { message: /S3_PREFIX/ }, prefix)
+  }
+})
+
+t.test('of the sources of credentials only the one that is used is checked', async (t) => {
+  const half = { AWS_ACCESS_KEY_ID: 'key', AWS_WEB_IDENTITY_TOKEN_FILE: '/token' }
+  t.same(problemsOf(half), [], 'the endpoint has keys')
+  const S3_ENDPOINT = 'https://s3.example.com'
+  t.match(problemsOf({ ...half, S3_ENDPOINT }), [/AWS_SECRET_ACCESS_KEY must be set together/])
+  const { AWS_WEB_IDENTITY_TOKEN_FILE } = half
+  t.match(problemsOf({ AWS_WEB_IDENTITY_TOKEN_FILE, S3_ENDPOINT }), [/needs AWS_ROLE_ARN/])
+  t.match(problemsOf({ AWS_CONTAINER_CREDENTIALS_FULL_URI: 'x', S3_ENDPOINT }), [/must be a URL/])
+  t.same(problemsOf({ S3_ENDPOINT }), [], 'the metadata of the instance')
+})

@@ -1,0 +1,51 @@
+export interface TemporaryCredentials {
+  accessKey: string
+  secretKey: string
+  sessionToken: string
+  /** In milliseconds since 1970. */
+  expiresAtMs: number
+}
+
+/** With less left, requests still use the credentials, while new ones are loaded. */
+const renewBeforeMs = 5 * 60_000
+/** With less left, requests wait for new ones: a request must arrive before they expire. */
+const unusableBeforeMs = 30_000
+/** Between a failed renewal and the next, as long as the credentials can be used. */
+const retryMs = 10_000
+
+/**
+ * Returns a function that resolves to credentials which have not expired. They are loaded when they are asked for,
+ * once for all who wait, and again before they expire. Rejects with the reason if there are none.
+ *
+ * @param options.now the clock by which they expire
+ */
+export function renewCredentials(options: {
+  load: () => Promise<TemporaryCredentials>
+  now?: () => number
+}): () => Promise<TemporaryCredentials> {
+  const { load, now = Date.now } = options
+  let current: TemporaryCredentials | undefined
+  let loading: Promise<TemporaryCredentials> | undefined
+  let notBeforeMs = 0
+
+  const renew = () => {
+    loading ??= load()
+      .then(
+        (loaded) => (current = loaded),
+        (error: unknown) => {
+          notBeforeMs = now() + retryMs
+          throw error
+        },
+      )
+      .finally(() => (loading = undefined))
+    return loading
+  }
+
+  return async () => {
+    const leftMs = (current?.expiresAtMs ?? 0) - now()
+    if (current === undefined || leftMs < unusableBeforeMs) return renew()
+    // The next request tries again, and the last ones before the expiry report the reason.
+    if (leftMs < renewBeforeMs && now() >= notBeforeMs) renew().catch(() => undefined)
+    return current
+  }
+}

@@ -1,0 +1,115 @@
+import { readFile } from 'node:fs/promises'
+import type { TemporaryCredentials } from './renewed-credentials.ts'
+import type { IdentitySettings } from './settings.ts'
+
+const requestTimeoutMs = 3_000
+const ecsHost = 'http://169.254.170.2'
+const instanceMetadata = 'http://169.254.169.254'
+
+/**
+ * Temporary credentials of a role in AWS: from STS for the token of a web identity, from a container's endpoint, or
+ * from the metadata of the instance (IMDSv2). Rejects after a few seconds; the reason has no secret.
+ */
+export function loadRoleCredentials(
+  identity: IdentitySettings,
+  { region }: { region: string },
+): Promise<TemporaryCredentials> {
+  if (identity.tokenFile !== undefined) return fromWebIdentity(identity, region)
+  if (identity.containerPath ?? identity.containerUrl) return fromContainer(identity)
+  return fromInstance(identity)
+}
+
+async function fromWebIdentity(
+  identity: IdentitySettings,
+  region: string,
+): Promise<TemporaryCredentials> {
+  const { tokenFile = '', role = '', sessionName = 'intake' } = identity
+  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
+  const body = new URLSearchParams({
+    Action: 'AssumeRoleWithWebIdentity',
+    Version: '2011-06-15',
+    RoleArn: role,
+    RoleSessionName: sessionName,
+    // Read each time, because it is replaced before it expires.
+    WebIdentityToken: (await readFile(tokenFile, 'utf8')).trim(),
+  })
+  const url = identity.stsUrl ?? `https://sts.${region}.${domain}`
+  const text = await request('STS', url, { method: 'POST', body })
+  const field = (name: string) => new RegExp(`<${name}>([^<]+)</${name}>`).exec(text)?.[1]
+  return check('STS', {
+    accessKey: field('AccessKeyId'),
+    secretKey: field('SecretAccessKey'),
+    sessionToken: field('SessionToken'),
+    expiration: field('Expiration'),
+  })
+}
+
+async function fromContainer(identity: IdentitySettings): Promise<TemporaryCredentials> {
+  const { containerPath, containerUrl = '', containerToken, containerTokenFile } = identity
+  const url = containerPath === undefined ? containerUrl : new URL(containerPath, ecsHost).href
+  const token =
+    containerTokenFile === undefined
+      ? containerToken
+      : (await readFile(containerTokenFile, 'utf8')).trim()
+  const headers = token === undefined ? {} : { authorization: token }
+  return parse('the container', await request('the container', url, { headers }))
+}
+
+async function fromInstance(identity: IdentitySettings): Promise<TemporaryCredentials> {
+  const from = 'the instance metadata'
+  const base = identity.metadataUrl ?? instanceMetadata
+  const token = await request(from, new URL('/latest/api/token', base).href, {
+    method: 'PUT',
+    headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '300' },
+  })
+  const headers = { 'x-aws-ec2-metadata-token': token }
+  const roles = new URL('/latest/meta-data/iam/security-credentials/', base).href
+  const [role = ''] = (await request(from, roles, { headers })).split('\n')
+  return parse(from, await request(from, `${roles}${role.trim()}`, { headers }))
+}
+
+async function request(from: string, url: string, init: RequestInit): Promise<string> {
+  const signal = AbortSignal.timeout(requestTimeoutMs)
+  try {
+    const response = await fetch(url, { ...init, signal, redirect: 'error' })
+    const text = await response.text()
+    if (response.ok) return text
+    // The code of an error of AWS; its message could repeat what was sent.
+    const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(text) ?? []
+    throw new Error(`${from} responds with ${response.status} ${code}`.trim())
+  } catch (error) {
+    if (signal.aborted) {
+      throw new Error(`no credentials from ${from} within ${requestTimeoutMs} ms`, { cause: error })
+    }
+    const { cause } = error as Error
+    if (!(cause instanceof Error)) throw error
+    const reason = (cause as NodeJS.ErrnoException).code ?? cause.message
+    throw new Error(`no credentials from ${from}: ${reason}`, { cause: error })
+  }
+}
+
+function parse(from: string, text: string): TemporaryCredentials {
+  let found: Record<string, unknown>
+  try {
+    found = JSON.parse(text) as Record<string, unknown>
+  } catch {
+    throw new Error(`${from} does not respond with JSON`)
+  }
+  return check(from, {
+    accessKey: found['AccessKeyId'],
+    secretKey: found['SecretAccessKey'],
+    sessionToken: found['Token'],
+    expiration: found['Expiration'],
+  })
+}
+
+function check(from: string, found: Record<string, unknown>): TemporaryCredentials {
+  const { accessKey, secretKey, sessionToken, expiration } = found
+  const expiresAtMs = Date.parse(String(expiration))
+  if (!isText(accessKey) || !isText(secretKey) || !isText(sessionToken) || isNaN(expiresAtMs)) {
+    throw new Error(`${from} responds without credentials`)
+  }
+  return { accessKey, secretKey, sessionToken, expiresAtMs }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''

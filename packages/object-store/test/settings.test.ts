@@ -1,0 +1,123 @@
+import dns from 'node:dns'
+import t, { type Test } from 'tap'
+import { createObjectStore, describeStoreError } from '../src/index.ts'
+import type { ObjectStoreSettings } from '../src/settings.ts'
+import { roleJson, startFake } from './fake-aws.ts'
+
+const object = {
+  key: 'feedback/2026/11/21/an-id/1.png',
+  body: Buffer.from('image'),
+  contentType: 'image/png',
+  sha256: 'ab',
+}
+const place = { bucket: 'bucket', region: 'eu-west-1' }
+
+/** A store on a server that accepts everything. */
+async function connect(
+  t: Test,
+  settings: Partial<ObjectStoreSettings>,
+  host = 'key:secret@127.0.0.1',
+) {
+  const fake = await startFake(t, () => ({}))
+  const endpoint = `http://${host}:${fake.port}`
+  const store = createObjectStore({ endpoint, ...place, timeoutMs: 60_000, ...settings })
+  t.teardown(() => store.close())
+  return { store, received: fake.received }
+}
+
+/** Every name is this machine: not every system resolves names below localhost. */
+function resolveToLoopback(t: Test): void {
+  const { lookup } = dns
+  t.teardown(() => Object.assign(dns, { lookup }))
+  Object.assign(dns, {
+    lookup: (_: string, options: dns.LookupOptions, done: (...found: unknown[]) => void) =>
+      options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4),
+  })
+}
+
+t.test('by default the bucket is in the path, and nothing else is asked for', async (t) => {
+  const { store, received } = await connect(t, {})
+  await store.put(object)
+  const { path, headers } = received[0]!
+  t.equal(path, `/bucket/${object.key}`)
+  t.match(headers.authorization, /Credential=key\/\d{8}\/eu-west-1\/s3\//)
+  t.same(
+    Object.keys(headers).filter((name) => /encryption|security-token/.test(name)),
+    [],
+  )
+})
+
+t.test('objects are below the prefix, with or without a slash at its end', async (t) => {
+  for (const prefix of ['team/intake', 'team/intake/']) {
+    const { store, received } = await connect(t, { prefix })
+    await store.put(object)
+    await store.get(object.key)
+    await store.remove([object.key])
+    for (const { path } of received) t.equal(path, `/bucket/team/intake/${object.key}`)
+    t.equal(received.length, 3)
+  }
+})
+
+t.test('encryption is asked for with each object', async (t) => {
+  const kms = await connect(t, { encryption: { algorithm: 'aws:kms', kmsKeyId: 'key-id' } })
+  await kms.store.put(object)
+  t.match(kms.received[0]?.headers, {
+    'x-amz-server-side-encryption': 'aws:kms',
+    'x-amz-server-side-encryption-aws-kms-key-id': 'key-id',
+  })
+  const s3 = await connect(t, { encryption: { algorithm: 'AES256' } })
+  await s3.store.put(object)
+  t.match(s3.received[0]?.headers, { 'x-amz-server-side-encryption': 'AES256' })
+})
+
+t.test('with virtual addressing the bucket is in the host', async (t) => {
+  const { store, received } = await connect(t, { addressing: 'virtual' }, 'key:secret@localhost')
+  resolveToLoopback(t)
+  await store.put(object)
+  t.equal(received[0]?.path, `/${object.key}`)
+  t.match(received[0]?.headers.host, /^bucket\.localhost:\d+$/)
+})
+
+t.test('without a key in the endpoint requests have that of the identity', async (t) => {
+  const identity = { accessKey: 'other', secretKey: 'secret', sessionToken: 'session' }
+  const { store, received } = await connect(t, { identity }, '127.0.0.1')
+  await store.put(object)
+  t.match(received[0]?.headers, {
+    authorization: /Credential=other\//,
+    'x-amz-security-token': 'session',
+  })
+  const first = await connect(t, { identity })
+  await first.store.put(object)
+  t.match(first.received[0]?.headers, { authorization: /Credential=key\// })
+  t.notOk(
+    first.received[0]?.headers['x-amz-security-token'],
+    'the key of the endpoint has no token',
+  )
+})
+
+t.test('or that of a role', async (t) => {
+  const { url: containerUrl, received: asked } = await startFake(t, () => ({
+    body: roleJson('role'),
+  }))
+  const { store, received } = await connect(t, { identity: { containerUrl } }, '127.0.0.1')
+  await Promise.all([store.put(object), store.put(object)])
+  for (const { headers } of received) {
+    t.match(headers, {
+      authorization: /Credential=role\//,
+      'x-amz-security-token': 'role-token',
+    })
+  }
+  t.equal(asked.length, 1)
+})
+
+t.test('a role that cannot be had is storage_unavailable, with the reason', async (t) => {
+  const { url: containerUrl } = await startFake(t, () => ({ status: 500 }))
+  const { store } = await connect(
+    t,
+    { identity: { containerUrl }, timeoutMs: 1_000 } as Partial<ObjectStoreSettings>,
+    '127.0.0.1',
+  )
+  const error: unknown = await store.put(object).catch((reason: unknown) => reason)
+  t.match(error, { code: 'storage_unavailable' })
+  t.equal(describeStoreError(error), 'the container responds with 500')
+})

@@ -1,0 +1,70 @@
+// npm run test:s3: attachments on real S3 servers, from the client to the whole path of feedback: the embedded
+// one, MinIO and versitygw; about five minutes. A server whose program is neither on the PATH nor in Go's folder
+// is skipped; npm run test:s3 -- --install builds it with Go first. The last line is `N passed, N failed`.
+import { spawn, spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { bootstrap, root } from './bootstrap.mjs'
+
+/** The versions that docs/deploy/object-store.md says were tried. */
+const servers = {
+  minio: 'github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c',
+  versitygw: 'github.com/versity/versitygw/cmd/versitygw@v1.8.0',
+}
+
+await bootstrap()
+const install = process.argv.includes('--install')
+const env = { ...process.env }
+const skipped = []
+for (const [name, source] of Object.entries(servers)) {
+  const program = find(name) ?? (install ? build(name, source) : undefined)
+  if (program === undefined) skipped.push(`${name} (go install ${source})`)
+  env[`${name.toUpperCase()}_PROGRAM`] = program ?? ''
+  console.log(`${name}: ${program ?? 'skipped, there is no such program'}`)
+}
+
+const tap = spawn(
+  join(root, 'node_modules/.bin/tap'),
+  ['--reporter=tap', 'test/s3/real-servers.ts'],
+  { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] },
+)
+let output = ''
+tap.stdout.on('data', (chunk) => {
+  process.stdout.write(chunk)
+  output = (output + String(chunk)).slice(-4_096)
+})
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => tap.kill(signal))
+tap.once('close', (code) => {
+  const [, summary = ''] = /^# \{ (total.*) \}$/m.exec(output) ?? []
+  const count = (what) => Number(new RegExp(`${what}: (\\d+)`).exec(summary)?.[1] ?? 0)
+  // A run that ended without a count has failed.
+  const failed = Math.max(count('fail'), code === 0 ? 0 : 1)
+  for (const server of skipped) console.log(`SKIPPED: ${server}`)
+  console.log(`${count('pass')} passed, ${failed} failed`)
+  process.exitCode = failed === 0 ? 0 : 1
+})
+
+/** The program on the PATH or where Go puts programs; undefined: nowhere. */
+function find(name) {
+  const { PATH = '', GOBIN, GOPATH } = process.env
+  const ofGo = GOBIN ?? join(GOPATH?.split(delimiter)[0] ?? join(homedir(), 'go'), 'bin')
+  return [...PATH.split(delimiter), ofGo]
+    .map((folder) => join(folder, name))
+    .find((file) => isExecutable(file))
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function build(name, source) {
+  console.log(`${name}: go install ${source}`)
+  spawnSync('go', ['install', source], { stdio: 'inherit' })
+  return find(name)
+}

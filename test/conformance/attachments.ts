@@ -1,0 +1,62 @@
+import { buffer } from 'node:stream/consumers'
+import { Client } from 'minio'
+import type { Test } from 'tap'
+import type { StoredObject } from '@intake/object-store'
+import type { GatewayPorts } from '../../gateway/src/ports.ts'
+
+type Found = Pick<StoredObject, 'body' | 'contentType' | 'sha256'> | undefined
+
+/** A client of its own for the bucket `intake`, which looks for objects below a folder. */
+export function createFinder(endpoint: string, folder = ''): (key: string) => Promise<Found> {
+  const { hostname, port, username, password } = new URL(endpoint)
+  const client = new Client({
+    endPoint: hostname,
+    port: Number(port),
+    useSSL: false,
+    accessKey: username,
+    secretKey: password,
+    region: 'us-east-1',
+  })
+  return async (key) => {
+    const about = await client.statObject('intake', folder + key).catch(() => undefined)
+    if (about === undefined) return undefined
+    const body = await buffer(await client.getObject('intake', folder + key))
+    const metaData = about.metaData as Record<string, string>
+    const { 'content-type': contentType = '', sha256 = '' } = metaData
+    return { body, contentType, sha256 }
+  }
+}
+
+/** What every store of attachments does. */
+export async function conforms(
+  t: Test,
+  store: GatewayPorts['attachments'],
+  find: (key: string) => Promise<Found>,
+): Promise<void> {
+  const object = (n: number): StoredObject => ({
+    key: `feedback/2026/11/23/${n}/1-ab.png`,
+    body: Buffer.from(`image ${n}`),
+    contentType: 'image/png',
+    sha256: `${n}`.repeat(64),
+  })
+  const { key, ...content } = object(1)
+
+  await t.test('a stored attachment has its bytes, type and hash', async (t) => {
+    await store.put(object(1))
+    t.strictSame(await find(key), content)
+  })
+
+  await t.test('storing it again changes nothing', async (t) => {
+    await store.put(object(1))
+    t.strictSame(await find(key), content)
+  })
+
+  await t.test('removes the given attachments only, also when one is absent', async (t) => {
+    await store.put(object(2))
+    await store.put(object(3))
+    await store.remove([object(2).key, 'feedback/absent.png'])
+    t.equal(await find(object(2).key), undefined)
+    t.not(await find(object(3).key), undefined)
+    t.not(await find(key), undefined)
+  })
+}

@@ -1,0 +1,164 @@
+import dns from 'node:dns'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { Client } from 'minio'
+import { AssumeRoleProvider } from 'minio/dist/esm/AssumeRoleProvider.mjs'
+import type { Test } from 'tap'
+import { describeStoreError } from '@intake/object-store'
+import { examineBucket } from '../../packages/cli/src/doctor/bucket.ts'
+import type { ManagedService } from '../faults/kit/service.ts'
+import { kmsKeyId, type ServerKind } from './servers.ts'
+import { keysOf, openStore } from './store.ts'
+
+const body = Buffer.from('the bytes of an image')
+const objectAt = (key: string) => ({ key, body, contentType: 'image/png', sha256: 'ab' })
+const key = 'feedback/2026/11/24/an-id/1.png'
+const prefix = 'team/intake'
+const page = new URL('../../docs/deploy/object-store.md', import.meta.url)
+
+/** What AWS S3 has and other servers may have, as far as this one has it. */
+export async function testAwsHabits(
+  t: Test,
+  server: ManagedService,
+  { hasVirtualHosts, hasKeysAndRoles }: ServerKind,
+): Promise<void> {
+  await t.test('the bucket can be in the host name', { skip: !hasVirtualHosts }, async (t) => {
+    resolveToLoopback(t)
+    const endpoint = server.url().replace('127.0.0.1', 'localhost')
+    const store = openStore(t, server, { endpoint, addressing: 'virtual', prefix })
+    await store.checkBucket()
+    await store.put(objectAt(key))
+    t.same(await store.get(key), body)
+    t.ok((await keysOf(store, '')).includes(key))
+    await store.remove([key])
+    t.equal(await store.get(key), undefined)
+  })
+
+  await t.test(
+    'objects are encrypted as the settings say',
+    { skip: !hasKeysAndRoles },
+    async (t) => {
+      const { hostname, port, username, password } = new URL(server.url())
+      const client = new Client({
+        endPoint: hostname,
+        port: Number(port),
+        useSSL: false,
+        accessKey: username,
+        secretKey: password,
+      })
+      const header = 'x-amz-server-side-encryption'
+      for (const encryption of [
+        { algorithm: 'AES256' as const },
+        { algorithm: 'aws:kms' as const, kmsKeyId },
+      ]) {
+        const store = openStore(t, server, { encryption })
+        await store.put(objectAt(key))
+        t.same(await store.get(key), body)
+        const { metaData } = await client.statObject('intake', key)
+        t.equal((metaData as Record<string, string>)[header], encryption.algorithm)
+      }
+    },
+  )
+
+  await t.test(
+    'temporary credentials work with their token only',
+    { skip: !hasKeysAndRoles },
+    async (t) => {
+      const identity = await assumeRole(server)
+      const { host } = new URL(server.url())
+      const endpoint = `http://${host}`
+      const store = openStore(t, server, { endpoint, identity })
+      await store.put(objectAt(key))
+      t.same(await store.get(key), body)
+      const { accessKey, secretKey } = identity
+      const stranger = openStore(t, server, { endpoint, identity: { accessKey, secretKey } })
+      const error: unknown = await stranger.put(objectAt(key)).catch((cause: unknown) => cause)
+      t.equal(describeStoreError(error), 'the store does not accept the session token')
+
+      const { url: containerUrl, requests } = await serveCredentials(t, identity)
+      const role = openStore(t, server, { endpoint, identity: { containerUrl } })
+      await role.put(objectAt(key))
+      t.same(await role.get(key), body)
+      t.equal(requests(), 1)
+    },
+  )
+
+  await t.test(
+    'the policy of the documentation allows what is needed, and no more',
+    { skip: !hasKeysAndRoles },
+    async (t) => {
+      const [, policy = ''] = /```json\n([^]*?)```/.exec(readFileSync(page, 'utf8')) ?? []
+      const own = policy.replaceAll('YOUR-BUCKET', 'intake').replaceAll('YOUR-PREFIX', prefix)
+      const { host } = new URL(server.url())
+      const access = { endpoint: `http://${host}`, identity: await assumeRole(server, own) }
+      const settings = { ...access, bucket: 'intake', region: 'us-east-1', prefix }
+      t.same(await examineBucket(settings), [])
+      const store = openStore(t, server, settings)
+      await store.checkBucket()
+      await store.ensureBucket()
+      const denied = 'the access key is wrong or lacks the right'
+      for (const outside of [undefined, 'team/other']) {
+        const other = openStore(t, server, { ...access, prefix: outside })
+        const works = [
+          other.put(objectAt(key)),
+          keysOf(other, ''),
+          other.get(key),
+          other.remove([key]),
+        ]
+        for (const result of await Promise.allSettled(works)) {
+          t.match(result, { status: 'rejected' })
+          if (result.status === 'rejected') t.equal(describeStoreError(result.reason), denied)
+        }
+      }
+    },
+  )
+}
+
+/** Temporary credentials from the server's STS, which a policy may limit. */
+async function assumeRole(server: ManagedService, policy?: string) {
+  const { host, username, password } = new URL(server.url())
+  const provider = new AssumeRoleProvider({
+    stsEndpoint: `http://${host}`,
+    accessKey: username,
+    secretKey: password,
+    region: 'us-east-1',
+    ...(policy !== undefined && { policy }),
+  })
+  const credentials = await provider.getCredentials()
+  return {
+    accessKey: credentials.getAccessKey(),
+    secretKey: credentials.getSecretKey(),
+    sessionToken: credentials.getSessionToken(),
+  }
+}
+
+/** The endpoint of a container that has these credentials. */
+async function serveCredentials(t: Test, identity: Awaited<ReturnType<typeof assumeRole>>) {
+  let count = 0
+  const fake = createServer((_, response) => {
+    count++
+    const { accessKey: AccessKeyId, secretKey: SecretAccessKey, sessionToken: Token } = identity
+    const Expiration = new Date(Date.now() + 900_000).toISOString()
+    response.end(JSON.stringify({ AccessKeyId, SecretAccessKey, Token, Expiration }))
+  })
+  fake.listen(0, '127.0.0.1')
+  await once(fake, 'listening')
+  t.teardown(() => {
+    fake.close()
+    fake.closeAllConnections()
+  })
+  const { port } = fake.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/credentials`, requests: () => count }
+}
+
+/** Every name is this machine: not every system resolves names below localhost. */
+function resolveToLoopback(t: Test): void {
+  const { lookup } = dns
+  t.teardown(() => Object.assign(dns, { lookup }))
+  Object.assign(dns, {
+    lookup: (_: string, options: dns.LookupOptions, done: (...found: unknown[]) => void) =>
+      options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4),
+  })
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { startClickHouse, startRedis } from '@intake/engines'
+import { createAppProcess } from '@intake/test-kit/app-process'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { freePorts } from '@intake/test-kit/free-ports'
+import { startStopwatch } from '@intake/test-kit/stopwatch'
+import { until } from '@intake/test-kit/until'
+import { createIntake } from '../../packages/cli/test/services.ts'
+import type { ManagedService } from '../faults/kit/service.ts'
+import { freeze, keysOf, openStore } from './store.ts'
+
+const apiKey = 'a-key-of-sixteen-characters'
+const storageTimeoutMs = 2_000
+const prefix = 'whole/path'
+const images = ['photo.jpg', 'screenshot.png', 'crash.webp', 'steps.gif'].map((name) => ({
+  name,
+  bytes: readFileSync(new URL(`../images/${name}`, import.meta.url)),
+}))
+const script = (app: string) => fileURLToPath(new URL(`../../${app}/dist/main.js`, import.meta.url))
+
+/** Redis and ClickHouse for all servers. */
+export async function startDatabases(t: Test): Promise<Record<string, string>> {
+  const dataDir = createDataDir(t)
+  const [redis, clickhouse] = await Promise.all([
+    startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
+    startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 }),
+  ])
+  t.teardown(() => Promise.all([redis.stop(), clickhouse.stop()]))
+  return { REDIS_URL: redis.url, CLICKHOUSE_URL: clickhouse.url }
+}
+
+/** Feedback with real images through real processes: gateway, worker with the page, and commands. */
+export async function testWholePath(
+  t: Test,
+  server: ManagedService,
+  databases: Record<string, string>,
+): Promise<void> {
+  const dataDir = createDataDir(t)
+  const env = { ...databases, S3_ENDPOINT: server.url(), S3_PREFIX: prefix }
+  const intake = createIntake({ cwd: dataDir, env })
+  const store = openStore(t, server, { prefix })
+  const start = async (name: string, own: Record<string, string>) => {
+    const logFile = join(dataDir, `${name}.log`)
+    const app = createAppProcess({ name, args: [script(name)], env: { ...env, ...own }, logFile })
+    t.teardown(() => app.terminate())
+    await app.start()
+    return app
+  }
+
+  await t.test('setup creates the bucket, and doctor finds nothing wrong with it', async (t) => {
+    const { code, stderr } = await intake(['setup'], { INTAKE_API_KEY: apiKey })
+    t.equal(code, 0, stderr)
+    await store.checkBucket()
+    const { stdout } = await intake(['doctor', '--json', '--disk-free', '0'])
+    t.same((JSON.parse(stdout) as { findings: unknown }).findings, [])
+  })
+
+  const [port] = await freePorts(1)
+  const gateway = await start('gateway', {
+    PORT: String(port),
+    GATEWAY_ADMIN_PORT: '0',
+    STORAGE_TIMEOUT_MS: String(storageTimeoutMs),
+  })
+  const worker = await start('worker', { WORKER_ADMIN_PORT: '0' })
+  const isReady = async () => (await fetch(`${gateway.adminUrl()}/readyz`)).ok
+  await until('the gateway is ready', isReady)
+  const user = `user-${randomUUID()}`
+  const send = () => fetch(`http://127.0.0.1:${port}/api/feedback`, feedbackOf(user))
+
+  let keys: string[] = []
+  await t.test('201: the images are in the store, on the page and in an export', async (t) => {
+    const response = await send()
+    t.equal(response.status, 201)
+    const { id } = (await response.json()) as { id: string }
+    keys = (await keysOf(store, 'feedback/')).filter((key) => key.includes(id))
+    t.equal(keys.length, images.length)
+    for (const [index, key] of keys.entries()) {
+      const image = images[index]!.bytes
+      t.ok((await store.get(key))?.equals(image), key)
+      const picture = await until('the page shows the picture', async () => {
+        const shown = await fetch(`${worker.adminUrl()}/attachments/${key}`)
+        return shown.ok && Buffer.from(await shown.arrayBuffer())
+      })
+      t.ok(picture.equals(image), 'on the page')
+    }
+    const out = join(dataDir, 'export')
+    const { code, stderr } = await intake(['user', 'export', user, '--out', out])
+    t.equal(code, 0, stderr)
+    t.match(stderr, `${images.length} attachments`)
+    for (const [index, key] of keys.entries()) {
+      t.ok(readFileSync(join(out, key)).equals(images[index]!.bytes), 'in the export')
+    }
+  })
+
+  await t.test('503 within the timeout while the store is frozen or down; then 201', async (t) => {
+    await freeze(t, server)
+    const elapsedMs = startStopwatch(t)
+    const frozen = await send()
+    const ms = elapsedMs()
+    server.thaw()
+    t.equal(((await frozen.json()) as { code: string }).code, 'storage_unavailable')
+    t.ok(ms < 3 * storageTimeoutMs, `${ms} ms`)
+    await until('it is used again', async () => (await send()).status === 201)
+    await server.kill()
+    const down = await send()
+    t.equal(((await down.json()) as { code: string }).code, 'storage_unavailable')
+    await server.start()
+    await until('it is used again', async () => (await send()).status === 201)
+  })
+
+  await t.test('an erased user has no object left', async (t) => {
+    const { code, stderr } = await intake(['user', 'erase', user, '--yes', '--json'])
+    t.equal(code, 0, stderr)
+    const left = new Set(await keysOf(store, 'feedback/'))
+    t.same(
+      keys.filter((key) => left.has(key)),
+      [],
+    )
+    const { stdout } = await intake(['user', 'export', user])
+    t.equal(stdout, '')
+  })
+}
+
+function feedbackOf(user: string): RequestInit {
+  const form = new FormData()
+  const sender = {
+    bundle_identifier: 'com.example.app',
+    device: {},
+    device_uuid: randomUUID(),
+    unique_user_id: user,
+  }
+  form.append('payload', JSON.stringify({ ...sender, feedback: { text: 'Hello' } }))
+  for (const { name, bytes } of images) form.append('attachments', new Blob([bytes]), name)
+  return {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey },
+    body: form,
+    signal: AbortSignal.timeout(120_000),
+  }
+}
