@@ -28,9 +28,9 @@ await runProcess({
   name: 'gateway',
   config: GatewayConfig,
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
-  async start(config, log) {
+  async start(config, log, secrets) {
     const redis = connectRedis({
-      url: config.REDIS_URL,
+      url: secrets.follow('REDIS_URL'),
       role: 'producer',
       onError: limitRepeats((err, omitted) =>
         log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
@@ -64,7 +64,7 @@ await runProcess({
       onError: warnWhileConnected('Redis could not be polled'),
     })
     const store = createObjectStore({
-      endpoint: config.S3_ENDPOINT,
+      endpoint: secrets.follow('S3_ENDPOINT'),
       bucket: config.S3_BUCKET,
       region: config.S3_REGION,
       timeoutMs: config.STORAGE_TIMEOUT_MS,

@@ -1,7 +1,8 @@
 import http from 'node:http'
 import https from 'node:https'
 import type { Readable } from 'node:stream'
-import { Client, S3Error } from 'minio'
+import { Client, S3Error, type ClientOptions } from 'minio'
+import { CredentialProvider } from 'minio/dist/esm/CredentialProvider.mjs'
 import { IntakeError } from '@intake/contract'
 import { retryUntil, withTimeout } from '@intake/runtime'
 import { transportWithTimeout } from './transport.ts'
@@ -46,11 +47,11 @@ const pauseMs = 200
 const pageKeys = 1_000
 
 /**
- * @param options.endpoint `http(s)://ACCESS_KEY:SECRET_KEY@host:port`
+ * @param options.endpoint `http(s)://ACCESS_KEY:SECRET_KEY@host:port`; each request uses the keys that are current
  * @param options.timeoutMs for a whole operation, including retries
  */
 export function createObjectStore(options: {
-  endpoint: string
+  endpoint: string | { current(): string }
   bucket: string
   region: string
   timeoutMs: number
@@ -58,15 +59,16 @@ export function createObjectStore(options: {
   const { bucket, region, timeoutMs } = options
   // Leaves time for one retry after an attempt without a response.
   const attemptMs = timeoutMs / 2
-  const url = new URL(options.endpoint)
+  const { endpoint } = options
+  const currentUrl = () => new URL(typeof endpoint === 'string' ? endpoint : endpoint.current())
+  const url = currentUrl()
   const secure = url.protocol === 'https:'
   const agent = new (secure ? https : http).Agent({ keepAlive: true, maxSockets: 64 })
   const client = new Client({
     endPoint: url.hostname,
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
     useSSL: secure,
-    accessKey: decodeURIComponent(url.username),
-    secretKey: decodeURIComponent(url.password),
+    ...(url.username && { credentialsProvider: provideKeys(currentUrl) }),
     region,
     transport: transportWithTimeout(url.protocol, attemptMs),
     transportAgent: agent,
@@ -161,6 +163,27 @@ export function createObjectStore(options: {
     close: () => agent.destroy(),
   }
 }
+
+/** The client asks for the keys before it signs a request. */
+class CurrentKeys extends CredentialProvider {
+  readonly #url: () => URL
+
+  constructor(url: () => URL) {
+    super({ accessKey: '', secretKey: '' })
+    this.#url = url
+  }
+
+  override async getCredentials() {
+    const { username, password } = this.#url()
+    this.setAccessKey(decodeURIComponent(username))
+    this.setSecretKey(decodeURIComponent(password))
+    return super.getCredentials()
+  }
+}
+
+/** The declarations of the client know the class by another file than its code. */
+const provideKeys = (url: () => URL) =>
+  new CurrentKeys(url) as unknown as NonNullable<ClientOptions['credentialsProvider']>
 
 async function readAll(stream: Readable, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []

@@ -5,7 +5,7 @@ const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
 
 const externalUrl = (pattern: string, description: string) =>
-  Type.Optional(Type.String({ pattern, description }))
+  Type.Optional(Type.String({ pattern, description, hasCredentials: true }))
 
 /** Settings of the stack, named like their environment variables. Port 0 selects a free port. */
 export const StackConfig = Type.Object({
@@ -34,6 +34,7 @@ export const StackConfig = Type.Object({
   }),
   INTAKE_API_KEY: Type.Optional(
     Type.String({
+      writeOnly: true,
       minLength: 16,
       description: 'API key to create at start, instead of a generated one.',
     }),

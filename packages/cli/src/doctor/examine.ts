@@ -30,6 +30,10 @@ export async function examine(options: {
     REDIS_URL: redisUrl,
     CLICKHOUSE_URL: clickhouseUrl,
     S3_ENDPOINT: s3.endpoint,
+    // Their files were read.
+    REDIS_URL_FILE: undefined,
+    CLICKHOUSE_URL_FILE: undefined,
+    S3_ENDPOINT_FILE: undefined,
   })
   if (config.some(({ detail }) => /REDIS_URL|CLICKHOUSE_URL|S3_ENDPOINT/.test(detail))) {
     return { findings: config, examined: [settings] }
