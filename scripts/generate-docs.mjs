@@ -8,7 +8,7 @@ import { GatewayConfig, ObjectStoreConfig, WorkerConfig } from '../packages/conf
 import { errorCatalogue } from '../packages/contract/dist/index.js'
 import { helpOf, problemCatalogue, startProblems } from '../packages/health/dist/index.js'
 import { measureObjectStore } from '../packages/object-store/dist/index.js'
-import { createMetrics } from '../packages/runtime/dist/index.js'
+import { createMetrics, secretNames } from '../packages/runtime/dist/index.js'
 import { StackConfig } from '../packages/stack/dist/config.js'
 import { registerBacklogMetrics } from '../worker/dist/backlog-metrics.js'
 import { createWorkerMetrics } from '../worker/dist/metrics.js'
@@ -60,6 +60,11 @@ function rowsOf(settings, required) {
   return `| Variable | Default | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
 }
 
+function secretsList() {
+  const names = [GatewayConfig, WorkerConfig, StackConfig].flatMap(secretNames)
+  return [...new Set(names)].map((name) => `\`${name}\``).join(', ')
+}
+
 function configurationPage() {
   return `# Configuration
 
@@ -68,6 +73,12 @@ all of them at once and exits with code 1. \`LOG_LEVEL\` (trace, debug, info, wa
 \`info\`) applies to all processes. They log JSON lines, or lines for people when standard output is a
 terminal. The first line has the settings in force: of URLs only the host, of secrets only that they are set.
 No level above debug logs single records.
+
+## Secrets in files
+
+These settings can also be given as \`NAME_FILE\`, the path of a file with the value; a line end after it is ignored:
+${secretsList()}. Setting both is an error. Gateways and workers follow the files of credentials while
+they run ([rotate secrets](operations/rotate-secrets.md)).
 
 ## Gateway
 

@@ -28,9 +28,9 @@ await runProcess({
   name: 'gateway',
   config: GatewayConfig,
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
-  async start(config, log) {
+  async start(config, log, secrets) {
     const redis = connectRedis({
-      url: config.REDIS_URL,
+      url: secrets.follow('REDIS_URL'),
       role: 'producer',
       onError: limitRepeats((err, omitted) =>
         log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
@@ -65,6 +65,7 @@ await runProcess({
     })
     const store = createObjectStore({
       ...objectStoreSettings(config),
+      endpoint: secrets.follow('S3_ENDPOINT'),
       timeoutMs: config.STORAGE_TIMEOUT_MS,
     })
     const bucket = pollCheck({

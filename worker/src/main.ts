@@ -33,18 +33,18 @@ await runProcess({
   name: 'worker',
   config: WorkerConfig,
   closeTimeoutMs: () => 10_000,
-  async start(config, log) {
+  async start(config, log, secrets) {
     checkWorkerConfig(config)
     const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
     const redis = connectRedis({
-      url: config.REDIS_URL,
+      url: secrets.follow('REDIS_URL'),
       role: 'consumer',
       onError: limitRepeats((err, omitted) =>
         log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
       ),
     })
     const clickhouse = createClickHouse({
-      url: config.CLICKHOUSE_URL,
+      url: secrets.follow('CLICKHOUSE_URL'),
       requestTimeoutMs: config.INSERT_TIMEOUT_MS,
     })
     const registry = createMetrics()
@@ -54,7 +54,7 @@ await runProcess({
       log.warn({ err, omitted, help: redisHelp }, 'queue error'),
     )
     const reader = createClickHouse({
-      url: config.PAGE_CLICKHOUSE_URL ?? config.CLICKHOUSE_URL,
+      url: secrets.follow(config.PAGE_CLICKHOUSE_URL ? 'PAGE_CLICKHOUSE_URL' : 'CLICKHOUSE_URL'),
       requestTimeoutMs: readTimeoutMs,
       connectionsMax: readsMax,
     })
@@ -141,6 +141,7 @@ await runProcess({
     })
     const page = createPage({
       config,
+      secrets,
       metrics: registry,
       reader,
       backlog: (kind) => backlogs.of(kind),

@@ -1,7 +1,7 @@
 import { objectStoreSettings, type WorkerConfig } from '@intake/config'
 import { createObjectStore, measureObjectStore } from '@intake/object-store'
 import { page, type PageOptions } from '@intake/page'
-import type { Registry } from '@intake/runtime'
+import type { Registry, Secrets } from '@intake/runtime'
 
 const storeTimeoutMs = 20_000
 
@@ -9,16 +9,18 @@ const storeTimeoutMs = 20_000
 export function createPage(
   options: Pick<PageOptions, 'reader' | 'backlog' | 'log' | 'onFailed'> & {
     config: WorkerConfig
+    secrets: Secrets<typeof WorkerConfig>
     metrics: Registry
   },
 ): { register(app: Parameters<typeof page>[0]): Promise<void>; close(): void } {
-  const { config, metrics, ...others } = options
+  const { config, secrets, metrics, ...others } = options
   const { S3_ENDPOINT: endpoint } = config
   const store =
     endpoint === undefined
       ? undefined
       : createObjectStore({
           ...objectStoreSettings({ ...config, S3_ENDPOINT: endpoint }),
+          endpoint: secrets.follow('S3_ENDPOINT'),
           timeoutMs: storeTimeoutMs,
         })
   const measured = store && measureObjectStore(store, { metrics })

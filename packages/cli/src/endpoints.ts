@@ -1,5 +1,11 @@
 import { resolve } from 'node:path'
-import { endpointsFile, readEndpoints, type Endpoints } from '@intake/runtime'
+import {
+  endpointsFile,
+  readEndpoints,
+  readSecret,
+  SecretFileError,
+  type Endpoints,
+} from '@intake/runtime'
 
 /** The message is for the user; the command exits with code 1. */
 export class UsageError extends Error {
@@ -10,19 +16,40 @@ const variables = { REDIS_URL: 'redis', CLICKHOUSE_URL: 'clickhouse', S3_ENDPOIN
 export type EndpointVariable = keyof typeof variables
 
 /**
- * The URL of a service: from the environment, or else from the file of the running stack.
+ * The URL of a service: from the environment or the file that it names, or else from the running stack.
  *
- * @throws {UsageError} names what it looked for when it finds neither
+ * @throws {UsageError} names what it looked for when it finds none, and every file that cannot be read
  */
 export function findEndpoint(variable: EndpointVariable): string {
-  const given = process.env[variable]
-  if (given) return given
+  const given = readGiven()[variable]
+  if (given !== undefined) return given
   const stack = runningStack()
   if (stack !== undefined) return stack[variables[variable]]
   throw new UsageError(
     `${variable} is not set, and ${placeOfStack()} does not exist: start the services there with npm start, ` +
-      `set INTAKE_DATA_DIR to their folder, or set ${variable}.`,
+      `set INTAKE_DATA_DIR to their folder, or set ${variable} or ${variable}_FILE.`,
   )
+}
+
+/**
+ * The URLs that the environment or its files contain.
+ *
+ * @throws {UsageError} one error for all files
+ */
+function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
+  const problems: string[] = []
+  const read = (name: string) => {
+    try {
+      return readSecret(process.env, name)
+    } catch (error) {
+      if (!(error instanceof SecretFileError)) throw error
+      problems.push(error.message)
+      return undefined
+    }
+  }
+  const given = Object.fromEntries(Object.keys(variables).map((name) => [name, read(name)]))
+  if (problems.length > 0) throw new UsageError(`${problems.join('; ')}.`)
+  return given
 }
 
 /** The endpoints of the stack that runs on INTAKE_DATA_DIR; undefined when none does. */

@@ -2,8 +2,8 @@ import { Command } from 'commander'
 import { commands } from './commands.ts'
 
 const guide = `
-Commands find the services by REDIS_URL, CLICKHOUSE_URL and S3_ENDPOINT, or else those that npm start runs in
-this folder (in another one: INTAKE_DATA_DIR).
+Commands find the services by REDIS_URL, CLICKHOUSE_URL and S3_ENDPOINT (or by files: REDIS_URL_FILE …), or else
+those that npm start runs in this folder (in another one: INTAKE_DATA_DIR).
 
 Examples:
   intake status                   how is it, and what to do

@@ -7,8 +7,11 @@ import { insertSettings, querySettings, statementSettings } from './settings.ts'
 import { rawTables, type RawTable } from './tables.ts'
 
 export interface ClickHouseOptions {
-  /** `http(s)://user:password@host:port`, credentials percent-encoded. */
-  url: string
+  /**
+   * `http(s)://user:password@host:port`, credentials percent-encoded. Each request uses the user and password
+   * that are current.
+   */
+  url: string | { current(): string }
   /** Timeout from the call to the last byte of the response, default 30,000. */
   requestTimeoutMs?: number
   /**
@@ -73,13 +76,13 @@ const pingTimeoutMs = 2_000
 const killTimeoutMs = 2_000
 
 export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
-  const { url, requestTimeoutMs = 30_000, connectionsMax = 10, logQueries = true } = options
-  const { endpoint, headers } = separateCredentials(url)
+  const { requestTimeoutMs = 30_000, connectionsMax = 10, logQueries = true } = options
+  const url = () => (typeof options.url === 'string' ? options.url : options.url.current())
+  const { endpoint } = separateCredentials(url())
   const client = createClient({
     url: endpoint,
     // Not by basic authentication, with which the embedded engine lets parameters name another user.
     set_basic_auth_header: false,
-    http_headers: headers,
     // Only a backstop: it does not cover a stalled response. The actual timeout is in execute.ts.
     request_timeout: requestTimeoutMs + 1_000,
     max_open_connections: connectionsMax,
@@ -89,7 +92,11 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     ...(!logQueries && { clickhouse_settings: { log_queries: 0 } }),
   })
 
-  const execute = createExecutor({ client, requestTimeoutMs })
+  const execute = createExecutor({
+    client,
+    requestTimeoutMs,
+    headers: () => separateCredentials(url()).headers,
+  })
 
   /**
    * ClickHouse continues an insert whose client has disconnected, and the retry would lack its memory.

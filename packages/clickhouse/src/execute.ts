@@ -23,9 +23,15 @@ export interface Reply {
  * Executes statements over one client. Resolves only to a complete response with status 200 and without
  * an exception code, within the timeout; otherwise rejects with a `ClickHouseError`. An abandoned
  * request destroys its socket, so a silent server holds none.
+ *
+ * @param options.headers of every request, with the credentials
  */
-export const createExecutor = (options: { client: ClickHouseClient; requestTimeoutMs: number }) => {
-  const { client, requestTimeoutMs } = options
+export const createExecutor = (options: {
+  client: ClickHouseClient
+  requestTimeoutMs: number
+  headers: () => Record<string, string>
+}) => {
+  const { client, requestTimeoutMs, headers } = options
 
   const exchange = async (statement: Statement, signal: AbortSignal): Promise<Reply> => {
     const { stream, response_headers, http_status_code, summary } = await client.exec({
@@ -37,7 +43,7 @@ export const createExecutor = (options: { client: ClickHouseClient; requestTimeo
       abort_signal: signal,
       ...(statement.params && { query_params: statement.params }),
       ...(statement.body && { values: statement.body }),
-      ...(statement.headers && { http_headers: statement.headers }),
+      http_headers: { ...headers(), ...statement.headers },
     })
     // The client watches the signal until the headers have arrived, not during the body.
     const cut = () => stream.destroy(new Error('Cut off'))

@@ -6,10 +6,13 @@ import S3rver from '@20minutes/s3rver'
 import account from '@20minutes/s3rver/lib/models/account.js'
 
 const { S3_DIRECTORY, S3_PORT, S3_ACCESS_KEY, S3_SECRET_KEY } = process.env
+const { S3_OTHER_ACCESS_KEY, S3_OTHER_SECRET_KEY } = process.env
 
 // The server has one account with well-known keys; replace them.
 account.DUMMY_ACCOUNT.revokeAccessKey('S3RVER')
 account.DUMMY_ACCOUNT.createKeyPair(S3_ACCESS_KEY, S3_SECRET_KEY)
+if (S3_OTHER_ACCESS_KEY)
+  account.DUMMY_ACCOUNT.createKeyPair(S3_OTHER_ACCESS_KEY, S3_OTHER_SECRET_KEY)
 
 const s3 = new S3rver({ directory: S3_DIRECTORY, silent: true, vhostBuckets: false })
 s3.on('error', (error) => {

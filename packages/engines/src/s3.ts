@@ -10,6 +10,8 @@ export interface S3Options extends ServiceOptions {
   accessKey?: string
   /** Default: a new random one. */
   secretKey?: string
+  /** A second pair of keys that the server accepts, for their rotation. */
+  otherKeys?: { accessKey: string; secretKey: string }
 }
 
 /**
@@ -19,6 +21,7 @@ export interface S3Options extends ServiceOptions {
  */
 export async function startS3(options: S3Options): Promise<Service> {
   const { accessKey = 'intake', secretKey = randomSecret(), readyMs = 30_000, signal } = options
+  const { otherKeys } = options
   const dataDir = resolve(options.dataDir)
   const port = await claimPort('S3', options.port)
   const directory = join(dataDir, 'buckets')
@@ -35,6 +38,10 @@ export async function startS3(options: S3Options): Promise<Service> {
       S3_PORT: String(port),
       S3_ACCESS_KEY: accessKey,
       S3_SECRET_KEY: secretKey,
+      ...(otherKeys && {
+        S3_OTHER_ACCESS_KEY: otherKeys.accessKey,
+        S3_OTHER_SECRET_KEY: otherKeys.secretKey,
+      }),
     },
     logFile: options.logFile ?? join(dataDir, 's3.log'),
     ownSession: options.ownSession,

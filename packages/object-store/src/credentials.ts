@@ -1,42 +1,55 @@
 import type { ClientOptions } from 'minio'
 import { renewCredentials } from './renewed-credentials.ts'
 import { loadRoleCredentials } from './role-credentials.ts'
-import type { ObjectStoreSettings } from './settings.ts'
+import type { IdentitySettings } from './settings.ts'
 
-type ClientCredentials = Pick<ClientOptions, 'accessKey' | 'secretKey' | 'sessionToken'> & {
-  credentialsProvider?: NonNullable<ClientOptions['credentialsProvider']>
+type ClientProvider = NonNullable<ClientOptions['credentialsProvider']>
+
+interface Credentials {
+  accessKey: string
+  secretKey: string
+  sessionToken?: string | undefined
 }
 
 /**
- * The options of the S3 client that say who its requests are from: the access key of the endpoint, or that of
- * `identity`, or a role.
+ * Who the requests of the S3 client are from: the access key of the endpoint, or that of `identity`, or a role.
+ * The client asks before each request.
  */
-export function credentialsFor({
-  endpoint,
-  region,
-  identity = {},
-}: ObjectStoreSettings): ClientCredentials {
-  const { username, password } = new URL(endpoint)
-  if (username !== '') {
-    return { accessKey: decodeURIComponent(username), secretKey: decodeURIComponent(password) }
-  }
-  const { accessKey, secretKey, sessionToken } = identity
-  if (accessKey !== undefined && secretKey !== undefined) {
-    return { accessKey, secretKey, ...(sessionToken !== undefined && { sessionToken }) }
-  }
-  const find = renewCredentials({ load: () => loadRoleCredentials(identity, { region }) })
-  // Asked before each request. The package does not export the class that it declares here.
+export function provideCredentials(options: {
+  currentUrl: () => URL
+  region: string
+  identity?: IdentitySettings | undefined
+}): ClientProvider {
+  const find = findCredentials(options)
   const provider = {
     async getCredentials() {
-      const found = await find()
+      const { accessKey, secretKey, sessionToken } = await find()
       return {
-        getAccessKey: () => found.accessKey,
-        getSecretKey: () => found.secretKey,
-        getSessionToken: () => found.sessionToken,
+        getAccessKey: () => accessKey,
+        getSecretKey: () => secretKey,
+        getSessionToken: () => sessionToken,
       }
     },
   }
-  return {
-    credentialsProvider: provider as unknown as ClientCredentials['credentialsProvider'] & {},
+  // The package does not export the class that it declares here.
+  return provider as unknown as ClientProvider
+}
+
+function findCredentials(options: {
+  currentUrl: () => URL
+  region: string
+  identity?: IdentitySettings | undefined
+}): () => Promise<Credentials> {
+  const { currentUrl, region, identity = {} } = options
+  if (currentUrl().username !== '') {
+    return async () => {
+      const { username, password } = currentUrl()
+      return { accessKey: decodeURIComponent(username), secretKey: decodeURIComponent(password) }
+    }
   }
+  const { accessKey, secretKey, sessionToken } = identity
+  if (accessKey !== undefined && secretKey !== undefined) {
+    return async () => ({ accessKey, secretKey, sessionToken })
+  }
+  return renewCredentials({ load: () => loadRoleCredentials(identity, { region }) })
 }

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { Client, S3Error } from 'minio'
 import { IntakeError } from '@intake/contract'
 import { retryUntil, withTimeout } from '@intake/runtime'
-import { credentialsFor } from './credentials.ts'
+import { provideCredentials } from './credentials.ts'
 import type { ObjectStoreSettings } from './settings.ts'
 import { transportWithTimeout } from './transport.ts'
 
@@ -51,17 +51,18 @@ const pageKeys = 1_000
 export function createObjectStore(
   options: ObjectStoreSettings & { timeoutMs: number },
 ): ObjectStore {
-  const { bucket, region, addressing = 'path', timeoutMs } = options
+  const { endpoint, bucket, region, addressing = 'path', timeoutMs } = options
+  const currentUrl = () => new URL(typeof endpoint === 'string' ? endpoint : endpoint.current())
   // Leaves time for one retry after an attempt without a response.
   const attemptMs = timeoutMs / 2
-  const url = new URL(options.endpoint)
+  const url = currentUrl()
   const secure = url.protocol === 'https:'
   const agent = new (secure ? https : http).Agent({ keepAlive: true, maxSockets: 64 })
   const client = new Client({
     endPoint: url.hostname,
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
     useSSL: secure,
-    ...credentialsFor(options),
+    credentialsProvider: provideCredentials({ ...options, currentUrl }),
     region,
     pathStyle: addressing === 'path',
     transport: transportWithTimeout(url.protocol, attemptMs),

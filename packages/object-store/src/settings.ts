@@ -1,7 +1,7 @@
 /** Where attachments are stored, and how. */
 export interface ObjectStoreSettings {
-  /** `http(s)://[ACCESS_KEY:SECRET_KEY@]host[:port]` */
-  endpoint: string
+  /** `http(s)://[ACCESS_KEY:SECRET_KEY@]host[:port]`; each request uses the keys that are current. */
+  endpoint: string | { current(): string }
   bucket: string
   region: string
   /** Where requests name the bucket: in the path (default), or in the host. */

@@ -1,5 +1,7 @@
 import { Redis, ReplyError } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
+import { createSecret, type Secret } from '@intake/runtime'
+import { renewCredentials } from './renew-credentials.ts'
 import { replyCode } from './reply-code.ts'
 
 export { ReplyError, type Redis }
@@ -42,11 +44,11 @@ const leavePauseMs = 100
  * Opens a connection that reconnects until `disconnect()` or `quit()`, also when the server has become
  * a replica. The command that detects this fails; nothing was written.
  *
- * @param options.url `redis://` or `rediss://`, with credentials
+ * @param options.url `redis://` or `rediss://`, with credentials; those of a `Secret` may change
  * @param options.onError called for every connection error; without it an error would crash the process
  */
 export function connectRedis(options: {
-  url: string
+  url: string | Secret
   role: RedisRole
   onError: (error: Error) => void
 }): Redis {
@@ -57,7 +59,8 @@ export function connectRedis(options: {
     leftAt = now
     return true
   }
-  const redis = new Redis(options.url, {
+  const url = typeof options.url === 'string' ? createSecret(options.url) : options.url
+  const redis = new Redis(url.current(), {
     ...roles[options.role],
     connectTimeout: 5_000,
     keepAlive: 10_000,
@@ -67,5 +70,5 @@ export function connectRedis(options: {
     maxLoadingRetryTime: 1_000,
   })
   redis.on('error', options.onError)
-  return redis
+  return renewCredentials(redis, { url, onError: options.onError })
 }

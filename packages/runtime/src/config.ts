@@ -1,5 +1,6 @@
 import type { Static, TObject } from 'typebox'
 import { Value } from 'typebox/value'
+import { readSecret, SecretFileError, secretNames, traitsOf } from './secret-files.ts'
 
 /** Names every setting that is missing or invalid, but no value: values can be secrets. */
 export class ConfigError extends Error {
@@ -13,8 +14,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings that `schema` defines from the environment. An empty variable counts as unset;
- * defaults come from the schema; strings become numbers and booleans as the schema requires.
+ * Reads the settings that `schema` defines from the environment, and secrets also from the files that
+ * `NAME_FILE` names. An empty variable counts as unset; defaults come from the schema; strings become numbers
+ * and booleans as the schema requires.
  *
  * @throws {ConfigError} one error for all problems
  */
@@ -22,39 +24,45 @@ export function loadConfig<S extends TObject>(
   schema: S,
   env: Record<string, string | undefined>,
 ): Static<S> {
-  const given = Object.fromEntries(
-    Object.keys(schema.properties).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
-  )
-  const config = Value.Convert(schema, Value.Default(schema, given))
-  if (!Value.Check(schema, config)) {
-    throw new ConfigError(
-      [...Value.Errors(schema, config)].map((error) =>
-        'requiredProperties' in error.params
-          ? `${error.params.requiredProperties.join(', ')} must be set`
-          : `${error.instancePath.slice(1)} ${error.message}`,
-      ),
-    )
+  const secrets = new Set(secretNames(schema))
+  const given: Record<string, string> = {}
+  const unread = new Map<string, string>()
+  for (const name of Object.keys(schema.properties)) {
+    try {
+      const value = secrets.has(name) ? readSecret(env, name) : env[name]
+      if (value) given[name] = value
+    } catch (error) {
+      if (!(error instanceof SecretFileError)) throw error
+      unread.set(name, error.message)
+    }
   }
-  const misread = Object.entries<unknown>(config).filter(
-    ([name, value]) => traitsOf(schema, name).hasCredentials && !isUrl(String(value)),
-  )
-  if (misread.length === 0) return config
-  throw new ConfigError(
-    misread.map(
-      ([name]) => `${name} must be a URL whose user and password are percent-encoded ("/" is %2F)`,
-    ),
-  )
+  const config = Value.Convert(schema, Value.Default(schema, given))
+  const problems = [...unread.values(), ...findProblems(schema, config, unread)]
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config as Static<S>
 }
 
-/** How a schema marks what must not be shown. */
-interface Traits {
-  /** A secret. */
-  writeOnly?: boolean
-  /** A URL that may contain a user and a password. */
-  hasCredentials?: boolean
+/** @param unread the settings that have been reported; they are not missing too */
+function findProblems(
+  schema: TObject,
+  config: unknown,
+  unread: ReadonlyMap<string, string>,
+): string[] {
+  if (Value.Check(schema, config)) {
+    return Object.entries<unknown>(config)
+      .filter(([name, value]) => traitsOf(schema, name).hasCredentials && !isUrl(String(value)))
+      .map(
+        ([name]) =>
+          `${name} must be a URL whose user and password are percent-encoded ("/" is %2F)`,
+      )
+  }
+  return [...Value.Errors(schema, config)].flatMap((error) => {
+    if (!('requiredProperties' in error.params))
+      return [`${error.instancePath.slice(1)} ${error.message}`]
+    const missing = error.params.requiredProperties.filter((name) => !unread.has(name))
+    return missing.length === 0 ? [] : [`${missing.join(', ')} must be set`]
+  })
 }
-
-const traitsOf = (schema: TObject, name: string): Traits => schema.properties[name] as Traits
 
 /** A character that should be encoded ends the host too early; the rest of the password is then taken for a path. */
 function isUrl(value: string): boolean {

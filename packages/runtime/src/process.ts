@@ -4,6 +4,7 @@ import { ConfigError, describeConfig, loadConfig } from './config.ts'
 import { setHeapGrowth } from './heap.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { version } from './version.ts'
+import { watchSecrets, type Secrets } from './watch-secrets.ts'
 
 const help = 'docs/operations/process-ends.md'
 
@@ -14,7 +15,7 @@ export interface Running {
 
 /**
  * Manages the life of a process: sets its heap growth, reads its settings from the environment, logs
- * them without secrets, starts it, and closes it once on SIGTERM, SIGINT or an uncaught error. Exits with code 1 when it
+ * them without secrets, follows the files of secrets, starts it, and closes it once on SIGTERM, SIGINT or an uncaught error. Exits with code 1 when it
  * cannot start or does not close in time.
  *
  * @param options.closeTimeoutMs how long it may take to close
@@ -23,7 +24,7 @@ export async function runProcess<S extends TObject>(options: {
   name: string
   config: S
   closeTimeoutMs: (config: Static<S>) => number
-  start(config: Static<S>, log: Logger): Promise<Running>
+  start(config: Static<S>, log: Logger, secrets: Secrets<S>): Promise<Running>
 }): Promise<void> {
   setHeapGrowth()
   const { name } = options
@@ -32,14 +33,16 @@ export async function runProcess<S extends TObject>(options: {
     const config = loadConfig(options.config, process.env)
     const settings = describeConfig(options.config, config)
     log.info({ version, node: process.versions.node, settings }, `${name} starts`)
+    const secrets = watchSecrets({ schema: options.config, env: process.env, config, log })
     let running: Running | undefined
     const delay = options.closeTimeoutMs(config)
     closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
       if (err) log.fatal({ err, help }, 'uncaught error: closing')
       else log.info({ signal }, 'closing')
+      secrets.close()
       await running?.close()
     })
-    running = await options.start(config, log)
+    running = await options.start(config, log, secrets)
   } catch (err) {
     if (err instanceof ConfigError)
       log.fatal({ help: 'docs/operations/configuration.md' }, err.message)

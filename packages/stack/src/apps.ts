@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { secretFile } from '@intake/runtime'
 import { type SupervisedProcess, superviseProcess } from '@intake/supervisor'
 import { startAppProcess } from './app-process.ts'
 import type { StackPorts } from './claim-ports.ts'
@@ -28,7 +29,19 @@ export interface AppsOptions {
 /** Creates the gateway and the workers without starting them. */
 export function createApps(options: AppsOptions): Apps {
   const { dataDir, config, ports, services, say, onChange } = options
-  const shared = { ...options.env, HOST: host, ADMIN_HOST: host, REDIS_URL: services.redis.url }
+  const shared = {
+    ...options.env,
+    HOST: host,
+    ADMIN_HOST: host,
+    ...setting('REDIS_URL', services.redis.url),
+  }
+
+  /** A setting of the apps; one that a file contains stays there, so that they follow the file. */
+  function setting(name: string, url: string, given = name): NodeJS.ProcessEnv {
+    const file = secretFile(options.env, given)
+    // Empty: unset, whatever the environment has.
+    return { [name]: file === undefined ? url : '', [`${name}_FILE`]: file ?? '' }
+  }
 
   function app(
     name: string,
@@ -56,7 +69,7 @@ export function createApps(options: AppsOptions): Apps {
   }
 
   const s3 = {
-    S3_ENDPOINT: services.s3.url,
+    ...setting('S3_ENDPOINT', services.s3.url),
     S3_BUCKET: config.S3_BUCKET,
     S3_REGION: config.S3_REGION,
   }
@@ -68,8 +81,8 @@ export function createApps(options: AppsOptions): Apps {
   const workers = ports.workerAdmin.map((port, index) =>
     app(index === 0 ? 'Worker' : `Worker ${index + 1}`, 'worker', port, {
       WORKER_ADMIN_PORT: String(port),
-      CLICKHOUSE_URL: services.clickhouse.workerUrl,
-      PAGE_CLICKHOUSE_URL: services.clickhouse.readerUrl,
+      ...setting('CLICKHOUSE_URL', services.clickhouse.workerUrl),
+      ...setting('PAGE_CLICKHOUSE_URL', services.clickhouse.readerUrl, 'CLICKHOUSE_URL'),
       ...s3,
     }),
   )

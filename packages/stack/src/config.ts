@@ -35,6 +35,7 @@ export const StackConfig = Type.Object({
   }),
   INTAKE_API_KEY: Type.Optional(
     Type.String({
+      writeOnly: true,
       minLength: 16,
       description: 'API key to create at start, instead of a generated one.',
     }),

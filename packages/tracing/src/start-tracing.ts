@@ -9,11 +9,13 @@ import type { Tracing } from './tracing.ts'
  */
 export async function startTracing(options: {
   service: string
-  config: Pick<Static<typeof TracingConfig>, 'OTEL_TRACES_EXPORTER'>
+  config: Pick<Static<typeof TracingConfig>, 'OTEL_TRACES_EXPORTER' | 'OTEL_EXPORTER_OTLP_ENDPOINT'>
   onError: (error: unknown) => void
 }): Promise<Tracing | undefined> {
   const { service, config, onError } = options
   if (config.OTEL_TRACES_EXPORTER === 'none') return undefined
+  // The SDK reads the environment, but not the file of a secret.
+  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] ||= config.OTEL_EXPORTER_OTLP_ENDPOINT
   const { createTracing } = await import('./opentelemetry.ts')
   return createTracing({ service, onError })
 }

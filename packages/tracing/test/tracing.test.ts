@@ -21,7 +21,10 @@ async function start(t: Test, env: Record<string, string>) {
   }
   const tracing = (await startTracing({
     service: 'test',
-    config: { OTEL_TRACES_EXPORTER: 'otlp' },
+    config: {
+      OTEL_TRACES_EXPORTER: 'otlp',
+      OTEL_EXPORTER_OTLP_ENDPOINT: env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '',
+    },
     onError: (error) => void errors.push(String(error)),
   })) as Tracing
   return { tracing, errors }
@@ -146,6 +149,20 @@ t.test('a collector that is not there is reported', async (t) => {
 })
 
 t.test('nothing is started when traces are off', async (t) => {
-  const config = { OTEL_TRACES_EXPORTER: 'none' } as const
+  const config = { OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: '' } as const
   t.equal(await startTracing({ service: 'test', config, onError: () => t.fail() }), undefined)
+})
+
+t.test('the collector may be known from the file of a secret only', async (t) => {
+  const collector = await startOtlpCollector(t)
+  t.teardown(() => delete process.env['OTEL_EXPORTER_OTLP_ENDPOINT'])
+  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = ''
+  const config = {
+    OTEL_TRACES_EXPORTER: 'otlp',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  } as const
+  const tracing = (await startTracing({ service: 'test', config, onError: () => t.fail() }))!
+  tracing.startRequest(request)!.end(response)
+  await tracing.close()
+  t.equal(collector.spans.length, 1)
 })

@@ -1,4 +1,5 @@
 import { createApiKeyStore, type ApiKeyStore } from '@intake/api-keys'
+import { readSecret } from '@intake/runtime'
 import type { Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { withRedis } from '../with-redis.ts'
@@ -21,10 +22,13 @@ export function defineKeys(keys: Command): void {
       '--expires <date>',
       'ISO 8601 time from which it is invalid; a date means midnight UTC at its start',
     )
-    .option('--from-env <variable>', 'take the key from this environment variable')
+    .option(
+      '--from-env <variable>',
+      'take the key from this environment variable, or the file that NAME_FILE names',
+    )
     .action(async (options: CreateOptions) => {
       if (options.name.trim() === '') throw new UsageError('--name must not be empty.')
-      const secret = options.fromEnv === undefined ? undefined : readSecret(options.fromEnv)
+      const secret = options.fromEnv === undefined ? undefined : requireSecret(options.fromEnv)
       const created = await withStore((store) =>
         store.create({
           name: options.name,
@@ -75,8 +79,8 @@ function withStore<T>(work: (store: ApiKeyStore) => Promise<T>): Promise<T> {
   return withRedis((redis) => work(createApiKeyStore({ redis })))
 }
 
-function readSecret(variable: string): string {
-  const secret = process.env[variable]
+function requireSecret(variable: string): string {
+  const secret = readSecret(process.env, variable)
   if (!secret) throw new UsageError(`${variable} is not set.`)
   return secret
 }

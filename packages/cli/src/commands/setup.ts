@@ -1,3 +1,4 @@
+import { readSecret } from '@intake/runtime'
 import { setUp } from '@intake/setup'
 import type { Command } from 'commander'
 import { findBucket } from '../bucket.ts'
@@ -7,9 +8,12 @@ import { findEndpoint } from '../endpoints.ts'
 export function defineSetup(setup: Command): void {
   setup
     .option('--accept-empty-redis', 'continue although Redis has lost its data')
-    .addHelpText('after', '\nINTAKE_API_KEY, when set, becomes the first API key.')
+    .addHelpText(
+      'after',
+      '\nINTAKE_API_KEY, or the content of the file INTAKE_API_KEY_FILE, becomes the first API key.',
+    )
     .action(async (options: { acceptEmptyRedis?: boolean }) => {
-      const secret = process.env['INTAKE_API_KEY']
+      const secret = readSecret(process.env, 'INTAKE_API_KEY')
       const { applied } = await setUp({
         redisUrl: findEndpoint('REDIS_URL'),
         clickhouseUrl: findEndpoint('CLICKHOUSE_URL'),

@@ -31,6 +31,10 @@ export async function examine(options: {
     REDIS_URL: redisUrl,
     CLICKHOUSE_URL: clickhouseUrl,
     S3_ENDPOINT: s3Endpoint,
+    // Their files were read.
+    REDIS_URL_FILE: undefined,
+    CLICKHOUSE_URL_FILE: undefined,
+    S3_ENDPOINT_FILE: undefined,
   }
   const config = findConfigProblems(env)
   if (config.some(({ detail }) => /\b(REDIS_URL|CLICKHOUSE_URL|S3_\w+|AWS_\w+)\b/.test(detail))) {

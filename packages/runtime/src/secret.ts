@@ -1,0 +1,27 @@
+/** The value of a setting that may change while the process runs, because a file contains it. */
+export interface Secret {
+  current(): string
+  /**
+   * Calls `listener` after each change.
+   *
+   * @returns ends the calls
+   */
+  onChange(listener: () => void): () => void
+}
+
+/** A secret that changes when `set` is called with another value. */
+export function createSecret(value: string): Secret & { set(value: string): void } {
+  const listeners = new Set<() => void>()
+  return {
+    current: () => value,
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    set(next) {
+      if (next === value) return
+      value = next
+      for (const listener of listeners) listener()
+    },
+  }
+}

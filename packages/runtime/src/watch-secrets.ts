@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises'
+import type { Static, TObject } from 'typebox'
+import { ConfigError, loadConfig } from './config.ts'
+import { limitRepeats } from './limit-repeats.ts'
+import type { Logger } from './logger.ts'
+import { startPolling } from './poll.ts'
+import { secretFile, secretNames, traitsOf, withoutLineEnd } from './secret-files.ts'
+import { createSecret, type Secret } from './secret.ts'
+import { withTimeout } from './timeout.ts'
+
+/** The secrets of a process. */
+export interface Secrets<S extends TObject> {
+  /**
+   * The setting as a value that follows its file. Without a file it never changes.
+   *
+   * @throws {Error} the setting is unset
+   */
+  follow(name: keyof Static<S> & string): Secret
+  close(): void
+}
+
+const help = 'docs/operations/rotate-secrets.md'
+const readTimeoutMs = 5_000
+
+/**
+ * Reads the files of secrets again and again; by content, so that it does not matter how a file is replaced.
+ * A new value counts when it was read twice in a row, so that a file that is being written does not. A value
+ * that is invalid, or a URL with another address, is reported and not used; nothing that works is given up
+ * for it.
+ *
+ * @param options.config as read from `env`
+ */
+export function watchSecrets<S extends TObject>(options: {
+  schema: S
+  env: Record<string, string | undefined>
+  config: Static<S>
+  log: Logger
+  intervalMs?: number
+}): Secrets<S> {
+  const { schema, env, log, intervalMs = 2_000 } = options
+  const config = options.config as Record<string, unknown>
+  const followed = new Map<string, ReturnType<typeof createSecret>>()
+  const watches = secretNames(schema).flatMap((name) => {
+    const file = secretFile(env, name)
+    return file === undefined ? [] : [watchFile(name, file, String(config[name]))]
+  })
+
+  function watchFile(name: string, file: string, initial: string) {
+    /** The value that was last used or reported. */
+    let known = initial
+    let read = initial
+    const onError = limitRepeats((err, omitted) =>
+      log.warn({ err, omitted, setting: name, help }, 'the file of a secret cannot be read'),
+    )
+    const poll = async () => {
+      const value = withoutLineEnd(
+        await withTimeout(readFile(file, 'utf8'), readTimeoutMs, 'reading a secret'),
+      )
+      const isStable = value === read
+      read = value
+      if (!isStable || value === known) return
+      known = value
+      adopt(name, value)
+    }
+    return startPolling({ poll, intervalMs, onError })
+  }
+
+  function adopt(name: string, value: string): void {
+    const secret = followed.get(name)
+    const refusal = whyNot(name, value, secret)
+    if (refusal !== undefined || secret === undefined) {
+      log.warn({ setting: name, help }, `the file of a secret has changed: ${refusal}`)
+      return
+    }
+    secret.set(value)
+    log.info({ setting: name }, 'the file of a secret has changed: the new value is used')
+  }
+
+  function whyNot(name: string, value: string, secret: Secret | undefined): string | undefined {
+    if (secret === undefined) return 'this one needs a restart'
+    if (value === '') return 'it is empty, and not used'
+    const one = { ...schema, required: [], properties: { [name]: schema.properties[name]! } }
+    try {
+      loadConfig(one, { [name]: value })
+    } catch (error) {
+      if (error instanceof ConfigError) return `the new value is not used, ${error.message}`
+      throw error
+    }
+    const isMoved =
+      traitsOf(schema, name).hasCredentials &&
+      withoutCredentials(value) !== withoutCredentials(secret.current())
+    return isMoved ? 'the new value is not used, another address needs a restart' : undefined
+  }
+
+  return {
+    follow(name) {
+      const value = config[name]
+      if (typeof value !== 'string') throw new Error(`${name} is not set`)
+      const secret = followed.get(name) ?? createSecret(value)
+      followed.set(name, secret)
+      return secret
+    },
+    close() {
+      for (const watch of watches) watch.close()
+    },
+  }
+}
+
+/** Also of URLs with several hosts, which are none for `URL`. */
+const withoutCredentials = (url: string): string => url.replace(/\/\/[^@/]*@/, '//')

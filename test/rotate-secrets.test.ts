@@ -1,0 +1,209 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { createClickHouse } from '@intake/clickhouse'
+import { startClickHouse, startRedis, startS3 } from '@intake/engines'
+import { connectRedis } from '@intake/redis'
+import { createAppProcess, type AppProcess } from '@intake/test-kit/app-process'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { freePorts } from '@intake/test-kit/free-ports'
+import { until } from '@intake/test-kit/until'
+
+const dataDir = createDataDir(t)
+const apiKey = 'rotation-test-api-key'
+const keys = { accessKey: 'first', secretKey: 'first-secret-key' }
+const otherKeys = { accessKey: 'second', secretKey: 'second/secret+key' }
+const s3Options = { dataDir: join(dataDir, 's3'), ...keys }
+
+const redisServer = await startRedis({ dataDir: join(dataDir, 'redis'), port: 0 })
+t.teardown(() => redisServer.stop())
+const clickhouseServer = await startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 })
+t.teardown(() => clickhouseServer.stop())
+let s3Server = await startS3({ ...s3Options, otherKeys, port: 0 })
+t.teardown(() => s3Server.stop())
+const redis = connectRedis({ url: redisServer.url, role: 'consumer', onError: () => {} })
+t.teardown(() => redis.disconnect())
+const clickhouse = createClickHouse({ url: clickhouseServer.url })
+t.teardown(() => clickhouse.close())
+
+/** The files of a mounted Kubernetes secret: links to a folder that is replaced by another one. */
+const secretsDir = join(dataDir, 'secrets')
+const values: Record<string, string> = {}
+let version = 0
+function writeSecrets(changed: Record<string, string>): void {
+  Object.assign(values, changed)
+  const folder = `v${++version}`
+  mkdirSync(join(secretsDir, folder), { recursive: true })
+  for (const [name, value] of Object.entries(values))
+    writeFileSync(join(secretsDir, folder, name), `${value}\n`)
+  symlinkSync(folder, join(secretsDir, '..next'))
+  renameSync(join(secretsDir, '..next'), join(secretsDir, '..data'))
+}
+const fileOf = (name: string) => join(secretsDir, '..data', name)
+
+const redisUrl = (user: string, password: string) =>
+  `redis://${user}:${password}@127.0.0.1:${redisServer.port}`
+const s3Url = ({ accessKey, secretKey }: typeof keys) =>
+  `http://${accessKey}:${encodeURIComponent(secretKey)}@127.0.0.1:${s3Server.port}`
+const allowed = ['on', '~*', '&*', '+@all'] as const
+
+await redis.acl('SETUSER', 'app', '>one', ...allowed)
+writeSecrets({
+  'redis-url': redisUrl('app', 'one'),
+  's3-endpoint': s3Url(keys),
+  'clickhouse-url': clickhouseServer.workerUrl,
+  'owner-url': clickhouseServer.url,
+  'api-key': apiKey,
+})
+
+const pathOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
+const [port = 0] = await freePorts(1)
+const shared = {
+  REDIS_URL: '',
+  REDIS_URL_FILE: fileOf('redis-url'),
+  S3_ENDPOINT_FILE: fileOf('s3-endpoint'),
+}
+await promisify(execFile)(process.execPath, [pathOf('packages/cli/dist/main.js'), 'setup'], {
+  env: {
+    ...process.env,
+    ...shared,
+    CLICKHOUSE_URL_FILE: fileOf('owner-url'),
+    INTAKE_API_KEY_FILE: fileOf('api-key'),
+  },
+})
+
+const start = async (name: string, env: Record<string, string>): Promise<AppProcess> => {
+  const app = createAppProcess({
+    name,
+    args: [pathOf(`${name}/dist/main.js`)],
+    env: { ...shared, ...env },
+    logFile: join(dataDir, `${name}.log`),
+  })
+  await app.start()
+  t.teardown(() => app.kill())
+  return app
+}
+const gateway = await start('gateway', { PORT: String(port), GATEWAY_ADMIN_PORT: '0' })
+const worker = await start('worker', {
+  WORKER_ADMIN_PORT: '0',
+  CLICKHOUSE_URL_FILE: fileOf('clickhouse-url'),
+})
+const apps = [gateway, worker]
+
+const sender = () => ({
+  bundle_identifier: 'com.example.app',
+  device: {},
+  device_uuid: randomUUID(),
+  unique_user_id: 'user-1',
+})
+const image = readFileSync(pathOf('packages/stack/examples/screenshot.png'))
+const post = (path: string, init: RequestInit) =>
+  fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', ...init })
+const sendLog = () =>
+  post('/api/log', {
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...sender(), log: { event: 'opened' } }),
+  })
+function sendFeedback(): Promise<Response> {
+  const form = new FormData()
+  form.append('payload', JSON.stringify({ ...sender(), feedback: { text: 'Good' } }))
+  form.append('attachments', new Blob([image]), 'a.png')
+  return post('/api/feedback', { headers: { 'x-api-key': apiKey }, body: form })
+}
+
+/** Sends without a pause until it is stopped. */
+function startLoad() {
+  const sent = { logs: 0, feedback: 0 }
+  const failures: string[] = []
+  const over = new AbortController()
+  async function run(kind: keyof typeof sent, send: () => Promise<Response>): Promise<void> {
+    while (!over.signal.aborted) {
+      const response = await send().catch((error: unknown) => new Response(String(error)))
+      const text = await response.text()
+      if (response.status === 201) sent[kind]++
+      else failures.push(`${response.status} ${text}`)
+    }
+  }
+  const runs = [run('logs', sendLog), run('logs', sendLog), run('feedback', sendFeedback)]
+  return {
+    sent,
+    failures,
+    async stop() {
+      over.abort()
+      await Promise.all(runs)
+    },
+  }
+}
+
+const isUsed = (app: AppProcess, setting: string, times: number) =>
+  app.log.filter((line) => line['setting'] === setting && /new value is used/.test(line.msg ?? ''))
+    .length === times
+const usersOfRedis = async () =>
+  Array.from(String(await redis.client('LIST')).matchAll(/ user=(\S+)/g), ([, user]) => user)
+
+t.test('all secrets change under load, the old ones end, and no request fails', async (t) => {
+  const load = startLoad()
+  const more = async (what: string) => {
+    const { logs, feedback } = load.sent
+    await until(
+      `requests follow: ${what}`,
+      () => load.sent.logs > logs && load.sent.feedback > feedback,
+    )
+  }
+  await more('start')
+
+  // Redis: a second password, then another user.
+  await redis.acl('SETUSER', 'app', '>two')
+  writeSecrets({ 'redis-url': redisUrl('app', 'two') })
+  await until('both have the new password', () => apps.every((app) => isUsed(app, 'REDIS_URL', 1)))
+  await redis.acl('SETUSER', 'app', '<one')
+  await more('one password')
+  await redis.acl('SETUSER', 'app2', '>three', ...allowed)
+  writeSecrets({ 'redis-url': redisUrl('app2', 'three') })
+  await until('no connection has the old user', async () => !(await usersOfRedis()).includes('app'))
+  t.ok((await usersOfRedis()).filter((user) => user === 'app2').length >= 2)
+  await redis.acl('DELUSER', 'app')
+  await more('another user')
+
+  // The embedded ClickHouse has fixed users.
+  const switched = new Date().toISOString().slice(0, 19).replace('T', ' ')
+  writeSecrets({ 'clickhouse-url': clickhouseServer.url })
+  await until('it is used', () => isUsed(worker, 'CLICKHOUSE_URL', 1))
+  await until('the new user inserts', async () => {
+    await clickhouse.command('SYSTEM FLUSH LOGS')
+    const [seen] = await clickhouse.query<{ n: number }>(
+      `SELECT count() AS n FROM system.query_log WHERE user = 'intake' AND query_kind = 'Insert'
+         AND event_time >= {switched:DateTime} AND query LIKE 'INSERT INTO intake.%'`,
+      { switched },
+    )
+    return seen!.n > 0
+  })
+
+  writeSecrets({ 's3-endpoint': s3Url(otherKeys) })
+  await until('they are used', () => apps.every((app) => isUsed(app, 'S3_ENDPOINT', 1)))
+  await more('other keys')
+
+  await load.stop()
+  t.same(load.failures, [])
+  t.comment(`${load.sent.logs} logs and ${load.sent.feedback} feedback, no failure`)
+  for (const kind of ['logs', 'feedback'] as const) {
+    await until(`all ${kind} are visible`, async () => {
+      const [seen] = await clickhouse.query<{ n: number }>(
+        `SELECT count() AS n FROM intake.${kind}`,
+      )
+      return seen!.n === load.sent[kind]
+    })
+  }
+
+  // The first pair of keys ends.
+  await s3Server.stop()
+  s3Server = await startS3({ ...s3Options, ...otherKeys, port: s3Server.port })
+  t.equal((await sendFeedback()).status, 201)
+  const log = [...gateway.log, ...worker.log].map((line) => JSON.stringify(line)).join('\n')
+  for (const secret of ['one', 'two', 'three', ...Object.values(otherKeys), keys.secretKey])
+    t.notMatch(log, `:${secret}@`)
+})
