@@ -1,11 +1,11 @@
 import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
-import { GatewayConfig } from '@intake/config'
+import { checkGatewayConfig, GatewayConfig } from '@intake/config'
 import { helpOf, pollCheck, startAdminServer } from '@intake/health'
-import { defineReserve } from '@intake/identity'
+import { defineReserve, reservationTags } from '@intake/identity'
 import { createObjectStore, describeStoreError, measureObjectStore } from '@intake/object-store'
 import { createPolicyStore, watchPolicy } from '@intake/policy'
 import { createFrameProducer, createJobSink } from '@intake/queue'
-import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
+import { connectRedis, createConnectionCheck, mainTag, pollRedisState } from '@intake/redis'
 import { createMetrics, limitRepeats, pause, runProcess } from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
@@ -29,6 +29,7 @@ await runProcess({
   config: GatewayConfig,
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
   async start(config, log) {
+    checkGatewayConfig(config)
     const redis = connectRedis({
       url: config.REDIS_URL,
       role: 'producer',
@@ -60,6 +61,9 @@ await runProcess({
     })
     const redisPoll = pollRedisState({
       redis,
+      tags: [mainTag, ...reservationTags],
+      replicasMin: config.REDIS_ACK_REPLICAS,
+      assertsDurability: config.REDIS_DURABILITY === 'asserted',
       intervalMs: 1_000,
       onError: warnWhileConnected('Redis could not be polled'),
     })
@@ -87,7 +91,7 @@ await runProcess({
     }
     const admission = createAdmission({
       state: redisPoll.state,
-      strict: config.REDIS_DURABILITY === 'strict',
+      strict: config.REDIS_DURABILITY !== 'relaxed',
       clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
     })
     const ledger = createReservationLedger({
@@ -142,7 +146,7 @@ await runProcess({
       apiKeys,
       policy,
       bucket,
-      isStrict: config.REDIS_DURABILITY === 'strict',
+      isStrict: config.REDIS_DURABILITY !== 'relaxed',
       log,
       metrics: registry,
     })

@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq'
-import type { Redis } from '@intake/redis'
+import { requireConnection, type Redis } from '@intake/redis'
 import { queueNames, queuePrefix, type QueueName } from './names.ts'
 
 /** One queue that jobs are added to. */
@@ -43,7 +43,7 @@ export function createJobSink(options: { redis: Redis; kind: QueueName }): JobSi
   return {
     async ready() {
       await open()
-      if (redis.status !== 'ready') throw new Error('not connected to Redis')
+      await requireConnection(redis, queuePrefix)
     },
 
     async add(id, data) {

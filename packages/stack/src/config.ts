@@ -1,4 +1,5 @@
-import { loadConfig } from '@intake/runtime'
+import { findRedisUrlProblems } from '@intake/redis/url'
+import { ConfigError, loadConfig } from '@intake/runtime'
 import { type Static, Type } from 'typebox'
 
 const port = (preset: number, description: string) =>
@@ -38,7 +39,10 @@ export const StackConfig = Type.Object({
       description: 'API key to create at start, instead of a generated one.',
     }),
   ),
-  REDIS_URL: externalUrl('^rediss?://', 'Replaces the embedded Redis.'),
+  REDIS_URL: externalUrl(
+    '^rediss?(\\+(cluster|sentinel))?://',
+    'Replaces the embedded Redis, in any form of the setting of gateway and worker.',
+  ),
   CLICKHOUSE_URL: externalUrl('^https?://', 'Replaces the embedded ClickHouse.'),
   S3_ENDPOINT: externalUrl(
     '^https?://',
@@ -56,5 +60,8 @@ export type StackConfig = Static<typeof StackConfig>
 
 /** @throws {ConfigError} one error for all problems, with the names of the settings only */
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
-  return loadConfig(StackConfig, env)
+  const config = loadConfig(StackConfig, env)
+  const problems = config.REDIS_URL === undefined ? [] : findRedisUrlProblems(config.REDIS_URL)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
 }
