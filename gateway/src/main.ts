@@ -1,7 +1,7 @@
 import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
 import { checkGatewayConfig, GatewayConfig } from '@intake/config'
 import { helpOf, pollCheck, startAdminServer } from '@intake/health'
-import { defineReserve, reservationTags } from '@intake/identity'
+import { reservationTags } from '@intake/identity'
 import { createObjectStore, describeStoreError, measureObjectStore } from '@intake/object-store'
 import { createPolicyStore, watchPolicy } from '@intake/policy'
 import { createFrameProducer, createJobSink } from '@intake/queue'
@@ -19,6 +19,7 @@ import { gatewayFacts, gatewayScaling } from './facts.ts'
 import { createOutcomeCounts } from './outcomes/outcome-counts.ts'
 import { startOutcomeReports } from './outcomes/outcome-reports.ts'
 import { startGatewayProblems } from './problems.ts'
+import { openRecordConnections } from './record-connections.ts'
 import { registerRedisMetrics } from './state-metrics.ts'
 
 const minute = 60_000
@@ -30,12 +31,13 @@ await runProcess({
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
   async start(config, log) {
     checkGatewayConfig(config)
+    const onRedisError = limitRepeats((err, omitted) =>
+      log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
+    )
     const redis = connectRedis({
       url: config.REDIS_URL,
       role: 'producer',
-      onError: limitRepeats((err, omitted) =>
-        log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
-      ),
+      onError: onRedisError,
     })
     const redisConnection = createConnectionCheck(redis)
     /** While Redis is down its connection reports that, and only that is logged. */
@@ -80,9 +82,15 @@ await runProcess({
       intervalMs: 3_000,
       timeoutMs: 5_000,
     })
+    const records = openRecordConnections({
+      redis,
+      url: config.REDIS_URL,
+      replicas: config.REDIS_ACK_REPLICAS,
+      onError: onRedisError,
+    })
     const sinks = {
-      logs: createJobSink({ redis, kind: 'logs' }),
-      feedback: createJobSink({ redis, kind: 'feedback' }),
+      logs: createJobSink({ ...records.logs, kind: 'logs' }),
+      feedback: createJobSink({ ...records.feedback, kind: 'feedback' }),
       outcomes: createJobSink({ redis, kind: 'outcomes' }),
     }
     const queues = {
@@ -168,7 +176,7 @@ await runProcess({
       policy,
       rate,
       queues,
-      idempotency: createIdempotencyStore({ reserve: defineReserve(redis), ledger }),
+      idempotency: createIdempotencyStore({ reserve: records.reserve, ledger }),
     }
 
     let isDraining = false
@@ -219,6 +227,7 @@ await runProcess({
         problems.close()
         bucket.close()
         await Promise.all(Object.values(sinks).map((sink) => sink.close()))
+        records.close()
         redis.disconnect()
         store.close()
         await admin.close()

@@ -10,6 +10,7 @@ export { inspectRedis, type RedisFacts, type RedisInspection } from './inspect.t
 export { pollRedisState, type RedisPoll } from './poll-state.ts'
 export { parseRedisUrl, RedisUrlError, type RedisAddress } from './redis-url.ts'
 export type { RedisState } from './state.ts'
+export { createReplicaAcks, NotReplicatedError, type ReplicaAcks } from './replica-acks.ts'
 export { retryCommand } from './retry-command.ts'
 export { mainTag, primaryOf, requireConnection } from './servers.ts'
 export { execAll } from './exec-all.ts'
