@@ -15,7 +15,7 @@ import { buildApp } from './app.ts'
 import { createIdempotencyStore } from './identity/idempotency-store.ts'
 import { createReservationLedger } from './identity/reservation-ledger.ts'
 import { createGatewayMetrics } from './metrics.ts'
-import { gatewayFacts, gatewayScaling } from './facts.ts'
+import { gatewayFacts, gatewayNotes, gatewayScaling } from './facts.ts'
 import { createOutcomeCounts } from './outcomes/outcome-counts.ts'
 import { startOutcomeReports } from './outcomes/outcome-reports.ts'
 import { startGatewayProblems } from './problems.ts'
@@ -39,6 +39,10 @@ await runProcess({
       role: 'producer',
       onError: onRedisError,
     })
+    if (config.REDIS_DURABILITY === 'asserted') {
+      const help = helpOf('redis_could_lose_records')
+      log.info({ help }, 'settings that Redis does not let be read are taken for right')
+    }
     const redisConnection = createConnectionCheck(redis)
     /** While Redis is down its connection reports that, and only that is logged. */
     const warnWhileConnected = (message: string) => {
@@ -206,6 +210,7 @@ await runProcess({
       service: 'gateway',
       problems,
       isDraining: () => isDraining,
+      notes: () => gatewayNotes(sources),
       facts: () => gatewayFacts(sources),
       scaling: () => gatewayScaling(sources),
       metrics: registry,

@@ -71,8 +71,7 @@ export async function startRedisCluster(options: {
         const linked = replication.includes('master_link_status:up')
         return {
           isPrimary,
-          isFine:
-            cluster.includes('cluster_state:ok') && (isPrimary ? online >= replicas : linked),
+          isFine: cluster.includes('cluster_state:ok') && (isPrimary ? online >= replicas : linked),
         }
       }),
     )

@@ -39,8 +39,7 @@ export async function startSentinels(options: {
       createRedisServer({
         dataDir,
         port,
-        config:
-          port === primaryPort ? config : [`replicaof 127.0.0.1 ${primaryPort}`, ...config],
+        config: port === primaryPort ? config : [`replicaof 127.0.0.1 ${primaryPort}`, ...config],
       }),
     ),
   )
@@ -81,7 +80,11 @@ export async function startSentinels(options: {
   const asked = connect(`redis://:${sentinelPassword}@127.0.0.1:${sentinelPorts[0]}`)
 
   async function primary(): Promise<RedisServer> {
-    const address = (await asked.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', primaryName)) as string[]
+    const address = (await asked.call(
+      'SENTINEL',
+      'GET-MASTER-ADDR-BY-NAME',
+      primaryName,
+    )) as string[]
     return servers.find(({ port }) => String(port) === address[1])!
   }
   const untilWhole = async () => {

@@ -1,6 +1,12 @@
 import t, { type Test } from 'tap'
 import { gzipSync } from 'node:zlib'
-import { connectRedis, createConnectionCheck, pollRedisState, type Redis, type RedisRole } from '@intake/redis'
+import {
+  connectRedis,
+  createConnectionCheck,
+  pollRedisState,
+  type Redis,
+  type RedisRole,
+} from '@intake/redis'
 import { systemClock } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'

@@ -59,10 +59,7 @@ export function isConnected(redis: Redis, tag = mainTag): boolean {
   return status === 'ready' || status === 'wait'
 }
 
-function groupByNode(
-  redis: Redis,
-  tags: readonly string[],
-): Map<string, [string, ...string[]]> {
+function groupByNode(redis: Redis, tags: readonly string[]): Map<string, [string, ...string[]]> {
   const groups = new Map<string, [string, ...string[]]>()
   for (const tag of tags) {
     const name = redis instanceof Cluster ? nodeName(redis, tag) : ''
@@ -78,6 +75,4 @@ const nodeName = (cluster: Cluster, tag: string): string =>
   cluster.slots[new Command('get', [tag]).getSlot()]?.[0] ?? ''
 
 const findNode = (cluster: Cluster, name: string): Server | undefined =>
-  cluster
-    .nodes('all')
-    .find(({ options: { host, port } }) => `${host ?? ''}:${port ?? ''}` === name)
+  cluster.nodes('all').find(({ options: { host, port } }) => `${host ?? ''}:${port ?? ''}` === name)

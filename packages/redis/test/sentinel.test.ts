@@ -48,7 +48,11 @@ t.test('both roles follow the sentinels to the new primary of a failover', async
 t.test('a wrong password of the sentinels is the reason for the missing connection', async (t) => {
   const errors: string[] = []
   const url = setup.url.replace(/sentinel_password=\w+/, 'sentinel_password=wrong')
-  const redis = connectRedis({ url, role: 'producer', onError: ({ message }) => errors.push(message) })
+  const redis = connectRedis({
+    url,
+    role: 'producer',
+    onError: ({ message }) => errors.push(message),
+  })
   t.teardown(() => redis.disconnect())
   await until('it fails', () => errors.length > 0)
   t.match(errors[0], /All sentinels are unreachable.*WRONGPASS/)

@@ -82,7 +82,12 @@ export function describeConfig<S extends TObject>(
       const { writeOnly, hasCredentials } = traitsOf(schema, name)
       if (writeOnly) return [name, 'set']
       if (!hasCredentials) return [name, value]
-      return [name, urlPerHost(String(value)).map((url) => new URL(url).host).join()]
+      return [
+        name,
+        urlPerHost(String(value))
+          .map((url) => new URL(url).host)
+          .join(),
+      ]
     }),
   )
 }
