@@ -1,4 +1,4 @@
-import type { Redis } from '@intake/redis'
+import { primaryOf, type Redis } from '@intake/redis'
 
 /** The memory that idempotency keys of logs take in Redis. */
 export interface ReservationKeys {
@@ -15,7 +15,7 @@ const counterPattern = '{intake}:reservations:used:*'
 
 export async function readReservations(redis: Redis): Promise<ReservationKeys> {
   const found: ReservationKeys = { buckets: 0, reservations: 0, bytes: 0, counters: 0 }
-  for await (const keys of redis.scanStream({ match: bucketPattern, count: 1_000 })) {
+  for await (const keys of primaryOf(redis).scanStream({ match: bucketPattern, count: 1_000 })) {
     const names = keys as string[]
     found.buckets += names.length
     for (const length of await Promise.all(names.map((key) => redis.hlen(key)))) {
@@ -25,7 +25,7 @@ export async function readReservations(redis: Redis): Promise<ReservationKeys> {
       found.bytes += bytes ?? 0
     }
   }
-  for await (const keys of redis.scanStream({ match: counterPattern, count: 1_000 })) {
+  for await (const keys of primaryOf(redis).scanStream({ match: counterPattern, count: 1_000 })) {
     found.counters += (keys as string[]).length
   }
   return found

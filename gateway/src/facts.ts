@@ -16,7 +16,7 @@ interface Sources {
 export function gatewayFacts({ metrics, connections, connectionsMax, ...sources }: Sources) {
   const { acceptedPerSecond, refusedPerSecond } = metrics.rates()
   const { open, inFlight } = connections.counts()
-  const { memoryUsed, memoryBytesMax } = sources.redisState() ?? {}
+  const { memoryUsed, memoryBytesMax, isDurabilityAsserted } = sources.redisState() ?? {}
   const reservations = kinds.map((kind) => [kind, sources.ledger.usage(kind)])
   return {
     accepted_per_second: acceptedPerSecond,
@@ -29,8 +29,18 @@ export function gatewayFacts({ metrics, connections, connectionsMax, ...sources 
         : {
             memory_used_bytes: Math.round(memoryUsed * memoryBytesMax),
             memory_max_bytes: memoryBytesMax,
+            durability: isDurabilityAsserted ? 'asserted' : 'checked',
           },
     reservations: Object.fromEntries(reservations),
+  }
+}
+
+/** What `/readyz` of the gateway adds while nothing is wrong. */
+export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Record<string, string> {
+  if (!redisState()?.isDurabilityAsserted) return {}
+  return {
+    redis_durability:
+      'asserted (REDIS_DURABILITY): Redis does not let its settings be read, so nobody has checked them',
   }
 }
 

@@ -1,11 +1,11 @@
 import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
-import { GatewayConfig, objectStoreSettings } from '@intake/config'
+import { checkGatewayConfig, GatewayConfig, objectStoreSettings } from '@intake/config'
 import { helpOf, pollCheck, startAdminServer } from '@intake/health'
-import { defineReserve } from '@intake/identity'
+import { reservationTags } from '@intake/identity'
 import { createObjectStore, describeStoreError, measureObjectStore } from '@intake/object-store'
 import { createPolicyStore, watchPolicy } from '@intake/policy'
 import { createFrameProducer, createJobSink } from '@intake/queue'
-import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
+import { connectRedis, createConnectionCheck, mainTag, pollRedisState } from '@intake/redis'
 import { createMetrics, limitRepeats, pause, runProcess } from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
@@ -15,10 +15,11 @@ import { buildApp } from './app.ts'
 import { createIdempotencyStore } from './identity/idempotency-store.ts'
 import { createReservationLedger } from './identity/reservation-ledger.ts'
 import { createGatewayMetrics } from './metrics.ts'
-import { gatewayFacts, gatewayScaling } from './facts.ts'
+import { gatewayFacts, gatewayNotes, gatewayScaling } from './facts.ts'
 import { createOutcomeCounts } from './outcomes/outcome-counts.ts'
 import { startOutcomeReports } from './outcomes/outcome-reports.ts'
 import { startGatewayProblems } from './problems.ts'
+import { openRecordConnections } from './record-connections.ts'
 import { registerRedisMetrics } from './state-metrics.ts'
 
 const minute = 60_000
@@ -29,13 +30,19 @@ await runProcess({
   config: GatewayConfig,
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
   async start(config, log, secrets) {
+    checkGatewayConfig(config)
+    const onRedisError = limitRepeats((err, omitted) =>
+      log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
+    )
     const redis = connectRedis({
       url: secrets.follow('REDIS_URL'),
       role: 'producer',
-      onError: limitRepeats((err, omitted) =>
-        log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
-      ),
+      onError: onRedisError,
     })
+    if (config.REDIS_DURABILITY === 'asserted') {
+      const help = helpOf('redis_could_lose_records')
+      log.info({ help }, 'settings that Redis does not let be read are taken for right')
+    }
     const redisConnection = createConnectionCheck(redis)
     /** While Redis is down its connection reports that, and only that is logged. */
     const warnWhileConnected = (message: string) => {
@@ -60,6 +67,9 @@ await runProcess({
     })
     const redisPoll = pollRedisState({
       redis,
+      tags: [mainTag, ...reservationTags],
+      replicasMin: config.REDIS_ACK_REPLICAS,
+      assertsDurability: config.REDIS_DURABILITY === 'asserted',
       intervalMs: 1_000,
       onError: warnWhileConnected('Redis could not be polled'),
     })
@@ -75,9 +85,15 @@ await runProcess({
       intervalMs: 3_000,
       timeoutMs: 5_000,
     })
+    const records = openRecordConnections({
+      redis,
+      url: secrets.follow('REDIS_URL'),
+      replicas: config.REDIS_ACK_REPLICAS,
+      onError: onRedisError,
+    })
     const sinks = {
-      logs: createJobSink({ redis, kind: 'logs' }),
-      feedback: createJobSink({ redis, kind: 'feedback' }),
+      logs: createJobSink({ ...records.logs, kind: 'logs' }),
+      feedback: createJobSink({ ...records.feedback, kind: 'feedback' }),
       outcomes: createJobSink({ redis, kind: 'outcomes' }),
     }
     const queues = {
@@ -86,7 +102,7 @@ await runProcess({
     }
     const admission = createAdmission({
       state: redisPoll.state,
-      strict: config.REDIS_DURABILITY === 'strict',
+      strict: config.REDIS_DURABILITY !== 'relaxed',
       clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
     })
     const ledger = createReservationLedger({
@@ -141,7 +157,7 @@ await runProcess({
       apiKeys,
       policy,
       bucket,
-      isStrict: config.REDIS_DURABILITY === 'strict',
+      isStrict: config.REDIS_DURABILITY !== 'relaxed',
       log,
       metrics: registry,
     })
@@ -163,7 +179,7 @@ await runProcess({
       policy,
       rate,
       queues,
-      idempotency: createIdempotencyStore({ reserve: defineReserve(redis), ledger }),
+      idempotency: createIdempotencyStore({ reserve: records.reserve, ledger }),
     }
 
     let isDraining = false
@@ -193,6 +209,7 @@ await runProcess({
       service: 'gateway',
       problems,
       isDraining: () => isDraining,
+      notes: () => gatewayNotes(sources),
       facts: () => gatewayFacts(sources),
       scaling: () => gatewayScaling(sources),
       metrics: registry,
@@ -214,6 +231,7 @@ await runProcess({
         problems.close()
         bucket.close()
         await Promise.all(Object.values(sinks).map((sink) => sink.close()))
+        records.close()
         redis.disconnect()
         store.close()
         await admin.close()

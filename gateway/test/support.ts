@@ -77,6 +77,7 @@ export async function startGateway(
   const state: RedisState = {
     writeRefusal: undefined,
     durabilityViolations: [],
+    isDurabilityAsserted: false,
     memoryUsed: 0,
     memoryBytesMax: 2 ** 30,
     installation: 'test',

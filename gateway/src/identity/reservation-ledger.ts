@@ -1,6 +1,6 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import { bucketsOf, levelsMax, type Buckets, type Day } from '@intake/identity'
-import type { Redis } from '@intake/redis'
+import { primaryOf, type Redis } from '@intake/redis'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { createReservationUsage } from './reservation-usage.ts'
 
@@ -58,7 +58,7 @@ export function createReservationLedger(options: {
 
   async function ask(): Promise<void> {
     if (memoryBytes() === undefined) return
-    const [seconds] = await redis.time()
+    const [seconds] = await primaryOf(redis).time()
     today = Math.floor(Number(seconds) / 86_400)
     await usage.sync(today)
   }

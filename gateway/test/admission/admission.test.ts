@@ -6,6 +6,7 @@ import { headers, logBody, secret, startGateway } from '../support.ts'
 const sound: RedisState = {
   writeRefusal: undefined,
   durabilityViolations: [],
+  isDurabilityAsserted: false,
   memoryUsed: 0,
   memoryBytesMax: 1,
   installation: 'x',

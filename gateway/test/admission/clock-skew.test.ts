@@ -61,6 +61,7 @@ function admissionAt(nowMs: () => number, redisMs: () => number) {
     state: () => ({
       writeRefusal: undefined,
       durabilityViolations: [],
+      isDurabilityAsserted: false,
       memoryUsed: 0,
       memoryBytesMax: 1,
       installation: 'x',

@@ -1,21 +1,24 @@
 import t from 'tap'
 import { findClickHouseProblems } from '../src/doctor/clickhouse.ts'
 import { findClockProblems } from '../src/doctor/clocks.ts'
-import { findRedisProblems } from '../src/doctor/redis.ts'
+import { findRedisProblems as findProblems } from '../src/doctor/redis.ts'
+
+const findRedisProblems = (facts: Parameters<typeof findProblems>[0]) =>
+  findProblems(facts, { assertsDurability: false })
 
 const gibibyte = 1024 ** 3
 const redis = {
+  name: undefined,
   version: '7.0.15',
   isReplica: false,
   durabilityViolations: [],
+  isDurabilityUnreadable: false,
   memory: {
     usedBytes: 1,
     maxBytes: 3 * gibibyte,
     machineBytes: 4 * gibibyte,
     compactHashFields: 512,
   },
-  installation: 'one',
-  clock: { offsetMs: 0, errorMs: 0 },
 }
 const clickhouse = {
   version: '26.3.1.1',
@@ -39,6 +42,14 @@ t.test('old versions are found', async (t) => {
       { code: 'clickhouse_version', detail: /at least 26\.3 is needed/ },
     ])
   }
+})
+
+t.test('settings that cannot be read are found, unless the operator asserts them', async (t) => {
+  const managed = { ...redis, name: 'node-1:6379', isDurabilityUnreadable: true }
+  t.match(findRedisProblems(managed), [
+    { code: 'redis_could_lose_records', detail: /^Redis node-1:6379 does not let its settings/ },
+  ])
+  t.same(findProblems(managed, { assertsDurability: true }), [])
 })
 
 t.test('memory beyond that of the machine, and large hashes, are found', async (t) => {

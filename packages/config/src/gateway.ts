@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '@intake/contract'
 import { ConfigError } from '@intake/runtime'
+import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { accountShare, formBytesMax, logShare, nodeBytes } from './memory.ts'
 import { findObjectStoreProblems, ObjectStoreConfig } from './object-store.ts'
 import { TracingConfig } from './tracing.ts'
@@ -32,16 +33,24 @@ export const GatewayConfig = Type.Object({
     description: 'Address that health checks and metrics are bound to.',
   }),
   GATEWAY_ADMIN_PORT: port(3001, 'Port of health checks and metrics; 0 picks a free one.'),
-  REDIS_URL: Type.String({
-    hasCredentials: true,
-    pattern: '^rediss?://',
-    description: 'redis:// or rediss:// URL with credentials.',
-  }),
-  REDIS_DURABILITY: Type.Union([Type.Literal('strict'), Type.Literal('relaxed')], {
-    default: 'strict',
+  REDIS_URL: redisUrl,
+  REDIS_DURABILITY: Type.Union(
+    [Type.Literal('strict'), Type.Literal('asserted'), Type.Literal('relaxed')],
+    {
+      default: 'strict',
+      description:
+        '`strict`: refuse records while Redis is configured so that it could lose them; `asserted`: the same, for ' +
+        'a Redis that does not let its settings be read (managed ones): you assert that they are right; ' +
+        '`relaxed`: accept them and log a warning.',
+    },
+  ),
+  REDIS_ACK_REPLICAS: Type.Integer({
+    minimum: 0,
+    maximum: 5,
+    default: 0,
     description:
-      '`strict`: refuse records while Redis is configured so that it could lose them; ' +
-      '`relaxed`: accept them and log a warning.',
+      'How many replicas of Redis must have a record before it is acknowledged (docs/operations/redis-failover.md). ' +
+      'Without so many replicas records are refused.',
   }),
   RESERVATIONS_LOGS_SHARE: share(0.15, 'logs, each kept for 72 hours'),
   RESERVATIONS_FEEDBACK_SHARE: share(0.1, 'feedback, each kept for 30 days'),
@@ -166,7 +175,7 @@ export type GatewayConfig = Static<typeof GatewayConfig>
 
 /** @throws {ConfigError} for settings that are valid individually but contradict each other */
 export function checkGatewayConfig(config: GatewayConfig): void {
-  const problems = findObjectStoreProblems(config)
+  const problems = [...findRedisUrlProblems(config.REDIS_URL), ...findObjectStoreProblems(config)]
   /** What one API key can use of each part. */
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare

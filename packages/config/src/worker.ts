@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { ConfigError } from '@intake/runtime'
 import { findObjectStoreProblems, ObjectStoreConfig } from './object-store.ts'
+import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { TracingConfig } from './tracing.ts'
 
 /** Settings of the worker, by the name of their environment variable. */
@@ -15,11 +16,7 @@ export const WorkerConfig = Type.Object({
     default: 3002,
     description: 'Port of health checks, metrics and the page; 0 picks a free one.',
   }),
-  REDIS_URL: Type.String({
-    hasCredentials: true,
-    pattern: '^rediss?://',
-    description: 'redis:// or rediss:// URL with credentials.',
-  }),
+  REDIS_URL: redisUrl,
   CLICKHOUSE_URL: Type.String({
     hasCredentials: true,
     pattern: '^https?://',
@@ -98,9 +95,10 @@ export type WorkerConfig = Static<typeof WorkerConfig>
 
 /** @throws {ConfigError} for settings that are valid individually but contradict each other */
 export function checkWorkerConfig(config: WorkerConfig): void {
-  const problems = findObjectStoreProblems(config)
+  const problems = [...findRedisUrlProblems(config.REDIS_URL), ...findObjectStoreProblems(config)]
   const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
-  if (url !== undefined && secret === undefined)
+  if (url !== undefined && secret === undefined) {
     problems.push('FEEDBACK_WEBHOOK_SECRET must be set')
+  }
   if (problems.length > 0) throw new ConfigError(problems)
 }

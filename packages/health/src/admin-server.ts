@@ -12,6 +12,7 @@ import { readStatus } from './status.ts'
  * with the service.
  *
  * @param options.port 0 picks a free port
+ * @param options.notes see `healthRoutes`
  * @param options.isDraining see `healthRoutes`
  * @param options.facts what `/status` says of this service beyond its problems
  * @param options.scaling the numbers for an autoscaler; undefined: not known, which it must not take for zero
@@ -25,6 +26,7 @@ export async function startAdminServer(options: {
   host: string
   port: number
   problems: Pick<Problems, 'present'>
+  notes?: () => Record<string, string>
   isDraining?: () => boolean
   facts: () => object
   scaling: () => Record<string, number> | undefined
@@ -38,7 +40,8 @@ export async function startAdminServer(options: {
     forceCloseConnections: true,
     trustProxy: options.trustProxy ?? false,
   })
-  healthRoutes(app, { problems, isDraining: options.isDraining, reasons: true })
+  const { notes, isDraining } = options
+  healthRoutes(app, { problems, notes, isDraining, reasons: true })
   app.get('/status', () => ({ ...readStatus(service, problems), ...facts() }))
   app.get(
     '/scaling',

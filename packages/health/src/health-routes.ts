@@ -6,12 +6,14 @@ import { isReady, type Problems } from './problems.ts'
  * dependency). `GET /readyz`: 200 while the service does its job, else 503, with codes and details if
  * `reasons` is set. A service that is degraded is `ready, degraded`, so that a load balancer keeps it.
  *
+ * @param options.notes what an operator should know although nothing is wrong, if `reasons` is set
  * @param options.isDraining the process is about to end: load balancers shall send nothing more
  */
 export function healthRoutes(
   app: FastifyInstance,
   options: {
     problems: Pick<Problems, 'present'>
+    notes?: (() => Record<string, string>) | undefined
     isDraining?: (() => boolean) | undefined
     reasons: boolean
   },
@@ -36,7 +38,13 @@ export function healthRoutes(
         .code(503)
         .send({ status: 'not ready', ...(reasons && { failed: details('down') }) })
     }
-    if (present.length === 0) return { status: 'ready' }
-    return { status: 'ready, degraded', ...(reasons && { degraded: details('degraded') }) }
+    const notes = (reasons && options.notes?.()) || {}
+    const noted = Object.keys(notes).length > 0 && { notes }
+    if (present.length === 0) return { status: 'ready', ...noted }
+    return {
+      status: 'ready, degraded',
+      ...(reasons && { degraded: details('degraded') }),
+      ...noted,
+    }
   })
 }

@@ -1,5 +1,5 @@
 import { limits } from '@intake/contract'
-import type { Redis } from '@intake/redis'
+import { primaryOf, type Redis } from '@intake/redis'
 import { fieldOf, hashKey, kindOfScope, parseReserved, type ClientKey } from './reservation.ts'
 import { bucketsOf, levelsMax } from './reservation-buckets.ts'
 import { defineReserve } from './reserve-script.ts'
@@ -13,7 +13,7 @@ export function defineFindReservation({ redis }: { redis: Redis }): FindReservat
   return async function find(key) {
     const kind = kindOfScope(key.scope)
     const keyHash = hashKey(key)
-    const [seconds] = await redis.time()
+    const [seconds] = await primaryOf(redis).time()
     const today = Math.floor(Number(seconds) / 86_400)
     const reply = await reserve({
       ...bucketsOf({ kind, keyHash, today, levels: levelsMax }),

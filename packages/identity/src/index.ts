@@ -22,6 +22,7 @@ export {
   bucketFieldsMax,
   bucketsOf,
   levelsMax,
+  reservationTags,
   type Buckets,
   type Day,
 } from './reservation-buckets.ts'

@@ -18,6 +18,12 @@ export const bucketFieldsMax = 96
 const levelBits = 4
 /** All hashes of a key share a Redis Cluster slot: that of the first 8 bits of the key's hash. */
 const firstLevelBits = 8
+const bucketTag = (digits: string) => `{intake:${digits}}`
+/** The hash tags of all keys of reservations. */
+export const reservationTags: readonly string[] = Array.from(
+  { length: 2 ** firstLevelBits },
+  (_, index) => bucketTag(index.toString(16).padStart(firstLevelBits / 4, '0')),
+)
 /** The last level has 2^24 hashes: for 1.6 billion reservations a day. */
 export const levelsMax = 5
 
@@ -40,7 +46,7 @@ export function bucketsOf(options: {
   const { kind, keyHash, today, levels } = options
   const firstDay = today - limits.keyDays[kind]
   const digits = keyHash.subarray(0, 4).toString('hex')
-  const tag = `{intake:${digits.slice(0, firstLevelBits / 4)}}:${kind}`
+  const tag = `${bucketTag(digits.slice(0, firstLevelBits / 4))}:${kind}`
   const keys: string[] = []
   for (let day = firstDay; day <= today + 1; day++) {
     for (let level = 0; level < levels; level++) {

@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq'
-import type { Redis } from '@intake/redis'
+import { requireConnection, type Redis, type ReplicaAcks } from '@intake/redis'
 import { queueNames, queuePrefix, type QueueName } from './names.ts'
 
 /** One queue that jobs are added to. */
@@ -7,16 +7,25 @@ export interface JobSink {
   /** Resolves when a command can be sent; rejects when there is no connection. */
   ready(): Promise<void>
   /**
-   * Adds a job, unless the queue has one with this id. Resolves when Redis has confirmed it. Rejects with
-   * `ReplyError` when Redis refuses it; after any other error the job may be in the queue.
+   * Adds a job, unless the queue has one with this id. Resolves when Redis, and its replicas if they shall,
+   * have confirmed it. Rejects with `ReplyError` when Redis refuses it; after any other error the job may be in
+   * the queue.
    */
   add(id: string, data: unknown): Promise<void>
   close(): Promise<void>
 }
 
-/** A queue in Redis. The connection belongs to the caller. */
-export function createJobSink(options: { redis: Redis; kind: QueueName }): JobSink {
-  const { redis, kind } = options
+/**
+ * A queue in Redis. The connection belongs to the caller.
+ *
+ * @param options.acks of the same connection: replicas must confirm a job, too
+ */
+export function createJobSink(options: {
+  redis: Redis
+  kind: QueueName
+  acks?: ReplicaAcks | undefined
+}): JobSink {
+  const { redis, kind, acks } = options
   let opening: Promise<Queue> | undefined
   // Opens the queue early, so that the first job need not wait for it. `ready` reports a failure.
   open().catch(() => {})
@@ -43,17 +52,19 @@ export function createJobSink(options: { redis: Redis; kind: QueueName }): JobSi
   return {
     async ready() {
       await open()
-      if (redis.status !== 'ready') throw new Error('not connected to Redis')
+      await requireConnection(redis, queuePrefix)
     },
 
     async add(id, data) {
       const queue = await open()
-      await queue.add(kind, data, {
-        jobId: id,
-        // A frame can only be completed; an outage must not exhaust its attempts.
-        attempts: Number.MAX_SAFE_INTEGER,
-        removeOnComplete: true,
-      })
+      const add = () =>
+        queue.add(kind, data, {
+          jobId: id,
+          // A frame can only be completed; an outage must not exhaust its attempts.
+          attempts: Number.MAX_SAFE_INTEGER,
+          removeOnComplete: true,
+        })
+      await (acks === undefined ? add() : acks.confirm({ key: queue.toKey(id) }, add))
     },
 
     async close() {

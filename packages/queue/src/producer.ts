@@ -1,5 +1,5 @@
 import { IntakeError } from '@intake/contract'
-import { ReplyError, retryCommand } from '@intake/redis'
+import { isRefusal, retryCommand } from '@intake/redis'
 import { systemClock, type Attempt, type Clock } from '@intake/runtime'
 import { createFrame, type Frame } from './frame.ts'
 import { createJobId } from './job-id.ts'
@@ -42,7 +42,7 @@ export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): 
         try {
           await sink.add(id, data)
         } catch (error) {
-          if (error instanceof ReplyError && !state.isAbandoned) isMaybeStored = wasMaybeStored
+          if (isRefusal(error) && !state.isAbandoned) isMaybeStored = wasMaybeStored
           throw error
         }
       }

@@ -1,4 +1,4 @@
-import type { Redis } from './connect.ts'
+import type { Server } from './connect.ts'
 
 /** Relates the wall clock of Redis to the monotonic clock of this process. */
 export interface ClockReading {
@@ -10,7 +10,7 @@ export interface ClockReading {
 
 /** Asks Redis for its time. */
 export async function readClock(
-  redis: Pick<Redis, 'time'>,
+  redis: Pick<Server, 'time'>,
   now: () => number = () => performance.now(),
 ): Promise<ClockReading> {
   const sentAt = now()

@@ -1,14 +1,19 @@
-import { Redis, ReplyError } from 'ioredis'
-import type { RedisOptions } from 'ioredis'
+import { Cluster, Redis as Server, ReplyError } from 'ioredis'
+import type { ClusterOptions, RedisOptions } from 'ioredis'
 import { createSecret, type Secret } from '@intake/runtime'
+import { credentialsOf, parseRedisUrl, type RedisAddress } from './redis-url.ts'
 import { renewCredentials } from './renew-credentials.ts'
 import { replyCode } from './reply-code.ts'
 
-export { ReplyError, type Redis }
+export { ReplyError }
+
+/** A connection to one server, or to the servers of a Redis Cluster. */
+export type Redis = Server | Cluster
+export type { Server }
 
 /**
- * - `producer`: fails at once while Redis is unavailable and never resends commands; the caller sets
- *   the deadline and decides what to repeat.
+ * - `producer`: fails at once while Redis is unavailable and never resends a command that may have been
+ *   executed; the caller sets the deadline and decides what to repeat.
  * - `consumer`: waits for Redis without limit, as BullMQ requires of a worker.
  */
 export type RedisRole = 'producer' | 'consumer'
@@ -22,6 +27,7 @@ const roles = {
     socketTimeout: 5_000,
   },
   consumer: {
+    enableOfflineQueue: true,
     maxRetriesPerRequest: null,
     // Longer than the 5 s of BullMQ's blocking read; otherwise the connection would never become
     // stable.
@@ -29,29 +35,63 @@ const roles = {
   },
 } satisfies Record<RedisRole, RedisOptions>
 
+const clusterRoles = {
+  // A delay of 0 means that the error is final. MOVED, ASK and TRYAGAIN are followed: nothing was executed.
+  producer: { maxRedirections: 8, retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 },
+  consumer: { maxRedirections: Infinity, retryDelayOnFailover: 200, retryDelayOnClusterDown: 200 },
+} satisfies Record<RedisRole, ClusterOptions>
+
 /**
  * Error codes of a server that is not the primary, or is just being demoted (`UNBLOCKED` then ends a
- * blocking read). After a failover the same address leads to the new primary, but only for a new
- * connection.
+ * blocking read). After a failover the same address, or the sentinels, lead to the new primary, but only a
+ * new connection.
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
  * All commands in flight get such an error; without the pause each would close the connection again.
  */
 const leavePauseMs = 100
+const connectTimeoutMs = 5_000
+
+const retryDelay = (attempt: number) => Math.min(50 * 2 ** attempt, 2_000)
 
 /**
  * Opens a connection that reconnects until `disconnect()` or `quit()`, also when the server has become
  * a replica. The command that detects this fails; nothing was written.
  *
- * @param options.url `redis://` or `rediss://`, with credentials; those of a `Secret` may change
+ * @param options.url in any form of `parseRedisUrl`; the credentials of a `Secret` may change
  * @param options.onError called for every connection error; without it an error would crash the process
+ * @throws {RedisUrlError}
  */
 export function connectRedis(options: {
   url: string | Secret
   role: RedisRole
   onError: (error: Error) => void
 }): Redis {
+  const { role, onError } = options
+  const url = typeof options.url === 'string' ? createSecret(options.url) : options.url
+  const address = parseRedisUrl(url.current())
+  const redis =
+    address.topology === 'cluster'
+      ? connectCluster(address, role, onError)
+      : connectServer(address, role, onError)
+  return renewCredentials(redis, { url, onError })
+}
+
+function connectServer(
+  address: Exclude<RedisAddress, { topology: 'cluster' }>,
+  role: RedisRole,
+  onError: (error: Error) => void,
+): Server {
+  const redis =
+    address.topology === 'single'
+      ? new Server(address.url, serverOptions(role))
+      : new Server({ ...serverOptions(role), ...sentinelOptions(address) })
+  redis.on('error', onError)
+  return redis
+}
+
+function serverOptions(role: RedisRole) {
   let leftAt = -Infinity
   function leaves(error: Error): boolean {
     const now = performance.now()
@@ -59,16 +99,68 @@ export function connectRedis(options: {
     leftAt = now
     return true
   }
-  const url = typeof options.url === 'string' ? createSecret(options.url) : options.url
-  const redis = new Redis(url.current(), {
-    ...roles[options.role],
-    connectTimeout: 5_000,
-    keepAlive: 10_000,
-    retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 2_000),
+  return {
+    ...roles[role],
+    ...socketOptions,
+    retryStrategy: retryDelay,
     reconnectOnError: leaves,
-    // By default it waits up to 10 s after Redis has loaded its data.
-    maxLoadingRetryTime: 1_000,
+  } satisfies RedisOptions
+}
+
+const socketOptions = {
+  connectTimeout: connectTimeoutMs,
+  keepAlive: 10_000,
+  // By default it waits up to 10 s after Redis has loaded its data.
+  maxLoadingRetryTime: 1_000,
+} satisfies RedisOptions
+
+function sentinelOptions(address: Extract<RedisAddress, { topology: 'sentinel' }>) {
+  const { sentinels, name, tls, sentinel } = address
+  return {
+    sentinels,
+    name,
+    ...credentialsOf(address),
+    ...(sentinel.username !== undefined && { sentinelUsername: sentinel.username }),
+    ...(sentinel.password !== undefined && { sentinelPassword: sentinel.password }),
+    ...(tls && { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    sentinelRetryStrategy: retryDelay,
+    sentinelReconnectStrategy: retryDelay,
+    sentinelCommandTimeout: connectTimeoutMs,
+    // Leaves a primary as soon as the sentinels have replaced it, even if it still accepts writes.
+    failoverDetector: true,
+  } satisfies RedisOptions
+}
+
+/**
+ * A node that is lost is forgotten, and found again by the next command or refresh. When all are lost, the
+ * hosts in the URL are looked up anew.
+ */
+function connectCluster(
+  address: Extract<RedisAddress, { topology: 'cluster' }>,
+  role: RedisRole,
+  onError: (error: Error) => void,
+): Cluster {
+  const { nodes, tls } = address
+  const { enableOfflineQueue, ...ofEachNode } = roles[role]
+  const cluster = new Cluster(nodes, {
+    ...clusterRoles[role],
+    enableOfflineQueue,
+    retryDelayOnTryAgain: 100,
+    // Two nodes can name each other for a moment after a failover.
+    retryDelayOnMoved: 20,
+    slotsRefreshInterval: 2_000,
+    slotsRefreshTimeout: 2_000,
+    clusterRetryStrategy: retryDelay,
+    // A certificate has the name of the host, not its address.
+    dnsLookup: (host, done) => done(null, host),
+    redisOptions: {
+      ...ofEachNode,
+      ...socketOptions,
+      ...credentialsOf(address),
+      ...(tls && { tls: {} }),
+    },
   })
-  redis.on('error', options.onError)
-  return renewCredentials(redis, { url, onError: options.onError })
+  cluster.on('error', onError)
+  cluster.on('node error', onError)
+  return cluster
 }

@@ -1,4 +1,5 @@
-import { ReplyError, type Redis } from './connect.ts'
+import { ReplyError, type Server } from './connect.ts'
+import type { Primary } from './servers.ts'
 
 const required = {
   appendonly: 'yes',
@@ -8,26 +9,41 @@ const required = {
   'maxmemory-policy': 'noeviction',
 }
 
-/**
- * Why this Redis could lose data that it has confirmed, in words for an operator; empty: it could not.
- */
-export async function findDurabilityViolations(redis: Redis): Promise<string[]> {
-  const found = await Promise.all(
-    Object.entries(required).map(async ([name, wanted]) => {
-      const actual = await readSetting(redis, name)
-      return actual === wanted ? [] : [`Redis has ${name} ${actual}, not ${wanted}`]
-    }),
-  )
-  return found.flat()
+/** What is known of whether Redis could lose data that it has confirmed. */
+export interface Durability {
+  /** Why it could, in words for an operator; empty: it could not, as far as can be read. */
+  violations: string[]
+  /** Servers do not let this user read settings, as managed ones often do. */
+  isUnreadable: boolean
 }
 
-/** A managed Redis may not allow `CONFIG GET`; a setting that cannot be read counts as wrong. */
-async function readSetting(redis: Redis, name: string): Promise<string> {
+/** Of the servers together: one that could lose data is enough. */
+export async function readDurability(primaries: readonly Primary[]): Promise<Durability> {
+  const settings = await Promise.all(
+    primaries.flatMap(({ name, redis }) =>
+      Object.entries(required).map(async ([setting, wanted]) => {
+        const actual = await readSetting(redis, setting)
+        return { server: name === undefined ? 'Redis' : `Redis ${name}`, setting, wanted, actual }
+      }),
+    ),
+  )
+  return {
+    violations: settings.flatMap(({ server, setting, wanted, actual }) =>
+      actual === undefined || actual === wanted
+        ? []
+        : [`${server} has ${setting} ${actual}, not ${wanted}`],
+    ),
+    isUnreadable: settings.some(({ actual }) => actual === undefined),
+  }
+}
+
+/** Undefined: the server does not tell. */
+async function readSetting(redis: Server, name: string): Promise<string | undefined> {
   try {
     const [, value] = await redis.config('GET', name)
-    return value ?? 'unknown'
+    return value
   } catch (error) {
-    if (error instanceof ReplyError) return 'unknown'
+    if (error instanceof ReplyError) return undefined
     throw error
   }
 }

@@ -6,9 +6,12 @@ export {
   readInstallation,
   readInstallationHash,
 } from './installation.ts'
-export { inspectRedis, type RedisFacts } from './inspect.ts'
+export { inspectRedis, type RedisFacts, type RedisInspection } from './inspect.ts'
 export { pollRedisState, type RedisPoll } from './poll-state.ts'
+export { parseRedisUrl, RedisUrlError, type RedisAddress } from './redis-url.ts'
 export type { RedisState } from './state.ts'
+export { createReplicaAcks, NotReplicatedError, type ReplicaAcks } from './replica-acks.ts'
 export { retryCommand } from './retry-command.ts'
+export { mainTag, primaryOf, requireConnection } from './servers.ts'
 export { execAll } from './exec-all.ts'
-export { describeRefusal, findWriteRefusal, isOutOfMemory } from './write-refusal.ts'
+export { describeRefusal, findWriteRefusal, isOutOfMemory, isRefusal } from './write-refusal.ts'

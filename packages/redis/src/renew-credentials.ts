@@ -1,5 +1,6 @@
-import type { Redis } from 'ioredis'
+import { Cluster, type Redis as Server } from 'ioredis'
 import { withTimeout, type Secret } from '@intake/runtime'
+import { credentialsOf, parseRedisUrl } from './redis-url.ts'
 
 const timeoutMs = 10_000
 
@@ -10,31 +11,27 @@ const timeoutMs = 10_000
  *
  * @param options.onError called when Redis refuses them, or does not respond
  */
-export function renewCredentials(
-  redis: Redis,
+export function renewCredentials<Connection extends Server | Cluster>(
+  redis: Connection,
   options: { url: Secret; onError: (error: Error) => void },
-): Redis {
+): Connection {
   const { url, onError } = options
   const stop = url.onChange(() => {
-    const { username, password } = credentialsOf(url.current())
-    // The next connection of this client uses them.
-    redis.options.username = username
-    redis.options.password = password
-    if (redis.status !== 'ready' || password === undefined) return
-    const renewal = username ? redis.auth(username, password) : redis.auth(password)
-    withTimeout(renewal, timeoutMs, 'AUTH').catch(onError)
+    const { username, password } = credentialsOf(parseRedisUrl(url.current()))
+    // The next connections use them.
+    const shared = redis instanceof Cluster ? (redis.options.redisOptions ??= {}) : redis.options
+    Object.assign(shared, { username, password })
+    const servers = redis instanceof Cluster ? redis.nodes('all') : [redis]
+    for (const server of servers) {
+      Object.assign(server.options, { username, password })
+      if (server.status !== 'ready' || password === undefined) continue
+      const renewal = username ? server.auth(username, password) : server.auth(password)
+      withTimeout(renewal, timeoutMs, 'AUTH').catch(onError)
+    }
   })
   redis.once('end', stop)
-  const duplicate = redis.duplicate.bind(redis)
-  redis.duplicate = (override) => renewCredentials(duplicate(override), options)
+  const duplicate = redis.duplicate.bind(redis) as (...args: unknown[]) => Connection
+  redis.duplicate = ((...args: unknown[]) =>
+    renewCredentials(duplicate(...args), options)) as Connection['duplicate']
   return redis
-}
-
-/** Also of URLs with several hosts, which are none for `URL`. */
-function credentialsOf(url: string): { username?: string; password?: string } {
-  const [, username, password] = /^[^/]*\/\/([^:@/]*):([^@/]*)@/.exec(url) ?? []
-  return {
-    ...(username && { username: decodeURIComponent(username) }),
-    ...(password && { password: decodeURIComponent(password) }),
-  }
 }

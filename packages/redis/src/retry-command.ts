@@ -1,5 +1,5 @@
 import { retryUntil, type Attempt, type Clock } from '@intake/runtime'
-import { ReplyError } from './connect.ts'
+import { isRefusal } from './write-refusal.ts'
 
 /**
  * Repeats a command that Redis did not answer until the deadline. An error that Redis replied is final.
@@ -15,6 +15,6 @@ export function retryCommand<Result>(
     ...options,
     attemptTimeoutMs: 1_500,
     pauseMs: 100,
-    isFinal: (error) => error instanceof ReplyError,
+    isFinal: isRefusal,
   })
 }

@@ -1,9 +1,8 @@
+import { Cluster } from 'ioredis'
 import { ReplyError, type Redis } from './connect.ts'
 import { infoField } from './info-field.ts'
 import { replyCode } from './reply-code.ts'
-
-/** Never written: deleting it is a write without effect. */
-const absentKey = '{intake}:absent'
+import { mainTag, primariesOf, tagPerPrimary } from './servers.ts'
 
 const replica = 'Redis is a replica'
 
@@ -16,25 +15,47 @@ const reasons: Record<string, string> = {
   NOAUTH: 'Redis does not accept the password',
   WRONGPASS: 'Redis does not accept the password',
   NOPERM: 'the user in REDIS_URL lacks a permission',
+  MOVED: 'Redis is a node of a cluster: REDIS_URL must begin with redis+cluster://',
+  CLUSTERDOWN: 'Redis Cluster has lost a primary',
+  TRYAGAIN: 'Redis Cluster moves the keys to another node',
 }
 
 /**
- * Why this Redis accepts no writes, in words for an operator; undefined: it accepts them. It sends a
+ * Why Redis accepts no writes, in words for an operator; undefined: it accepts them. It sends a
  * write without effect, which detects every reason, and reads the role, because a replica can be
  * configured to accept writes that its next synchronisation deletes. Such a replica returns no error
  * that would close the connection, so this function closes it.
  *
  * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed`.
  *
+ * @param options.tags every server that holds keys of these hash tags is asked
+ * @param options.replicasMin how many replicas each of them must have
  * @throws when Redis does not respond
  */
-export async function findWriteRefusal(redis: Redis): Promise<string | undefined> {
+export async function findWriteRefusal(
+  redis: Redis,
+  options: { tags?: readonly string[]; replicasMin?: number } = {},
+): Promise<string | undefined> {
+  const { tags = [mainTag], replicasMin = 0 } = options
   try {
-    const [replication] = await Promise.all([redis.info('replication'), redis.del(absentKey)])
-    if (infoField(replication, 'role') !== 'slave') return undefined
-    // After a failover the same address leads to the new primary, but only for a new connection.
-    redis.disconnect(true)
-    return replica
+    // The replies of a cluster also tell the connection where the keys are now. The keys are never written:
+    // deleting one is a write without effect.
+    await Promise.all(tagPerPrimary(redis, tags).map((tag) => redis.del(`${tag}:absent`)))
+    const replications = await Promise.all(
+      primariesOf(redis, tags).map(({ redis: primary }) => primary.info('replication')),
+    )
+    for (const replication of replications) {
+      if (infoField(replication, 'role') === 'slave') {
+        // After a failover the same address leads to the new primary, but only for a new connection.
+        if (!(redis instanceof Cluster)) redis.disconnect(true)
+        return replica
+      }
+      const replicas = replication.match(/^slave\d+:.*state=online/gm)?.length ?? 0
+      if (replicas < replicasMin) {
+        return `Redis has ${replicas} replicas, and REDIS_ACK_REPLICAS is ${replicasMin}`
+      }
+    }
+    return undefined
   } catch (error) {
     return describeRefusal(error)
   }
@@ -42,10 +63,19 @@ export async function findWriteRefusal(redis: Redis): Promise<string | undefined
 
 /** @throws the error when it is not an error reply of Redis */
 export function describeRefusal(error: unknown): string {
-  if (!(error instanceof ReplyError)) throw error
-  const code = replyCode(error as Error)
+  if (!isRefusal(error)) throw error
+  const code = replyCode(error)
   return reasons[code] ?? `Redis refuses commands${code === '' ? '' : ` (${code})`}`
 }
+
+/** Whether Redis refused a command: it was not executed. Any other error leaves that open. */
+export function isRefusal(error: unknown): error is Error {
+  return error instanceof ReplyError || isRedirectedTooOften(error)
+}
+
+/** ioredis has only a text for it. With the role `producer` nothing but refusals leads to it. */
+const isRedirectedTooOften = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('Too many Cluster redirections')
 
 /** Whether Redis refused a command because it uses all of its `maxmemory`. */
 export function isOutOfMemory(error: unknown): boolean {

@@ -66,9 +66,18 @@ function findProblems(
 
 /** A character that should be encoded ends the host too early; the rest of the password is then taken for a path. */
 function isUrl(value: string): boolean {
-  if (!URL.canParse(value)) return false
-  const { username, password } = new URL(value)
-  return !value.includes('@') || username !== '' || password !== ''
+  return urlPerHost(value).every((url) => {
+    if (!URL.canParse(url)) return false
+    const { username, password } = new URL(url)
+    return !url.includes('@') || username !== '' || password !== ''
+  })
+}
+
+/** A URL can name several hosts, `redis+cluster://user:password@host,host`: one for each. */
+function urlPerHost(value: string): string[] {
+  const [, head = '', hosts = '', rest = ''] =
+    /^([^:]*:\/\/(?:[^/?#]*@)?)([^/?#@]*)([^]*)$/.exec(value) ?? []
+  return hosts.includes(',') ? hosts.split(',').map((host) => head + host + rest) : [value]
 }
 
 /** The settings as they may be logged: of secrets that they are set, of URLs with credentials the host. */
@@ -80,7 +89,13 @@ export function describeConfig<S extends TObject>(
     Object.entries<unknown>(config).map(([name, value]) => {
       const { writeOnly, hasCredentials } = traitsOf(schema, name)
       if (writeOnly) return [name, 'set']
-      return [name, hasCredentials ? new URL(String(value)).host : value]
+      if (!hasCredentials) return [name, value]
+      return [
+        name,
+        urlPerHost(String(value))
+          .map((url) => new URL(url).host)
+          .join(),
+      ]
     }),
   )
 }

@@ -1,4 +1,5 @@
 import { findObjectStoreProblems, ObjectStoreConfig } from '@intake/config'
+import { findRedisUrlProblems } from '@intake/redis/url'
 import { ConfigError, loadConfig } from '@intake/runtime'
 import { type Static, Type } from 'typebox'
 
@@ -40,7 +41,10 @@ export const StackConfig = Type.Object({
       description: 'API key to create at start, instead of a generated one.',
     }),
   ),
-  REDIS_URL: externalUrl('^rediss?://', 'Replaces the embedded Redis.'),
+  REDIS_URL: externalUrl(
+    '^rediss?(\\+(cluster|sentinel))?://',
+    'Replaces the embedded Redis, in any form of the setting of gateway and worker.',
+  ),
   CLICKHOUSE_URL: externalUrl('^https?://', 'Replaces the embedded ClickHouse.'),
   S3_ENDPOINT: externalUrl('^https?://', 'Replaces the embedded S3 server, as for the gateway.'),
   ...ObjectStoreConfig.properties,
@@ -56,8 +60,11 @@ export type StackConfig = Static<typeof StackConfig>
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   const config = loadConfig(StackConfig, env)
   // The embedded server is at an IP address, too.
-  const { S3_ENDPOINT = 'http://key:secret@127.0.0.1' } = config
-  const problems = findObjectStoreProblems({ ...config, S3_ENDPOINT })
+  const { REDIS_URL, S3_ENDPOINT = 'http://key:secret@127.0.0.1' } = config
+  const problems = [
+    ...(REDIS_URL === undefined ? [] : findRedisUrlProblems(REDIS_URL)),
+    ...findObjectStoreProblems({ ...config, S3_ENDPOINT }),
+  ]
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }

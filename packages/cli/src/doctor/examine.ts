@@ -1,4 +1,4 @@
-import type { RedisFacts } from '@intake/redis'
+import type { RedisInspection } from '@intake/redis'
 import { readBucket } from '../bucket.ts'
 import { examineBucket } from './bucket.ts'
 import { examineClickHouse, type ClickHouseExamination } from './clickhouse.ts'
@@ -42,7 +42,7 @@ export async function examine(options: {
   }
   const s3 = readBucket(env)
   const [redis, clickhouse, bucket] = await Promise.all([
-    examineRedis(redisUrl),
+    examineRedis(redisUrl, { assertsDurability: env['REDIS_DURABILITY'] === 'asserted' }),
     examineClickHouse(clickhouseUrl, { freeShareMin }),
     examineBucket(s3),
   ])
@@ -56,7 +56,7 @@ export async function examine(options: {
       ...compare(redis.facts, clickhouse.facts, skewMaxMs),
     ],
     examined: [
-      `Redis ${redis.facts?.version ?? ''}`.trim(),
+      describeServers(redis.facts),
       `ClickHouse ${clickhouse.facts?.version ?? ''}`.trim(),
       `bucket ${s3.bucket}`,
       ...(redis.facts && clickhouse.facts ? ['clocks'] : []),
@@ -65,9 +65,16 @@ export async function examine(options: {
   }
 }
 
+function describeServers(facts: RedisInspection | undefined): string {
+  const { servers } = facts ?? { servers: [] }
+  const versions = [...new Set(servers.map(({ version }) => version))].toSorted().join(', ')
+  const count = servers.length > 1 ? ` (${servers.length} servers)` : ''
+  return `Redis ${versions}${count}`.trim()
+}
+
 /** What is only wrong in relation to each other. */
 function compare(
-  redis: RedisFacts | undefined,
+  redis: RedisInspection | undefined,
   clickhouse: ClickHouseExamination['facts'],
   skewMaxMs: number,
 ): Finding[] {

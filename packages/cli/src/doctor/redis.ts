@@ -1,12 +1,14 @@
 import { once } from 'node:events'
-import { bucketFieldsMax } from '@intake/identity'
+import { bucketFieldsMax, reservationTags } from '@intake/identity'
 import {
   connectRedis,
   describeRefusal,
   findWriteRefusal,
   inspectRedis,
+  mainTag,
   type Redis,
   type RedisFacts,
+  type RedisInspection,
 } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
 import { finding, type Finding } from './finding.ts'
@@ -19,10 +21,23 @@ const memoryBytesMin = 128 * mebibyte
 const machineShareMax = 0.75
 const versionMin = 7
 
-/** The findings about Redis, and what it tells of itself; undefined: it cannot be used. */
+const tags = [mainTag, ...reservationTags]
+
+interface Examination {
+  findings: Finding[]
+  /** Undefined: Redis cannot be used. */
+  facts: RedisInspection | undefined
+}
+
+/**
+ * The findings about Redis, of a cluster about each server that holds keys of Intake.
+ *
+ * @param options.assertsDurability the operator asserts the settings that cannot be read
+ */
 export async function examineRedis(
   url: string,
-): Promise<{ findings: Finding[]; facts: RedisFacts | undefined }> {
+  options: { assertsDurability: boolean },
+): Promise<Examination> {
   let fail: ((error: Error) => void) | undefined
   const failed = new Promise<never>((_, reject) => (fail = reject))
   failed.catch(() => undefined)
@@ -32,7 +47,7 @@ export async function examineRedis(
       withTimeout(once(redis, 'ready'), timeoutMs, 'connecting to Redis'),
       failed,
     ])
-    return await Promise.race([withTimeout(examine(redis), timeoutMs, 'Redis'), failed])
+    return await Promise.race([withTimeout(examine(redis, options), timeoutMs, 'Redis'), failed])
   } catch (error) {
     return { findings: [unusable(reasonOf(error))], facts: undefined }
   } finally {
@@ -42,27 +57,28 @@ export async function examineRedis(
 
 async function examine(
   redis: Redis,
-): Promise<{ findings: Finding[]; facts: RedisFacts | undefined }> {
-  const facts = await inspectRedis(redis)
-  // Nothing else counts in a replica, whose settings are those of another server.
-  const refusal = facts.isReplica ? 'Redis is a replica' : await findWriteRefusal(redis)
+  options: { assertsDurability: boolean },
+): Promise<Examination> {
+  // First, because nothing else counts in a replica, whose settings are those of another server.
+  const refusal = await findWriteRefusal(redis, { tags })
   if (refusal !== undefined) return { findings: [unusable(refusal)], facts: undefined }
-  return { findings: findRedisProblems(facts), facts }
+  const facts = await inspectRedis(redis, { tags })
+  return { findings: facts.servers.flatMap((one) => findRedisProblems(one, options)), facts }
 }
 
-/** What is wrong with the settings of a Redis that accepts writes. */
-export function findRedisProblems({
-  version,
-  durabilityViolations,
-  memory,
-}: RedisFacts): Finding[] {
+/** What is wrong with the settings of a server that accepts writes. */
+export function findRedisProblems(
+  { name, version, durabilityViolations, isDurabilityUnreadable, memory }: RedisFacts,
+  { assertsDurability }: { assertsDurability: boolean },
+): Finding[] {
+  const server = name === undefined ? 'Redis' : `Redis ${name}`
   return [
     ...(Number.parseInt(version, 10) >= versionMin
       ? []
       : [
           finding(
             'redis_version',
-            `Redis has version ${version}, and at least ${versionMin} is needed`,
+            `${server} has version ${version}, and at least ${versionMin} is needed`,
             `Upgrade to Redis ${versionMin} or Valkey 7.2, or later.`,
           ),
         ]),
@@ -73,18 +89,28 @@ export function findRedisProblems({
         'Set it at once with CONFIG SET, and in the configuration file of Redis, which counts after a restart.',
       ),
     ),
-    ...findMemoryProblems(memory),
+    ...(isDurabilityUnreadable && !assertsDurability
+      ? [
+          finding(
+            'redis_could_lose_records',
+            `${server} does not let its settings be read (CONFIG GET)`,
+            'Let the user in REDIS_URL run CONFIG GET; where that is not possible, see to the settings yourself and ' +
+              'set REDIS_DURABILITY=asserted for the gateways and for doctor.',
+          ),
+        ]
+      : []),
+    ...findMemoryProblems(server, memory),
   ]
 }
 
-function findMemoryProblems(memory: RedisFacts['memory']): Finding[] {
+function findMemoryProblems(server: string, memory: RedisFacts['memory']): Finding[] {
   const { maxBytes, machineBytes, compactHashFields = Infinity } = memory
   const findings: Finding[] = []
   if (maxBytes === 0) {
     findings.push(
       finding(
         'redis_memory',
-        'Redis has no memory limit (maxmemory 0)',
+        `${server} has no memory limit (maxmemory 0)`,
         'Set maxmemory to half of the memory that Redis may use: it can need twice that while it rewrites its ' +
           'log. Gateways refuse records in time before the limit.',
       ),
@@ -93,7 +119,7 @@ function findMemoryProblems(memory: RedisFacts['memory']): Finding[] {
     findings.push(
       finding(
         'redis_memory',
-        `Redis has maxmemory ${mib(maxBytes)}, and at least ${mib(memoryBytesMin)} is needed`,
+        `${server} has maxmemory ${mib(maxBytes)}, and at least ${mib(memoryBytesMin)} is needed`,
         'Set maxmemory to what waits during the longest outage of ClickHouse that you expect, at 400 bytes per ' +
           'record, twice.',
       ),
@@ -102,7 +128,7 @@ function findMemoryProblems(memory: RedisFacts['memory']): Finding[] {
     findings.push(
       finding(
         'redis_memory',
-        `Redis has maxmemory ${mib(maxBytes)}, more than three quarters of the ${mib(machineBytes)} of its machine`,
+        `${server} has maxmemory ${mib(maxBytes)}, more than three quarters of the ${mib(machineBytes)} of its machine`,
         'Set maxmemory to half of the memory of the machine: the system would end Redis before its limit counts.',
       ),
     )
@@ -111,7 +137,7 @@ function findMemoryProblems(memory: RedisFacts['memory']): Finding[] {
     findings.push(
       finding(
         'redis_memory',
-        `Redis has hash-max-listpack-entries ${compactHashFields}, so that an idempotency key takes three times the memory`,
+        `${server} has hash-max-listpack-entries ${compactHashFields}, so that an idempotency key takes three times the memory`,
         `Set hash-max-listpack-entries to at least ${bucketFieldsMax}; the default is 512.`,
       ),
     )

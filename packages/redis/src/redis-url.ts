@@ -1,0 +1,138 @@
+/** Where Redis is, as `REDIS_URL` says. */
+export type RedisAddress =
+  | { topology: 'single'; url: string }
+  | (Access & { topology: 'cluster'; nodes: HostPort[] })
+  | (Access & { topology: 'sentinel'; sentinels: HostPort[]; name: string; sentinel: Credentials })
+
+interface Credentials {
+  username: string | undefined
+  password: string | undefined
+}
+
+/** Of the servers that hold the keys. */
+interface Access extends Credentials {
+  tls: boolean
+}
+
+export interface HostPort {
+  host: string
+  port: number
+}
+
+/** The message names what is wrong with `REDIS_URL`, and no part of it. */
+export class RedisUrlError extends Error {
+  override name = 'RedisUrlError'
+}
+
+const forms =
+  'redis://host:port, redis+cluster://host:port,host:port or redis+sentinel://host:port,host:port/name ' +
+  '(with TLS rediss://, rediss+cluster://, rediss+sentinel://)'
+const ports = { cluster: 6379, sentinel: 26_379 }
+
+/**
+ * Reads `REDIS_URL`. User and password are percent-encoded and hold for each host. `sentinel_username` and
+ * `sentinel_password` in the query are those of the sentinels themselves.
+ *
+ * @throws {RedisUrlError}
+ */
+export function parseRedisUrl(url: string): RedisAddress {
+  const parts = /^redis(s?)(?:\+(cluster|sentinel))?:\/\/(?:([^/?#]*)@)?([^/?#@]*)([^]*)$/.exec(url)
+  if (parts === null) throw new RedisUrlError(`REDIS_URL must be ${forms}`)
+  const [, s, topology, userinfo = '', hosts = '', rest = ''] = parts
+  if (topology === undefined) {
+    if (hosts.includes(',')) {
+      throw new RedisUrlError(`REDIS_URL has several hosts: it must be ${forms}`)
+    }
+    if (!URL.canParse(url)) throw new RedisUrlError('REDIS_URL is not a valid URL')
+    return { topology: 'single', url }
+  }
+  const list = hosts.split(',').map((host) => readHost(host, ports[topology as 'cluster']))
+  const { pathname, searchParams } = readRest(rest)
+  const access = { tls: s === 's', ...readCredentials(userinfo) }
+  const unknown = [...searchParams.keys()].filter(
+    (key) => topology !== 'sentinel' || !/^sentinel_(username|password)$/.test(key),
+  )
+  if (unknown.length > 0) throw new RedisUrlError('REDIS_URL has a parameter that is not known')
+  if (topology === 'cluster') {
+    if (pathname !== '/') {
+      throw new RedisUrlError('REDIS_URL must end after the hosts: Redis Cluster has one database')
+    }
+    return { topology, nodes: list, ...access }
+  }
+  const name = decode(pathname.slice(1))
+  if (!/^[\w.-]+$/.test(name)) {
+    throw new RedisUrlError(
+      'REDIS_URL must end with the name that the sentinels give the primary: redis+sentinel://host:port/name',
+    )
+  }
+  const sentinel = {
+    username: searchParams.get('sentinel_username') ?? undefined,
+    password: searchParams.get('sentinel_password') ?? undefined,
+  }
+  return { topology: 'sentinel', sentinels: list, name, sentinel, ...access }
+}
+
+/** Of the servers that hold the keys; what is not set is absent. */
+export function credentialsOf(address: RedisAddress): { username?: string; password?: string } {
+  const { username, password } =
+    address.topology === 'single' ? readCredentials(userinfoOf(address.url)) : address
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+  }
+}
+
+function userinfoOf(url: string): string {
+  const { username, password } = new URL(url)
+  return `${username}:${password}`
+}
+
+/** What is wrong with a `REDIS_URL`, for a list of problems; empty: nothing. */
+export function findRedisUrlProblems(url: string): string[] {
+  try {
+    parseRedisUrl(url)
+    return []
+  } catch (error) {
+    if (error instanceof RedisUrlError) return [error.message]
+    throw error
+  }
+}
+
+function readHost(text: string, port: number): HostPort {
+  const url = `tcp://${text}`
+  if (text === '' || !URL.canParse(url)) {
+    throw new RedisUrlError('REDIS_URL must have a host, or host:port, between the commas')
+  }
+  const { hostname, port: given } = new URL(url)
+  // The brackets of an IPv6 address belong to the URL.
+  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: given === '' ? port : Number(given) }
+}
+
+function readRest(rest: string): URL {
+  const url = `tcp://host${rest}`
+  if (!URL.canParse(url) || new URL(url).hash !== '') {
+    throw new RedisUrlError('REDIS_URL is not a valid URL')
+  }
+  const parsed = new URL(url)
+  if (parsed.pathname === '') parsed.pathname = '/'
+  return parsed
+}
+
+function readCredentials(userinfo: string): Credentials {
+  if (userinfo === '') return { username: undefined, password: undefined }
+  const colon = userinfo.indexOf(':')
+  const [user, password] =
+    colon === -1 ? [userinfo, ''] : [userinfo.slice(0, colon), userinfo.slice(colon + 1)]
+  return {
+    username: user === '' ? undefined : decode(user),
+    password: password === '' ? undefined : decode(password),
+  }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new RedisUrlError('REDIS_URL has a "%" that is not percent-encoded ("%" is %25)')
+  }
+}

@@ -1,0 +1,133 @@
+import { Cluster } from 'ioredis'
+import { ReplyError, type Redis, type Server } from './connect.ts'
+import { replyCode } from './reply-code.ts'
+import { primaryOf } from './servers.ts'
+
+/** The write was confirmed, but not by enough replicas: a failover could lose it. */
+export class NotReplicatedError extends Error {
+  override name = 'NotReplicatedError'
+}
+
+export interface ReplicaAcks {
+  /**
+   * Runs a command for `key`, and resolves to its reply when enough replicas have what it wrote: on their disk,
+   * if Redis has WAITAOF (7.2 and Valkey), else in their memory.
+   *
+   * @param options.hasWritten whether the command has written; if not, replicas must have all that it read
+   * @throws {NotReplicatedError} when they do not confirm it within a second; any error of `command`
+   */
+  confirm<Reply>(
+    options: { key: string; hasWritten?: (reply: Reply) => boolean },
+    command: () => Promise<Reply>,
+  ): Promise<Reply>
+}
+
+/** The socket that a reply came through: another one can lead to another server. */
+interface Connection {
+  server: Server
+  stream: Server['stream']
+}
+
+/** One WAIT for all writes that were confirmed before it was sent. */
+interface Round {
+  /** A write of its own comes first, so that what was only read is waited for, too. */
+  needsWrite: boolean
+  done: Promise<void>
+}
+
+/** The rounds of one connection follow each other. */
+interface Line {
+  last: Promise<unknown>
+  /** It has not been sent yet. */
+  next: Round | undefined
+}
+
+/** Shorter than an attempt of `retryCommand`. */
+const timeoutMs = 1_000
+
+/**
+ * Waits for replicas on the connection that wrote. Nothing else is sent through that connection meanwhile, so
+ * `redis` should be for these writes only.
+ */
+export function createReplicaAcks(options: { redis: Redis; replicas: number }): ReplicaAcks {
+  const { redis, replicas } = options
+  const lines = new WeakMap<Connection['stream'], Line>()
+  let hasWaitAof = true
+
+  function connectionOf(key: string): Connection {
+    const server = primaryOf(redis, key)
+    return { server, stream: server.stream }
+  }
+
+  function joinRound(connection: Connection, key: string, hasWritten: boolean): Promise<void> {
+    const line = lines.get(connection.stream) ?? { last: Promise.resolve(), next: undefined }
+    lines.set(connection.stream, line)
+    line.next ??= startRound(line, connection, key)
+    if (!hasWritten) line.next.needsWrite = true
+    return line.next.done
+  }
+
+  function startRound(line: Line, connection: Connection, key: string): Round {
+    const round = { needsWrite: false }
+    const done = line.last.then(() => {
+      line.next = undefined
+      return wait(connection, key, round.needsWrite)
+    })
+    // Whoever joined the round gets its error.
+    line.last = done.catch(() => undefined)
+    return Object.assign(round, { done })
+  }
+
+  async function wait(connection: Connection, key: string, needsWrite: boolean): Promise<void> {
+    requireSame(connection)
+    const { server } = connection
+    const mark = `${/^\{[^}]*\}/.exec(key)?.[0] ?? '{intake}'}:acked`
+    const writing = needsWrite ? server.set(mark, '', 'PX', 1) : undefined
+    const [acks] = await Promise.all([countAcks(server), writing])
+    if (acks < replicas) throw new Error(`${acks} of ${replicas} replicas have it`)
+  }
+
+  async function countAcks(server: Server): Promise<number> {
+    if (hasWaitAof) {
+      try {
+        const [local, remote] = (await server.call('WAITAOF', 1, replicas, timeoutMs)) as number[]
+        return local === 0 ? 0 : (remote ?? 0)
+      } catch (error) {
+        if (!(error as Error).message.includes('unknown command')) throw error
+        hasWaitAof = false
+      }
+    }
+    return server.wait(replicas, timeoutMs)
+  }
+
+  /** A slot that moves to another node answers for a key that is already there with an error. */
+  async function requireHere({ server }: Connection, key: string): Promise<void> {
+    if (redis instanceof Cluster) await server.exists(key)
+  }
+
+  return {
+    async confirm({ key, hasWritten }, command) {
+      const before = connectionOf(key)
+      const reply = await command()
+      try {
+        requireSame(before)
+        if (connectionOf(key).server !== before.server) throw new Error('its node has changed')
+        await Promise.all([
+          requireHere(before, key),
+          joinRound(before, key, hasWritten?.(reply) ?? true),
+        ])
+        return reply
+      } catch (cause) {
+        // Not the error itself: an error reply would mean that nothing was written.
+        const error = cause as Error
+        const why = error instanceof ReplyError ? replyCode(error as Error) : error.message
+        throw new NotReplicatedError(`written, but not confirmed by replicas: ${why}`, { cause })
+      }
+    },
+  }
+}
+
+function requireSame({ server, stream }: Connection): void {
+  if (server.status === 'ready' && server.stream === stream) return
+  throw new Error('the connection has changed')
+}

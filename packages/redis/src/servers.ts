@@ -1,0 +1,78 @@
+import { Cluster, Command, type Redis as Server } from 'ioredis'
+import type { Redis } from './connect.ts'
+
+/** The hash tag of the queues and of nearly all other keys: one node of a cluster holds them. */
+export const mainTag = '{intake}'
+
+/** A server that accepts writes, and the hash tags of keys that it holds. */
+export interface Primary {
+  /** Undefined: there is only one. */
+  name: string | undefined
+  tags: readonly [string, ...string[]]
+  redis: Server
+}
+
+/**
+ * The servers that hold the keys of these hash tags, as far as the connection knows; one without a cluster.
+ *
+ * @throws when a node of the cluster is lost
+ */
+export function primariesOf(redis: Redis, tags: readonly string[] = [mainTag]): Primary[] {
+  return [...groupByNode(redis, tags)].map(([name, held]) => {
+    if (!(redis instanceof Cluster)) return { name: undefined, tags: held, redis }
+    const node = findNode(redis, name)
+    if (node === undefined) throw new Error(`no connection to ${name || 'Redis Cluster'}`)
+    return { name, tags: held, redis: node }
+  })
+}
+
+/** One hash tag of each server that `primariesOf` would return. */
+export const tagPerPrimary = (redis: Redis, tags: readonly string[]): string[] =>
+  [...groupByNode(redis, tags).values()].map(([tag]) => tag)
+
+/** The server that holds the keys of one hash tag; see `primariesOf`. */
+export function primaryOf(redis: Redis, tag = mainTag): Server {
+  return primariesOf(redis, [tag])[0]!.redis
+}
+
+/**
+ * Resolves when a command for keys of this hash tag can be sent at once.
+ *
+ * @throws when there is no connection to their server
+ */
+export async function requireConnection(redis: Redis, tag = mainTag): Promise<void> {
+  if (redis.status !== 'ready') throw new Error('not connected to Redis')
+  if (!(redis instanceof Cluster)) return
+  const name = nodeName(redis, tag)
+  const node = findNode(redis, name)
+  // Nothing else would look for a node whose connection was lost.
+  if (node === undefined) redis.refreshSlotsCache()
+  if (node?.status === 'wait') await node.connect()
+  if (node?.status !== 'ready') throw new Error(`not connected to ${name || 'Redis Cluster'}`)
+}
+
+/** Whether there is a connection for keys of this hash tag. A cluster opens it with the first command. */
+export function isConnected(redis: Redis, tag = mainTag): boolean {
+  if (redis.status !== 'ready') return false
+  if (!(redis instanceof Cluster)) return true
+  const status = findNode(redis, nodeName(redis, tag))?.status
+  return status === 'ready' || status === 'wait'
+}
+
+function groupByNode(redis: Redis, tags: readonly string[]): Map<string, [string, ...string[]]> {
+  const groups = new Map<string, [string, ...string[]]>()
+  for (const tag of tags) {
+    const name = redis instanceof Cluster ? nodeName(redis, tag) : ''
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [tag])
+    else group.push(tag)
+  }
+  return groups
+}
+
+/** `host:port`; an empty string while the slots are not known. */
+const nodeName = (cluster: Cluster, tag: string): string =>
+  cluster.slots[new Command('get', [tag]).getSlot()]?.[0] ?? ''
+
+const findNode = (cluster: Cluster, name: string): Server | undefined =>
+  cluster.nodes('all').find(({ options: { host, port } }) => `${host ?? ''}:${port ?? ''}` === name)

@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import t, { type Test } from 'tap'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { createRedisServer, type RedisServer } from '@intake/test-kit/redis-server'
+import { freePorts } from '@intake/test-kit/free-ports'
+import { until } from '@intake/test-kit/until'
+import { connectRedis, createReplicaAcks, NotReplicatedError, type Redis } from '../src/index.ts'
+
+const dataDir = createDataDir(t)
+const [primaryPort, replicaPort] = await freePorts(2)
+const primary = await createRedisServer({ dataDir, port: primaryPort! })
+const replica = await createRedisServer({
+  dataDir,
+  port: replicaPort!,
+  config: [`replicaof 127.0.0.1 ${primaryPort}`],
+})
+t.teardown(() => Promise.all([primary, replica].map((one) => one.process.kill())))
+await Promise.all([primary.process.start(), replica.process.start()])
+
+function open(t: Test, { url }: RedisServer): Redis {
+  const redis = connectRedis({ url, role: 'producer', onError: () => undefined })
+  t.teardown(() => redis.disconnect())
+  return redis
+}
+
+const key = '{intake}:confirmed'
+
+async function openReady(t: Test) {
+  const redis = open(t, primary)
+  await until('a replica is online', async () =>
+    (await redis.info('replication')).includes('state=online'),
+  )
+  return redis
+}
+
+t.test('a confirmed write is on the replica', async (t) => {
+  const redis = await openReady(t)
+  const observer = open(t, replica)
+  await until('it is connected', () => observer.status === 'ready')
+  const acks = createReplicaAcks({ redis, replicas: 1 })
+  const writes = Array.from({ length: 20 }, (_, index) =>
+    acks.confirm({ key }, () => redis.rpush(key, String(index))),
+  )
+  t.same((await Promise.all(writes)).length, 20)
+  t.equal(await observer.llen(key), 20)
+})
+
+t.test('writes that arrive meanwhile share the next WAIT', async (t) => {
+  const redis = await openReady(t)
+  const waits = async () => {
+    const stats = await redis.info('commandstats')
+    return Number(/cmdstat_wait:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+  }
+  const acks = createReplicaAcks({ redis, replicas: 1 })
+  await acks.confirm({ key }, () => redis.set(key, 'x'))
+  const before = await waits()
+  await Promise.all(
+    Array.from({ length: 50 }, () => acks.confirm({ key }, () => redis.set(key, 'x'))),
+  )
+  t.ok((await waits()) - before <= 3)
+})
+
+t.test('what was only read is on the replica, too', async (t) => {
+  const [writer, redis] = [await openReady(t), await openReady(t)]
+  const acks = createReplicaAcks({ redis, replicas: 1 })
+  replica.process.freeze()
+  t.teardown(() => replica.process.thaw())
+  await writer.set(key, 'read')
+  const read = () => acks.confirm({ key, hasWritten: () => false }, () => redis.get(key))
+  await t.rejects(read(), NotReplicatedError)
+  replica.process.thaw()
+  t.equal(await read(), 'read')
+})
+
+t.test('without enough replicas a write is not confirmed, and not refused', async (t) => {
+  const redis = await openReady(t)
+  const acks = createReplicaAcks({ redis, replicas: 2 })
+  await t.rejects(
+    acks.confirm({ key }, () => redis.set(key, 'x')),
+    { name: 'NotReplicatedError', message: /1 of 2 replicas/ },
+  )
+})
+
+t.test('a connection that has changed confirms nothing', async (t) => {
+  const redis = await openReady(t)
+  const acks = createReplicaAcks({ redis, replicas: 1 })
+  await t.rejects(
+    acks.confirm({ key }, async () => {
+      await redis.set(key, 'x')
+      const connected = once(redis, 'ready')
+      redis.disconnect(true)
+      await connected
+    }),
+    { name: 'NotReplicatedError', message: /the connection has changed/ },
+  )
+})
+
+t.test('an error of the command itself is passed on', async (t) => {
+  const redis = await openReady(t)
+  const acks = createReplicaAcks({ redis, replicas: 1 })
+  await redis.set(key, 'x')
+  await t.rejects(
+    acks.confirm({ key }, () => redis.llen(key)),
+    { message: /^WRONGTYPE/ },
+  )
+})

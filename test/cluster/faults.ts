@@ -1,0 +1,46 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { connectRedis } from '@intake/redis'
+import type { RedisServer } from '@intake/test-kit/redis-server'
+import { until } from '@intake/test-kit/until'
+import type { Topology } from './topologies.ts'
+
+/** How the primary is lost. Resolves to the server that was killed. */
+export type Fault = (topology: Topology) => Promise<RedisServer>
+export type FaultName = 'killed' | 'killed, replicas behind'
+
+/** Shorter than the time after which others count a silent server as failed. */
+const behindMs = 1_200
+
+export const faults: Record<FaultName, Fault> = {
+  /** What it had written to its sockets still arrives: its machine lives. */
+  async killed(topology) {
+    const primary = await topology.primary()
+    await primary.process.kill()
+    return primary
+  },
+
+  /** The replicas lose their connection a moment before, as when a machine or its network dies by and by. */
+  async 'killed, replicas behind'(topology) {
+    const primary = await topology.primary()
+    const others = topology.servers.filter((server) => server !== primary)
+    const redis = connectRedis({ url: primary.url, role: 'consumer', onError: () => undefined })
+    try {
+      await until('it is connected', () => redis.status === 'ready')
+      const replicas = await replicaPorts(redis)
+      const frozen = others.filter(({ port }) => replicas.has(port))
+      for (const server of frozen) server.process.freeze()
+      await redis.call('CLIENT', 'KILL', 'TYPE', 'replica')
+      await pause(behindMs)
+      await primary.process.kill()
+      for (const server of frozen) server.process.thaw()
+    } finally {
+      redis.disconnect()
+    }
+    return primary
+  },
+}
+
+async function replicaPorts(redis: ReturnType<typeof connectRedis>): Promise<Set<number>> {
+  const info = await redis.info('replication')
+  return new Set(Array.from(info.matchAll(/^slave\d+:.*port=(\d+)/gm), ([, port]) => Number(port)))
+}

@@ -1,0 +1,163 @@
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { until } from '@intake/test-kit/until'
+import { openHistory } from '../faults/kit/history.ts'
+import { backlogOf } from '../faults/kit/observe.ts'
+import { createPayloads } from '../faults/kit/payload.ts'
+import { startProducer } from '../faults/kit/producer.ts'
+import { countRun } from './count.ts'
+import { faults, type FaultName } from './faults.ts'
+import { line, table, type Result } from './report.ts'
+import { startStage, startStores, type Stage, type Stores } from './stage.ts'
+import { topologies, type TopologyName } from './topologies.ts'
+
+const { values } = parseArgs({
+  options: {
+    /** How often the primary is lost in each run. */
+    failovers: { type: 'string', default: '3' },
+    /** Records per second. */
+    rate: { type: 'string', default: '150' },
+    /** One of them alone. */
+    topology: { type: 'string' },
+    setting: { type: 'string' },
+    /** Keeps the data and logs. */
+    keep: { type: 'boolean', default: false },
+  },
+})
+
+interface Setting {
+  gatewayEnv: Record<string, string>
+  redisConfig: readonly string[]
+  /** Nothing may be lost or doubled. */
+  isSafe: boolean
+}
+
+const settings: Record<string, Setting> = {
+  'REDIS_ACK_REPLICAS=0': { gatewayEnv: {}, redisConfig: [], isSafe: false },
+  'min-replicas-to-write 1': {
+    gatewayEnv: {},
+    redisConfig: ['min-replicas-to-write 1', 'min-replicas-max-lag 10'],
+    isSafe: false,
+  },
+  'REDIS_ACK_REPLICAS=1': {
+    gatewayEnv: { REDIS_ACK_REPLICAS: '1' },
+    redisConfig: [],
+    isSafe: true,
+  },
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
+const dir = mkdtempSync(join(tmpdir(), 'intake-cluster-'))
+const rangeSize = 1_000_000
+const payloads = createPayloads({ feedbackEvery: 25, keyedEvery: 3, root })
+const results: Result[] = []
+let stores: Stores | undefined
+
+try {
+  stores = await startStores(dir)
+  for (const topology of Object.keys(topologies) as TopologyName[]) {
+    if (values.topology !== undefined && values.topology !== topology) continue
+    for (const [setting, config] of Object.entries(settings)) {
+      if (values.setting !== undefined && values.setting !== setting) continue
+      for (const fault of Object.keys(faults) as FaultName[]) {
+        const result = await play(stores, { topology, setting, fault, config })
+        results.push(result)
+        console.log(line(result))
+      }
+    }
+  }
+} finally {
+  await stores?.close()
+  if (values.keep) console.log(`kept: ${dir}`)
+  else await rm(dir, { recursive: true, force: true })
+}
+console.log(`\n${table(results)}\n`)
+const failed = results.filter(({ reasons }) => reasons.length > 0).length
+console.log(`${results.length - failed} passed, ${failed} failed`)
+process.exit(failed === 0 && results.length > 0 ? 0 : 1)
+
+async function play(
+  on: Stores,
+  run: { topology: TopologyName; setting: string; fault: FaultName; config: Setting },
+): Promise<Result> {
+  const { topology, setting, fault, config } = run
+  const from = results.length * rangeSize
+  const dataDir = join(dir, String(results.length))
+  const result: Result = {
+    topology,
+    setting,
+    fault,
+    counts: undefined,
+    pauseSeconds: 0,
+    reasons: [],
+  }
+  let stage: Stage | undefined
+  try {
+    stage = await startStage({ root, dataDir, stores: on, topology, ...config })
+    const history = openHistory(join(dataDir, 'history.jsonl'))
+    const producer = startProducer({
+      urls: new Set([stage.gatewayUrl]),
+      apiKey: stage.apiKey,
+      history,
+      payload: (seq) => payloads(from + seq),
+      rate: Number(values.rate),
+    })
+    const acknowledged = async (more: number) => {
+      const progress = () => producer.counts().acknowledged
+      const wanted = progress() + more
+      await until(`${more} more are acknowledged`, () => progress() >= wanted, { progress })
+    }
+    for (let count = 0; count < Number(values.failovers); count++) {
+      await acknowledged(300)
+      const killed = await faults[fault](stage.topology)
+      const lostAt = performance.now()
+      await acknowledged(1)
+      const seconds = (performance.now() - lostAt) / 1_000
+      result.pauseSeconds = Math.max(result.pauseSeconds, seconds)
+      await acknowledged(100)
+      await killed.process.start()
+      await stage.topology.untilWhole()
+      await until('the gateway is ready', stage.isReady)
+    }
+    await producer.stop()
+    await untilDrained(stage)
+    await history.close()
+    const range = { from, to: from + rangeSize }
+    const { counts, violations } = await countRun({ sql: on.sql, events: history.events, range })
+    result.counts = counts
+    result.reasons.push(...violations)
+    if (config.isSafe && counts.lost > 0) result.reasons.push('acknowledged records were lost')
+    if (config.isSafe && counts.doubled > 0) result.reasons.push('records became two')
+    // Otherwise the fault is none, and the safe setting shows nothing.
+    if (fault === 'killed, replicas behind' && isPlain(config) && counts.lost === 0) {
+      result.reasons.push('nothing was lost, although the replicas were behind')
+    }
+  } catch (error) {
+    result.reasons.push(error instanceof Error ? error.message : String(error))
+  } finally {
+    await stage?.close()
+  }
+  return result
+}
+
+const isPlain = ({ gatewayEnv, redisConfig }: Setting) =>
+  Object.keys(gatewayEnv).length === 0 && redisConfig.length === 0
+
+async function untilDrained({ keys }: Stage): Promise<void> {
+  let fewest = Infinity
+  let quiet = 0
+  await until(
+    'the queues are empty',
+    async () => {
+      const { waiting, active, delayed } = await backlogOf(keys)
+      fewest = Math.min(fewest, waiting + active + delayed)
+      quiet = waiting + active + delayed === 0 ? quiet + 1 : 0
+      return quiet >= 3
+    },
+    { progress: () => fewest, everyMs: 150, stallMs: 120_000 },
+  )
+}

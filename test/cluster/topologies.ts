@@ -1,0 +1,27 @@
+import { startRedisCluster } from '@intake/test-kit/redis-cluster'
+import { startSentinels } from '@intake/test-kit/redis-sentinel'
+import type { RedisServer } from '@intake/test-kit/redis-server'
+
+/** A Redis that survives the loss of one server. */
+export interface Topology {
+  /** For `REDIS_URL`. */
+  url: string
+  servers: RedisServer[]
+  /** The server that holds the queues. */
+  primary(): Promise<RedisServer>
+  untilWhole(): Promise<void>
+  close(): Promise<void>
+}
+
+export type TopologyName = 'cluster' | 'sentinel'
+
+export const topologies: Record<
+  TopologyName,
+  (options: { dataDir: string; config: readonly string[] }) => Promise<Topology>
+> = {
+  async cluster(options) {
+    const cluster = await startRedisCluster(options)
+    return { ...cluster, primary: () => cluster.primaryOf('{intake}') }
+  },
+  sentinel: startSentinels,
+}

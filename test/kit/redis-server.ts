@@ -1,0 +1,66 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findRedis } from '@intake/engines'
+import { createAppProcess, type AppProcess } from './app-process.ts'
+
+/** A Redis or sentinel of its own, which can be killed, frozen and started again on the same data. */
+export interface RedisServer {
+  port: number
+  /** Of this server alone. */
+  url: string
+  process: AppProcess
+}
+
+export const redisPassword = 'topologies'
+
+/** A durable Redis on loopback. */
+export const createRedisServer = (options: {
+  dataDir: string
+  port: number
+  /** More lines of its configuration. */
+  config?: readonly string[]
+}): Promise<RedisServer> =>
+  create(options, [
+    `requirepass ${redisPassword}`,
+    `masterauth ${redisPassword}`,
+    'appendonly yes',
+    'appendfsync always',
+    'save ""',
+    'maxmemory 256mb',
+    'maxmemory-policy noeviction',
+    // A replica that is far behind would otherwise wait for it.
+    'repl-diskless-sync-delay 0',
+  ])
+
+/** A sentinel; it writes to its own configuration. */
+export const createSentinel = (options: {
+  dataDir: string
+  port: number
+  config: readonly string[]
+}): Promise<RedisServer> => create(options, [], ['--sentinel'])
+
+async function create(
+  options: { dataDir: string; port: number; config?: readonly string[] },
+  lines: readonly string[],
+  args: readonly string[] = [],
+): Promise<RedisServer> {
+  const { dataDir, port, config = [] } = options
+  const dir = join(dataDir, String(port))
+  const file = join(dir, 'redis.conf')
+  mkdirSync(dir, { recursive: true })
+  const all = ['bind 127.0.0.1', `port ${port}`, `dir ${JSON.stringify(dir)}`, ...lines, ...config]
+  writeFileSync(file, `${all.join('\n')}\n`)
+  const { path, env } = await findRedis()
+  return {
+    port,
+    url: `redis://default:${redisPassword}@127.0.0.1:${port}`,
+    process: createAppProcess({
+      name: `redis-${port}`,
+      command: path,
+      args: [file, ...args],
+      env: env as Record<string, string>,
+      logFile: join(dir, 'redis.log'),
+      up: /Ready to accept connections|\+monitor master/,
+    }),
+  }
+}
