@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis } from '@intake/engines'
 import { createAppProcess } from '@intake/test-kit/app-process'
+import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
@@ -54,6 +56,9 @@ export async function testWholePath(
   await t.test('setup creates the bucket, and doctor finds nothing wrong with it', async (t) => {
     const { code, stderr } = await intake(['setup'], { INTAKE_API_KEY: apiKey })
     t.equal(code, 0, stderr)
+    const clickhouse = createClickHouse({ url: databases['CLICKHOUSE_URL'] ?? '' })
+    t.teardown(() => clickhouse.close())
+    for (const statement of cleanUpPartsSoon) await clickhouse.command(statement)
     await store.checkBucket()
     const { stdout } = await intake(['doctor', '--json', '--disk-free', '0'])
     t.same((JSON.parse(stdout) as { findings: unknown }).findings, [])

@@ -30,7 +30,7 @@ export const ObjectStoreConfig = Type.Object({
     }),
   ),
   S3_SSE_KMS_KEY_ID: optional('Key for `aws:kms`. Default: that of the bucket.'),
-  AWS_ACCESS_KEY_ID: optional('Access key, if `S3_ENDPOINT` has none.'),
+  AWS_ACCESS_KEY_ID: secret('Access key, if `S3_ENDPOINT` has none.'),
   AWS_SECRET_ACCESS_KEY: secret('Its secret key.'),
   AWS_SESSION_TOKEN: secret('Its session token, if it is a temporary one.'),
   AWS_WEB_IDENTITY_TOKEN_FILE: secret(
@@ -43,12 +43,19 @@ export const ObjectStoreConfig = Type.Object({
   }),
   AWS_ENDPOINT_URL_STS: Type.Optional(
     Type.String({
+      hasCredentials: true,
       pattern: '^https?://',
       description: 'URL of STS. Default: that of `S3_REGION` in AWS.',
     }),
   ),
   AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: optional('Path of the credentials of an ECS task.'),
-  AWS_CONTAINER_CREDENTIALS_FULL_URI: optional('URL of the credentials of a container (EKS).'),
+  AWS_CONTAINER_CREDENTIALS_FULL_URI: Type.Optional(
+    Type.String({
+      hasCredentials: true,
+      pattern: '^https?://',
+      description: 'URL of the credentials of a container (EKS).',
+    }),
+  ),
   AWS_CONTAINER_AUTHORIZATION_TOKEN: secret('Sent to that URL as `Authorization`.'),
   AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: secret('File with such a token, read for each request.'),
   AWS_EC2_METADATA_SERVICE_ENDPOINT: Type.String({
@@ -93,17 +100,13 @@ function findIdentityProblems(config: Config): string[] {
     AWS_SECRET_ACCESS_KEY: secretKey,
     AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile,
     AWS_ROLE_ARN: role,
-    AWS_CONTAINER_CREDENTIALS_FULL_URI: url,
   } = config
   if ((accessKey === undefined) !== (secretKey === undefined)) {
     return ['AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set together']
   }
   if (accessKey !== undefined) return []
-  if (tokenFile !== undefined) {
-    return role === undefined ? ['AWS_WEB_IDENTITY_TOKEN_FILE needs AWS_ROLE_ARN'] : []
-  }
-  return url !== undefined && !URL.canParse(url)
-    ? ['AWS_CONTAINER_CREDENTIALS_FULL_URI must be a URL']
+  return tokenFile !== undefined && role === undefined
+    ? ['AWS_WEB_IDENTITY_TOKEN_FILE needs AWS_ROLE_ARN']
     : []
 }
 

@@ -121,3 +121,37 @@ t.test('a role that cannot be had is storage_unavailable, with the reason', asyn
   t.match(error, { code: 'storage_unavailable' })
   t.equal(describeStoreError(error), 'the container responds with 500')
 })
+
+t.test('with a prefix the bucket is checked by a list below it, without one by HEAD', async (t) => {
+  const body = '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>'
+  const { url, received } = await startFake(t, () => ({ body }))
+  const endpoint = url.replace('//', '//key:secret@')
+  for (const prefix of ['team/intake', undefined]) {
+    const store = createObjectStore({ endpoint, ...place, prefix, timeoutMs: 60_000 })
+    t.teardown(() => store.close())
+    await store.checkBucket()
+  }
+  t.same(
+    received.map(({ method, path = '' }) => [
+      method,
+      new URL(path, url).searchParams.get('prefix'),
+    ]),
+    [
+      ['GET', 'team/intake/'],
+      ['HEAD', null],
+    ],
+  )
+})
+
+t.test('a store that hides the bucket from an unknown key says why', async (t) => {
+  const { url } = await startFake(t, ({ method }) =>
+    method === 'HEAD'
+      ? { status: 404 }
+      : { status: 404, body: '<Error><Code>XAdminUserNotFound</Code></Error>' },
+  )
+  const endpoint = url.replace('//', '//key:secret@')
+  const store = createObjectStore({ endpoint, ...place, timeoutMs: 60_000 })
+  t.teardown(() => store.close())
+  const error: unknown = await store.checkBucket().catch((reason: unknown) => reason)
+  t.equal(describeStoreError(error), 'the store does not know the access key')
+})
