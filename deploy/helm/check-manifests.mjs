@@ -10,6 +10,7 @@ const closeTimeoutMs = 10_000
 /** What processes and commands read beside their settings. */
 const others = [
   'LOG_LEVEL',
+  'INTAKE_API_KEY',
   'NODE_OPTIONS',
   'NODE_EXTRA_CA_CERTS',
   'INTAKE_GATEWAY_ADMIN_URL',
