@@ -44,7 +44,7 @@ expect() { # image, expected text, program and arguments
     echo "$image: contains a package that it must not contain" && failed=1
   fi
   if cd "$folder/$image" && env -i PATH="$PATH" node "$@" 2>&1 | grep -q "$text"; then
-    modules=$(ls node_modules/.pnpm | grep -vc -e '^node_modules$' -e '^lock.yaml$')
+    modules=$(find node_modules/.pnpm -maxdepth 1 -name '*@*' | wc -l)
     echo "$image: starts; $(du -sh --apparent-size . | cut -f1)B with $modules packages, the largest:"
     du -sk --apparent-size node_modules/.pnpm/*@* | sort -rn | head -5 | sed 's#node_modules/.pnpm/#  #'
   else

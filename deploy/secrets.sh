@@ -9,8 +9,8 @@
 set -eu
 umask 022
 folder=${SECRETS:-/secrets}
-names='redis-password clickhouse-password clickhouse-worker-password clickhouse-analyst-password
-  s3-secret-key page-password grafana-password'
+names='redis-password clickhouse-password clickhouse-worker-password clickhouse-analyst-password'
+names="$names s3-secret-key page-password grafana-password"
 
 main() {
   case ${1:-make} in
@@ -73,7 +73,7 @@ fit_for_url() {
 }
 
 require() {
-  case " $(echo $names) " in *" ${1:-?} "*) ;; *) fail "NAME is one of: $(echo $names)" ;; esac
+  case " $names " in *" ${1:-?} "*) ;; *) fail "NAME is one of: $names" ;; esac
   [ -s "$folder/kept/$1" ] || fail "$1 does not exist yet"
 }
 

@@ -8,11 +8,11 @@ import { GatewayConfig, WorkerConfig } from '@intake/config'
 
 interface Service {
   image?: string
-  build?: object
+  build?: { target: string }
   environment?: Record<string, string>
   ports?: string[]
   volumes?: string[]
-  networks?: string[] | Record<string, unknown>
+  networks?: string[] | Record<string, { aliases?: string[] } | null>
   network_mode?: string
   mem_limit?: string
   pids_limit?: number
@@ -83,6 +83,28 @@ t.test('the engines of compose have no way out, and clients reach the gateway on
     t.ok(open.length === (service.ports || open.length > 0 ? 1 : 0), `${name}: ${String(open)}`)
     t.ok(networksOf(service).length > 0 || service.network_mode === 'none', name)
   }
+})
+
+t.test('Prometheus finds every worker, however many there are', async (t) => {
+  const scrape = parse(readFileSync(pathOf('deploy/observability/prometheus.yml'), 'utf8')) as {
+    scrape_configs: { dns_sd_configs: { names: string[] }[] }[]
+  }
+  const namesIn = (network: string) =>
+    services.map(([name, { networks = [] }]) => {
+      if (Array.isArray(networks)) return networks.includes(network) ? [name] : []
+      return network in networks ? [name, ...(networks[network]?.aliases ?? [])] : []
+    })
+  const names = namesIn('observability')
+  const asked = scrape.scrape_configs.flatMap((job) =>
+    job.dns_sd_configs.flatMap((dns) => dns.names),
+  )
+  t.same(asked, ['gateway', 'worker', 'clickhouse'])
+  for (const name of asked) t.ok(names.flat().includes(name), name)
+  const workers = services.flatMap(([, { build }], index) =>
+    build?.target === 'worker' ? [names[index]] : [],
+  )
+  t.equal(workers.length, 2)
+  for (const own of workers) t.ok(own?.includes('worker'), String(own))
 })
 
 t.test('the images of others have a version and can be pinned by a variable', async (t) => {

@@ -16,7 +16,7 @@ import { until } from '@intake/test-kit/until'
 
 const heapMiB = 128
 const frames = 370
-/** As deploy/README.md states. */
+/** As docs/deploy/README.md states. */
 const residentMiBMax = 400
 /** As large as frames of the gateway get; the text hardly compresses. */
 const textBytes = 700_000

@@ -26,7 +26,7 @@ import { startWatermark, type Watermark } from './watermark.ts'
 const mebibyte = 1024 * 1024
 
 /**
- * What a worker holds and inserts at once, per queue. deploy/README.md says how much memory this needs.
+ * What a worker holds and inserts at once, per queue. docs/deploy/README.md says how much memory this needs.
  */
 const batchLimits: Record<QueueName, BatchLimits> = {
   logs: { framesMax: 256, gzipBytesMax: 32 * mebibyte, jsonBytesMax: 64 * mebibyte },

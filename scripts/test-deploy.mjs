@@ -1,0 +1,135 @@
+// npm run test:deploy: the Helm chart with several sets of values, checked by helm, by kubeconform with the schemas of
+// the oldest and the newest Kubernetes that it supports, by the models of the custom resources, and by what this project knows of
+// its processes. Needs Go, pip and npm: it installs helm, kubeconform, the schemas and the models of custom resources
+// into node_modules/.cache (some minutes the first time). With docker on the PATH it also checks docker-compose.yml.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { bootstrap, root } from './bootstrap.mjs'
+
+const tools = {
+  helm: 'helm.sh/helm/v3/cmd/helm@v3.22.0',
+  kubeconform: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0',
+}
+const schemas = 'kubernetes-validate==1.37.0'
+const models = [
+  '@kubernetes-models/keda@0.4.2',
+  '@kubernetes-models/prometheus-operator@6.0.0',
+  '@kubernetes-models/gateway-api@0.5.1',
+]
+const kubernetesVersions = ['1.30.0', '1.37.0']
+const cache = join(root, 'node_modules/.cache/intake-deploy')
+const chart = join(root, 'deploy/helm/intake')
+
+await bootstrap()
+const { checkManifests } = await import('../deploy/helm/check-manifests.mjs')
+for (const [name, source] of Object.entries(tools)) installTool(name, source)
+for (const version of kubernetesVersions) prepareSchemas(version)
+const customResources = await loadModels()
+
+const sets = readdirSync(join(chart, 'ci')).toSorted()
+for (const set of sets) {
+  const values = ['--values', join(chart, 'ci', set)]
+  helm(['lint', '--strict', '--kube-version', kubernetesVersions[1], ...values, chart])
+  for (const version of kubernetesVersions) {
+    const manifests = helm(['template', 'intake', chart, '--kube-version', version, ...values])
+    const file = join(cache, `${set}-${version}.yaml`)
+    writeFileSync(file, manifests)
+    const schema = `${join(cache, 'schemas')}/v${version}/{{.ResourceKind}}{{.KindSuffix}}.json`
+    const skipped = Object.keys(customResources).join(',')
+    const args = ['-strict', '-kubernetes-version', version, '-schema-location', schema]
+    run(join(cache, 'bin/kubeconform'), [...args, '-skip', skipped, file])
+    checkManifests({ manifests, chart, customResources })
+  }
+  console.log(`${set}: valid for Kubernetes ${kubernetesVersions.join(' and ')}`)
+}
+
+const someRegistry = 'images.registry=registry.example.com/intake'
+for (const [problem, values] of Object.entries({
+  'images.registry must be set': 'images.registry=',
+  'existingSecret must be set': `${someRegistry},existingSecret=`,
+  'REDIS_URL is set twice': `${someRegistry},settings.REDIS_URL=x`,
+  'gateway.ingress.hosts must name a host': `${someRegistry},gateway.ingress.enabled=true`,
+  "additional properties 'replica' not allowed": `${someRegistry},gateway.replica=3`,
+})) {
+  const args = ['template', chart, '--kube-version', kubernetesVersions[1], '--set', values]
+  const { status, stderr } = spawnSync(join(cache, 'bin/helm'), args, { encoding: 'utf8' })
+  if (status === 0 || !stderr.includes(problem)) {
+    throw new Error(`not refused: ${problem}\n${stderr}`)
+  }
+  console.log(`refused: ${problem}`)
+}
+
+if (spawnSync('docker', ['compose', 'version']).status === 0) {
+  run('docker', ['compose', '--profile', '*', 'config', '--quiet'])
+  console.log('docker-compose.yml: valid')
+} else {
+  console.log('docker-compose.yml: not checked, because there is no docker compose')
+}
+
+function run(command, args, options = {}) {
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    timeout: 1_800_000,
+    maxBuffer: 256 * 1024 * 1024,
+    ...options,
+  })
+  if (error) throw error
+  if (status !== 0) throw new Error(`${command} ${args[0]} failed:\n${stdout}${stderr}`)
+  return stdout
+}
+
+function helm(args) {
+  return run(join(cache, 'bin/helm'), args)
+}
+
+function installTool(name, source) {
+  if (existsSync(join(cache, 'bin', name))) return
+  console.log(`installing ${source}`)
+  run('go', ['install', source], { env: { ...process.env, GOBIN: join(cache, 'bin') } })
+}
+
+/** From the Python package that has them; their references are absolute there, and relative for kubeconform. */
+function prepareSchemas(version) {
+  const target = join(cache, 'schemas', `v${version}`)
+  if (existsSync(join(target, 'pod-v1.json'))) return
+  const library = join(cache, 'python')
+  if (!existsSync(library)) {
+    run('pip', ['install', '--quiet', '--no-deps', '--target', library, schemas])
+  }
+  const source = join(
+    library,
+    'kubernetes_validate/kubernetes-json-schema',
+    `v${version}-local-strict`,
+  )
+  mkdirSync(target, { recursive: true })
+  for (const file of readdirSync(source)) {
+    const text = readFileSync(join(source, file), 'utf8')
+    writeFileSync(
+      join(target, file),
+      text
+        .replaceAll('"/api/_definitions.json', '"_definitions.json')
+        .replaceAll('"$id":', '"x-id":'),
+    )
+  }
+}
+
+/** The classes of the custom resources, by kind; each validates an object. */
+async function loadModels() {
+  const folder = join(cache, 'models')
+  if (!existsSync(join(folder, 'node_modules'))) {
+    run('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...models])
+  }
+  // Resolved from there.
+  const index = join(folder, 'index.mjs')
+  writeFileSync(
+    index,
+    `export { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1'
+export { PodMonitor, PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
+export { HTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1'
+`,
+  )
+  return import(pathToFileURL(index).href)
+}
