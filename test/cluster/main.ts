@@ -144,8 +144,9 @@ async function play(
   return result
 }
 
-const isPlain = ({ gatewayEnv, redisConfig }: Setting) =>
-  Object.keys(gatewayEnv).length === 0 && redisConfig.length === 0
+function isPlain({ gatewayEnv, redisConfig }: Setting): boolean {
+  return Object.keys(gatewayEnv).length === 0 && redisConfig.length === 0
+}
 
 async function untilDrained({ keys }: Stage): Promise<void> {
   let fewest = Infinity
