@@ -4,7 +4,12 @@ import { helpOf, pollCheck, startAdminServer } from '@intake/health'
 import { defineReserve } from '@intake/identity'
 import { createObjectStore, describeStoreError, measureObjectStore } from '@intake/object-store'
 import { createPolicyStore, watchPolicy } from '@intake/policy'
-import { createFrameProducer, createJobSink } from '@intake/queue'
+import {
+  createFrameProducer,
+  createJobSink,
+  createShardRouter,
+  startShardHealth,
+} from '@intake/queue'
 import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
 import { createMetrics, limitRepeats, pause, runProcess } from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
@@ -76,17 +81,26 @@ await runProcess({
       intervalMs: 3_000,
       timeoutMs: 5_000,
     })
+    const shards = startShardHealth({
+      redis,
+      shards: config.QUEUE_SHARDS,
+      onError: warnWhileConnected('a shard of the queue cannot be reached; the others get its frames'),
+    })
     const sinks = {
-      logs: createJobSink({ redis, kind: 'logs' }),
+      logs: Array.from({ length: config.QUEUE_SHARDS }, (_, shard) =>
+        createJobSink({ redis, kind: 'logs', shard }),
+      ),
       feedback: createJobSink({ redis, kind: 'feedback' }),
       outcomes: createJobSink({ redis, kind: 'outcomes' }),
     }
+    const route = createShardRouter({ sinks: sinks.logs, isUsable: shards.isUsable })
     const queues = {
-      logs: createFrameProducer({ sink: sinks.logs }),
+      logs: createFrameProducer({ route }),
       feedback: createFrameProducer({ sink: sinks.feedback }),
     }
     const admission = createAdmission({
       state: redisPoll.state,
+      lostShards: shards.lost,
       strict: config.REDIS_DURABILITY === 'strict',
       clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
     })
@@ -187,6 +201,8 @@ await runProcess({
       connectionsMax: config.CONNECTIONS_MAX,
       redisState: redisPoll.state,
       ledger,
+      shards,
+      shardCount: config.QUEUE_SHARDS,
     }
     const admin = await startAdminServer({
       host: config.ADMIN_HOST,
@@ -210,11 +226,12 @@ await runProcess({
         apiKeys.close()
         policy.close()
         redisPoll.close()
+        shards.close()
         ledger.close()
         rate.close()
         problems.close()
         bucket.close()
-        await Promise.all(Object.values(sinks).map((sink) => sink.close()))
+        await Promise.all(Object.values(sinks).flat().map((sink) => sink.close()))
         redis.disconnect()
         store.close()
         await admin.close()

@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
 import type { Redis } from '@intake/redis'
-import { queueNames, queuePrefix, type QueueName } from './names.ts'
+import { queueNames, type QueueName } from './names.ts'
+import { shardPrefix } from './shards.ts'
 
 /** One queue that jobs are added to. */
 export interface JobSink {
@@ -14,9 +15,13 @@ export interface JobSink {
   close(): Promise<void>
 }
 
-/** A queue in Redis. The connection belongs to the caller. */
-export function createJobSink(options: { redis: Redis; kind: QueueName }): JobSink {
-  const { redis, kind } = options
+/** A queue in Redis, or one shard of it. The connection belongs to the caller. */
+export function createJobSink(options: {
+  redis: Redis
+  kind: QueueName
+  shard?: number
+}): JobSink {
+  const { redis, kind, shard = 0 } = options
   let opening: Promise<Queue> | undefined
   // Opens the queue early, so that the first job need not wait for it. `ready` reports a failure.
   open().catch(() => {})
@@ -26,7 +31,7 @@ export function createJobSink(options: { redis: Redis; kind: QueueName }): JobSi
    */
   function open(): Promise<Queue> {
     opening ??= (async () => {
-      const queue = new Queue(queueNames[kind], { connection: redis, prefix: queuePrefix })
+      const queue = new Queue(queueNames[kind], { connection: redis, prefix: shardPrefix(shard) })
       // The owner of the connection reports its errors; here they would be reported twice.
       queue.on('error', () => {})
       try {

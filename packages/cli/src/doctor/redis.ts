@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { bucketFieldsMax } from '@intake/identity'
+import { findLostShards, readShards } from '@intake/queue'
 import {
   connectRedis,
   describeRefusal,
@@ -19,10 +20,13 @@ const memoryBytesMin = 128 * mebibyte
 const machineShareMax = 0.75
 const versionMin = 7
 
+export interface RedisExamination {
+  findings: Finding[]
+  facts: (RedisFacts & { shards: number }) | undefined
+}
+
 /** The findings about Redis, and what it tells of itself; undefined: it cannot be used. */
-export async function examineRedis(
-  url: string,
-): Promise<{ findings: Finding[]; facts: RedisFacts | undefined }> {
+export async function examineRedis(url: string): Promise<RedisExamination> {
   let fail: ((error: Error) => void) | undefined
   const failed = new Promise<never>((_, reject) => (fail = reject))
   failed.catch(() => undefined)
@@ -40,14 +44,29 @@ export async function examineRedis(
   }
 }
 
-async function examine(
-  redis: Redis,
-): Promise<{ findings: Finding[]; facts: RedisFacts | undefined }> {
+async function examine(redis: Redis): Promise<RedisExamination> {
   const facts = await inspectRedis(redis)
   // Nothing else counts in a replica, whose settings are those of another server.
   const refusal = facts.isReplica ? 'Redis is a replica' : await findWriteRefusal(redis)
   if (refusal !== undefined) return { findings: [unusable(refusal)], facts: undefined }
-  return { findings: findRedisProblems(facts), facts }
+  const { installation } = facts
+  const lost = installation === null ? [] : await findLostShards(redis, installation)
+  const shards = (await readShards(redis)).length
+  return {
+    findings: [...findRedisProblems(facts), ...findShardProblems(lost)],
+    facts: { ...facts, shards },
+  }
+}
+
+function findShardProblems(lost: readonly number[]): Finding[] {
+  if (lost.length === 0) return []
+  return [
+    finding(
+      'redis_lost_its_data',
+      `the Redis of the queue shards ${lost.join(', ')} holds nothing of this installation: it has lost its data`,
+      'Restore the data of Redis, or accept the loss with intake setup --accept-empty-redis.',
+    ),
+  ]
 }
 
 /** What is wrong with the settings of a Redis that accepts writes. */
