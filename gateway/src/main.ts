@@ -84,7 +84,9 @@ await runProcess({
     const shards = startShardHealth({
       redis,
       shards: config.QUEUE_SHARDS,
-      onError: warnWhileConnected('a shard of the queue cannot be reached; the others get its frames'),
+      onError: warnWhileConnected(
+        'a shard of the queue cannot be reached; the others get its frames',
+      ),
     })
     const sinks = {
       logs: Array.from({ length: config.QUEUE_SHARDS }, (_, shard) =>
@@ -231,7 +233,11 @@ await runProcess({
         rate.close()
         problems.close()
         bucket.close()
-        await Promise.all(Object.values(sinks).flat().map((sink) => sink.close()))
+        await Promise.all(
+          Object.values(sinks)
+            .flat()
+            .map((sink) => sink.close()),
+        )
         redis.disconnect()
         store.close()
         await admin.close()

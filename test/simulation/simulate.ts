@@ -74,8 +74,8 @@ export async function simulate(options: {
   const faults = createFaults({ world, gateways, workers, redis, clickhouse, objects })
 
   const isEmpty = (kind: RecordKind) =>
-    (['waiting', 'active', 'delayed'] as const).every(
-      (state) => redis.allJobs(kind).every((jobs) => jobs.count(state) === 0),
+    (['waiting', 'active', 'delayed'] as const).every((state) =>
+      redis.allJobs(kind).every((jobs) => jobs.count(state) === 0),
     )
   const isDrained = () => !scheduler.isBusy() && kinds.every(isEmpty)
   let steps = 0

@@ -1,12 +1,7 @@
 import { createClickHouse, describeError } from '@intake/clickhouse'
 import { checkWorkerConfig, WorkerConfig } from '@intake/config'
 import { helpOf, pollCheck, startAdminServer } from '@intake/health'
-import {
-  createJobSource,
-  createShardedSource,
-  defineReadBacklogs,
-  readShards,
-} from '@intake/queue'
+import { createJobSource, createShardedSource, defineReadBacklogs, readShards } from '@intake/queue'
 import { connectRedis, createConnectionCheck, findWriteRefusal } from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess } from '@intake/runtime'
 import { startTracing } from '@intake/tracing'

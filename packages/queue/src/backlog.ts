@@ -1,11 +1,5 @@
 import type { Redis } from '@intake/redis'
-import {
-  jobLists,
-  jobSets,
-  queueNames,
-  queueSettings,
-  type QueueName,
-} from './names.ts'
+import { jobLists, jobSets, queueNames, queueSettings, type QueueName } from './names.ts'
 import { registryName, toShards } from './shard-registry.ts'
 import { shardMarkKey, shardPrefix } from './shards.ts'
 

@@ -16,11 +16,7 @@ export interface JobSink {
 }
 
 /** A queue in Redis, or one shard of it. The connection belongs to the caller. */
-export function createJobSink(options: {
-  redis: Redis
-  kind: QueueName
-  shard?: number
-}): JobSink {
+export function createJobSink(options: { redis: Redis; kind: QueueName; shard?: number }): JobSink {
   const { redis, kind, shard = 0 } = options
   let opening: Promise<Queue> | undefined
   // Opens the queue early, so that the first job need not wait for it. `ready` reports a failure.

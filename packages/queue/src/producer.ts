@@ -59,7 +59,7 @@ export function createFrameProducer(
 
       const attempt = async (state: Attempt) => {
         const refused = new Set<JobSink>()
-        for (let sink = holder ?? route(refused); sink !== undefined; ) {
+        for (let sink = holder ?? route(refused); sink !== undefined;) {
           try {
             return await send(sink, state)
           } catch (error) {

@@ -63,19 +63,21 @@ export function createShardedSource(options: {
     return Math.max(0, ...[...shards.values()].map(({ served }) => served))
   }
 
-  /** Has no job now. Later it is not ahead of the others because it was not asked meanwhile. */
-  function noteEmpty(shard: Shard): void {
-    shard.emptyUntil = clock.now() + emptyMs
-    shard.served = mostServed()
+  const noteEmpty = (shard: Shard) => void (shard.emptyUntil = clock.now() + emptyMs)
+
+  /** It is next, but does not get in one go what it was not asked for while it was empty. */
+  function noteFilled(shard: Shard): void {
+    shard.emptyUntil = 0
+    shard.served = Math.max(shard.served, mostServed() - aheadMax - 1)
   }
 
   /** The shard that is next; undefined when none has jobs, as far as is known. */
   function next(): Shard | undefined {
     let least: Shard | undefined
     for (const shard of shards.values()) {
-      const { late, unanswered, emptyUntil, served } = shard
-      const mayHave = late.length > 0 || (unanswered === 0 && clock.now() >= emptyUntil)
-      if (mayHave && (least === undefined || served < least.served)) least = shard
+      if (shard.emptyUntil > 0 && clock.now() >= shard.emptyUntil) noteFilled(shard)
+      const mayHave = shard.late.length > 0 || (shard.unanswered === 0 && shard.emptyUntil === 0)
+      if (mayHave && (least === undefined || shard.served < least.served)) least = shard
     }
     return least
   }
@@ -122,7 +124,7 @@ export function createShardedSource(options: {
     const late = { count: shard.late.length, oldest: shard.late[0]?.id }
     if (shard.unanswered > 0) return late
     const { count, oldest } = (await ask(shard, shard.source.peek())) ?? none
-    if (count > 0) shard.emptyUntil = 0
+    if (count > 0 && shard.emptyUntil > 0) noteFilled(shard)
     return { count: count + late.count, oldest: late.oldest ?? oldest }
   }
 

@@ -20,7 +20,8 @@ export async function joinInstallation(options: {
 }): Promise<void> {
   const { clickhouse, redis, acceptEmptyRedis } = options
   const [known, marked] = await Promise.all([readFromClickHouse(clickhouse), readFromRedis(redis)])
-  if (known !== null && known === marked) return joinShards({ redis, installation: known, acceptEmptyRedis })
+  if (known !== null && known === marked)
+    return joinShards({ redis, installation: known, acceptEmptyRedis })
   if (known !== null && marked !== null) {
     throw new SetupError('This Redis and this ClickHouse belong to different installations.')
   }

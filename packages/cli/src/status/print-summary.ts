@@ -71,9 +71,15 @@ function printRecords(services: readonly ServiceStatus[]): string {
 
 /** Every worker reports the same shards. Nothing for a queue that is not sharded. */
 function printShards(services: readonly ServiceStatus[]): string[] {
-  const shards = services.flatMap(({ queue_shards: held }) => (Array.isArray(held) ? [held] : []))[0]
+  const shards = services.flatMap(({ queue_shards: held }) =>
+    Array.isArray(held) ? [held] : [],
+  )[0]
   if (shards === undefined || shards.length < 2) return []
-  const rows = shards.map((one) => [`logs, shard ${one.shard}`, number(one.rows), number(one.frames)])
+  const rows = shards.map((one) => [
+    `logs, shard ${one.shard}`,
+    number(one.rows),
+    number(one.frames),
+  ])
   return [formatTable([['queue shard', 'rows waiting', 'frames'], ...rows])]
 }
 
