@@ -8,8 +8,6 @@ export interface ShardHealth {
   isUsable(shard: number): boolean
   /** Numbers of the shards that have lost their frames. */
   lost(): number[]
-  /** Numbers of the shards whose node does not respond. */
-  silent(): number[]
   close(): void
 }
 
@@ -67,7 +65,6 @@ export function startShardHealth(options: {
     isUsable: (shard) =>
       polls.length === 0 || (known.get(shard)?.state === 'ready' && !isSilent(shard)),
     lost: () => numbers.filter((shard) => known.get(shard)?.state === 'lost'),
-    silent: () => numbers.filter(isSilent),
     close() {
       for (const poll of polls) poll.close()
     },
