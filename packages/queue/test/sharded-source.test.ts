@@ -37,7 +37,7 @@ function createShard(shard: number, jobs: number) {
     },
     add: (n: number) =>
       void waiting.push(...Array.from({ length: n }, (_, i) => `${2_000 + i}-${shard}`)),
-    refuse: () => (answers = Promise.reject(new Error('refused'))),
+    refuse: () => void (answers = Promise.reject(new Error('refused'))),
   }
 }
 
@@ -147,7 +147,7 @@ t.test('a shard that refuses commands is reported and asked again', async (t) =>
   t.match(await source.peek(), { count: 2, oldest: '1000-1' })
   t.same(perShard(await claim(source, 4), 2), [0, 2])
   t.ok(errors.length > 0)
-  t.match(errors, Array(errors.length).fill({ message: 'refused' }))
+  t.ok(errors.every(({ message }) => message === 'refused'))
   shards[0]!.freeze()()
   await clock.advance(251)
   t.same(perShard(await claim(source, 4), 2), [2, 0])
