@@ -65,7 +65,13 @@ export async function buildApp(options: {
   } = options
   checkGatewayConfig(config)
 
-  const refusals = createRefusals({ metrics, problems, outcomes, log })
+  const refusals = createRefusals({
+    metrics,
+    problems,
+    outcomes,
+    log,
+    isClosing: options.isDraining,
+  })
   const connections = createConnections({
     max: config.CONNECTIONS_MAX,
     onEnd: metrics.connectionEnded,

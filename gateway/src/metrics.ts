@@ -1,4 +1,4 @@
-import type { ErrorCode, RecordKind } from '@intake/contract'
+import { errorCatalogue, kinds, type ErrorCode, type RecordKind } from '@intake/contract'
 import { createRate } from '@intake/health'
 import { metricsOf, type Registry } from '@intake/runtime'
 import type { StoredFrame } from './commit/group-commit.ts'
@@ -76,6 +76,8 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   )
   // Prometheus does not see the first increase of a series that begins with it.
   for (const reason of endReasons) connectionsEnded.inc({ reason }, 0)
+  for (const code of Object.keys(errorCatalogue)) refused.inc({ code }, 0)
+  for (const kind of kinds) for (const code of shedCodes) shed.inc({ kind, code }, 0)
   const acceptedRates = { logs: createRate(), feedback: createRate() }
   const refusedRate = createRate()
   /** Looking up the labels of a histogram takes longer than observing. */

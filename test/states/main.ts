@@ -74,10 +74,11 @@ async function measure(state: State, on: Stage): Promise<Result> {
   const app = (seenBy === 'gateway' ? gateways : workers)[0]!
   const before = createObserver({ app, code, prometheus })
   const isOver = async (way: Way) => !(await before[way]())
-  await secondsUntil(async () => {
+  const over = await secondsUntil(async () => {
     const waits = possible.filter((way) => way === 'status' || way === 'alert').map(isOver)
     return (await Promise.all(waits)).every(Boolean)
   }, overSeconds)
+  if (over === undefined) throw new Error(`${code} was present before it was brought about`)
   const observer = createObserver({ app, code, prometheus })
   try {
     await state.begin(on)

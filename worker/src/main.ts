@@ -1,8 +1,13 @@
-import { createClickHouse, describeError } from '@intake/clickhouse'
+import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
 import { checkWorkerConfig, WorkerConfig } from '@intake/config'
 import { helpOf, pollCheck, startAdminServer } from '@intake/health'
 import { createJobSource, createShardedSource, defineReadBacklogs, readShards } from '@intake/queue'
-import { connectRedis, createConnectionCheck, findWriteRefusal } from '@intake/redis'
+import {
+  connectRedis,
+  createConnectionCheck,
+  findWriteRefusal,
+  whileConnected,
+} from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess } from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
 import { startBacklogMonitor } from './backlog-monitor.ts'
@@ -53,20 +58,27 @@ await runProcess({
       requestTimeoutMs: readTimeoutMs,
       connectionsMax: readsMax,
     })
-    const readBacklogs = defineReadBacklogs({ redis })
+    const readBacklogs = whileConnected(redis, defineReadBacklogs({ redis }))
+    const readWriteRefusal = whileConnected(redis, () => findWriteRefusal(redis))
     const backlogs = startBacklogMonitor({ readBacklogs, onError })
     registerBacklogMetrics(registry, backlogs)
     const stored = startStoredStateMonitor({
       reader,
-      onError: limitRepeats((err, omitted) =>
-        log.debug({ err, omitted }, 'dead letters and watermark could not be read'),
-      ),
+      onError: limitRepeats((err, omitted) => {
+        // An outage of ClickHouse has its own line. A user who may not read them needs an operator.
+        const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
+        const help = helpOf('dead_letters')
+        log[isForOperator ? 'warn' : 'debug'](
+          { err, omitted, help },
+          'dead letters and watermark could not be read',
+        )
+      }),
     })
     registerStoredStateMetrics(registry, stored)
     const redisWrites = pollCheck({
       what: 'Redis',
       async check() {
-        const reason = await findWriteRefusal(redis)
+        const reason = await readWriteRefusal()
         if (reason !== undefined) throw new Error(reason)
       },
       ...checks,
@@ -105,7 +117,7 @@ await runProcess({
     const sources = {
       logs: createShardedSource({
         open: (shard) => createJobSource({ redis, kind: 'logs', shard, onError }),
-        list: () => readShards(redis),
+        list: whileConnected(redis, () => readShards(redis)),
         onError,
       }),
       feedback: createJobSource({ redis, kind: 'feedback', onError }),

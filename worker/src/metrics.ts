@@ -23,7 +23,7 @@ export interface WorkerMetrics {
 
 /** What the loop of a queue does at this moment. */
 export interface Activity {
-  /** How long it has been waiting for frames; undefined: it has some. */
+  /** How long it has been waiting for a frame, readable or not; undefined: it has some. */
   waitingMs: number | undefined
   /** How long the insert in progress takes; undefined: there is none. */
   insertMs: number | undefined
@@ -203,7 +203,11 @@ export function createWorkerMetrics(
       endFailure(kind)
       loops[kind].insertSince = undefined
     },
-    unreadable: (kind) => unreadable.inc({ kind }),
+    unreadable(kind) {
+      unreadable.inc({ kind })
+      // The loop claims frames, although it can use none of them.
+      if (loops[kind].waitsSince !== undefined) loops[kind].waitsSince = clock.now()
+    },
     locksLost: (kind, frames) => locksLost.inc({ kind }, frames),
     activity: (kind) => ({
       waitingMs: since(loops[kind].waitsSince),

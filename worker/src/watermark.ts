@@ -12,7 +12,7 @@ const readTimeoutMs = 10_000
 const framesMax = 20_000
 
 export interface Watermark {
-  /** Since it was last stored, by this worker or, as far as this one knows, another. */
+  /** Since it was last stored for every kind, by this worker or, as far as this one knows, another. */
   lateMs(): number
   close(): void
 }
@@ -51,7 +51,7 @@ export function startWatermark(options: {
     if (rows.length > 0) {
       await store.insertGzip({ table: 'watermark', members, rows: rows.length, signal })
     }
-    advancedAt = clock.now()
+    if (rows.length === kinds.length) advancedAt = clock.now()
   }
 
   const { close } = startPolling({ poll: advance, intervalMs, onError, clock })

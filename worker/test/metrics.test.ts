@@ -22,3 +22,17 @@ t.test('a failure lasts until the batch has left, a brief one for fifteen second
   await clock.advance(2_000)
   t.equal(failure(), undefined)
 })
+
+t.test('a loop that claims only unreadable frames does not wait', async (t) => {
+  const clock = createTestClock()
+  const metrics = createWorkerMetrics(createMetrics(), { clock })
+  const waitingMs = () => metrics.activity('logs').waitingMs
+  metrics.waitsForFrames('logs')
+  await clock.advance(50_000)
+  metrics.unreadable('logs')
+  await clock.advance(20_000)
+  t.equal(waitingMs(), 20_000)
+  metrics.taken('logs', [])
+  metrics.unreadable('logs')
+  t.equal(waitingMs(), undefined, 'nor while it has others')
+})

@@ -110,6 +110,26 @@ t.test('an error is reported, and the next attempt may succeed', async (t) => {
   t.equal(inserts, 1 + 12, 'again after a moment, then every five seconds')
 })
 
+t.test('while a queue is too long to look at, the watermark is late', async (t) => {
+  const clock = createTestClock()
+  const backlogs = backlogsAt()
+  const watermark = startWatermark({
+    readBacklogs: () => Promise.resolve(backlogs),
+    store: { insertGzip: () => Promise.resolve() },
+    clockSkewMaxMs: 5_000,
+    onError: (error) => t.fail(error as Error),
+    signal: new AbortController().signal,
+    clock,
+    wallMs: () => noon,
+  })
+  await clock.advance(20_000)
+  t.ok(watermark.lateMs() <= 5_000)
+  backlogs.queues.logs = { ...emptyBacklog, waiting: 30_000, isOldestExact: false }
+  await clock.advance(20_000)
+  t.ok(watermark.lateMs() >= 20_000)
+  watermark.close()
+})
+
 t.test('queues that do not respond are reported', async (t) => {
   const clock = createTestClock()
   const errors: unknown[] = []

@@ -48,7 +48,7 @@ export function startFleetRate(options: {
       else if (requests > 0) unsent.push({ apiKeyId, requests, window })
     }
     if (unsent.length === 0) return
-    // If the reply is lost, the requests are added twice: the others allow less until the window ends.
+    // Each time a reply is lost the same requests are added again: the others allow less until the window ends.
     const known = await counts.add(unsent)
     for (const [index, { requests, window }] of unsent.entries()) {
       const all = known[index]

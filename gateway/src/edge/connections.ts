@@ -41,8 +41,8 @@ export const pipelinedMax = 4
  * Limits the connections of a server to `max`, and the pipelined requests of each to `pipelinedMax`.
  *
  * @param options.onEnd called for every connection that this process closes early
- * @param options.onExchangeEnd called for every request whose response has been sent or whose connection has
- * ended
+ * @param options.onExchangeEnd called once for every request, when its response has been sent or its connection
+ * has ended
  */
 export function createConnections(options: {
   max: number
@@ -99,9 +99,10 @@ export function createConnections(options: {
 
   function over(connection: Connection, exchange: Exchange): void {
     const index = connection.exchanges.indexOf(exchange)
-    if (index >= 0) connection.exchanges.splice(index, 1)
-    exchange.onEnd?.()
-    exchange.onEnd = undefined
+    // The socket and the response both emit `close` when a client leaves.
+    if (index < 0) return
+    connection.exchanges.splice(index, 1)
+    for (const onEnd of exchange.onEnd) onEnd()
     options.onExchangeEnd(exchange)
     if (connection.socket.destroyed) return
     if (!exchange.request.complete) {
@@ -136,7 +137,7 @@ export function createConnections(options: {
       evictionOrder.touch(connection)
       socket.once('close', () => {
         forget(connection)
-        for (const exchange of connection.exchanges.splice(0)) over(connection, exchange)
+        while (connection.exchanges[0] !== undefined) over(connection, connection.exchanges[0])
       })
     },
 
@@ -197,7 +198,7 @@ function createExchange(request: IncomingMessage, response: ServerResponse): Exc
     response,
     startedAt: performance.now(),
     fail: undefined,
-    onEnd: undefined,
+    onEnd: [],
     bodyBytesMax: Infinity,
     progress: {
       bytesRead: request.socket.bytesRead,

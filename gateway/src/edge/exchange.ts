@@ -13,8 +13,8 @@ export interface Exchange {
    * for, and without effect when that step is over; undefined before the first one.
    */
   fail: ((error: IntakeError) => void) | undefined
-  /** Called once, when the exchange has ended. */
-  onEnd: (() => void) | undefined
+  /** Each is called once, when the exchange has ended. */
+  readonly onEnd: (() => void)[]
   /** Size, with framing, at which the sweep refuses the body. */
   bodyBytesMax: number
   readonly progress: Progress
@@ -103,5 +103,5 @@ export function whenEnded(
   const exchange = exchangeOf(request)
   // A response that is queued behind another emits nothing when its connection closes.
   if (exchange === undefined) response.once('close', onEnd)
-  else exchange.onEnd = onEnd
+  else exchange.onEnd.push(onEnd)
 }

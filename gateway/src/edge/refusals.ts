@@ -50,8 +50,9 @@ export function createRefusals(options: {
   problems: Pick<GatewayProblems, 'note'>
   outcomes: Pick<OutcomeCounts, 'count'>
   log: Logger
+  isClosing: () => boolean
 }): Refusals {
-  const { metrics, problems, outcomes, log } = options
+  const { metrics, problems, outcomes, log, isClosing } = options
   const requests = new Map<string, RefusedRequests>()
   const entries = new Map<string, RejectedEntries>()
   let timer: NodeJS.Timeout | undefined
@@ -66,7 +67,10 @@ export function createRefusals(options: {
   }
 
   function noteProblem(code: ErrorCode): void {
-    if (code === 'busy') problems.note('overloaded', 'requests got 503 `busy`', 15_000)
+    // A gateway that is closing refuses with the same code, and is not overloaded.
+    if (code === 'busy' && !isClosing()) {
+      problems.note('overloaded', 'requests got 503 `busy`', 15_000)
+    }
     if (code === 'internal_error') problems.note('request_refused', 'requests got 500')
   }
 

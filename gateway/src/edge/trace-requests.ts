@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
 import type { ApiKey } from '@intake/api-keys'
 import type { RequestSpan, Tracing } from '@intake/tracing'
+import { whenEnded } from './exchange.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -36,7 +37,7 @@ export const traceRequests = fp(
       })
       if (span !== undefined) {
         request.span = span
-        reply.raw.once('close', () => {
+        whenEnded(request.raw, reply.raw, () => {
           const apiKey = request.apiKey as ApiKey | undefined
           const status = reply.raw.writableFinished ? reply.raw.statusCode : undefined
           span.end({ status, apiKeyId: apiKey?.id })

@@ -90,6 +90,32 @@ t.test('connections with a key are evicted last, and only when they are idle', a
   t.same(reasons, ['no_room', 'room_for_another'])
 })
 
+t.test('each request ends once, also when its client leaves', async (t) => {
+  const ended: string[] = []
+  const connections = createConnections({
+    max: 2,
+    onEnd: () => {},
+    onExchangeEnd: ({ request }) => ended.push(request.url ?? ''),
+  })
+  let begun = 0
+  const server = createServer((request, response) => {
+    const exchange = connections.begin(request, response)
+    exchange?.onEnd.push(() => ended.push(`end of ${request.url}`))
+    begun++
+  })
+  server.on('connection', connections.open)
+  t.teardown(() => server.close())
+  const socket = await open(t, { app: { server, listen: () => listen(server) } })
+  const head = 'HTTP/1.1\r\nhost: a\r\n\r\n'
+  socket.write(`GET /a ${head}GET /b ${head}`)
+  await until('both have begun', () => begun === 2)
+  socket.destroy()
+  await until('both have ended', () => ended.includes('/a') && ended.includes('/b'))
+  // The responses emit their own end after that of the socket.
+  await new Promise((resolve) => setImmediate(resolve))
+  t.same(ended.toSorted(), ['/a', '/b', 'end of /a', 'end of /b'])
+})
+
 t.test(
   'idle connections of a key that has many are evicted before others and before new ones',
   async (t) => {

@@ -5,7 +5,7 @@ import { createGatewayMetrics } from '../../src/metrics.ts'
 import { createOutcomeCounts } from '../../src/outcomes/outcome-counts.ts'
 import { createRefusals } from '../../src/edge/refusals.ts'
 
-function setUp() {
+function setUp({ isClosing = false } = {}) {
   const lines: Record<string, unknown>[] = []
   let onLine = () => {}
   const written = () => new Promise<void>((resolve) => (onLine = resolve))
@@ -26,6 +26,7 @@ function setUp() {
         },
       },
     }),
+    isClosing: () => isClosing,
   })
   const note = (code: ErrorCode, requestId: string, apiKeyId?: string) =>
     refusals.note({
@@ -57,6 +58,13 @@ t.test('one line per code and API key, with a count and one request id', async (
   t.match(text, 'intake_records_shed_total{kind="logs",code="busy"} 2')
   t.notMatch(text, /records_shed_total.*unauthorized/)
   t.same(noted, ['overloaded'])
+})
+
+t.test('a gateway that refuses because it is closing is not overloaded', async (t) => {
+  const { refusals, noted, note } = setUp({ isClosing: true })
+  note('busy', 'r1')
+  refusals.close()
+  t.same(noted, [])
 })
 
 t.test(

@@ -97,7 +97,7 @@ function conditionsOf(search: RecordSearch): {
         ],
         deadLetters: [
           'id = {id:UUID}',
-          `has([JSONExtractString(row, 'request_id'), JSONExtractString(row, 'feedback_id')], {id:String})`,
+          `has([JSONExtractString(row, 'request_id'), lower(JSONExtractString(row, 'feedback_id'))], {id:String})`,
         ],
       },
       params: { id: search.id },

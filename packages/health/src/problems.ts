@@ -72,11 +72,13 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
   const codes = [...new Set([...(Object.keys(checks) as ProblemCode[]), ...noted])]
   const notes = new Map<ProblemCode, { detail: string; untilMs: number }>()
   const episodes = new Map<ProblemCode, Episode>()
+  /** The problems of the last look. */
+  const lastFound = new Set<ProblemCode>()
   const stateOf = (code: ProblemCode) => states[code] ?? problemCatalogue[code].state
 
   function find(code: ProblemCode): string | undefined {
     const detail = checks[code]?.()
-    if (detail === notKnown) return episodes.get(code)?.detail
+    if (detail === notKnown) return lastFound.has(code) ? episodes.get(code)?.detail : undefined
     if (detail !== undefined) return detail
     const note = notes.get(code)
     return note !== undefined && note.untilMs > clock.now() ? note.detail : undefined
@@ -107,7 +109,7 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
     episodes.delete(code)
     notes.delete(code)
     if (!episode.isLogged) return
-    const seconds = Math.round((wallMs() - episode.sinceMs) / 1_000)
+    const seconds = Math.round((episode.seenAt - episode.beganAt) / 1_000)
     log.info({ problem: code, seconds }, `over: ${problemCatalogue[code].title}`)
   }
 
@@ -115,9 +117,11 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
     const found = codes.flatMap((code) => {
       const detail = find(code)
       if (detail === undefined) {
+        lastFound.delete(code)
         endIfOver(code)
         return []
       }
+      lastFound.add(code)
       const { sinceMs } = see(code, detail)
       return [{ code, detail, sinceMs }]
     })

@@ -177,6 +177,21 @@ t.test('while a check cannot tell, a problem stays, and none begins', async (t) 
   problems.close()
 })
 
+t.test('a problem that was over does not return while its check cannot tell', async (t) => {
+  const { clock, broken, lines, problems } = watch()
+  broken.queue_full = 'logs'
+  await clock.advance(4_000)
+  delete broken.queue_full
+  await clock.advance(5_000)
+  broken.queue_full = notKnown
+  await clock.advance(1_000)
+  t.same(problems.present(), [])
+  await clock.advance(60_000)
+  t.same(problems.present(), [])
+  t.match(lines[1], { seconds: 4, msg: /^over: / }, 'the log says how long it was present')
+  problems.close()
+})
+
 t.test('a worker that takes nothing is not alive', async (t) => {
   const metrics = new Registry()
   const problems = startProblems({

@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@bull-board/fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createAccess, cutOffAfter, PageError, requireOwnSite, securityHeaders } from '@intake/page'
 import { queueNames, QueueView, readShards } from '@intake/queue'
-import type { Redis } from '@intake/redis'
+import { whileConnected, type Redis } from '@intake/redis'
 import { startPolling, withTimeout } from '@intake/runtime'
 
 /** As in the addresses of its own requests. */
@@ -60,9 +60,10 @@ export function createQueueUi(options: {
     },
   })
 
+  const listShards = whileConnected(redis, () => readShards(redis))
   const polling = startPolling({
     async poll() {
-      const known = await withTimeout(readShards(redis), shards.timeoutMs, 'reading the shards')
+      const known = await withTimeout(listShards(), shards.timeoutMs, 'reading the shards')
       for (const shard of known.filter((one) => !shown.has(one))) {
         shown.add(shard)
         board.addQueue(adapterOf(queueNames.logs, shard))

@@ -58,10 +58,11 @@ const weighedFrames = 10
 /**
  * The id of a job tells the time of its oldest row, its rows and bytes (see `createJobId`).
  *
- * KEYS: the mark of the installation, the turn, the registry of shards, then for each queue its lists and sets and its state. ARGV: how long
- * the turn lasts, in milliseconds, or 0; how many frames of a list are read. Returns Redis's time, the registered shards, then for each queue: the length of each
- * list and set, how many frames tell a time, how many were asked for rows and bytes and told them, the sum
- * of rows and of bytes, the oldest time or an empty string, the memory of all frames, and whether it is paused.
+ * KEYS: the mark of the installation, the turn, the registry of shards, then for each queue its lists and sets and
+ * its state. ARGV: how long the turn lasts, in milliseconds, or 0; how many frames of a list are read. Returns Redis's
+ * time, the registered shards, then for each queue: the length of each list and set, how many frames tell a time, in
+ * how many frames the rows and bytes are, which are estimated for each list from a sample of it, the oldest time or an
+ * empty string, the memory of all frames, and whether it is paused.
  */
 const script = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
@@ -86,6 +87,7 @@ local function measure(first)
       end
     end
     local every, n = math.ceil(sampled / ${sampleFrames}), 0
+    local listSized, listRows, listBytes = 0, 0, 0
     local everyWeighed, weighed, weight = math.ceil(sampled / ${weighedFrames}), 0, 0
     for _, part in ipairs(parts) do
       for _, id in ipairs(redis.call(command, KEYS[i], part[1], part[2])) do
@@ -97,9 +99,9 @@ local function measure(first)
         if n % every == 0 then
           local r, b = string.match(id, '%-(%d+)%-(%d+)$', 37)
           if r then
-            sized = sized + 1
-            rows = rows + r
-            bytes = bytes + b
+            listSized = listSized + 1
+            listRows = listRows + r
+            listBytes = listBytes + b
           end
         end
         if n % everyWeighed == 0 then
@@ -108,6 +110,11 @@ local function measure(first)
         end
         n = n + 1
       end
+    end
+    if listSized > 0 then
+      sized = sized + length
+      rows = rows + math.floor(listRows * length / listSized + 0.5)
+      bytes = bytes + math.floor(listBytes * length / listSized + 0.5)
     end
     if weighed > 0 then memory = memory + math.floor(weight / weighed * length) end
   end

@@ -96,6 +96,18 @@ t.test('rows and bytes are those of all frames, by state', async (t) => {
   })
 })
 
+t.test('rows of a long list and of a short one are estimated separately', async (t) => {
+  const { read } = await setUp(t)
+  const id = (n: number, rows: number) =>
+    `0193e000-0000-7000-8000-${String(n).padStart(12, '0')}-${rows}-${rows * 100}`
+  const key = (list: string) => `${queuePrefix}:logs:${list}`
+  await redis.rpush(key('wait'), ...Array.from({ length: 20_000 }, (_, n) => id(n, 3)))
+  await redis.rpush(key('active'), ...Array.from({ length: 256 }, (_, n) => id(20_000 + n, 1_000)))
+  const { rows, jsonBytes } = (await read())!.queues.logs
+  t.equal(rows, 20_000 * 3 + 256 * 1_000)
+  t.equal(jsonBytes, rows * 100)
+})
+
 t.test('the time is that of Redis', async (t) => {
   const { read } = await setUp(t)
   const [before] = await redis.time()

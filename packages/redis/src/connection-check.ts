@@ -1,5 +1,19 @@
 import type { Redis } from './connect.ts'
 
+/**
+ * The same command, which rejects at once while there is no connection. A connection of role `consumer` would
+ * keep it, and run all that were kept when Redis is back.
+ */
+export function whileConnected<Args extends unknown[], Result>(
+  redis: Pick<Redis, 'status'>,
+  command: (...args: Args) => Promise<Result>,
+): (...args: Args) => Promise<Result> {
+  return async (...args) => {
+    if (redis.status !== 'ready') throw new Error('not connected to Redis')
+    return command(...args)
+  }
+}
+
 /** @returns why there is no connection, in words for an operator; undefined while there is one */
 export function createConnectionCheck(redis: Redis): () => string | undefined {
   let lastError: Error | undefined

@@ -1,5 +1,5 @@
 export { connectRedis, ReplyError, type Redis, type RedisRole } from './connect.ts'
-export { createConnectionCheck } from './connection-check.ts'
+export { createConnectionCheck, whileConnected } from './connection-check.ts'
 export {
   claimInstallation,
   installationKey,

@@ -73,12 +73,18 @@ export function createTracing(options: {
     links: readonly string[] = [],
   ): OtelSpan | undefined {
     const { kind, parent, attributes } = span
-    const started = tracer.startSpan(
-      name,
-      { kind, attributes, links: links.slice(0, linksMax).flatMap(toLink) },
-      contextOf(parent),
-    )
-    return started.isRecording() ? started : undefined
+    try {
+      const started = tracer.startSpan(
+        name,
+        { kind, attributes, links: links.slice(0, linksMax).flatMap(toLink) },
+        contextOf(parent),
+      )
+      return started.isRecording() ? started : undefined
+    } catch (error) {
+      // A sampler can throw. Records must be stored all the same.
+      onError(error)
+      return undefined
+    }
   }
 
   return {

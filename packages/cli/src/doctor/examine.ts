@@ -31,7 +31,7 @@ export async function examine(options: {
     CLICKHOUSE_URL: clickhouseUrl,
     S3_ENDPOINT: s3.endpoint,
   })
-  if (config.some(({ detail }) => /REDIS_URL|CLICKHOUSE_URL|S3_ENDPOINT/.test(detail))) {
+  if (config.some(({ detail }) => /\b(REDIS_URL|CLICKHOUSE_URL|S3_ENDPOINT)\b/.test(detail))) {
     return { findings: config, examined: [settings] }
   }
   const [redis, clickhouse, bucket] = await Promise.all([

@@ -50,7 +50,8 @@ function shareProblems(services: readonly AskedService[]): SharedProblem[] {
   const shared = new Map<string, SharedProblem>()
   for (const { url, problems } of services) {
     for (const { code, since, detail, help } of problems) {
-      const key = sharedCodes.has(code) ? code : `${code} ${detail}`
+      // Two processes report the same state, but not at the same second.
+      const key = sharedCodes.has(code) ? code : `${code} ${detail.replaceAll(/\d+/g, '')}`
       const known = shared.get(key) ?? { code, since, detail, help, from: [] }
       known.from.push(url)
       if (since < known.since) known.since = since
