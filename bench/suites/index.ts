@@ -7,6 +7,7 @@ import { latency } from './latency.ts'
 import { outage } from './outage.ts'
 import { queries } from './queries.ts'
 import { scale } from './scale.ts'
+import { shards } from './shards.ts'
 import { soak } from './soak.ts'
 import type { Suite } from './suite.ts'
 import { tracing } from './tracing.ts'
@@ -23,10 +24,11 @@ export const suites: Readonly<Record<string, Suite>> = {
   ids,
   queries,
   tracing,
+  shards,
   soak,
 }
 
 /** Not part of a default run, because they take many minutes. */
-export const separateSuites = ['drain', 'ids', 'queries', 'tracing', 'soak']
+export const separateSuites = ['drain', 'ids', 'queries', 'tracing', 'shards', 'soak']
 
 export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.includes(name))

@@ -1,4 +1,5 @@
 import { kinds } from '@intake/contract'
+import type { ShardHealth } from '@intake/queue'
 import type { RedisState } from '@intake/redis'
 import type { Connections } from './edge/connections.ts'
 import type { ReservationLedger } from './identity/reservation-ledger.ts'
@@ -10,6 +11,9 @@ interface Sources {
   connectionsMax: number
   redisState: () => RedisState | undefined
   ledger: Pick<ReservationLedger, 'usage'>
+  shards: Pick<ShardHealth, 'isUsable'>
+  /** `QUEUE_SHARDS` */
+  shardCount: number
 }
 
 /** What `/status` of the gateway says beyond its problems; null: not known yet. */
@@ -17,6 +21,9 @@ export function gatewayFacts({ metrics, connections, connectionsMax, ...sources 
   const { acceptedPerSecond, refusedPerSecond } = metrics.rates()
   const { open, inFlight } = connections.counts()
   const { memoryUsed, memoryBytesMax, isDurabilityAsserted } = sources.redisState() ?? {}
+  const unused = Array.from({ length: sources.shardCount }, (_, shard) => shard).filter(
+    (shard) => !sources.shards.isUsable(shard),
+  )
   const reservations = kinds.map((kind) => [kind, sources.ledger.usage(kind)])
   return {
     accepted_per_second: acceptedPerSecond,
@@ -31,6 +38,7 @@ export function gatewayFacts({ metrics, connections, connectionsMax, ...sources 
             memory_max_bytes: memoryBytesMax,
             durability: isDurabilityAsserted ? 'asserted' : 'checked',
           },
+    queue_shards: { count: sources.shardCount, unused },
     reservations: Object.fromEntries(reservations),
   }
 }

@@ -4,7 +4,13 @@ import { helpOf, pollCheck, startAdminServer } from '@intake/health'
 import { reservationTags } from '@intake/identity'
 import { createObjectStore, describeStoreError, measureObjectStore } from '@intake/object-store'
 import { createPolicyStore, watchPolicy } from '@intake/policy'
-import { createFrameProducer, createJobSink } from '@intake/queue'
+import {
+  createFrameProducer,
+  createJobSink,
+  createShardRouter,
+  shardPrefix,
+  startShardHealth,
+} from '@intake/queue'
 import { connectRedis, createConnectionCheck, mainTag, pollRedisState } from '@intake/redis'
 import { createMetrics, limitRepeats, pause, runProcess } from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
@@ -65,9 +71,10 @@ await runProcess({
       // The policy that is already known remains valid.
       onError: warnWhileConnected('the policy could not be read'),
     })
+    const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
     const redisPoll = pollRedisState({
       redis,
-      tags: [mainTag, ...reservationTags],
+      tags: [...new Set([mainTag, ...reservationTags, ...shardNumbers.map(shardPrefix)])],
       replicasMin: config.REDIS_ACK_REPLICAS,
       assertsDurability: config.REDIS_DURABILITY === 'asserted',
       intervalMs: 1_000,
@@ -91,17 +98,26 @@ await runProcess({
       replicas: config.REDIS_ACK_REPLICAS,
       onError: onRedisError,
     })
+    const shards = startShardHealth({
+      redis,
+      shards: config.QUEUE_SHARDS,
+      onError: warnWhileConnected(
+        'a shard of the queue cannot be reached; the others get its frames',
+      ),
+    })
     const sinks = {
-      logs: createJobSink({ ...records.logs, kind: 'logs' }),
+      logs: shardNumbers.map((shard) => createJobSink({ ...records.logs, kind: 'logs', shard })),
       feedback: createJobSink({ ...records.feedback, kind: 'feedback' }),
       outcomes: createJobSink({ redis, kind: 'outcomes' }),
     }
+    const route = createShardRouter({ sinks: sinks.logs, isUsable: shards.isUsable })
     const queues = {
-      logs: createFrameProducer({ sink: sinks.logs }),
+      logs: createFrameProducer({ route }),
       feedback: createFrameProducer({ sink: sinks.feedback }),
     }
     const admission = createAdmission({
       state: redisPoll.state,
+      lostShards: shards.lost,
       strict: config.REDIS_DURABILITY !== 'relaxed',
       clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
     })
@@ -202,6 +218,8 @@ await runProcess({
       connectionsMax: config.CONNECTIONS_MAX,
       redisState: redisPoll.state,
       ledger,
+      shards,
+      shardCount: config.QUEUE_SHARDS,
     }
     const admin = await startAdminServer({
       host: config.ADMIN_HOST,
@@ -226,11 +244,16 @@ await runProcess({
         apiKeys.close()
         policy.close()
         redisPoll.close()
+        shards.close()
         ledger.close()
         rate.close()
         problems.close()
         bucket.close()
-        await Promise.all(Object.values(sinks).map((sink) => sink.close()))
+        await Promise.all(
+          Object.values(sinks)
+            .flat()
+            .map((sink) => sink.close()),
+        )
         records.close()
         redis.disconnect()
         store.close()

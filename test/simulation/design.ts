@@ -26,7 +26,7 @@ export interface Design {
   /** Whether an insert that reports too few rows counts as failed. */
   checkWrittenRows: boolean
   /** The frames whose records are not before the watermark. */
-  pending: 'all frames' | 'waiting frames'
+  pending: 'all frames' | 'waiting frames' | 'shard 0'
 
   /** What the insert deduplication token is made of. */
   insertToken: 'none' | 'the jobs' | 'the first job'

@@ -7,7 +7,7 @@ import type { ObjectStore } from './object-store.ts'
 import { createAttachments } from './ports/attachments.ts'
 import { createJobSink } from './ports/job-sink.ts'
 import { createReservationCommands } from './ports/reservation-redis.ts'
-import type { Redis } from './redis.ts'
+import { shards, type Redis } from './redis.ts'
 import { createClock } from './time.ts'
 import type { Watermark } from './watermark.ts'
 import { createProcess, type Part, type World } from './world.ts'
@@ -71,8 +71,11 @@ export function createGateway(options: {
     })
     const { reserve } = commands
     const commitOf = (kind: RecordKind): GroupCommit => {
-      const sink = createJobSink({ world, process, redis, kind })
-      const producer = code.queue.createFrameProducer({ sink, clock })
+      const sinks = (kind === 'logs' ? shards : [0]).map((shard) =>
+        createJobSink({ world, process, redis, kind, shard }),
+      )
+      const route = code.queue.createShardRouter({ sinks, isUsable: () => true, clock })
+      const producer = code.queue.createFrameProducer({ route, clock })
       return code.groupCommit.createGroupCommit({
         producer: {
           async add(frame, deadline) {

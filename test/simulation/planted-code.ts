@@ -19,7 +19,7 @@ export const plantedCode: { name: string; edits: Edit[]; breaks: Rule }[] = [
     edits: [
       {
         file: 'packages/queue/dist/producer.js',
-        find: 'isMaybeStored = true;',
+        find: 'holder = sink;',
         replace: '',
       },
     ],

@@ -5,7 +5,10 @@ import { createProcess, type Part, type World } from './world.ts'
 
 /** Redis with the queues and the reservations. */
 export interface Redis extends Part {
-  jobs(kind: RecordKind): Jobs
+  /** @param shard of the log queue; default: 0 */
+  jobs(kind: RecordKind, shard?: number): Jobs
+  /** Of all shards. */
+  allJobs(kind: RecordKind): readonly Jobs[]
   reservations(): Reservations
   /** Refuses writes that need memory, as at its memory limit. */
   setFull(full: boolean): void
@@ -14,8 +17,12 @@ export interface Redis extends Part {
 
 const fsyncTicks = 30
 
+/** Of the log queue; each is asked apart, as if it were on a node of its own. */
+export const shards = [0, 1]
+
 interface State {
-  jobs: Record<RecordKind, Jobs>
+  /** By kind, the shards. */
+  jobs: Record<RecordKind, Jobs[]>
   reservations: Reservations
 }
 
@@ -27,7 +34,7 @@ export function createRedis(world: World): Redis {
   const { design, scheduler } = world
   const process = createProcess('redis')
   let state: State = {
-    jobs: { logs: createJobs(world), feedback: createJobs(world) },
+    jobs: { logs: shards.map(() => createJobs(world)), feedback: [createJobs(world)] },
     reservations: createReservations(world),
   }
   let disk = copy(state)
@@ -57,7 +64,8 @@ export function createRedis(world: World): Redis {
     crash() {
       if (design.appendfsync === 'everysec') state = copy(disk)
     },
-    jobs: (kind) => state.jobs[kind],
+    jobs: (kind, shard = 0) => state.jobs[kind][shard]!,
+    allJobs: (kind) => state.jobs[kind],
     reservations: () => state.reservations,
     setFull(isFull) {
       full = isFull
@@ -67,9 +75,9 @@ export function createRedis(world: World): Redis {
 }
 
 function copy({ jobs, reservations }: State): State {
-  const copies = kinds.map((kind) => [kind, jobs[kind].copy()] as const)
+  const copies = kinds.map((kind) => [kind, jobs[kind].map((one) => one.copy())] as const)
   return {
-    jobs: Object.fromEntries(copies) as Record<RecordKind, Jobs>,
+    jobs: Object.fromEntries(copies) as Record<RecordKind, Jobs[]>,
     reservations: reservations.copy(),
   }
 }

@@ -74,8 +74,8 @@ export async function simulate(options: {
   const faults = createFaults({ world, gateways, workers, redis, clickhouse, objects })
 
   const isEmpty = (kind: RecordKind) =>
-    (['waiting', 'active', 'delayed'] as const).every(
-      (state) => redis.jobs(kind).count(state) === 0,
+    (['waiting', 'active', 'delayed'] as const).every((state) =>
+      redis.allJobs(kind).every((jobs) => jobs.count(state) === 0),
     )
   const isDrained = () => !scheduler.isBusy() && kinds.every(isEmpty)
   let steps = 0
@@ -93,7 +93,7 @@ export async function simulate(options: {
     submissions: history.submissions(),
     visible: kinds.flatMap((kind) => clickhouse.tables[kind].visible()),
     objects,
-    jobs: kinds.map((kind) => redis.jobs(kind)),
+    jobs: kinds.flatMap((kind) => redis.allJobs(kind)),
     early: clickhouse.watermark.early(),
   })
   for (const { rule, what } of violations) scheduler.note('verdict', `${rule}: ${what}`)

@@ -7,7 +7,7 @@ import { skewMaxMs } from './gateway.ts'
 import { createJobSource } from './ports/job-source.ts'
 import { createReadBacklogs } from './ports/backlogs.ts'
 import { createRowStore } from './ports/row-store.ts'
-import type { Redis } from './redis.ts'
+import { shards, type Redis } from './redis.ts'
 import { createClock } from './time.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
@@ -29,9 +29,17 @@ export function createWorker(options: {
   return {
     process,
     start() {
-      const sourceOf = (kind: RecordKind) => createJobSource({ world, process, redis, kind })
+      const sourceOf = (kind: RecordKind, shard?: number) =>
+        createJobSource({ world, process, redis, kind, shard })
+      const clock = createClock({ world, process, isBackground: true })
+      const logs = code.queue.createShardedSource({
+        open: (shard) => sourceOf('logs', shard),
+        list: () => Promise.resolve(shards),
+        onError: (error) => note(undefined, error.message),
+        clock,
+      })
       code.worker.startWorker({
-        sources: { logs: sourceOf('logs'), feedback: sourceOf('feedback'), outcomes: noJobs },
+        sources: { logs, feedback: sourceOf('feedback'), outcomes: noJobs },
         readBacklogs: createReadBacklogs({ world, process, redis }),
         clockSkewMaxMs: skewMaxMs,
         store: createRowStore({ world, process, clickhouse }),
@@ -39,7 +47,7 @@ export function createWorker(options: {
         problems: { note() {} },
         log: { info: note, warn: note, error: note } as unknown as Logger,
         onError: (error) => note(undefined, error.message),
-        clock: createClock({ world, process, isBackground: true }),
+        clock,
         wallMs,
       })
     },

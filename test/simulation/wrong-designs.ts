@@ -48,6 +48,10 @@ export const wrongDesigns: Record<string, WrongDesign> = {
     change: { pending: 'waiting frames' },
     breaks: 'early',
   },
+  'a watermark that ignores all shards but one': {
+    change: { pending: 'shard 0' },
+    breaks: 'early',
+  },
   'skip the insert if any row is stored': {
     change: { beforeInsert: 'skip if any row is there' },
     breaks: 'lost',

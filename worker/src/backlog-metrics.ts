@@ -8,7 +8,7 @@ const states = ['waiting', 'active', 'delayed'] as const
 /** Every worker reports the same queues: take `max`, not `sum`. While Redis cannot be read there is no value. */
 export function registerBacklogMetrics(
   registry: Registry,
-  monitor: Pick<BacklogMonitor, 'of'>,
+  monitor: Pick<BacklogMonitor, 'of' | 'shards'>,
 ): void {
   function addQueueGauge(
     name: string,
@@ -55,6 +55,13 @@ export function registerBacklogMetrics(
     'Time until the queue has no backlog, at the present speed; +Inf when it does not become shorter.',
     ({ secondsToDrain }) => secondsToDrain,
   )
+  addGauge(registry, {
+    name: 'intake_queue_shard_rows',
+    help: 'Rows in a shard of the log queue. Every worker reports the same shards: take `max`, not `sum`.',
+    labels: ['shard'],
+    read: () =>
+      (monitor.shards() ?? []).map(({ shard, rows }) => [{ shard }, rows] as [object, number]),
+  })
   addGauge(registry, {
     name: 'intake_redis_memory_use_bytes',
     help: 'Memory of Redis by its use, estimated: the queue here, reservations on the gateway.',

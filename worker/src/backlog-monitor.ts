@@ -1,4 +1,10 @@
-import { queueNames, type Backlog, type QueueName, type ReadBacklogs } from '@intake/queue'
+import {
+  queueNames,
+  type Backlog,
+  type Backlogs,
+  type QueueName,
+  type ReadBacklogs,
+} from '@intake/queue'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 
 /** One queue, as an operator sees it: for all workers together. */
@@ -17,6 +23,8 @@ export interface QueueState extends Backlog {
 export interface BacklogMonitor {
   /** Undefined while Redis cannot be read. */
   of(kind: QueueName): QueueState | undefined
+  /** The shards of the log queue; undefined while Redis cannot be read. */
+  shards(): Backlogs['shards'] | undefined
   /** Redis belongs to no installation: it is new or has lost its frames. */
   isLost(): boolean
   close(): void
@@ -47,7 +55,8 @@ export function startBacklogMonitor(options: {
   /** When frames that may be taken were first seen waiting; they have been seen each time since. */
   const waitingSince = new Map<QueueName, number>()
   let isLost = false
-  let states: { atMs: number; queues: Map<QueueName, QueueState> } | undefined
+  let states:
+    { atMs: number; queues: Map<QueueName, QueueState>; shards: Backlogs['shards'] } | undefined
 
   async function poll(): Promise<void> {
     const reading = readBacklogs()
@@ -70,7 +79,7 @@ export function startBacklogMonitor(options: {
       const waitingSeconds = (atMs - (waitingSince.get(kind) ?? atMs)) / 1_000
       queues.set(kind, { ...backlog, oldestAgeSeconds, secondsToDrain, waitingSeconds })
     }
-    states = { atMs, queues }
+    states = { atMs, queues, shards: backlogs.shards }
   }
 
   const { close } = startPolling({
@@ -83,11 +92,12 @@ export function startBacklogMonitor(options: {
     },
     clock,
   })
+  const fresh = () =>
+    states !== undefined && clock.now() - states.atMs <= freshMs ? states : undefined
+
   return {
-    of(kind) {
-      if (states === undefined || clock.now() - states.atMs > freshMs) return undefined
-      return states.queues.get(kind)
-    },
+    of: (kind) => fresh()?.queues.get(kind),
+    shards: () => fresh()?.shards,
     isLost: () => isLost,
     close,
   }

@@ -4,7 +4,7 @@ import type { WorkerMetrics } from './metrics.ts'
 import type { StoredStateMonitor } from './stored-state.ts'
 
 interface Sources {
-  backlogs: Pick<BacklogMonitor, 'of'>
+  backlogs: Pick<BacklogMonitor, 'of' | 'shards'>
   activity: WorkerMetrics['activity']
   stored: Pick<StoredStateMonitor, 'state'>
 }
@@ -30,6 +30,7 @@ export function workerFacts({ backlogs, activity, stored }: Sources) {
         drain_seconds: Number.isFinite(state.secondsToDrain) ? state.secondsToDrain : null,
       }
     }),
+    queue_shards: backlogs.shards() ?? null,
     stored_per_second: ofKinds((kind) => activity(kind).storedPerSecond),
     insert_in_progress_seconds: ofKinds((kind) => (activity(kind).insertMs ?? 0) / 1_000),
     dead_letters: deadLetters,
@@ -42,7 +43,7 @@ export function workerFacts({ backlogs, activity, stored }: Sources) {
  * worker reports the same. A paused queue does not count, because no worker may take its frames. Undefined while
  * Redis cannot be read.
  */
-export function workerScaling({ backlogs }: Pick<Sources, 'backlogs'>) {
+export function workerScaling({ backlogs }: { backlogs: Pick<BacklogMonitor, 'of'> }) {
   const known = kinds.flatMap((kind) => backlogs.of(kind) ?? [])
   if (known.length === 0) return undefined
   const states = known.filter(({ isPaused }) => !isPaused)

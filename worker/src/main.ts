@@ -1,7 +1,7 @@
 import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
 import { checkWorkerConfig, WorkerConfig } from '@intake/config'
 import { helpOf, pollCheck, startAdminServer } from '@intake/health'
-import { createJobSource, defineReadBacklogs } from '@intake/queue'
+import { createJobSource, createShardedSource, defineReadBacklogs, readShards } from '@intake/queue'
 import {
   connectRedis,
   createConnectionCheck,
@@ -115,7 +115,11 @@ await runProcess({
             onFailed: (detail) => problems.note('webhook_fails', detail),
           })
     const sources = {
-      logs: createJobSource({ redis, kind: 'logs', onError }),
+      logs: createShardedSource({
+        open: (shard) => createJobSource({ redis, kind: 'logs', shard, onError }),
+        list: whileConnected(redis, () => readShards(redis)),
+        onError,
+      }),
       feedback: createJobSource({ redis, kind: 'feedback', onError }),
       outcomes: createJobSource({ redis, kind: 'outcomes', onError }),
     }

@@ -12,6 +12,7 @@ function backlogsAt(oldestMs: { logs?: number; feedback?: number } = {}, nowMs =
   const { logs, feedback } = oldestMs
   return {
     nowMs,
+    shards: [],
     queues: {
       logs: { ...emptyBacklog, oldestMs: logs },
       feedback: { ...emptyBacklog, oldestMs: feedback },

@@ -45,12 +45,14 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
 /**
  * Decides from the state of Redis whether records are accepted.
  *
+ * @param options.lostShards numbers of the shards of the log queue that have lost their frames
  * @param options.strict refuse records while Redis is configured so that it could lose what it
  * confirmed
  * @param options.now the wall clock
  */
 export function createAdmission(options: {
   state: () => RedisState | undefined
+  lostShards?: () => readonly number[]
   strict: boolean
   clockSkewMaxMs: number
   now?: () => number
@@ -66,7 +68,11 @@ export function createAdmission(options: {
     if (state === undefined) return { redis_connection: 'Redis has not responded yet' }
     if (state.writeRefusal !== undefined) return { redis_connection: state.writeRefusal }
     const violations = state.durabilityViolations
+    const lost = options.lostShards?.() ?? []
     return {
+      ...(lost.length > 0 && {
+        redis_lost_its_data: `Redis has lost the data of the queue shards ${lost.join(', ')} (see intake setup)`,
+      }),
       ...(state.installation === null && {
         redis_lost_its_data: 'Redis is new or has lost its data (see intake setup)',
       }),

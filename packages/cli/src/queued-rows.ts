@@ -1,12 +1,20 @@
 import { gunzipSync } from 'node:zlib'
 import { kinds, type RecordKind } from '@intake/contract'
-import { createQueuedFrames, FrameError, type QueuedFrame, type QueuedFrames } from '@intake/queue'
+import {
+  createQueuedFrames,
+  FrameError,
+  readShards,
+  type QueuedFrame,
+  type QueuedFrames,
+} from '@intake/queue'
 import type { Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
 
 /** A frame in Redis with rows that were looked for. */
 export interface FrameWithRows extends QueuedFrame {
   kind: RecordKind
+  /** Of the log queue; 0 for feedback. */
+  shard: number
   /** Those that match, each one line of JSON; undefined: this version cannot read the frame. */
   rows: string[] | undefined
 }
@@ -22,12 +30,16 @@ export async function* findQueuedRows(
   redis: Redis,
   matches: (row: string) => boolean,
 ): AsyncGenerator<FrameWithRows> {
-  for (const kind of kinds) {
-    const frames = createQueuedFrames({ redis, kind })
+  const shards = await withTimeout(readShards(redis), timeoutMs, 'Redis')
+  const queues = kinds.flatMap((kind) =>
+    (kind === 'logs' ? shards : [0]).map((shard) => ({ kind, shard })),
+  )
+  for (const { kind, shard } of queues) {
+    const frames = createQueuedFrames({ redis, kind, shard })
     const all = await withTimeout(frames.list(), timeoutMs, 'Redis')
     for (let at = 0; at < all.length; at += readsAtOnce) {
       const reads = all.slice(at, at + readsAtOnce).map(async (frame) => {
-        return { ...frame, kind, rows: await rowsOf(frames, frame.id, matches) }
+        return { ...frame, kind, shard, rows: await rowsOf(frames, frame.id, matches) }
       })
       const read = await withTimeout(Promise.all(reads), timeoutMs, 'Redis')
       yield* read.filter(({ rows }) => rows === undefined || rows.length > 0)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { createPolicyStore } from '@intake/policy'
-import { createFrameProducer, createJobSink } from '@intake/queue'
+import { createFrameProducer, createJobSink, createJobSource, registerShard } from '@intake/queue'
 import { until } from '@intake/test-kit/until'
 import { member } from '../../clickhouse/test/fixture.ts'
 import { erase as eraseSubject } from '../src/erasure/erase.ts'
@@ -236,6 +236,27 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
   // A worker removes a frame after it has stored the rows.
   await keys.multi().lrem('{intake}:logs:wait', 0, frame).del(`{intake}:logs:${frame}`).exec()
   t.match(await done, { complete: true, framesAwaited: 1, tombstones: { logs: 3 } })
+  t.equal(await rawRows(victim), 0)
+})
+
+t.test('waits for the frames in every shard of the queue', async (t) => {
+  const victim = user()
+  await registerShard(keys, 1)
+  const sink = createJobSink({ redis: keys, kind: 'logs', shard: 1 })
+  t.teardown(() => sink.close())
+  const mine = logsOf(victim, 3)
+  const frame = { rows: 3, jsonBytes: 100, gzip: member(mine), receivedAtMs: Date.now() }
+  await createFrameProducer({ sink }).add(frame, performance.now() + 60_000)
+
+  const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])
+  t.equal(early.code, 2, 'out of time')
+  t.match(early.stdout, /INCOMPLETE: 1 frames in Redis/)
+
+  await insert('logs', mine)
+  const source = createJobSource({ redis: keys, kind: 'logs', shard: 1, onError: t.fail })
+  t.teardown(() => source.close())
+  await source.complete((await source.claim())!, { claimNext: false })
+  t.match(await erase('user', 'erase', victim), { complete: true, tombstones: { logs: 3 } })
   t.equal(await rawRows(victim), 0)
 })
 

@@ -7,6 +7,7 @@ import {
   createFrameProducer,
   createJobSink,
   createJobSource,
+  registerShard,
 } from '@intake/queue'
 import { createIdempotencyStore } from '../../../gateway/src/identity/idempotency-store.ts'
 import { createReservationLedger } from '../../../gateway/src/identity/reservation-ledger.ts'
@@ -81,6 +82,21 @@ t.test('a record is queued, then in progress, then stored', async (t) => {
   const printed = await intake(['trace', id.toUpperCase(), '--json'])
   t.match(printed, { code: 0 })
   t.same(JSON.parse(printed.stdout), { state: 'stored', ...stored, unreadable_frames: 0 })
+})
+
+t.test('a record in another shard of the queue is found', async (t) => {
+  await registerShard(keys, 1)
+  const sink = createJobSink({ redis: keys, kind: 'logs', shard: 1 })
+  t.teardown(() => sink.close())
+  const row = logRow()
+  const frame = { rows: 1, jsonBytes: 100, gzip: member([row]), receivedAtMs: Date.now() }
+  await createFrameProducer({ sink }).add(frame, soon())
+  t.match(await trace(row.id), { records: [{ state: 'queued', id: row.id }] })
+  const source = createJobSource({ redis: keys, kind: 'logs', shard: 1, onError: t.fail })
+  t.teardown(() => source.close())
+  const job = await source.claim()
+  t.match(await trace(row.id), { records: [{ state: 'in_progress', id: row.id }] })
+  await source.complete(job!, { claimNext: false })
 })
 
 t.test('records are found by their request, also by that of a repeat', async (t) => {

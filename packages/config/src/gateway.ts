@@ -52,6 +52,15 @@ export const GatewayConfig = Type.Object({
       'How many replicas of Redis must have a record before it is acknowledged (docs/operations/redis-failover.md). ' +
       'Without so many replicas records are refused.',
   }),
+  QUEUE_SHARDS: Type.Integer({
+    minimum: 1,
+    maximum: 16,
+    default: 1,
+    description:
+      'Shards of the log queue. In a Redis Cluster, as many as it has masters lets each take its part. Workers and ' +
+      'commands find all shards that were ever used, so it may be changed at any time, and differ among gateways ' +
+      'meanwhile. Upgrade all workers before it is first raised.',
+  }),
   RESERVATIONS_LOGS_SHARE: share(0.15, 'logs, each kept for 72 hours'),
   RESERVATIONS_FEEDBACK_SHARE: share(0.1, 'feedback, each kept for 30 days'),
   S3_ENDPOINT: Type.String({

@@ -3,12 +3,15 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import { FastifyAdapter } from '@bull-board/fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createAccess, cutOffAfter, PageError, requireOwnSite, securityHeaders } from '@intake/page'
-import { QueueView } from '@intake/queue'
-import type { Redis } from '@intake/redis'
+import { queueNames, QueueView, readShards } from '@intake/queue'
+import { whileConnected, type Redis } from '@intake/redis'
+import { startPolling, withTimeout } from '@intake/runtime'
 
 /** As in the addresses of its own requests. */
 const path = '/queues'
 const timeoutMs = 15_000
+/** Of looking for shards of the log queue that are not shown yet. */
+const shards = { intervalMs: 10_000, timeoutMs: 5_000 }
 const headers = {
   ...securityHeaders,
   // Its styles are partly inline. Its fonts come from elsewhere and are left out.
@@ -18,7 +21,8 @@ const headers = {
 }
 
 /**
- * bull-board at `/queues`, read-only, with a password.
+ * bull-board at `/queues`, read-only, with a password. Shards of the log queue beyond the first are queues of their
+ * own: `shard-1:logs`.
  *
  * @param options.redis of the role `consumer`; it belongs to the caller
  * @param options.queues names in Redis
@@ -31,11 +35,20 @@ export function createQueueUi(options: {
 }): { register(app: FastifyInstance): Promise<void>; close(): Promise<void> } {
   const { password, redis, queues, onError } = options
   const requireAccess = createAccess(password)
-  const views = queues.map((name) => new QueueView({ redis, name, onError }))
+  const views: QueueView[] = []
+  const shown = new Set([0])
+  function adapterOf(name: string, shard: number): ReadOnlyAdapter {
+    const view = new QueueView({ redis, name, shard, onError })
+    views.push(view)
+    return new ReadOnlyAdapter(view, {
+      readOnlyMode: true,
+      ...(shard > 0 && { prefix: `shard-${shard}`, delimiter: ':' }),
+    })
+  }
   const serverAdapter = new FastifyAdapter()
   serverAdapter.setBasePath(path)
-  createBullBoard({
-    queues: views.map((view) => new ReadOnlyAdapter(view, { readOnlyMode: true })),
+  const board = createBullBoard({
+    queues: queues.map((name) => adapterOf(name, 0)),
     serverAdapter,
     options: {
       uiConfig: {
@@ -45,6 +58,19 @@ export function createQueueUi(options: {
         showMetrics: false,
       },
     },
+  })
+
+  const listShards = whileConnected(redis, () => readShards(redis))
+  const polling = startPolling({
+    async poll() {
+      const known = await withTimeout(listShards(), shards.timeoutMs, 'reading the shards')
+      for (const shard of known.filter((one) => !shown.has(one))) {
+        shown.add(shard)
+        board.addQueue(adapterOf(queueNames.logs, shard))
+      }
+    },
+    intervalMs: shards.intervalMs,
+    onError: (error) => onError(error as Error),
   })
 
   /** bull-board's own handler of errors would take a refusal for a fault. */
@@ -73,6 +99,7 @@ export function createQueueUi(options: {
       )
     },
     async close() {
+      polling.close()
       // BullMQ waits for the connection.
       if (redis.status === 'ready') await Promise.all(views.map((view) => view.close()))
     },

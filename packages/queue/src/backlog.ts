@@ -1,12 +1,7 @@
-import { installationKey, type Redis } from '@intake/redis'
-import {
-  jobLists,
-  jobSets,
-  queueNames,
-  queuePrefix,
-  queueSettings,
-  type QueueName,
-} from './names.ts'
+import type { Redis } from '@intake/redis'
+import { jobLists, jobSets, queueNames, queueSettings, type QueueName } from './names.ts'
+import { registryName, toShards } from './shard-registry.ts'
+import { shardMarkKey, shardPrefix } from './shards.ts'
 
 /** What one queue held at one moment. */
 export interface Backlog {
@@ -30,16 +25,22 @@ export interface Backlog {
   isOldestExact: boolean
 }
 
-/** What the queues held at one moment. */
+/** What the queues held: all shards of a queue together. */
 export interface Backlogs {
-  /** Redis's clock at that moment, in milliseconds since 1970. */
+  /**
+   * Redis's clock in milliseconds since 1970, at a moment before which no shard was read: a frame that is in
+   * none of them and not completed was added later.
+   */
   nowMs: number
   queues: Record<QueueName, Backlog>
+  /** What each shard of the log queue held, by number. */
+  shards: { shard: number; frames: number; rows: number }[]
 }
 
 /**
- * Reads what the queues hold, all at one moment. Resolves to undefined when Redis belongs to no
- * installation: then it has lost its frames.
+ * Reads what the queues hold: shard 0 and the other queues at one moment, then the other shards. Resolves to
+ * undefined when Redis, or the node of a shard, belongs to no installation: then it has lost its frames. Rejects
+ * when a shard cannot be read.
  *
  * @param options.framesMax of a longer list, frames at twenty places are read, both ends among them
  * @param options.turnMs resolves to undefined, too, when another process has read in its turn less than
@@ -57,10 +58,11 @@ const weighedFrames = 10
 /**
  * The id of a job tells the time of its oldest row, its rows and bytes (see `createJobId`).
  *
- * KEYS: the mark of the installation, the turn, then for each queue its lists and sets and its state. ARGV: how long
- * the turn lasts, in milliseconds, or 0; how many frames of a list are read. Returns Redis's time, then for each queue: the length of each
- * list and set, how many frames tell a time, in how many frames the rows and bytes
- * are, which are estimated for each list from a sample of it, the oldest time or an empty string, the memory of all frames, and whether it is paused.
+ * KEYS: the mark of the installation, the turn, the registry of shards, then for each queue its lists and sets and
+ * its state. ARGV: how long the turn lasts, in milliseconds, or 0; how many frames of a list are read. Returns Redis's
+ * time, the registered shards, then for each queue: the length of each list and set, how many frames tell a time, in
+ * how many frames the rows and bytes are, which are estimated for each list from a sample of it, the oldest time or an
+ * empty string, the memory of all frames, and whether it is paused.
  */
 const script = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
@@ -118,12 +120,12 @@ local function measure(first)
   end
   return {lengths, timed, sized, rows, bytes, oldest, memory, redis.call('HEXISTS', state, 'paused')}
 end
-local reply = {redis.call('TIME')}
-for first = 3, #KEYS, ${jobLists.length + jobSets.length + 1} do reply[#reply + 1] = measure(first) end
+local reply = {redis.call('TIME'), redis.call('SMEMBERS', KEYS[3])}
+for first = 4, #KEYS, ${jobLists.length + jobSets.length + 1} do reply[#reply + 1] = measure(first) end
 return reply
 `
 
-type Reply = [[string, string], ...QueueReply[]]
+type Reply = [[string, string], string[], ...QueueReply[]]
 type QueueReply = [
   lengths: number[],
   timed: number,
@@ -141,25 +143,54 @@ export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
     intakeBacklogs: (...args: (string | number)[]) => Promise<Reply | null>
   }
   const names = Object.keys(queueNames) as QueueName[]
-  const keys = [
-    installationKey,
-    `${queuePrefix}:watermark:turn`,
-    ...names.flatMap((name) =>
+  const keysOf = (prefix: string, queues: readonly QueueName[]) => [
+    `${prefix}:watermark:turn`,
+    `${prefix}:${registryName}`,
+    ...queues.flatMap((name) =>
       [...jobLists, ...jobSets, queueSettings].map(
-        (list) => `${queuePrefix}:${queueNames[name]}:${list}`,
+        (list) => `${prefix}:${queueNames[name]}:${list}`,
       ),
     ),
   ]
+  const read = (shard: number, queues: readonly QueueName[], args: readonly number[]) => {
+    const keys = [shardMarkKey(shard), ...keysOf(shardPrefix(shard), queues)]
+    return intakeBacklogs.call(redis, keys.length, ...keys, ...args)
+  }
 
   return async ({ framesMax = sampleFrames, turnMs = 0 } = {}) => {
-    const reply = await intakeBacklogs.call(redis, keys.length, ...keys, turnMs, framesMax)
+    const reply = await read(0, names, [turnMs, framesMax])
     if (reply === null) return undefined
-    const [[seconds, microseconds], ...queues] = reply
-    const backlogs = names.map((name, index) => [name, toBacklog(queues[index]!)] as const)
+    const [[seconds, microseconds], registered, ...queues] = reply
+    // Only now: see `nowMs`.
+    const [, ...shards] = toShards(registered)
+    const others = await Promise.all(shards.map((shard) => read(shard, ['logs'], [0, framesMax])))
+    if (others.includes(null)) return undefined
+    const backlogs = Object.fromEntries(
+      names.map((name, index) => [name, toBacklog(queues[index]!)] as const),
+    ) as Record<QueueName, Backlog>
+    const ofLogs = [backlogs.logs, ...others.map((other) => toBacklog(other![2]!))]
     return {
       nowMs: Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000),
-      queues: Object.fromEntries(backlogs) as Record<QueueName, Backlog>,
+      queues: { ...backlogs, logs: ofLogs.reduce(together) },
+      shards: ofLogs.map(({ waiting, active, delayed, rows }, index) => {
+        return { shard: [0, ...shards][index]!, frames: waiting + active + delayed, rows }
+      }),
     }
+  }
+}
+
+function together(one: Backlog, other: Backlog): Backlog {
+  const times = [one.oldestMs, other.oldestMs].filter((time) => time !== undefined)
+  return {
+    waiting: one.waiting + other.waiting,
+    active: one.active + other.active,
+    delayed: one.delayed + other.delayed,
+    rows: one.rows + other.rows,
+    jsonBytes: one.jsonBytes + other.jsonBytes,
+    redisBytes: one.redisBytes + other.redisBytes,
+    isPaused: one.isPaused || other.isPaused,
+    oldestMs: times.length === 0 ? undefined : Math.min(...times),
+    isOldestExact: one.isOldestExact && other.isOldestExact,
   }
 }
 

@@ -9,5 +9,16 @@ export { createQueuedFrames, type QueuedFrame, type QueuedFrames } from './queue
 export { createQueuePause, type QueuePause } from './queue-pause.ts'
 export { queueNames, queuePrefix, type QueueName } from './names.ts'
 export { createFrameProducer, type FrameProducer, type NewFrame } from './producer.ts'
+export { startShardHealth, type ShardHealth } from './shard-health.ts'
+export {
+  findLostShards,
+  markShards,
+  readShards,
+  registerShard,
+  restoreRegistry,
+} from './shard-registry.ts'
+export { createShardRouter, type RouteFrame } from './shard-router.ts'
+export { createShardedSource } from './sharded-source.ts'
+export { shardMarkKey, shardPrefix, shardsMax } from './shards.ts'
 export { QueueView } from './queue-view.ts'
 export { queueError } from './queue-error.ts'

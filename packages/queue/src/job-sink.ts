@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
 import { requireConnection, type Redis, type ReplicaAcks } from '@intake/redis'
-import { queueNames, queuePrefix, type QueueName } from './names.ts'
+import { queueNames, type QueueName } from './names.ts'
+import { shardPrefix } from './shards.ts'
 
 /** One queue that jobs are added to. */
 export interface JobSink {
@@ -16,16 +17,17 @@ export interface JobSink {
 }
 
 /**
- * A queue in Redis. The connection belongs to the caller.
+ * A queue in Redis, or one shard of it. The connection belongs to the caller.
  *
  * @param options.acks of the same connection: replicas must confirm a job, too
  */
 export function createJobSink(options: {
   redis: Redis
   kind: QueueName
+  shard?: number
   acks?: ReplicaAcks | undefined
 }): JobSink {
-  const { redis, kind, acks } = options
+  const { redis, kind, shard = 0, acks } = options
   let opening: Promise<Queue> | undefined
   // Opens the queue early, so that the first job need not wait for it. `ready` reports a failure.
   open().catch(() => {})
@@ -35,7 +37,7 @@ export function createJobSink(options: {
    */
   function open(): Promise<Queue> {
     opening ??= (async () => {
-      const queue = new Queue(queueNames[kind], { connection: redis, prefix: queuePrefix })
+      const queue = new Queue(queueNames[kind], { connection: redis, prefix: shardPrefix(shard) })
       // The owner of the connection reports its errors; here they would be reported twice.
       queue.on('error', () => {})
       try {
@@ -52,7 +54,7 @@ export function createJobSink(options: {
   return {
     async ready() {
       await open()
-      await requireConnection(redis, queuePrefix)
+      await requireConnection(redis, shardPrefix(shard))
     },
 
     async add(id, data) {

@@ -1,6 +1,7 @@
 import { Job, Worker } from 'bullmq'
 import type { Redis } from '@intake/redis'
-import { queueNames, queuePrefix, queueSettings, type QueueName } from './names.ts'
+import { queueNames, queueSettings, type QueueName } from './names.ts'
+import { shardPrefix } from './shards.ts'
 
 /** A claimed job: no other consumer gets it while its lock is renewed. */
 export interface ClaimedJob {
@@ -43,18 +44,20 @@ const lockMs = 15_000
 const stalledIntervalMs = 7_500
 
 /**
- * A queue in Redis, using BullMQ's functions for manual job processing. The connection belongs to the
+ * A queue in Redis, or one shard of it, using BullMQ's functions for manual job processing. The connection belongs to the
  * caller.
  */
 export function createJobSource(options: {
   redis: Redis
   kind: QueueName
+  shard?: number
   onError: (error: Error) => void
 }): JobSource {
-  const { redis, kind, onError } = options
+  const { redis, kind, shard = 0, onError } = options
+  const prefix = shardPrefix(shard)
   const worker = new Worker(queueNames[kind], null, {
     connection: redis,
-    prefix: queuePrefix,
+    prefix,
     lockDuration: lockMs,
     stalledInterval: stalledIntervalMs,
     maxStalledCount: Number.MAX_SAFE_INTEGER,
@@ -63,7 +66,7 @@ export function createJobSource(options: {
   void worker.startStalledCheckTimer()
 
   /** BullMQ's lists. Its getters would read whole jobs; `test/conformance/jobs.test.ts` checks the names. */
-  const key = (list: string) => `${queuePrefix}:${queueNames[kind]}:${list}`
+  const key = (list: string) => `${prefix}:${queueNames[kind]}:${list}`
   const jobs = new WeakMap<ClaimedJob, { job: Job; token: string }>()
   let claims = 0
   /** One per claim: a redelivered job must not be completed by its former claim. */

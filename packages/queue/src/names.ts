@@ -1,4 +1,7 @@
-/** The hash tag of every queue key, so that one Redis Cluster slot holds them all. */
+/**
+ * The hash tag of every queue key, so that one Redis Cluster slot holds them all. Only the log queue may have
+ * more shards, each with a tag of its own (shards.ts).
+ */
 export const queuePrefix = '{intake}'
 
 /** A queue for each kind of record, and one for the counts of outcomes. */

@@ -5,6 +5,7 @@ import { createFrame, type Frame } from './frame.ts'
 import { createJobId } from './job-id.ts'
 import type { JobSink } from './job-sink.ts'
 import { queueError } from './queue-error.ts'
+import type { RouteFrame } from './shard-router.ts'
 
 /** A frame that is not in the queue yet. */
 export interface NewFrame extends Frame {
@@ -15,7 +16,7 @@ export interface NewFrame extends Frame {
 export interface FrameProducer {
   /**
    * Resolves when Redis has confirmed the frame; with `appendfsync always` it is then on disk. An
-   * attempt without a response is repeated under the same job id until the deadline.
+   * attempt without a response is repeated under the same job id, and at the same sink, until the deadline.
    *
    * @param deadline in milliseconds of `clock.now()`
    * @throws {IntakeError} `queue_unavailable` or `queue_full`: certainly not stored; `outcome_unknown`:
@@ -24,34 +25,62 @@ export interface FrameProducer {
   add(frame: NewFrame, deadline: number): Promise<void>
 }
 
-/** @param options.sink belongs to the caller, who closes it after the last frame has settled */
-export function createFrameProducer(options: { sink: JobSink; clock?: Clock }): FrameProducer {
-  const { sink, clock = systemClock } = options
+/**
+ * @param options.sink the only one; it belongs to the caller, who closes it after the last frame has settled
+ * @param options.route chooses among several. A frame that one of them has certainly not stored is offered to
+ * the next one; one that may have stored it keeps it until the deadline, because two would both deliver it
+ */
+export function createFrameProducer(
+  options: ({ sink: JobSink } | { route: RouteFrame }) & { clock?: Clock },
+): FrameProducer {
+  const { clock = systemClock } = options
+  const route = 'route' in options ? options.route : onlyTo(options.sink)
 
   return {
     async add(frame, deadline) {
       const data = createFrame(frame)
       const id = createJobId(frame)
-      let isMaybeStored = false
-      const attempt = async (state: Attempt) => {
+      /** Maybe has the frame. */
+      let holder: JobSink | undefined
+
+      async function send(sink: JobSink, state: Attempt): Promise<void> {
         await sink.ready()
         // An abandoned attempt must not store the frame later, after the caller got an error.
         if (state.isAbandoned) return
-        const wasMaybeStored = isMaybeStored
-        isMaybeStored = true
+        const former = holder
+        holder = sink
         try {
           await sink.add(id, data)
         } catch (error) {
-          if (isRefusal(error) && !state.isAbandoned) isMaybeStored = wasMaybeStored
+          if (isRefusal(error) && !state.isAbandoned) holder = former
           throw error
+        }
+      }
+
+      const attempt = async (state: Attempt) => {
+        const refused = new Set<JobSink>()
+        for (let sink = holder ?? route(refused); sink !== undefined;) {
+          try {
+            return await send(sink, state)
+          } catch (error) {
+            if (holder !== undefined || state.isAbandoned) throw error
+            refused.add(sink)
+            sink = route(refused)
+            if (sink === undefined) throw error
+          }
         }
       }
       try {
         await retryCommand(attempt, { what: 'enqueue', deadline, clock })
       } catch (cause) {
-        if (!isMaybeStored) throw queueError(cause)
+        if (holder === undefined) throw queueError(cause)
         throw new IntakeError('outcome_unknown', 'The queue did not respond in time.', { cause })
       }
     },
   }
 }
+
+const onlyTo =
+  (sink: JobSink): RouteFrame =>
+  (refused) =>
+    refused.has(sink) ? undefined : sink

@@ -1,10 +1,12 @@
 import { Queue } from 'bullmq'
 import type { Redis } from '@intake/redis'
-import { queueNames, queuePrefix, type QueueName } from './names.ts'
+import { queueNames, type QueueName } from './names.ts'
+import { shardPrefix, shardsMax } from './shards.ts'
 
 /**
  * Pauses queues: no worker claims a frame of a paused queue, and gateways continue to add frames. Workers store
- * what they have claimed. Both may be repeated.
+ * what they have claimed. Both may be repeated. The log queue is paused with every shard that it can have, so that
+ * a shard that gets its first frame meanwhile is paused too.
  */
 export interface QueuePause {
   pause(queues: readonly QueueName[]): Promise<void>
@@ -18,11 +20,17 @@ export function createQueuePause({ redis }: { redis: Redis }): QueuePause {
     command: (queue: Queue) => Promise<void>,
   ): Promise<void> {
     for (const name of names) {
-      const queue = new Queue(queueNames[name], { connection: redis, prefix: queuePrefix })
-      // The owner of the connection reports its errors.
-      queue.on('error', () => {})
-      await command(queue)
-      await queue.close()
+      const shards = Array.from({ length: name === 'logs' ? shardsMax : 1 }, (_, shard) => shard)
+      await Promise.all(
+        shards.map(async (shard) => {
+          const prefix = shardPrefix(shard)
+          const queue = new Queue(queueNames[name], { connection: redis, prefix })
+          // The owner of the connection reports its errors.
+          queue.on('error', () => {})
+          await command(queue)
+          await queue.close()
+        }),
+      )
     }
   }
 

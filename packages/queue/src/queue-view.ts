@@ -1,7 +1,7 @@
 import { Job, Queue, type JobType } from 'bullmq'
 import type { Redis } from '@intake/redis'
 import { readJobContent } from './job-id.ts'
-import { queuePrefix } from './names.ts'
+import { shardPrefix } from './shards.ts'
 
 /** Of one state, at once. */
 const jobsMax = 100
@@ -29,9 +29,14 @@ export class QueueView extends Queue {
   readonly #redis: Redis
 
   /** @param options.redis of the role `consumer`; it belongs to the caller */
-  constructor(options: { redis: Redis; name: string; onError: (error: Error) => void }) {
-    const { redis, name, onError } = options
-    super(name, { connection: redis, prefix: queuePrefix, skipMetasUpdate: true })
+  constructor(options: {
+    redis: Redis
+    name: string
+    shard: number
+    onError: (error: Error) => void
+  }) {
+    const { redis, name, shard, onError } = options
+    super(name, { connection: redis, prefix: shardPrefix(shard), skipMetasUpdate: true })
     this.#redis = redis
     this.on('error', onError)
   }

@@ -1,7 +1,8 @@
 import type { RecordKind } from '@intake/contract'
 import { execAll, type Redis } from '@intake/redis'
 import { FrameError, openFrame, type Frame } from './frame.ts'
-import { jobLists, jobSets, queueNames, queuePrefix } from './names.ts'
+import { jobLists, jobSets, queueNames } from './names.ts'
+import { shardPrefix } from './shards.ts'
 
 export interface QueuedFrame {
   id: string
@@ -9,7 +10,7 @@ export interface QueuedFrame {
   isClaimed: boolean
 }
 
-/** The frames of a queue, read without claiming them. Every method is one round trip. */
+/** The frames of a queue, or of one shard of it, read without claiming them. Every method is one round trip. */
 export interface QueuedFrames {
   /** All frames at one moment. */
   list(): Promise<QueuedFrame[]>
@@ -22,9 +23,13 @@ export interface QueuedFrames {
   remaining(ids: readonly string[]): Promise<string[]>
 }
 
-export function createQueuedFrames(options: { redis: Redis; kind: RecordKind }): QueuedFrames {
-  const { redis, kind } = options
-  const key = (name: string) => `${queuePrefix}:${queueNames[kind]}:${name}`
+export function createQueuedFrames(options: {
+  redis: Redis
+  kind: RecordKind
+  shard?: number
+}): QueuedFrames {
+  const { redis, kind, shard = 0 } = options
+  const key = (name: string) => `${shardPrefix(shard)}:${queueNames[kind]}:${name}`
 
   return {
     async list() {

@@ -4,6 +4,7 @@ import {
   writeInstallation as writeToClickHouse,
   type ClickHouse,
 } from '@intake/clickhouse'
+import { findLostShards, markShards, restoreRegistry } from '@intake/queue'
 import { claimInstallation, readInstallation as readFromRedis, type Redis } from '@intake/redis'
 import { SetupError } from './setup-error.ts'
 
@@ -19,19 +20,36 @@ export async function joinInstallation(options: {
 }): Promise<void> {
   const { clickhouse, redis, acceptEmptyRedis } = options
   const [known, marked] = await Promise.all([readFromClickHouse(clickhouse), readFromRedis(redis)])
-  if (known !== null && known === marked) return
+  if (known !== null && known === marked)
+    return joinShards({ redis, installation: known, acceptEmptyRedis })
   if (known !== null && marked !== null) {
     throw new SetupError('This Redis and this ClickHouse belong to different installations.')
   }
-  if (known !== null && !acceptEmptyRedis) {
-    throw new SetupError(
-      'Redis holds nothing of this installation: it is not the same Redis, or it has lost its data ' +
-        'with all records that were waiting in it. Restore the data, or accept the loss ' +
-        '(docs/operations/redis-lost-its-data.md).',
-    )
-  }
+  if (known !== null && !acceptEmptyRedis) throw lost('Redis holds')
   // Redis first: if ClickHouse had the mark and Redis did not, that would mean that Redis has lost its
   // data.
   const installation = await claimInstallation(redis, known ?? randomUUID())
   if (known === null) await writeToClickHouse(clickhouse, installation)
+  await joinShards({ redis, installation, acceptEmptyRedis })
 }
+
+/** In a Redis Cluster, each shard of the log queue has its own mark, because its node may lose its data alone. */
+async function joinShards(options: {
+  redis: Redis
+  installation: string
+  acceptEmptyRedis: boolean
+}): Promise<void> {
+  const { redis, installation, acceptEmptyRedis } = options
+  await restoreRegistry(redis, installation)
+  const shards = await findLostShards(redis, installation)
+  if (shards.length === 0) return
+  if (!acceptEmptyRedis) throw lost(`The Redis of the queue shards ${shards.join(', ')} holds`)
+  await markShards(redis, shards, installation)
+}
+
+const lost = (whichRedis: string) =>
+  new SetupError(
+    `${whichRedis} nothing of this installation: it is not the same Redis, or it has lost its data ` +
+      'with all records that were waiting in it. Restore the data, or accept the loss ' +
+      '(docs/operations/redis-lost-its-data.md).',
+  )

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createApiKeyStore } from '@intake/api-keys'
 import { createClickHouse } from '@intake/clickhouse'
+import { readShards, registerShard, shardMarkKey } from '@intake/queue'
 import { connectRedis } from '@intake/redis'
 import { startClickHouse, startRedis, startS3 } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
@@ -56,6 +57,21 @@ t.test(
     t.match(await store.list(), [{ name: 'first' }])
   },
 )
+
+t.test('so is the Redis of a shard of the queue', async (t) => {
+  await registerShard(redis, 1)
+  await registerShard(redis, 2)
+  await redis.del(shardMarkKey(1))
+  await t.rejects(setUp(options), { name: 'SetupError', message: /queue shards 1 holds nothing/ })
+  await setUp({ ...options, acceptEmptyRedis: true })
+  t.equal(await redis.get(shardMarkKey(1)), await redis.get(shardMarkKey(2)))
+  await setUp(options)
+
+  // Shard 0 with the registry is lost, the others are not: their frames must be found.
+  await redis.del('{intake}:installation', '{intake}:shards')
+  await setUp({ ...options, acceptEmptyRedis: true })
+  t.same(await readShards(redis), [0, 1, 2])
+})
 
 t.test('a Redis and a ClickHouse of different installations are refused', async (t) => {
   await redis.set('{intake}:installation', 'another')

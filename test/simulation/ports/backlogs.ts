@@ -7,7 +7,10 @@ import type { World } from '../world.ts'
 
 const timeoutTicks = 100
 
-/** What the queues hold, as a worker reads it. Here every worker reads in its own time, and rows are not counted. */
+/**
+ * What the queues hold, as a worker reads it: shard 0 of logs and feedback, then the other shard. Here every worker
+ * reads in its own time, and rows are not counted.
+ */
 export function createReadBacklogs(options: {
   world: World
   process: Process
@@ -16,12 +19,12 @@ export function createReadBacklogs(options: {
   const { world, process, redis } = options
   const { design, network, wallMs } = world
 
-  function readBacklog(kind: RecordKind): Backlog {
-    const jobs = redis.jobs(kind)
+  function readBacklog(kind: RecordKind, shard: number): Backlog {
+    const jobs = redis.jobs(kind, shard)
     const states =
-      design.pending === 'all frames'
-        ? (['waiting', 'active', 'delayed'] as const)
-        : (['waiting'] as const)
+      design.pending === 'waiting frames'
+        ? (['waiting'] as const)
+        : (['waiting', 'active', 'delayed'] as const)
     const times = states.flatMap((state) => jobs.ids(state)).map((id) => timeOfUuidV7(id))
     return {
       ...emptyBacklog,
@@ -32,27 +35,42 @@ export function createReadBacklogs(options: {
     }
   }
 
-  return () =>
-    new Promise((resolve, reject) => {
-      network.call<Backlogs>({
+  function ask<Value>(read: () => Value): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      network.call<Value>({
         from: process,
         to: redis.process,
         what: 'read the queues',
         timeoutTicks,
         background: true,
-        handle(answer) {
-          // Outcomes are not simulated.
-          const queues = {
-            logs: readBacklog('logs'),
-            feedback: readBacklog('feedback'),
-            outcomes: emptyBacklog,
-          }
-          answer({ nowMs: wallMs(), queues })
-        },
+        handle: (answer) => answer(read()),
         done(reply) {
           if (reply.outcome === 'answered') resolve(reply.value)
           else reject(new Error(reply.outcome))
         },
       })
     })
+  }
+
+  return async () => {
+    const first = await ask(() => ({
+      nowMs: wallMs(),
+      logs: readBacklog('logs', 0),
+      feedback: readBacklog('feedback', 0),
+    }))
+    const { nowMs, logs, feedback } = first
+    const other =
+      design.pending === 'shard 0' ? emptyBacklog : await ask(() => readBacklog('logs', 1))
+    const times = [logs, other].flatMap(({ oldestMs }) => oldestMs ?? [])
+    return {
+      nowMs,
+      queues: {
+        logs: { ...logs, oldestMs: times.length === 0 ? undefined : Math.min(...times) },
+        feedback,
+        // Outcomes are not simulated.
+        outcomes: emptyBacklog,
+      },
+      shards: [],
+    }
+  }
 }

@@ -13,8 +13,9 @@ export function createJobSink(options: {
   process: Process
   redis: Redis
   kind: RecordKind
+  shard?: number | undefined
 }): JobSink {
-  const { world, process, redis, kind } = options
+  const { world, process, redis, kind, shard } = options
   const { code, coverage, design, network, scheduler, serial } = world
   let hasConnected = false
 
@@ -50,7 +51,7 @@ export function createJobSink(options: {
           timeoutTicks: commandTimeoutTicks,
           handle(answer) {
             if (redis.isFull()) return answer('refused')
-            redis.jobs(kind).add(jobId, data)
+            redis.jobs(kind, shard).add(jobId, data)
             answer('stored')
           },
           done(reply) {

@@ -16,8 +16,9 @@ export function createJobSource(options: {
   process: Process
   redis: Redis
   kind: RecordKind
+  shard?: number | undefined
 }): JobSource {
-  const { world, process, redis, kind } = options
+  const { world, process, redis, kind, shard } = options
   const { design, network, scheduler, serial } = world
   const tokens = new WeakMap<ClaimedJob, string>()
   const tokenOf = (job: ClaimedJob) => tokens.get(job)!
@@ -45,7 +46,7 @@ export function createJobSource(options: {
           background,
           handle(answer) {
             try {
-              answer({ result: run(redis.jobs(kind)) })
+              answer({ result: run(redis.jobs(kind, shard)) })
             } catch (error) {
               answer({ error: error as Error })
             }

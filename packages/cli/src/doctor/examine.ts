@@ -57,6 +57,7 @@ export async function examine(options: {
     ],
     examined: [
       describeServers(redis.facts),
+      ...(redis.facts && redis.facts.shards > 1 ? [`${redis.facts.shards} queue shards`] : []),
       `ClickHouse ${clickhouse.facts?.version ?? ''}`.trim(),
       `bucket ${s3.bucket}`,
       ...(redis.facts && clickhouse.facts ? ['clocks'] : []),

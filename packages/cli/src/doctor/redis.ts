@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { bucketFieldsMax, reservationTags } from '@intake/identity'
+import { findLostShards, readShards, shardPrefix } from '@intake/queue'
 import {
   connectRedis,
   describeRefusal,
@@ -21,12 +22,10 @@ const memoryBytesMin = 128 * mebibyte
 const machineShareMax = 0.75
 const versionMin = 7
 
-const tags = [mainTag, ...reservationTags]
-
 interface Examination {
   findings: Finding[]
   /** Undefined: Redis cannot be used. */
-  facts: RedisInspection | undefined
+  facts: (RedisInspection & { shards: number }) | undefined
 }
 
 /**
@@ -60,10 +59,33 @@ async function examine(
   options: { assertsDurability: boolean },
 ): Promise<Examination> {
   // First, because nothing else counts in a replica, whose settings are those of another server.
+  const mainRefusal = await findWriteRefusal(redis)
+  if (mainRefusal !== undefined) return { findings: [unusable(mainRefusal)], facts: undefined }
+  const shards = await readShards(redis)
+  const tags = [...new Set([mainTag, ...reservationTags, ...shards.map(shardPrefix)])]
   const refusal = await findWriteRefusal(redis, { tags })
   if (refusal !== undefined) return { findings: [unusable(refusal)], facts: undefined }
   const facts = await inspectRedis(redis, { tags })
-  return { findings: facts.servers.flatMap((one) => findRedisProblems(one, options)), facts }
+  const { installation } = facts
+  const lost = installation === null ? [] : await findLostShards(redis, installation)
+  return {
+    findings: [
+      ...facts.servers.flatMap((one) => findRedisProblems(one, options)),
+      ...findShardProblems(lost),
+    ],
+    facts: { ...facts, shards: shards.length },
+  }
+}
+
+function findShardProblems(lost: readonly number[]): Finding[] {
+  if (lost.length === 0) return []
+  return [
+    finding(
+      'redis_lost_its_data',
+      `the Redis of the queue shards ${lost.join(', ')} holds nothing of this installation: it has lost its data`,
+      'Restore the data of Redis, or accept the loss with intake setup --accept-empty-redis.',
+    ),
+  ]
 }
 
 /** What is wrong with the settings of a server that accepts writes. */

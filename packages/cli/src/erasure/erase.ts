@@ -112,9 +112,9 @@ async function untilStored(
 ): Promise<void> {
   progress('reading the frames in Redis')
   let frames: WaitingFrame[] = []
-  for await (const { kind, id, rows } of waitingFrames(redis, subject)) {
+  for await (const { kind, shard, id, rows } of waitingFrames(redis, subject)) {
     // The rows are not needed, and may be many.
-    frames.push({ kind, id, rows: rows && [] })
+    frames.push({ kind, shard, id, rows: rows && [] })
   }
   report.framesAwaited = frames.length
   for (;;) {

@@ -1,5 +1,4 @@
 import type { Subject } from '@intake/clickhouse'
-import { kinds } from '@intake/contract'
 import { createQueuedFrames } from '@intake/queue'
 import type { Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
@@ -22,10 +21,15 @@ export async function stillWaiting(
   frames: readonly WaitingFrame[],
 ): Promise<WaitingFrame[]> {
   const remaining: WaitingFrame[] = []
-  for (const kind of kinds) {
-    const mine = frames.filter((frame) => frame.kind === kind)
+  const queues = new Map<string, WaitingFrame[]>()
+  for (const frame of frames) {
+    const queue = `${frame.kind} ${frame.shard}`
+    queues.set(queue, [...(queues.get(queue) ?? []), frame])
+  }
+  for (const mine of queues.values()) {
+    const { kind, shard } = mine[0]!
     const ids = await withTimeout(
-      createQueuedFrames({ redis, kind }).remaining(mine.map(({ id }) => id)),
+      createQueuedFrames({ redis, kind, shard }).remaining(mine.map(({ id }) => id)),
       timeoutMs,
       'Redis',
     )

@@ -14,6 +14,7 @@ export function printSummary({ state, problems, services }: Summary, now: Date):
       ? [problems.map((problem) => printProblem(problem, now)).join('\n')]
       : []),
     printRecords(responsive),
+    ...printShards(responsive),
     printProcesses(services, now),
     ...(memory
       ? [`Redis uses ${bytes(memory.memory_used_bytes)} of ${bytes(memory.memory_max_bytes)}.`]
@@ -68,6 +69,20 @@ function printRecords(services: readonly ServiceStatus[]): string {
   return `${formatTable([heads, ...rows])}\n* waiting + in progress + postponed`
 }
 
+/** Every worker reports the same shards. Nothing for a queue that is not sharded. */
+function printShards(services: readonly ServiceStatus[]): string[] {
+  const shards = services.flatMap(({ queue_shards: held }) =>
+    Array.isArray(held) ? [held] : [],
+  )[0]
+  if (shards === undefined || shards.length < 2) return []
+  const rows = shards.map((one) => [
+    `logs, shard ${one.shard}`,
+    number(one.rows),
+    number(one.frames),
+  ])
+  return [formatTable([['queue shard', 'rows waiting', 'frames'], ...rows])]
+}
+
 const drained = (seconds: number | null) =>
   seconds === null ? 'not getting less' : duration(seconds)
 
@@ -83,6 +98,8 @@ function printProcesses(services: readonly AskedService[], now: Date): string {
 /** What the process does at this moment. */
 function load(service: ServiceStatus): string {
   const { requests_in_flight: requests, connections, refused_per_second: refused } = service
+  const shards = service.queue_shards
+  const unused = shards && !Array.isArray(shards) ? shards.unused : []
   const inserts = Object.entries(service.insert_in_progress_seconds ?? {})
     .filter(([, seconds]) => seconds > 0)
     .map(([kind, seconds]) => `inserts ${kind} for ${duration(seconds)}`)
@@ -91,5 +108,6 @@ function load(service: ServiceStatus): string {
     ...(connections === undefined ? [] : [`${connections.open} of ${connections.max} connections`]),
     ...(refused === undefined ? [] : [`${number(refused)} refused/s`]),
     ...inserts,
+    ...(unused.length === 0 ? [] : [`uses no queue shard ${unused.join(', ')}`]),
   ].join(', ')
 }

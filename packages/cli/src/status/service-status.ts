@@ -44,6 +44,15 @@ export const ServiceStatus = Type.Object({
       ),
     ),
   ),
+  /** A gateway: how many it uses, and those that get no frames now. A worker: what each holds. */
+  queue_shards: Type.Optional(
+    orNull(
+      Type.Union([
+        Type.Object({ count: number, unused: Type.Array(number) }),
+        Type.Array(Type.Object({ shard: number, frames: number, rows: number })),
+      ]),
+    ),
+  ),
   stored_per_second: Type.Optional(byKind(number)),
   insert_in_progress_seconds: Type.Optional(byKind(number)),
   dead_letters: Type.Optional(orNull(byKind(number))),

@@ -1,0 +1,72 @@
+import type { Redis } from '@intake/redis'
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+import { registerShard, type ShardState } from './shard-registry.ts'
+import { shardMarkKey } from './shards.ts'
+
+export interface ShardHealth {
+  /** Registered, and its node has responded lately. */
+  isUsable(shard: number): boolean
+  /** Numbers of the shards that have lost their frames. */
+  lost(): number[]
+  close(): void
+}
+
+const intervalMs = 1_000
+const responseMs = 1_500
+/** Since the last success: longer than a poll that fails first and the pause before it. */
+const freshMs = 5_000
+
+/**
+ * Registers the shards of a gateway and asks each of them every second, independently of the others.
+ *
+ * @param options.shards how many the gateway uses; a gateway with one has nothing to register or to choose
+ * @param options.onError called when a shard cannot be asked
+ */
+export function startShardHealth(options: {
+  redis: Redis
+  shards: number
+  onError: (error: unknown) => void
+  clock?: Clock
+}): ShardHealth {
+  const { redis, onError, clock = systemClock } = options
+  const numbers = Array.from({ length: options.shards }, (_, shard) => shard)
+  const known = new Map<number, { state: ShardState; at: number }>()
+  const startedAt = clock.now()
+
+  async function ask(shard: number): Promise<ShardState> {
+    const bounded = <Reply>(reply: Promise<Reply>) =>
+      withTimeout(reply, responseMs, `shard ${shard}`, clock)
+    try {
+      return await bounded(registerShard(redis, shard))
+    } catch (error) {
+      // Only the node of shard 0, which has the registry, may be down. A registered shard does not need it.
+      if (known.get(shard)?.state !== 'ready') throw error
+      if ((await bounded(redis.exists(shardMarkKey(shard)))) === 0) throw error
+      return 'ready'
+    }
+  }
+
+  const polls = (numbers.length === 1 ? [] : numbers).map((shard) =>
+    startPolling({
+      async poll() {
+        const state = await ask(shard)
+        known.set(shard, { state, at: clock.now() })
+      },
+      intervalMs,
+      onError,
+      clock,
+    }),
+  )
+
+  const isSilent = (shard: number) =>
+    polls.length > 0 && clock.now() - (known.get(shard)?.at ?? startedAt) > freshMs
+
+  return {
+    isUsable: (shard) =>
+      polls.length === 0 || (known.get(shard)?.state === 'ready' && !isSilent(shard)),
+    lost: () => numbers.filter((shard) => known.get(shard)?.state === 'lost'),
+    close() {
+      for (const poll of polls) poll.close()
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import { execAll, installationKey, type Redis } from '@intake/redis'
+import { queuePrefix } from './names.ts'
+import { shardMarkKey, shardsMax } from './shards.ts'
+
+export const registryName = 'shards'
+
+/**
+ * The numbers of all shards but 0 that ever got a frame. A gateway adds a shard here before its first frame, and
+ * nobody removes one: whoever looks for frames looks in these shards, whatever its own settings.
+ */
+const registryKey = `${queuePrefix}:${registryName}`
+
+/**
+ * - `ready`: registered and marked; frames may be added.
+ * - `lost`: its mark is missing or that of another installation: it has lost its frames.
+ * - `unowned`: Redis belongs to no installation, so nothing can be registered.
+ */
+export type ShardState = 'ready' | 'lost' | 'unowned'
+
+/** The shards that may hold frames, in order; 0 is always one of them. */
+export async function readShards(redis: Redis): Promise<number[]> {
+  return toShards(await redis.smembers(registryKey))
+}
+
+/** Numbers of a later version with more shards are left out: this one does not know their tags. */
+export function toShards(members: readonly string[]): number[] {
+  const known = members.map(Number).filter((shard) => shard > 0 && shard < shardsMax)
+  return [0, ...known.toSorted((one, other) => one - other)]
+}
+
+/** Registers a shard, unless it is registered already. May be repeated, by any number of gateways. */
+export async function registerShard(redis: Redis, shard: number): Promise<ShardState> {
+  const reads = redis.multi().get(installationKey).sismember(registryKey, String(shard))
+  const [[installation, isRegistered], mark] = (await Promise.all([
+    execAll(reads),
+    redis.get(shardMarkKey(shard)),
+  ])) as [[string | null, number], string | null]
+  if (installation === null) return 'unowned'
+  if (mark !== null && mark !== installation) return 'lost'
+  if (shard === 0 || isRegistered === 1) return mark === null ? 'lost' : 'ready'
+  // The mark first: a registered shard without a mark has lost its data.
+  if (mark === null) await redis.set(shardMarkKey(shard), installation, 'NX')
+  await redis.sadd(registryKey, String(shard))
+  return 'ready'
+}
+
+/** The registered shards whose marks are missing or those of another installation. */
+export async function findLostShards(redis: Redis, installation: string): Promise<number[]> {
+  const shards = await readShards(redis)
+  const marks = await Promise.all(shards.map((shard) => redis.get(shardMarkKey(shard))))
+  return shards.filter((_, index) => marks[index] !== installation)
+}
+
+/** Marks shards that have lost their frames, so that they get new ones. */
+export async function markShards(
+  redis: Redis,
+  shards: readonly number[],
+  installation: string,
+): Promise<void> {
+  await Promise.all(shards.map((shard) => redis.set(shardMarkKey(shard), installation)))
+}
+
+/**
+ * Registers every shard that has the mark of this installation: the registry may have been lost with shard 0
+ * while the frames of other shards were not.
+ */
+export async function restoreRegistry(redis: Redis, installation: string): Promise<void> {
+  const others = Array.from({ length: shardsMax - 1 }, (_, index) => index + 1)
+  const marks = await Promise.all(others.map((shard) => redis.get(shardMarkKey(shard))))
+  const marked = others.filter((_, index) => marks[index] === installation)
+  if (marked.length > 0) await redis.sadd(registryKey, ...marked.map(String))
+}
