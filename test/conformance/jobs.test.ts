@@ -5,7 +5,8 @@ import {
   createJobSource,
   defineReadBacklogs,
   queueNames,
-  queuePrefix,
+  registerShard,
+  shardPrefix,
 } from '@intake/queue'
 import type { ClaimedJob } from '@intake/queue'
 import { claimInstallation, connectRedis } from '@intake/redis'
@@ -35,8 +36,11 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
   for (let seed = 1; seed <= scripts; seed++) {
     await redis.flushall()
     await claimInstallation(redis, 'test')
-    const sink = createJobSink({ redis, kind: 'logs' })
-    const source = createJobSource({ redis, kind: 'logs', onError: (error) => t.fail(error) })
+    const shard = seed % 2
+    await registerShard(redis, shard)
+    const sink = createJobSink({ redis, kind: 'logs', shard })
+    const onError = (error: Error) => t.fail(error)
+    const source = createJobSource({ redis, kind: 'logs', shard, onError })
     const random = createRandom(seed)
     let now = 0
     const twin = createJobs({
@@ -126,7 +130,7 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
         if (random.chance(0.8)) return
         now += lockPastTicks
         for (const { job } of claimed) {
-          await redis.del(`${queuePrefix}:${queueNames.logs}:${job.id}:lock`)
+          await redis.del(`${shardPrefix(shard)}:${queueNames.logs}:${job.id}:lock`)
         }
       },
     ]

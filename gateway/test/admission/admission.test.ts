@@ -96,3 +96,12 @@ t.test('503 while Redis refuses writes, whatever else its state says', async (t)
   state.writeRefusal = undefined
   t.equal((await send()).statusCode, 201)
 })
+
+t.test('nothing is accepted while a shard of the queue has lost its data', async (t) => {
+  let lost = [2, 3]
+  const admission = createAdmission({ ...relaxed, state: () => sound, lostShards: () => lost })
+  t.throws(() => admission.checkQueue(), { code: 'queue_unavailable' })
+  t.match(admission.redisProblems(), { redis_lost_its_data: /shards 2, 3/ })
+  lost = []
+  t.doesNotThrow(() => admission.checkQueue())
+})

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { createFrameProducer, createJobSink } from '@intake/queue'
+import { createFrameProducer, createJobSink, registerShard } from '@intake/queue'
 import { createAppProcess } from '@intake/test-kit/app-process'
 import { until } from '@intake/test-kit/until'
 import { member } from '../../clickhouse/test/fixture.ts'
@@ -66,7 +66,9 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
     { queue: 'feedback', paused: false },
     { queue: 'outcomes', paused: false },
   ])
-  const sink = createJobSink({ redis: keys, kind: 'logs' })
+  // A shard that is used for the first time.
+  await registerShard(keys, 1)
+  const sink = createJobSink({ redis: keys, kind: 'logs', shard: 1 })
   t.teardown(() => sink.close())
   const row = logRow()
   await createFrameProducer({ sink }).add(
@@ -95,6 +97,7 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
   const text = printSummary(summary, new Date())
   t.match(text, /^queue_paused, for \d+ s, at \S+\n  logs\n  docs\/operations\/queue-paused.md$/m)
   t.match(text, /^logs .* 1 \(paused\) +1 \+ 0 \+ 0 /m)
+  t.match(text, /^logs, shard 0 +0 +0\nlogs, shard 1 +1 +1$/m)
 
   t.match(await intake(['queue', 'resume']), {
     code: 0,

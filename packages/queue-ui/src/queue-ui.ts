@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@bull-board/fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createAccess, cutOffAfter, PageError, requireOwnSite, securityHeaders } from '@intake/page'
 import { queueNames, QueueView, readShards } from '@intake/queue'
-import { whileConnected, type Redis } from '@intake/redis'
+import type { Redis } from '@intake/redis'
 import { startPolling, withTimeout } from '@intake/runtime'
 
 /** As in the addresses of its own requests. */
@@ -42,7 +42,7 @@ export function createQueueUi(options: {
     views.push(view)
     return new ReadOnlyAdapter(view, {
       readOnlyMode: true,
-      ...(shard > 0 && { prefix: `shard-${shard}`, delimiter: ':' }),
+      ...(shard > 0 && { prefix: `shard-${shard}:` }),
     })
   }
   const serverAdapter = new FastifyAdapter()
@@ -60,10 +60,11 @@ export function createQueueUi(options: {
     },
   })
 
-  const listShards = whileConnected(redis, () => readShards(redis))
   const polling = startPolling({
     async poll() {
-      const known = await withTimeout(listShards(), shards.timeoutMs, 'reading the shards')
+      // The connection would keep the command until then.
+      if (redis.status !== 'ready') return
+      const known = await withTimeout(readShards(redis), shards.timeoutMs, 'reading the shards')
       for (const shard of known.filter((one) => !shown.has(one))) {
         shown.add(shard)
         board.addQueue(adapterOf(queueNames.logs, shard))

@@ -4,11 +4,12 @@ import fastify from 'fastify'
 import { chromium } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { startRedis } from '@intake/engines'
-import { createFrameProducer, createJobSink, queuePrefix } from '@intake/queue'
+import { createFrameProducer, createJobSink, queuePrefix, registerShard } from '@intake/queue'
 import { createQueueUi } from '@intake/queue-ui'
-import { connectRedis, type Redis } from '@intake/redis'
+import { claimInstallation, connectRedis, type Redis } from '@intake/redis'
 import { findChromium } from '@intake/test-kit/chromium'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => redisServer.stop())
@@ -103,6 +104,23 @@ t.test('a list of large frames tells rows and bytes without reading the frames',
     t.ok(bytes < frameBytes / 2, `Redis sent ${bytes} bytes`)
     t.ok(text.length < frameBytes / 2)
   }
+})
+
+t.test('other shards of the log queue are queues of their own', async (t) => {
+  const { url, redis } = await startUi(t)
+  await claimInstallation(redis, 'test')
+  await registerShard(redis, 2)
+  const inShard = createJobSink({ redis, kind: 'logs', shard: 2 })
+  const frame = { rows: 1, jsonBytes: 100, gzip: Buffer.from('x'), receivedAtMs }
+  await createFrameProducer({ sink: inShard }).add(frame, performance.now() + 60_000)
+  await inShard.close()
+  let shard: Listed['queues'][number] | undefined
+  await until('the shard is shown', async () => {
+    const { queues } = (await (await read(`${url}/queues/api/queues`)).json()) as Listed
+    shard = queues.find(({ name }) => name === 'shard-2:logs')
+    return shard !== undefined
+  })
+  t.match(shard, { readOnlyMode: true, counts: { waiting: 1 } })
 })
 
 t.test('a frame is shown without reading it', async (t) => {
