@@ -38,8 +38,12 @@ await runProcess({
         log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
       ),
     })
+    const { CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: quorum } = config
     const clickhouse = createClickHouse({
       url: config.CLICKHOUSE_URL,
+      spread: true,
+      cluster,
+      insertQuorum: quorum === undefined || quorum === 'auto' ? quorum : Number(quorum),
       requestTimeoutMs: config.INSERT_TIMEOUT_MS,
     })
     const registry = createMetrics()
@@ -50,6 +54,8 @@ await runProcess({
     )
     const reader = createClickHouse({
       url: config.PAGE_CLICKHOUSE_URL ?? config.CLICKHOUSE_URL,
+      spread: true,
+      cluster,
       requestTimeoutMs: readTimeoutMs,
       connectionsMax: readsMax,
     })

@@ -33,6 +33,16 @@ export const placeOfStack = (): string => resolve(endpointsFile(dataDir()))
 
 const dataDir = () => process.env['INTAKE_DATA_DIR'] || '.intake'
 
+/**
+ * Where the tables are.
+ *
+ * @throws {UsageError} like `findEndpoint`
+ */
+export const findClickHouse = () => ({
+  url: findEndpoint('CLICKHOUSE_URL'),
+  cluster: process.env['CLICKHOUSE_CLUSTER'] || undefined,
+})
+
 /** Where the attachments are. */
 export const findBucket = () => ({
   endpoint: findEndpoint('S3_ENDPOINT'),

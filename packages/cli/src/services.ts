@@ -2,7 +2,7 @@ import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { createObjectStore, type ObjectStore } from '@intake/object-store'
 import { connectRedis, readInstallation, type Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
-import { findBucket, findEndpoint, UsageError } from './endpoints.ts'
+import { findBucket, findClickHouse, findEndpoint, UsageError } from './endpoints.ts'
 
 /** Connections to where records wait and are stored, as the owner. */
 export interface RecordServices {
@@ -34,7 +34,7 @@ export async function withRecords<T>(
 ): Promise<T> {
   const failures: Error[] = []
   const clickhouse = createClickHouse({
-    url: findEndpoint('CLICKHOUSE_URL'),
+    ...findClickHouse(),
     requestTimeoutMs: options.statementTimeoutMs,
     logQueries: false,
   })

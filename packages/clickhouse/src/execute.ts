@@ -1,5 +1,5 @@
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { ClickHouseError, errorForCode, type FailureKind } from './errors.ts'
 
@@ -9,9 +9,11 @@ export interface Statement {
   queryId?: string
   settings: ClickHouseSettings
   params?: Record<string, unknown> | undefined
-  body?: Readable
+  body?: Buffer
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
+  /** Default: that of the executor. */
+  timeoutMs?: number
 }
 
 export interface Reply {
@@ -25,7 +27,7 @@ export interface Reply {
  * request destroys its socket, so a silent server holds none.
  */
 export const createExecutor = (options: { client: ClickHouseClient; requestTimeoutMs: number }) => {
-  const { client, requestTimeoutMs } = options
+  const { client } = options
 
   const exchange = async (statement: Statement, signal: AbortSignal): Promise<Reply> => {
     const { stream, response_headers, http_status_code, summary } = await client.exec({
@@ -36,7 +38,8 @@ export const createExecutor = (options: { client: ClickHouseClient; requestTimeo
       ignore_error_response: true,
       abort_signal: signal,
       ...(statement.params && { query_params: statement.params }),
-      ...(statement.body && { values: statement.body }),
+      // In one chunk, because each chunk would be a separate write.
+      ...(statement.body && { values: Readable.from([statement.body]) }),
       ...(statement.headers && { http_headers: statement.headers }),
     })
     // The client watches the signal until the headers have arrived, not during the body.
@@ -58,7 +61,7 @@ export const createExecutor = (options: { client: ClickHouseClient; requestTimeo
   }
 
   return async (statement: Statement): Promise<Reply> => {
-    const { signal } = statement
+    const { signal, timeoutMs = options.requestTimeoutMs } = statement
     const cancel = new AbortController()
     let ending = 'The connection to ClickHouse failed'
     let kind: FailureKind = 'retry'
@@ -71,9 +74,9 @@ export const createExecutor = (options: { client: ClickHouseClient; requestTimeo
       end(isLate() ? 'ClickHouse does not respond' : 'The request to ClickHouse was given up')
     const late = () => {
       kind = 'split'
-      end(`No response from ClickHouse within ${requestTimeoutMs} ms`)
+      end(`No response from ClickHouse within ${Math.round(timeoutMs)} ms`)
     }
-    const timer = setTimeout(late, requestTimeoutMs)
+    const timer = setTimeout(late, timeoutMs)
     signal?.addEventListener('abort', giveUp)
     if (signal?.aborted) giveUp()
     try {

@@ -36,7 +36,7 @@ export function loadConfig<S extends TObject>(
     )
   }
   const misread = Object.entries<unknown>(config).filter(
-    ([name, value]) => traitsOf(schema, name).hasCredentials && !isUrl(String(value)),
+    ([name, value]) => traitsOf(schema, name).hasCredentials && !splitUrls(String(value)).every(isUrl),
   )
   if (misread.length === 0) return config
   throw new ConfigError(
@@ -56,6 +56,9 @@ interface Traits {
 
 const traitsOf = (schema: TObject, name: string): Traits => schema.properties[name] as Traits
 
+/** The URLs of a list. A comma may also be part of a password, so only one before a URL separates. */
+export const splitUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/)/)
+
 /** A character that should be encoded ends the host too early; the rest of the password is then taken for a path. */
 function isUrl(value: string): boolean {
   if (!URL.canParse(value)) return false
@@ -72,7 +75,12 @@ export function describeConfig<S extends TObject>(
     Object.entries<unknown>(config).map(([name, value]) => {
       const { writeOnly, hasCredentials } = traitsOf(schema, name)
       if (writeOnly) return [name, 'set']
-      return [name, hasCredentials ? new URL(String(value)).host : value]
+      return [name, hasCredentials ? hostsOf(String(value)) : value]
     }),
   )
 }
+
+const hostsOf = (list: string) =>
+  splitUrls(list)
+    .map((url) => new URL(url).host)
+    .join(', ')

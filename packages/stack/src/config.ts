@@ -40,6 +40,12 @@ export const StackConfig = Type.Object({
   ),
   REDIS_URL: externalUrl('^rediss?://', 'Replaces the embedded Redis.'),
   CLICKHOUSE_URL: externalUrl('^https?://', 'Replaces the embedded ClickHouse.'),
+  CLICKHOUSE_CLUSTER: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9_.-]+$',
+      description: 'The cluster that `CLICKHOUSE_URL` belongs to. Default: it is a single server.',
+    }),
+  ),
   S3_ENDPOINT: externalUrl(
     '^https?://',
     'Replaces the embedded S3 server: http(s)://ACCESS_KEY:SECRET_KEY@host:port.',

@@ -99,6 +99,7 @@ export function createStack({ config, env, say }: StackOptions): Stack {
     await setUp({
       redisUrl: services.redis.url,
       clickhouseUrl: services.clickhouse.url,
+      clickhouseCluster: config.CLICKHOUSE_CLUSTER,
       s3: { endpoint: services.s3.url, bucket: config.S3_BUCKET, region: config.S3_REGION },
       apiKey: { name: 'npm start', secret: apiKey },
       acceptEmptyRedis: config.ACCEPT_EMPTY_REDIS,

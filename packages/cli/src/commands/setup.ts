@@ -1,17 +1,25 @@
 import { setUp } from '@intake/setup'
-import type { Command } from 'commander'
-import { findBucket, findEndpoint } from '../endpoints.ts'
+import { InvalidArgumentError, type Command } from 'commander'
+import { findBucket, findClickHouse, findEndpoint } from '../endpoints.ts'
 
 /** `intake setup`: prepares the services for gateways and workers; may run at every start. */
 export function defineSetup(setup: Command): void {
   setup
     .option('--accept-empty-redis', 'continue although Redis has lost its data')
+    .option(
+      '--new-shards-from <time>',
+      'spread records from this time on (ISO 8601) over the shards that were added to CLICKHOUSE_CLUSTER',
+      parseTime,
+    )
     .addHelpText('after', '\nINTAKE_API_KEY, when set, becomes the first API key.')
-    .action(async (options: { acceptEmptyRedis?: boolean }) => {
+    .action(async (options: { acceptEmptyRedis?: boolean; newShardsFrom?: Date }) => {
+      const { url: clickhouseUrl, cluster: clickhouseCluster } = findClickHouse()
       const secret = process.env['INTAKE_API_KEY']
       const { applied } = await setUp({
         redisUrl: findEndpoint('REDIS_URL'),
-        clickhouseUrl: findEndpoint('CLICKHOUSE_URL'),
+        clickhouseUrl,
+        clickhouseCluster,
+        newShardsFrom: options.newShardsFrom,
         s3: findBucket(),
         acceptEmptyRedis: options.acceptEmptyRedis ?? false,
         ...(secret && { apiKey: { name: 'first', secret } }),
@@ -19,4 +27,10 @@ export function defineSetup(setup: Command): void {
       for (const name of applied) console.log(`applied ${name}`)
       console.log('Intake is set up.')
     })
+}
+
+function parseTime(text: string): Date {
+  const time = new Date(text)
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(time.getTime())) return time
+  throw new InvalidArgumentError('It must be a time in UTC like 2027-01-31T00:00:00Z.')
 }

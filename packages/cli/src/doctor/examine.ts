@@ -31,12 +31,15 @@ export async function examine(options: {
     CLICKHOUSE_URL: clickhouseUrl,
     S3_ENDPOINT: s3.endpoint,
   })
-  if (config.some(({ detail }) => /REDIS_URL|CLICKHOUSE_URL|S3_ENDPOINT/.test(detail))) {
+  if (config.some(({ detail }) => /REDIS_URL|CLICKHOUSE_(URL|CLUSTER)|S3_ENDPOINT/.test(detail))) {
     return { findings: config, examined: [settings] }
   }
   const [redis, clickhouse, bucket] = await Promise.all([
     examineRedis(redisUrl),
-    examineClickHouse(clickhouseUrl, { freeShareMin }),
+    examineClickHouse(
+      { url: clickhouseUrl, cluster: env['CLICKHOUSE_CLUSTER'] || undefined },
+      { freeShareMin },
+    ),
     examineBucket(s3),
   ])
   const skewMaxMs = Number(env['CLOCK_SKEW_MAX_MS']) || defaultSkewMaxMs
