@@ -1,4 +1,8 @@
-import { createClient, type ClickHouseClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
+import {
+  createClient,
+  type ClickHouseClient,
+  type ClickHouseClientConfigOptions,
+} from '@clickhouse/client'
 import { ClickHouseError } from './errors.ts'
 import { createExecutor, type Reply, type Statement } from './execute.ts'
 
@@ -65,7 +69,7 @@ export function createEndpoints(options: {
   return {
     execute: async (statement) => {
       const endsAt = performance.now() + requestTimeoutMs
-      for (let untried = inOrder; ; ) {
+      for (let untried = inOrder; ;) {
         const endpoint = choose(untried)!
         untried = untried.filter((one) => one !== endpoint)
         const timeoutMs = endsAt - performance.now()
@@ -76,8 +80,7 @@ export function createEndpoints(options: {
         } catch (error) {
           const { code } = error as ClickHouseError
           if (code === undefined) await onSilence(statement, endpoint.execute)
-          const isItsFault =
-            code === undefined ? !isGivenUp(statement) : endpointCodes.has(code)
+          const isItsFault = code === undefined ? !isGivenUp(statement) : endpointCodes.has(code)
           note(endpoint, isItsFault)
           const isLate = performance.now() >= endsAt || statement.signal?.aborted
           if (!isItsFault || isLate || untried.length === 0) throw error

@@ -36,7 +36,8 @@ export function loadConfig<S extends TObject>(
     )
   }
   const misread = Object.entries<unknown>(config).filter(
-    ([name, value]) => traitsOf(schema, name).hasCredentials && !splitUrls(String(value)).every(isUrl),
+    ([name, value]) =>
+      traitsOf(schema, name).hasCredentials && !splitUrls(String(value)).every(isUrl),
   )
   if (misread.length === 0) return config
   throw new ConfigError(

@@ -21,11 +21,13 @@ export async function planLayout(
   if (cluster === undefined) {
     const engine = await readEngine(clickhouse)
     if (engine?.startsWith('Distributed')) throw new MigrationError(needsCluster)
-    if (newShardsFrom !== undefined) throw new MigrationError('Without a cluster there are no shards.')
+    if (newShardsFrom !== undefined)
+      throw new MigrationError('Without a cluster there are no shards.')
     return { layout: undefined, isResharded: false }
   }
   const { definer, count } = await readCluster(clickhouse, cluster)
-  if (count === 0) throw new MigrationError(`ClickHouse has no cluster ${cluster} in remote_servers.`)
+  if (count === 0)
+    throw new MigrationError(`ClickHouse has no cluster ${cluster} in remote_servers.`)
   const engine = await readEngine(clickhouse)
   if (engine !== undefined && !engine.startsWith('Distributed')) throw new MigrationError(needsMove)
   const first: Shards = { counts: [count], changes: [] }
@@ -39,7 +41,10 @@ export async function planLayout(
   if (newShardsFrom === undefined || count === used) {
     return { layout: { cluster, definer, shards }, isResharded: false }
   }
-  return { layout: { cluster, definer, shards: extend(shards, count, newShardsFrom) }, isResharded: true }
+  return {
+    layout: { cluster, definer, shards: extend(shards, count, newShardsFrom) },
+    isResharded: true,
+  }
 }
 
 const needsCluster =

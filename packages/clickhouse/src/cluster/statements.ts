@@ -83,10 +83,7 @@ const forms: readonly Form[] = [
       const create = (view: string, query: string) =>
         `CREATE ${replace}VIEW ${absent}intake.${view} ON CLUSTER '${cluster}' DEFINER = \`${definer}\` ${query}`
       if (!isRowView(rest)) return [create(name, rest)]
-      return [
-        create(localName(name), toLocal(rest)),
-        distributed(name, layout, replace !== ''),
-      ]
+      return [create(localName(name), toLocal(rest)), distributed(name, layout, replace !== '')]
     },
   ],
   [
