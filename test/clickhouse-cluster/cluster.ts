@@ -12,22 +12,30 @@ export interface Server {
   url: string
   /** SIGKILL; resolves when it has ended. */
   kill(): Promise<void>
-  /** Starts it again on its data. Resolves when it executes queries. */
-  start(): Promise<void>
+  /**
+   * Starts it again on its data. Resolves when it executes queries.
+   *
+   * @param shards as many of the servers are shards of the cluster from now on
+   */
+  start(shards: number): Promise<void>
 }
 
 const script = fileURLToPath(new URL('server.mjs', import.meta.url))
 const readyMs = 120_000
 export const cluster = 'fleet'
 
-/** Starts servers that form a cluster of as many shards. They end with the test. */
-export async function startCluster(t: Test, shards: number): Promise<Server[]> {
-  const [http, tcp] = await Promise.all([freePorts(shards), freePorts(shards)])
+/** Starts servers, the first of which form a cluster of so many shards. They end with the test. */
+export async function startCluster(
+  t: Test,
+  { servers: count, shards }: { servers: number; shards: number },
+): Promise<Server[]> {
+  const ports = await freePorts(2 * count)
+  const [http, tcp] = [ports.slice(0, count), ports.slice(count)]
   const targets = http.map((port) => `http://127.0.0.1:${port}`)
   const servers = await Promise.all(
     targets.map(async (target, index) => {
       const server = defineServer(t, { name: `Shard ${index + 1}`, http: http[index]!, tcp, index })
-      await server.start()
+      await server.start(shards)
       const front = await startFront({ target, all: targets })
       t.teardown(() => front.close())
       return { ...server, url: `http://intake:secret@127.0.0.1:${front.port}` }
@@ -43,12 +51,12 @@ function defineServer(
   const dir = createDataDir(t)
   mkdirSync(join(dir, 'data'))
   const [config, users] = [join(dir, 'config.xml'), join(dir, 'users.xml')]
-  writeFileSync(config, serverConfig(users, tcp))
   writeFileSync(users, usersConfig)
   let child: ReturnType<typeof startChild> | undefined
   t.teardown(() => child?.stop())
   return {
-    start: async () => {
+    start: async (shards) => {
+      writeFileSync(config, serverConfig(users, tcp.slice(0, shards)))
       child = startChild({
         name,
         command: process.execPath,

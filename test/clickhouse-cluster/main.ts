@@ -18,14 +18,14 @@ import { until } from '@intake/test-kit/until'
 import { logRow, member, uuidV7 } from '../../packages/clickhouse/test/fixture.ts'
 import { cluster, startCluster } from './cluster.ts'
 
-const servers = await startCluster(t, 2)
+const servers = await startCluster(t, { servers: 3, shards: 2 })
 const urls = servers.map(({ url }) => url)
 const connect = (url: string) => {
   const clickhouse = createClickHouse({ url, cluster, requestTimeoutMs: 60_000 })
   t.teardown(() => clickhouse.close())
   return clickhouse
 }
-const [first, second] = [connect(urls[0]!), connect(urls[1]!)]
+const [first, second, third] = [connect(urls[0]!), connect(urls[1]!), connect(urls[2]!)]
 
 const time = '2026-11-21T03:00:00.123Z'
 const rowsOf = (count: number, fields: object = {}) =>
@@ -83,7 +83,7 @@ t.test('views and lookups see all shards', async (t) => {
 
 t.test('no row is lost or doubled when a server is killed while inserts run', async (t) => {
   const before = await count(first, 'logs')
-  const either = connect(urls.join(','))
+  const either = connect(urls.slice(0, 2).join(','))
   const frames = Array.from({ length: 40 }, () => rowsOf(100))
   const kinds = new Set<string>()
   let failures = 0
@@ -101,11 +101,8 @@ t.test('no row is lost or doubled when a server is killed while inserts run', as
   })
   await until('some are stored', async () => (await count(second, 'logs_local')) > 0)
   await servers[0]!.kill()
-  t.comment('killed')
   await until('inserts fail, because a shard is away', () => failures > 0)
-  t.comment('starting')
-  await servers[0]!.start()
-  t.comment('started')
+  await servers[0]!.start(2)
   await Promise.all(storing)
   t.notOk(kinds.has('rejected') || kinds.has('operator'), 'each failure is repeated')
   t.equal(await count(second, 'logs'), before + 4_000)
@@ -150,3 +147,39 @@ t.test('retention drops a month on every shard', async (t) => {
   await dropMonths(second, 'logs', months)
   t.equal(await count(first, 'logs_raw', 'toYYYYMM(time) = 202503'), 0)
 })
+
+t.test(
+  'a shard that is added gets rows from a stated time on; a repeat stays beside its first',
+  async (t) => {
+    await Promise.all(servers.map((server) => server.kill()))
+    await Promise.all(servers.map((server) => server.start(3)))
+    const before = await count(first, 'logs_raw_local')
+    await migrate({ clickhouse: first })
+    t.match(await inspectClickHouse(first), {
+      schemaDifferences: [/^1 shards of the cluster get no records/],
+    })
+    await t.rejects(migrate({ clickhouse: first, newShardsFrom: new Date() }), {
+      name: 'MigrationError',
+    })
+
+    const from = new Date(Date.now() + 3_600_000)
+    const at = (ms: number) => new Date(from.getTime() + ms).toISOString()
+    const rowsAt = (time: string) =>
+      Array.from({ length: 300 }, () => logRow({ id: uuidV7(time), time }))
+    const [early, late] = [rowsAt(at(-1)), rowsAt(at(0))]
+    await insert(first, early)
+    await migrate({ clickhouse: first, newShardsFrom: from })
+    t.same((await inspectClickHouse(second)).schemaDifferences, [])
+    t.same(await migrate({ clickhouse: third, newShardsFrom: from }), { applied: [] })
+    for (const rows of [early, late, late]) await insert(third, rows)
+
+    const those = `time >= toDateTime64('${at(-1).slice(0, -1)}', 3, 'UTC')`
+    t.equal(await count(second, 'logs', those), 600)
+    t.equal(
+      await count(third, 'logs_local', `time = toDateTime64('${at(-1).slice(0, -1)}', 3, 'UTC')`),
+      0,
+    )
+    t.ok((await count(third, 'logs_local', those)) > 50, 'about a third of the late ones')
+    t.ok((await count(first, 'logs_raw_local')) > before)
+  },
+)
