@@ -32,13 +32,18 @@ export async function startCluster(
   const ports = await freePorts(2 * count)
   const [http, tcp] = [ports.slice(0, count), ports.slice(count)]
   const targets = http.map((port) => `http://127.0.0.1:${port}`)
+  let members = targets.slice(0, shards)
   const servers = await Promise.all(
     targets.map(async (target, index) => {
       const server = defineServer(t, { name: `Shard ${index + 1}`, http: http[index]!, tcp, index })
       await server.start(shards)
-      const front = await startFront({ target, all: targets })
+      const front = await startFront({ target, members: () => members })
       t.teardown(() => front.close())
-      return { ...server, url: `http://intake:secret@127.0.0.1:${front.port}` }
+      const start = (size: number) => {
+        members = targets.slice(0, size)
+        return server.start(size)
+      }
+      return { ...server, start, url: `http://intake:secret@127.0.0.1:${front.port}` }
     }),
   )
   return servers

@@ -3,12 +3,12 @@ import { buffer } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 
 /**
- * HTTP in front of one server, with what the embedded engine lacks: it executes `ON CLUSTER` on all servers,
+ * HTTP in front of one server, with what the embedded engine lacks: it executes `ON CLUSTER` on all servers of the cluster,
  * with plain engines instead of replicated ones (there is one replica of each shard), and what is written into
  * the tables that every server holds goes to all. Everything else passes unchanged.
  */
-export async function startFront(options: { target: string; all: readonly string[] }) {
-  const { target, all } = options
+export async function startFront(options: { target: string; members: () => readonly string[] }) {
+  const { target, members } = options
   const server = createServer((request, response) => {
     void handle(request, response).catch(() => response.destroy())
   })
@@ -22,7 +22,7 @@ export async function startFront(options: { target: string; all: readonly string
     const isForAll = onCluster.test(sql) || heldByAll.test(sql)
     const plain = isForAll ? Buffer.from(toPlain(sql)) : body
     const replies: Response[] = []
-    for (const origin of isForAll ? all : [target]) {
+    for (const origin of isForAll ? members() : [target]) {
       replies.push(await forward(request, new URL(url.pathname + url.search, origin), plain))
     }
     const reply = replies.find(({ ok }) => !ok) ?? replies[0]!
