@@ -43,8 +43,12 @@ await runProcess({
         log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
       ),
     })
+    const { CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: quorum } = config
     const clickhouse = createClickHouse({
       url: secrets.follow('CLICKHOUSE_URL'),
+      spread: true,
+      cluster,
+      insertQuorum: quorum === undefined || quorum === 'auto' ? quorum : Number(quorum),
       requestTimeoutMs: config.INSERT_TIMEOUT_MS,
     })
     const registry = createMetrics()
@@ -55,6 +59,8 @@ await runProcess({
     )
     const reader = createClickHouse({
       url: secrets.follow(config.PAGE_CLICKHOUSE_URL ? 'PAGE_CLICKHOUSE_URL' : 'CLICKHOUSE_URL'),
+      spread: true,
+      cluster,
       requestTimeoutMs: readTimeoutMs,
       connectionsMax: readsMax,
     })

@@ -59,3 +59,13 @@ export const runningStack = (): Endpoints | undefined => readEndpoints(dataDir()
 export const placeOfStack = (): string => resolve(endpointsFile(dataDir()))
 
 const dataDir = () => process.env['INTAKE_DATA_DIR'] || '.intake'
+
+/**
+ * Where the tables are.
+ *
+ * @throws {UsageError} like `findEndpoint`
+ */
+export const findClickHouse = () => ({
+  url: findEndpoint('CLICKHOUSE_URL'),
+  cluster: process.env['CLICKHOUSE_CLUSTER'] || undefined,
+})

@@ -3,7 +3,7 @@ import { createObjectStore, type ObjectStore } from '@intake/object-store'
 import { connectRedis, readInstallation, type Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
 import { findBucket } from './bucket.ts'
-import { findEndpoint, UsageError } from './endpoints.ts'
+import { findClickHouse, findEndpoint, UsageError } from './endpoints.ts'
 
 /** Connections to where records wait and are stored, as the owner. */
 export interface RecordServices {
@@ -35,7 +35,7 @@ export async function withRecords<T>(
 ): Promise<T> {
   const failures: Error[] = []
   const clickhouse = createClickHouse({
-    url: findEndpoint('CLICKHOUSE_URL'),
+    ...findClickHouse(),
     requestTimeoutMs: options.statementTimeoutMs,
     logQueries: false,
   })

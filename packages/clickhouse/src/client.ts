@@ -1,17 +1,30 @@
-import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { ClickHouseLogLevel, type ClickHouseSettings } from '@clickhouse/client'
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
+import { createEndpoints } from './endpoints.ts'
 import { ClickHouseError } from './errors.ts'
-import { createExecutor, type Statement } from './execute.ts'
-import { insertSettings, querySettings, statementSettings } from './settings.ts'
+import type { Statement } from './execute.ts'
+import {
+  clusterSettings,
+  insertSelectSettings,
+  insertSettings,
+  querySettings,
+  quorumSettings,
+  statementSettings,
+} from './settings.ts'
 import { rawTables, type RawTable } from './tables.ts'
 
 export interface ClickHouseOptions {
   /**
-   * `http(s)://user:password@host:port`, credentials percent-encoded. Each request uses the user and password
-   * that are current.
+   * `http(s)://user:password@host:port`, credentials percent-encoded. Several, separated by commas, are servers
+   * with the same data: the first that responds is used. Each request uses the user and password that are current.
    */
   url: string | { current(): string }
+  /** Begin with any of several URLs, so that processes share the servers. Default false. */
+  spread?: boolean
+  /** The cluster that has the tables, by its name in `remote_servers`; undefined: a single server. */
+  cluster?: string | undefined
+  /** How many replicas of a shard must have rows before `insertGzip` resolves; default one. */
+  insertQuorum?: 'auto' | number | undefined
   /** Timeout from the call to the last byte of the response, default 30,000. */
   requestTimeoutMs?: number
   /**
@@ -37,6 +50,8 @@ export interface InsertGzip {
 
 /** Every method rejects only with `ClickHouseError`, and within `requestTimeoutMs`. */
 export interface ClickHouse {
+  /** The cluster that has the tables; undefined: a single server. */
+  readonly cluster?: string | undefined
   /**
    * Stores all rows with one insert. Resolves only after ClickHouse has confirmed it and reported
    * exactly `rows` written rows. After a failure of kind `rejected` nothing was stored; after any other
@@ -61,51 +76,47 @@ export interface ClickHouse {
 /** Values for `{name:Type}` placeholders. */
 export type QueryParams = Record<string, unknown>
 
-function separateCredentials(url: string) {
-  const endpoint = new URL(url)
-  const { username, password } = endpoint
-  endpoint.username = endpoint.password = ''
-  const headers = {
-    'X-ClickHouse-User': decodeURIComponent(username),
-    'X-ClickHouse-Key': decodeURIComponent(password),
-  }
-  return { endpoint, headers }
-}
-
 const pingTimeoutMs = 2_000
 const killTimeoutMs = 2_000
 
 export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
-  const { requestTimeoutMs = 30_000, connectionsMax = 10, logQueries = true } = options
-  const url = () => (typeof options.url === 'string' ? options.url : options.url.current())
-  const { endpoint } = separateCredentials(url())
-  const client = createClient({
-    url: endpoint,
-    // Not by basic authentication, with which the embedded engine lets parameters name another user.
-    set_basic_auth_header: false,
-    // Only a backstop: it does not cover a stalled response. The actual timeout is in execute.ts.
-    request_timeout: requestTimeoutMs + 1_000,
-    max_open_connections: connectionsMax,
-    // Servers close an idle socket after 3 s at the earliest; the client must close it before that.
-    keep_alive: { idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
-    log: { level: ClickHouseLogLevel.OFF },
-    ...(!logQueries && { clickhouse_settings: { log_queries: 0 } }),
-  })
-
-  const execute = createExecutor({
-    client,
+  const { url, spread = false, requestTimeoutMs = 30_000 } = options
+  const { connectionsMax = 10, logQueries = true, cluster, insertQuorum } = options
+  const always: ClickHouseSettings = {
+    ...(!logQueries && { log_queries: 0 }),
+    ...(cluster !== undefined && clusterSettings(requestTimeoutMs)),
+  }
+  const { execute, close } = createEndpoints({
+    urls: url,
+    spread,
     requestTimeoutMs,
-    headers: () => separateCredentials(url()).headers,
+    config: {
+      // Not by basic authentication, with which the embedded engine lets parameters name another user.
+      set_basic_auth_header: false,
+      // Only a backstop: it does not cover a stalled response. The actual timeout is in execute.ts.
+      request_timeout: requestTimeoutMs + 1_000,
+      max_open_connections: connectionsMax,
+      // Servers close an idle socket after 3 s at the earliest; the client must close it before that.
+      keep_alive: { idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
+      log: { level: ClickHouseLogLevel.OFF },
+      clickhouse_settings: always,
+    },
+    onSilence: kill,
   })
+  const insertsWith: ClickHouseSettings = {
+    ...insertSettings,
+    ...(insertQuorum !== undefined && quorumSettings(insertQuorum, requestTimeoutMs)),
+  }
 
   /**
    * ClickHouse continues an insert whose client has disconnected, and the retry would lack its memory.
    * Whether the kill succeeds does not matter: the outcome of the insert is unknown anyway.
    */
-  async function kill(queryId: string): Promise<void> {
+  async function kill({ queryId }: Statement, executeThere: typeof execute): Promise<void> {
+    if (queryId === undefined) return
     const signal = AbortSignal.timeout(killTimeoutMs)
     const query = 'KILL QUERY WHERE query_id = {queryId:String} ASYNC'
-    await execute({ query, settings: statementSettings, params: { queryId }, signal }).catch(
+    await executeThere({ query, settings: statementSettings, params: { queryId }, signal }).catch(
       () => {},
     )
   }
@@ -116,22 +127,16 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   }
 
   return {
+    cluster,
     insertGzip: async ({ table, members, rows, signal }) => {
       const { name, columns } = rawTables[table]
-      const queryId = randomUUID()
-      const statement: Statement = {
+      const { writtenRows } = await execute({
         query: `INSERT INTO ${name} (${columns.join(', ')}) FORMAT JSONEachRow`,
-        settings: insertSettings,
-        // In one chunk, because each chunk would be a separate write.
-        body: Readable.from([Buffer.concat(members)]),
+        settings: insertsWith,
+        body: Buffer.concat(members),
         headers: { 'Content-Encoding': 'gzip' },
-        queryId,
+        queryId: randomUUID(),
         signal,
-      }
-      const { writtenRows } = await execute(statement).catch(async (error: ClickHouseError) => {
-        // Without a code, ClickHouse has not responded to the insert.
-        if (error.code === undefined) await kill(queryId)
-        throw error
       })
       if (writtenRows === rows) return
       const message = `ClickHouse wrote ${writtenRows} of ${rows} rows`
@@ -142,8 +147,7 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     },
     lines,
     insertSelect: async (sql, params) => {
-      const settings = { ...statementSettings, async_insert: 0, insert_deduplicate: 0 } as const
-      const { writtenRows } = await execute({ query: sql, settings, params })
+      const { writtenRows } = await execute({ query: sql, settings: insertSelectSettings, params })
       return writtenRows
     },
     command: async (sql, params) => {
@@ -153,6 +157,6 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       const signal = AbortSignal.timeout(pingTimeoutMs)
       await execute({ query: 'SELECT 1', settings: querySettings, signal })
     },
-    close: () => client.close(),
+    close,
   }
 }

@@ -30,7 +30,10 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
   241: ['split', 'MEMORY_LIMIT_EXCEEDED'],
   242: ['retry', 'TABLE_IS_READ_ONLY'],
   252: ['retry', 'TOO_MANY_PARTS'],
+  279: ['retry', 'ALL_CONNECTION_TRIES_FAILED'],
   285: ['retry', 'TOO_FEW_LIVE_REPLICAS'],
+  286: ['retry', 'UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE'],
+  289: ['retry', 'REPLICA_IS_NOT_IN_QUORUM'],
   319: ['retry', 'UNKNOWN_STATUS_OF_INSERT'],
   394: ['retry', 'QUERY_WAS_CANCELLED'],
   425: ['retry', 'SYSTEM_ERROR'],
@@ -52,6 +55,7 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
   243: ['operator', 'NOT_ENOUGH_SPACE'],
   497: ['operator', 'ACCESS_DENIED'],
   516: ['operator', 'AUTHENTICATION_FAILED'],
+  701: ['operator', 'CLUSTER_DOESNT_EXIST'],
 
   6: ['rejected', 'CANNOT_PARSE_TEXT'],
   25: ['rejected', 'CANNOT_PARSE_ESCAPE_SEQUENCE'],
@@ -108,6 +112,13 @@ export class ClickHouseError extends Error {
   get serverText(): string | undefined {
     return this.#serverText
   }
+}
+
+/**
+ * The tables that exist and those of this release contradict each other. The message is for an operator.
+ */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError'
 }
 
 /** Why a request failed, in words for an operator: with the reason why there was no connection. */

@@ -1,5 +1,5 @@
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { ClickHouseError, errorForCode, type FailureKind } from './errors.ts'
 
@@ -9,9 +9,11 @@ export interface Statement {
   queryId?: string
   settings: ClickHouseSettings
   params?: Record<string, unknown> | undefined
-  body?: Readable
+  body?: Buffer
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
+  /** Default: that of the executor. */
+  timeoutMs?: number
 }
 
 export interface Reply {
@@ -31,7 +33,7 @@ export const createExecutor = (options: {
   requestTimeoutMs: number
   headers: () => Record<string, string>
 }) => {
-  const { client, requestTimeoutMs, headers } = options
+  const { client, headers } = options
 
   const exchange = async (statement: Statement, signal: AbortSignal): Promise<Reply> => {
     const { stream, response_headers, http_status_code, summary } = await client.exec({
@@ -42,7 +44,8 @@ export const createExecutor = (options: {
       ignore_error_response: true,
       abort_signal: signal,
       ...(statement.params && { query_params: statement.params }),
-      ...(statement.body && { values: statement.body }),
+      // In one chunk, because each chunk would be a separate write.
+      ...(statement.body && { values: Readable.from([statement.body]) }),
       http_headers: { ...headers(), ...statement.headers },
     })
     // The client watches the signal until the headers have arrived, not during the body.
@@ -64,7 +67,7 @@ export const createExecutor = (options: {
   }
 
   return async (statement: Statement): Promise<Reply> => {
-    const { signal } = statement
+    const { signal, timeoutMs = options.requestTimeoutMs } = statement
     const cancel = new AbortController()
     let ending = 'The connection to ClickHouse failed'
     let kind: FailureKind = 'retry'
@@ -77,9 +80,9 @@ export const createExecutor = (options: {
       end(isLate() ? 'ClickHouse does not respond' : 'The request to ClickHouse was given up')
     const late = () => {
       kind = 'split'
-      end(`No response from ClickHouse within ${requestTimeoutMs} ms`)
+      end(`No response from ClickHouse within ${Math.round(timeoutMs)} ms`)
     }
-    const timer = setTimeout(late, requestTimeoutMs)
+    const timer = setTimeout(late, timeoutMs)
     signal?.addEventListener('abort', giveUp)
     if (signal?.aborted) giveUp()
     try {

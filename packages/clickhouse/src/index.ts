@@ -10,7 +10,7 @@ export {
   type DeadLetter,
   type DeadLetterOutcome,
 } from './dead-letters.ts'
-export { ClickHouseError, describeError, hasUnknownCode } from './errors.ts'
+export { ClickHouseError, describeError, hasUnknownCode, MigrationError } from './errors.ts'
 export type { FailureKind } from './errors.ts'
 export { readInstallation, writeInstallation } from './installation.ts'
 export {
@@ -27,7 +27,7 @@ export {
   type ClickHouseFacts,
   type Disk,
 } from './inspect/inspect.ts'
-export { migrate, MigrationError, repairViews } from './migrate.ts'
+export { migrate, repairViews } from './migrate.ts'
 export type { Migration } from './migrations/migration.ts'
 export {
   countPayloads,

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClickHouse } from './client.ts'
+import { isCompleteEverywhere, planLayout } from './cluster/layout.ts'
+import { clusterStatements, reshardStatements, type ClusterLayout } from './cluster/statements.ts'
 import { statementsOf } from './definitions/definition.ts'
 import { functionStatements } from './definitions/functions.ts'
 import { definitions as current } from './definitions/index.ts'
-import { ClickHouseError } from './errors.ts'
+import { ClickHouseError, MigrationError } from './errors.ts'
 import { findDifferingViews } from './inspect/schema.ts'
 import { checksumOf, readApplied } from './migrations/history.ts'
 import { migrations as released } from './migrations/index.ts'
@@ -15,14 +17,11 @@ export interface MigrateOptions {
   migrations?: readonly Migration[]
   /** Default: the views, functions and comments of this release. */
   definitions?: Migration
-}
-
-/**
- * The recorded history and the migrations of this release contradict each other. The message is for an
- * operator.
- */
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError'
+  /**
+   * From this `time` on, records are spread over the shards that the cluster has now. Until it is given,
+   * shards that were added get none.
+   */
+  newShardsFrom?: Date | undefined
 }
 
 const prepare = [
@@ -45,10 +44,13 @@ SELECT {name:String}, {checksum:String}`
  * `definitions` if the views or comments differ from those applied last. It is
  * harmless to run it again, concurrently, or after a crash in the middle. Rejects with a
  * `MigrationError`, before changing anything, when a migration differs from its applied form.
+ * On a cluster every server gets the same tables, also one that was added since.
  */
 export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
-  const { clickhouse, migrations = released, definitions = current } = options
-  for (const statement of prepare) await clickhouse.command(statement)
+  const { clickhouse, migrations = released, definitions = current, newShardsFrom } = options
+  const { layout, isResharded } = await planLayout(clickhouse, newShardsFrom)
+  const translate = translator(layout)
+  for (const statement of translate(prepare)) await clickhouse.command(statement)
   const known = await readApplied(clickhouse)
 
   const changed = migrations.filter(
@@ -64,12 +66,18 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   }
 
   // They belong to the server: a restored database comes without them.
-  await apply(clickhouse, functionStatements)
-  const pending = migrations.filter(({ name }) => !known.has(name))
-  if (known.get(definitions.name) !== checksumOf(definitions)) pending.push(definitions)
+  await apply(clickhouse, translate(functionStatements))
+  const isComplete = await isCompleteEverywhere(clickhouse)
+  const pending = migrations.filter(({ name }) => !isComplete || !known.has(name))
+  const hasDefinitions = known.get(definitions.name) === checksumOf(definitions)
+  if (!hasDefinitions || !isComplete || isResharded) pending.push(definitions)
   const applied: string[] = []
+  if (layout && isResharded) {
+    await apply(clickhouse, reshardStatements(layout))
+    applied.push(`${layout.shards.counts.at(-1)} shards from ${layout.shards.changes.at(-1)} on`)
+  }
   for (const migration of pending) {
-    await apply(clickhouse, migration.statements)
+    await apply(clickhouse, translate(migration.statements))
     await clickhouse.command(record, { name: migration.name, checksum: checksumOf(migration) })
     applied.push(migration.name)
   }
@@ -118,6 +126,16 @@ function isConflict(error: unknown): boolean {
 /** Defines views again that somebody has changed or dropped; resolves to their names. */
 export async function repairViews(clickhouse: ClickHouse): Promise<string[]> {
   const differing = await findDifferingViews(clickhouse)
-  for (const definition of differing) await apply(clickhouse, statementsOf(definition))
+  if (differing.length === 0) return []
+  const translate = translator((await planLayout(clickhouse)).layout)
+  for (const definition of differing) await apply(clickhouse, translate(statementsOf(definition)))
   return differing.map(({ name }) => name)
 }
+
+/** Without a cluster the statements stay as they are. */
+const translator =
+  (layout: ClusterLayout | undefined) =>
+  (statements: readonly string[]): readonly string[] =>
+    layout === undefined
+      ? statements
+      : statements.flatMap((statement) => clusterStatements(statement, layout))

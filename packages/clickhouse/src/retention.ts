@@ -1,4 +1,5 @@
 import type { ClickHouse } from './client.ts'
+import { alterStored, storedTable, systemTable } from './cluster/names.ts'
 import { tombstoneVer } from './erasure/tombstones.ts'
 import { sqlTime } from './sql-time.ts'
 
@@ -33,14 +34,14 @@ export async function writeRetention(
 
 /** The months of `time` (`YYYYMM`) that are stored and whose last moment lies before `before`. */
 export async function listExpiredMonths(
-  clickhouse: Pick<ClickHouse, 'query'>,
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
   kind: keyof typeof partitioned,
   before: Date,
 ): Promise<string[]> {
   const partitions = await clickhouse.query<{ month: string }>(
-    `SELECT DISTINCT partition_id AS month FROM system.parts
+    `SELECT DISTINCT partition_id AS month FROM ${systemTable(clickhouse, 'parts')}
      WHERE database = 'intake' AND table = {table:String} AND active ORDER BY month`,
-    { table: partitioned[kind] },
+    { table: storedTable(clickhouse, partitioned[kind]) },
   )
   return partitions.map(({ month }) => month).filter((month) => monthEnd(month) <= before)
 }
@@ -50,15 +51,14 @@ export async function listExpiredMonths(
  * reappears.
  */
 export async function dropMonths(
-  clickhouse: Pick<ClickHouse, 'command'>,
+  clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
   kind: keyof typeof partitioned,
   months: readonly string[],
 ): Promise<void> {
   for (const month of months) {
-    await clickhouse.command(
-      `ALTER TABLE intake.${partitioned[kind]} DROP PARTITION ID '${month}'
-       SETTINGS max_partition_size_to_drop = 0`,
-    )
+    const drop = `DROP PARTITION ID '${month}'
+       SETTINGS max_partition_size_to_drop = 0`
+    await clickhouse.command(alterStored(clickhouse, partitioned[kind], drop))
   }
 }
 
@@ -83,10 +83,9 @@ export async function countExpiredDeadLetters(
 
 /** Starts to delete them. Those of erased records keep their tombstones. */
 export async function deleteExpiredDeadLetters(
-  clickhouse: Pick<ClickHouse, 'command'>,
+  clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
   before: Date,
 ): Promise<void> {
-  await clickhouse.command(`ALTER TABLE intake.dead_letters_raw DELETE WHERE ${expiredLetters}`, {
-    before: sqlTime(before),
-  })
+  const remove = alterStored(clickhouse, 'dead_letters_raw', `DELETE WHERE ${expiredLetters}`)
+  await clickhouse.command(remove, { before: sqlTime(before) })
 }

@@ -6,6 +6,16 @@ const common: ClickHouseSettings = {
 }
 
 /**
+ * Through a Distributed table, an insert is confirmed only when the shards have its rows, and they are counted
+ * once: the rows for a shard on the same server would be counted twice if they took a way of their own. Of no
+ * effect on other tables, and always sent, so that no wrong setting of a worker can lose rows.
+ */
+const distributed: ClickHouseSettings = {
+  distributed_foreground_insert: 1,
+  prefer_localhost_replica: 0,
+}
+
+/**
  * How rows are read: a value arrives as the client sent it or is rejected, never guessed. The
  * measurements behind each line are in docs/decisions/0002-clickhouse-tables.md.
  */
@@ -15,6 +25,7 @@ export const insertSettings: ClickHouseSettings = {
   // deduplication.
   async_insert: 0,
   insert_deduplicate: 0,
+  ...distributed,
   // One thread: two would be slightly faster but cost more CPU, which other work needs.
   max_threads: 1,
   input_format_parallel_parsing: 0,
@@ -46,9 +57,38 @@ export const insertSettings: ClickHouseSettings = {
 
 export const statementSettings: ClickHouseSettings = { ...common }
 
+export const insertSelectSettings: ClickHouseSettings = {
+  ...common,
+  async_insert: 0,
+  insert_deduplicate: 0,
+  ...distributed,
+}
+
 export const querySettings: ClickHouseSettings = {
   ...common,
   default_format: 'JSONEachRow',
   output_format_json_quote_64bit_integers: 0,
   json_type_escape_dots_in_keys: 1,
 }
+
+/** Added to every statement on a cluster, by the timeout of the request. */
+export const clusterSettings = (requestTimeoutMs: number): ClickHouseSettings => ({
+  // A subquery sees the rows of all shards, wherever it is executed.
+  distributed_product_mode: 'global',
+  // Every row passes the sharding key.
+  parallel_distributed_insert_select: '0',
+  // ClickHouse says which server did not execute a statement before the request ends.
+  distributed_ddl_task_timeout: String(beforeTimeout(requestTimeoutMs) / 1_000),
+})
+
+/** @param quorum how many replicas of a shard must have a row before the insert is confirmed */
+export const quorumSettings = (
+  quorum: 'auto' | number,
+  requestTimeoutMs: number,
+): ClickHouseSettings => ({
+  insert_quorum: String(quorum),
+  insert_quorum_timeout: beforeTimeout(requestTimeoutMs),
+})
+
+const beforeTimeout = (requestTimeoutMs: number) =>
+  Math.max(1, Math.floor((requestTimeoutMs * 0.9) / 1_000)) * 1_000

@@ -20,8 +20,26 @@ export const WorkerConfig = Type.Object({
   CLICKHOUSE_URL: Type.String({
     hasCredentials: true,
     pattern: '^https?://',
-    description: 'http(s)://user:password@host:port',
+    description:
+      'http(s)://user:password@host:port. Several, separated by commas, are servers of one cluster: another is ' +
+      'used while one does not respond.',
   }),
+  CLICKHOUSE_CLUSTER: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9_.-]+$',
+      description:
+        'The cluster that has the tables, by its name in `remote_servers` (docs/deploy/clickhouse.md). Default: a ' +
+        'single server. The commands read it too.',
+    }),
+  ),
+  CLICKHOUSE_INSERT_QUORUM: Type.Optional(
+    Type.String({
+      pattern: '^(auto|[2-9])$',
+      description:
+        'How many replicas of a shard must have a row before its record leaves Redis; `auto`: more than half. ' +
+        'Default: one.',
+    }),
+  ),
   INSERT_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,
     default: 60_000,
@@ -97,8 +115,12 @@ export type WorkerConfig = Static<typeof WorkerConfig>
 export function checkWorkerConfig(config: WorkerConfig): void {
   const problems = [...findRedisUrlProblems(config.REDIS_URL), ...findObjectStoreProblems(config)]
   const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
+  const { CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: quorum } = config
   if (url !== undefined && secret === undefined) {
     problems.push('FEEDBACK_WEBHOOK_SECRET must be set')
+  }
+  if (quorum !== undefined && cluster === undefined) {
+    problems.push('CLICKHOUSE_INSERT_QUORUM needs CLICKHOUSE_CLUSTER')
   }
   if (problems.length > 0) throw new ConfigError(problems)
 }

@@ -64,14 +64,19 @@ function findProblems(
   })
 }
 
+/** The URLs of a list. A comma may also be part of a password, so only one before a URL separates. */
+export const splitUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/)/)
+
 /** A character that should be encoded ends the host too early; the rest of the password is then taken for a path. */
 function isUrl(value: string): boolean {
-  return urlPerHost(value).every((url) => {
+  return urlsIn(value).every((url) => {
     if (!URL.canParse(url)) return false
     const { username, password } = new URL(url)
     return !url.includes('@') || username !== '' || password !== ''
   })
 }
+
+const urlsIn = (value: string): string[] => splitUrls(value).flatMap(urlPerHost)
 
 /** A URL can name several hosts, `redis+cluster://user:password@host,host`: one for each. */
 function urlPerHost(value: string): string[] {
@@ -92,9 +97,9 @@ export function describeConfig<S extends TObject>(
       if (!hasCredentials) return [name, value]
       return [
         name,
-        urlPerHost(String(value))
+        urlsIn(String(value))
           .map((url) => new URL(url).host)
-          .join(),
+          .join(', '),
       ]
     }),
   )

@@ -1,5 +1,5 @@
 export { pause, systemClock, type Clock, type Timer } from './clock.ts'
-export { ConfigError, loadConfig } from './config.ts'
+export { ConfigError, loadConfig, splitUrls } from './config.ts'
 export { Endpoints, endpointsFile, readEndpoints } from './endpoints.ts'
 export { limitRepeats } from './limit-repeats.ts'
 export { createLogger, type Logger } from './logger.ts'

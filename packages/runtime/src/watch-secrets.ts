@@ -106,5 +106,5 @@ export function watchSecrets<S extends TObject>(options: {
   }
 }
 
-/** Also of URLs with several hosts, which are none for `URL`. */
-const withoutCredentials = (url: string): string => url.replace(/\/\/[^@/]*@/, '//')
+/** Also of several URLs, and of one with several hosts, which is none for `URL`. */
+const withoutCredentials = (urls: string): string => urls.replaceAll(/\/\/[^@/]*@/g, '//')

@@ -15,6 +15,10 @@ import { SetupError } from './setup-error.ts'
 export interface SetupOptions {
   redisUrl: string
   clickhouseUrl: string
+  /** The cluster that has the tables; default: a single server. */
+  clickhouseCluster?: string | undefined
+  /** From which `time` on records are spread over all shards that the cluster has now. */
+  newShardsFrom?: Date | undefined
   s3: ObjectStoreSettings
   /** The first API key: its name, and the key itself. */
   apiKey?: { name: string; secret: string }
@@ -33,9 +37,10 @@ const timeoutMs = 20_000
  * tables belong to another version
  */
 export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
-  const { redisUrl, clickhouseUrl, s3, apiKey, acceptEmptyRedis } = options
-  return withClickHouse(clickhouseUrl, async (clickhouse) => {
-    const { applied } = await step('Updating the tables in ClickHouse', migrate({ clickhouse }))
+  const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom } = options
+  return withClickHouse(options, async (clickhouse) => {
+    const migrated = migrate({ clickhouse, newShardsFrom })
+    const { applied } = await step('Updating the tables in ClickHouse', migrated)
     const views = await step('Repairing the views in ClickHouse', repairViews(clickhouse))
     await step(`Creating the bucket ${s3.bucket}`, makeBucket(s3))
     await withRedis(redisUrl, async (redis) => {
@@ -62,10 +67,10 @@ async function makeBucket(s3: ObjectStoreSettings): Promise<void> {
 }
 
 async function withClickHouse<T>(
-  url: string,
+  { clickhouseUrl: url, clickhouseCluster: cluster }: SetupOptions,
   work: (clickhouse: ClickHouse) => Promise<T>,
 ): Promise<T> {
-  const clickhouse = createClickHouse({ url, requestTimeoutMs: timeoutMs })
+  const clickhouse = createClickHouse({ url, cluster, requestTimeoutMs: timeoutMs })
   try {
     return await work(clickhouse)
   } finally {

@@ -46,6 +46,12 @@ export const StackConfig = Type.Object({
     'Replaces the embedded Redis, in any form of the setting of gateway and worker.',
   ),
   CLICKHOUSE_URL: externalUrl('^https?://', 'Replaces the embedded ClickHouse.'),
+  CLICKHOUSE_CLUSTER: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9_.-]+$',
+      description: 'The cluster that `CLICKHOUSE_URL` belongs to. Default: it is a single server.',
+    }),
+  ),
   S3_ENDPOINT: externalUrl('^https?://', 'Replaces the embedded S3 server, as for the gateway.'),
   ...ObjectStoreConfig.properties,
   REDIS_MAXMEMORY: Type.String({

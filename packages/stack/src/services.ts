@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type SupervisedProcess, superviseProcess } from '@intake/supervisor'
 import { type Service, startClickHouse, startRedis, startS3 } from '@intake/engines'
+import { splitUrls } from '@intake/runtime'
 import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
 import type { StackConfig } from './config.ts'
@@ -84,7 +85,8 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     if (port === undefined) {
       const backend = external(config.CLICKHOUSE_URL)
       const { url } = backend
-      return { ...backend, workerUrl: url, readerUrl: url, playUrl: undefined }
+      const [readerUrl = url] = splitUrls(url)
+      return { ...backend, workerUrl: url, readerUrl, playUrl: undefined }
     }
     const { clickhousePassword: password, workerPassword, analystPassword } = secrets
     const passwords = { password, workerPassword, analystPassword }

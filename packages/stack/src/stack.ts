@@ -100,6 +100,7 @@ export function createStack({ config, env, say }: StackOptions): Stack {
     await setUp({
       redisUrl: services.redis.url,
       clickhouseUrl: services.clickhouse.url,
+      clickhouseCluster: config.CLICKHOUSE_CLUSTER,
       s3: objectStoreSettings({ ...config, S3_ENDPOINT: services.s3.url }),
       apiKey: { name: 'npm start', secret: apiKey },
       acceptEmptyRedis: config.ACCEPT_EMPTY_REDIS,

@@ -10,7 +10,7 @@ import {
   type DeadLetterOutcome,
 } from '@intake/clickhouse'
 import type { Command } from 'commander'
-import { findEndpoint, UsageError } from '../endpoints.ts'
+import { findClickHouse, UsageError } from '../endpoints.ts'
 
 /** `intake dead-letters list|show|replay|drop`: the rows that ClickHouse rejected. */
 export function defineDeadLetters(deadLetters: Command): void {
@@ -91,7 +91,7 @@ async function find(clickhouse: ClickHouse, id: string): Promise<DeadLetter[]> {
 }
 
 async function withClickHouse(work: (clickhouse: ClickHouse) => Promise<void>): Promise<void> {
-  const clickhouse = createClickHouse({ url: findEndpoint('CLICKHOUSE_URL') })
+  const clickhouse = createClickHouse(findClickHouse())
   try {
     await work(clickhouse)
   } finally {

@@ -1,22 +1,30 @@
 import { readSecret } from '@intake/runtime'
 import { setUp } from '@intake/setup'
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import { findBucket } from '../bucket.ts'
-import { findEndpoint } from '../endpoints.ts'
+import { findClickHouse, findEndpoint } from '../endpoints.ts'
 
 /** `intake setup`: prepares the services for gateways and workers; may run at every start. */
 export function defineSetup(setup: Command): void {
   setup
     .option('--accept-empty-redis', 'continue although Redis has lost its data')
+    .option(
+      '--new-shards-from <time>',
+      'spread records from this time on (ISO 8601) over the shards that were added to CLICKHOUSE_CLUSTER',
+      parseTime,
+    )
     .addHelpText(
       'after',
       '\nINTAKE_API_KEY, or the content of the file INTAKE_API_KEY_FILE, becomes the first API key.',
     )
-    .action(async (options: { acceptEmptyRedis?: boolean }) => {
+    .action(async (options: { acceptEmptyRedis?: boolean; newShardsFrom?: Date }) => {
+      const { url: clickhouseUrl, cluster: clickhouseCluster } = findClickHouse()
       const secret = readSecret(process.env, 'INTAKE_API_KEY')
       const { applied } = await setUp({
         redisUrl: findEndpoint('REDIS_URL'),
-        clickhouseUrl: findEndpoint('CLICKHOUSE_URL'),
+        clickhouseUrl,
+        clickhouseCluster,
+        newShardsFrom: options.newShardsFrom,
         s3: findBucket(),
         acceptEmptyRedis: options.acceptEmptyRedis ?? false,
         ...(secret && { apiKey: { name: 'first', secret } }),
@@ -24,4 +32,10 @@ export function defineSetup(setup: Command): void {
       for (const name of applied) console.log(`applied ${name}`)
       console.log('Intake is set up.')
     })
+}
+
+function parseTime(text: string): Date {
+  const time = new Date(text)
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(time.getTime())) return time
+  throw new InvalidArgumentError('It must be a time in UTC like 2027-01-31T00:00:00Z.')
 }

@@ -30,10 +30,10 @@ const versionMin = [26, 3] as const
  * @param options.freeShareMin of each disk, from 0 to 1
  */
 export async function examineClickHouse(
-  url: string,
+  server: { url: string; cluster?: string | undefined },
   options: { freeShareMin: number },
 ): Promise<ClickHouseExamination> {
-  const clickhouse = createClickHouse({ url, requestTimeoutMs: timeoutMs })
+  const clickhouse = createClickHouse({ ...server, requestTimeoutMs: timeoutMs })
   try {
     const facts = await inspectClickHouse(clickhouse)
     const { schemaDifferences } = facts

@@ -37,13 +37,20 @@ export async function examine(options: {
     S3_ENDPOINT_FILE: undefined,
   }
   const config = findConfigProblems(env)
-  if (config.some(({ detail }) => /\b(REDIS_URL|CLICKHOUSE_URL|S3_\w+|AWS_\w+)\b/.test(detail))) {
+  if (
+    config.some(({ detail }) =>
+      /\b(REDIS_URL|CLICKHOUSE_(URL|CLUSTER)|S3_\w+|AWS_\w+)\b/.test(detail),
+    )
+  ) {
     return { findings: config, examined: [settings] }
   }
   const s3 = readBucket(env)
   const [redis, clickhouse, bucket] = await Promise.all([
     examineRedis(redisUrl, { assertsDurability: env['REDIS_DURABILITY'] === 'asserted' }),
-    examineClickHouse(clickhouseUrl, { freeShareMin }),
+    examineClickHouse(
+      { url: clickhouseUrl, cluster: env['CLICKHOUSE_CLUSTER'] || undefined },
+      { freeShareMin },
+    ),
     examineBucket(s3),
   ])
   const skewMaxMs = Number(env['CLOCK_SKEW_MAX_MS']) || defaultSkewMaxMs

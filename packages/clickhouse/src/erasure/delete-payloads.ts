@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouse, QueryParams } from '../client.ts'
+import { alterStored, storedTable, syncReplicas, systemTable } from '../cluster/names.ts'
 import { sqlTime } from '../sql-time.ts'
 import { deadLetterCondition, mutationCondition, recordCondition, type Subject } from './subject.ts'
 import {
@@ -13,7 +14,7 @@ import {
   type RecordTableName,
 } from './tombstones.ts'
 
-type Sql = Pick<ClickHouse, 'query' | 'command'>
+type Sql = Pick<ClickHouse, 'query' | 'command' | 'cluster'>
 
 /** Rows with a payload that have a tombstone. */
 const erased = (table: PayloadTable) =>
@@ -33,6 +34,8 @@ const hidden = (table: RecordTableName, condition: string) =>
  */
 export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise<number> {
   let rows = 0
+  // Each replica deletes by the tombstones that it has.
+  await syncReplicas(clickhouse, payloadTables)
   for (const table of payloadTables) rows += await deleteRows(clickhouse, table, erased(table))
   // Another device or application is another identity.
   if (subject === undefined || subject.kind === 'device') return rows
@@ -54,11 +57,9 @@ async function deleteRows(
 ): Promise<number> {
   const rows = await countRows(clickhouse, table, where, params)
   if (rows > 0) {
-    await clickhouse.command(
-      `ALTER TABLE intake.${table} DELETE WHERE ${where}
-       SETTINGS mutations_sync = 0, allow_nondeterministic_mutations = 1`,
-      params,
-    )
+    const remove = `DELETE WHERE ${where}
+       SETTINGS mutations_sync = 0, allow_nondeterministic_mutations = 1`
+    await clickhouse.command(alterStored(clickhouse, table, remove), params)
   }
   return rows
 }
@@ -79,21 +80,22 @@ interface DeletionProgress {
  * @returns a function that reports the progress, all zero when done
  */
 export function watchDeletion(
-  clickhouse: Pick<ClickHouse, 'query'>,
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
 ): () => Promise<DeletionProgress> {
   let replaced: string[] | undefined
-  const tables = payloadTables.map((table) => `'${table}'`).join(', ')
+  const tables = payloadTables.map((table) => `'${storedTable(clickhouse, table)}'`).join(', ')
   const ofTables = `database = 'intake' AND table IN (${tables})`
-  const oldParts = `SELECT concat(table, ' ', name) AS part FROM system.parts WHERE ${ofTables} AND NOT active`
+  const mutations = systemTable(clickhouse, 'mutations')
+  const oldParts = `SELECT concat(hostName(), ' ', path) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE ${ofTables} AND NOT active`
 
   return async () => {
     const [unfinished] = await clickhouse.query<{ mutations: number; failure: string }>(
       `SELECT count() AS mutations, max(latest_fail_reason) AS failure
-       FROM system.mutations WHERE ${ofTables} AND NOT is_done AND NOT is_killed`,
+       FROM ${mutations} WHERE ${ofTables} AND NOT is_done AND NOT is_killed`,
     )
     if (unfinished !== undefined && unfinished.mutations > 0) {
       const [parts] = await clickhouse.query<{ n: number }>(
-        `SELECT sum(parts_to_do) AS n FROM system.mutations WHERE ${ofTables} AND NOT is_done`,
+        `SELECT sum(parts_to_do) AS n FROM ${mutations} WHERE ${ofTables} AND NOT is_done`,
       )
       const partsToRewrite = Math.max(parts?.n ?? 0, 1)
       return { partsToRewrite, oldParts: 0, failure: unfinished.failure }

@@ -1,4 +1,5 @@
 import type { ClickHouse, QueryParams } from '../client.ts'
+import { syncReplicas } from '../cluster/names.ts'
 import { deadLetterCondition, recordCondition, type Subject } from './subject.ts'
 
 /** The tables that hold records and what was rejected of them. */
@@ -33,7 +34,11 @@ type Sql = Pick<ClickHouse, 'insertSelect'>
  * any payload. Resolves to the number of new ones. A record whose visible version belongs to another
  * subject gets none.
  */
-export async function writeTombstones(clickhouse: Sql, subject: Subject): Promise<Tombstones> {
+export async function writeTombstones(
+  clickhouse: Sql & Pick<ClickHouse, 'command' | 'cluster'>,
+  subject: Subject,
+): Promise<Tombstones> {
+  await syncReplicas(clickhouse, payloadTables)
   const { sql, params } = recordCondition(subject)
   const inRecords = (table: RecordTableName) =>
     insert(

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../client.ts'
+import { systemTable } from '../cluster/names.ts'
 import { findSchemaDifferences } from './schema.ts'
 import { findSettingViolations } from './settings.ts'
 
@@ -25,17 +26,22 @@ export interface ClickHouseFacts {
  * @throws {ClickHouseError} of kind `operator` when the user may not
  */
 export async function inspectClickHouse(
-  clickhouse: Pick<ClickHouse, 'query'>,
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
 ): Promise<ClickHouseFacts> {
   const [server] = await clickhouse.query<{ version: string }>('SELECT version() AS version')
   const schemaDifferences = await findSchemaDifferences(clickhouse)
   const settingViolations = await findSettingViolations(clickhouse)
   const disks = await clickhouse.query<Disk>(
-    `SELECT name, toInt64(free_space) - toInt64(keep_free_space) AS freeBytes, total_space AS totalBytes
-     FROM system.disks WHERE NOT is_remote`,
+    `SELECT ${nameOfDisk(clickhouse)} AS name, toInt64(free_space) - toInt64(keep_free_space) AS freeBytes,
+       total_space AS totalBytes
+     FROM ${systemTable(clickhouse, 'disks')} WHERE NOT is_remote ORDER BY name`,
   )
   return { version: server?.version ?? 'unknown', schemaDifferences, settingViolations, disks }
 }
+
+/** On a cluster also the server. */
+const nameOfDisk = ({ cluster }: Pick<ClickHouse, 'cluster'>) =>
+  cluster === undefined ? 'name' : "concat(name, ' of ', hostName())"
 
 /** The wall clock of ClickHouse, in milliseconds since 1970, at some moment of the request. */
 export async function readClickHouseClock(clickhouse: Pick<ClickHouse, 'query'>): Promise<number> {

@@ -1,4 +1,6 @@
 import type { ClickHouse } from '../client.ts'
+import { countUnusedShards, findIncompleteServers } from '../cluster/layout.ts'
+import { isRowView, localName, toLocal } from '../cluster/statements.ts'
 import { functionStatements } from '../definitions/functions.ts'
 import type { Definition } from '../definitions/definition.ts'
 import { allDefinitions, definitions } from '../definitions/index.ts'
@@ -14,7 +16,7 @@ interface Table {
   engine: string
 }
 
-type Reader = Pick<ClickHouse, 'query'>
+type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
 /** The codes for a table or database that does not exist. */
 const absentCodes: ReadonlySet<number | undefined> = new Set([60, 81])
@@ -33,8 +35,20 @@ export async function findSchemaDifferences(clickhouse: Reader): Promise<string[
       ({ name }) => `the view intake.${name} has another query`,
     ),
     ...(await findMissingFunctions(clickhouse)),
+    ...(await findClusterDifferences(clickhouse)),
   ]
 }
+
+async function findClusterDifferences(clickhouse: Reader): Promise<string[]> {
+  const servers = await findIncompleteServers(clickhouse)
+  const shards = await countUnusedShards(clickhouse)
+  return [
+    ...servers.map((server) => `the server ${server} of the cluster lacks tables`),
+    ...(shards === 0 ? [] : [`${shards} shards of the cluster get no records: ${useShards}`]),
+  ]
+}
+
+const useShards = 'set their beginning with intake setup --new-shards-from'
 
 async function findMissingMigrations(clickhouse: Reader): Promise<string[]> {
   const applied = await readApplied(clickhouse).catch((error: unknown) => {
@@ -92,11 +106,15 @@ async function findChangedViews(
   tables: Map<string, Table>,
 ): Promise<Definition[]> {
   const compared = allDefinitions.map(async (definition) => {
-    const actual = tables.get(definition.name)?.select
-    if (definition.select === undefined || actual === undefined) return []
+    if (definition.select === undefined) return []
+    const isLocal = clickhouse.cluster !== undefined && isRowView(definition.select)
+    const view = tables.get(isLocal ? localName(definition.name) : definition.name)
+    if (view === undefined) return []
+    const wanted = isLocal ? toLocal(definition.select) : definition.select
+    const actual = view.select
     const [row] = await clickhouse.query<{ same: 0 | 1 }>(
       'SELECT formatQuery({actual:String}) = formatQuery({wanted:String}) AS same',
-      { actual, wanted: definition.select },
+      { actual, wanted },
     )
     return row?.same === 1 ? [] : [definition]
   })

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../client.ts'
+import { storedTable } from '../cluster/names.ts'
 import { rawTables } from '../tables.ts'
 
 /**
@@ -19,9 +20,9 @@ const memoryBytesMin = gibibyte
 
 /** Settings of tables, user and server that do not fit, in words for an operator; empty: none. */
 export async function findSettingViolations(
-  clickhouse: Pick<ClickHouse, 'query'>,
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
 ): Promise<string[]> {
-  const names = guarded.map(({ name }) => name.replace('intake.', ''))
+  const names = guarded.map(({ name }) => storedTable(clickhouse, name.replace('intake.', '')))
   const tables = await clickhouse.query<{ name: string; engine: string }>(
     `SELECT name, engine_full AS engine FROM system.tables
      WHERE database = 'intake' AND name IN {names:Array(String)} ORDER BY name`,

@@ -1,0 +1,35 @@
+import type { ClickHouse } from '../client.ts'
+import { localName, toLocal } from './statements.ts'
+
+type Place = Pick<ClickHouse, 'cluster'>
+
+/** The name of the table that stores the rows of a sharded table: partitions and mutations are its own. */
+export const storedTable = ({ cluster }: Place, table: string): string =>
+  cluster === undefined ? table : localName(table)
+
+/** An `ALTER TABLE` of a sharded table, whose conditions may read sharded tables, for every server. */
+export const alterStored = (place: Place, table: string, change: string): string =>
+  place.cluster === undefined
+    ? `ALTER TABLE intake.${table} ${change}`
+    : `ALTER TABLE intake.${localName(table)} ON CLUSTER '${place.cluster}' ${toLocal(change)}`
+
+/** A system table with the rows of every server. It fails while a server does not respond. */
+export const systemTable = ({ cluster }: Place, name: string): string =>
+  cluster === undefined ? `system.${name}` : `clusterAllReplicas('${cluster}', system.${name})`
+
+/**
+ * Waits until every replica has what is confirmed, so that the next statement finds it wherever it is executed.
+ * Nothing to do without a cluster.
+ */
+export async function syncReplicas(
+  clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
+  tables: readonly string[],
+): Promise<void> {
+  const { cluster } = clickhouse
+  if (cluster === undefined) return
+  for (const table of tables) {
+    await clickhouse.command(
+      `SYSTEM SYNC REPLICA ON CLUSTER '${cluster}' intake.${localName(table)}`,
+    )
+  }
+}

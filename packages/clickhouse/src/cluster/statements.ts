@@ -1,0 +1,119 @@
+import { shardingKey, type Shards } from './shards.ts'
+
+export interface ClusterLayout {
+  /** Its name in `remote_servers`. */
+  cluster: string
+  /** The user with whose rights views read. */
+  definer: string
+  shards: Shards
+}
+
+const identity = 'bundle_identifier, time, id, device_uuid'
+
+/** Tables that are spread over the shards: what their rows are identified by, and the time of a row. */
+const sharded: Readonly<Record<string, { key: string; time: string }>> = {
+  logs_raw: { key: identity, time: 'time' },
+  feedback_raw: { key: identity, time: 'time' },
+  // Without `table`, so that it lies beside its record.
+  dead_letters_raw: { key: identity, time: 'time' },
+  outcomes_raw: { key: 'minute, api_key_id, kind, code, run', time: 'minute' },
+}
+
+/** Small tables that every server holds completely. */
+const everywhere: ReadonlySet<string> = new Set([
+  'schema_migrations',
+  'installation',
+  'erasures',
+  'retention',
+  'watermark_raw',
+])
+
+/** The table or view that holds what one server has; the plain name stands for all servers together. */
+export const localName = (name: string): string => `${name}_local`
+export const isSharded = (table: string): boolean => table in sharded
+
+/** An expression or a statement that reads the tables of the plain names, for those of one server. */
+export const toLocal = (sql: string): string =>
+  sql.replaceAll(/\bintake\.(\w+)/g, (whole, name: string) =>
+    isSharded(name) ? `intake.${localName(name)}` : whole,
+  )
+
+/**
+ * A view of single rows: each server can compute it alone, because all versions of a row are on one shard.
+ * Then conditions, sorting and aggregation run on the shards. Any other view reads all shards.
+ */
+export const isRowView = (select: string): boolean => !/\bGROUP BY\b/.test(select)
+
+/**
+ * The statements that do on all servers of a cluster what a statement of a migration or definition does on a
+ * single server. Replicated engines share their rows by paths with the macros `{shard}` and `{replica}`.
+ *
+ * @throws {Error} on a statement of another form: it needs a rule here
+ */
+export function clusterStatements(sql: string, layout: ClusterLayout): string[] {
+  for (const [pattern, translate] of forms) {
+    const match = pattern.exec(sql)
+    if (match) return translate(match as unknown as string[], layout)
+  }
+  throw new Error(`There is no form of this statement for a cluster: ${sql.slice(0, 80)}`)
+}
+
+type Form = [RegExp, (match: string[], layout: ClusterLayout) => string[]]
+
+const forms: readonly Form[] = [
+  [
+    /^(CREATE DATABASE IF NOT EXISTS \w+|CREATE OR REPLACE FUNCTION \w+)([^]*)$/,
+    ([, head = '', rest = ''], { cluster }) => [`${head} ON CLUSTER '${cluster}'${rest}`],
+  ],
+  [
+    /^CREATE TABLE IF NOT EXISTS intake\.(\w+) (\([^]*\n\)\nENGINE = )(\w*MergeTree)(?:\(([^)]*)\))?([^]*)$/,
+    ([, name = '', columns = '', engine = '', args, rest = ''], layout) => {
+      const create = (stored: string, path: string, replica: string) =>
+        `CREATE TABLE IF NOT EXISTS intake.${stored} ON CLUSTER '${layout.cluster}' ${columns}` +
+        `Replicated${engine}('/clickhouse/tables/${path}/intake/${name}', '${replica}'${args ? `, ${args}` : ''})${rest}`
+      if (everywhere.has(name)) return [create(name, 'all', '{shard}-{replica}')]
+      if (!isSharded(name)) throw new Error(`It is not known where intake.${name} is in a cluster`)
+      return [create(localName(name), '{shard}', '{replica}'), distributed(name, layout, false)]
+    },
+  ],
+  [
+    /^CREATE (OR REPLACE )?VIEW (IF NOT EXISTS )?intake\.(\w+) DEFINER = CURRENT_USER ([^]*)$/,
+    ([, replace = '', absent = '', name = '', rest = ''], layout) => {
+      const { cluster, definer } = layout
+      const create = (view: string, query: string) =>
+        `CREATE ${replace}VIEW ${absent}intake.${view} ON CLUSTER '${cluster}' DEFINER = \`${definer}\` ${query}`
+      if (!isRowView(rest)) return [create(name, rest)]
+      return [create(localName(name), toLocal(rest)), distributed(name, layout, replace !== '')]
+    },
+  ],
+  [
+    /^ALTER TABLE intake\.(\w+)\s+(?=MODIFY COMMENT|COMMENT COLUMN)([^]*)$/,
+    ([, name = '', change = ''], { cluster }) => [alter(name, cluster, change)],
+  ],
+  [
+    /^ALTER TABLE intake\.(\w+)\s+((?:ADD|DROP|MODIFY) (?:COLUMN|INDEX|CONSTRAINT)[^]*)$/,
+    ([, name = '', change = ''], { cluster }) => [
+      alter(isSharded(name) ? localName(name) : name, cluster, change),
+      // A Distributed table has columns, but neither indexes nor constraints.
+      ...(isSharded(name) && /^\w+ COLUMN/.test(change) ? [alter(name, cluster, change)] : []),
+    ],
+  ],
+]
+
+const alter = (table: string, cluster: string, change: string) =>
+  `ALTER TABLE intake.${table} ON CLUSTER '${cluster}' ${change}`
+
+/** The Distributed table of a table, or of a view of single rows. */
+function distributed(name: string, { cluster, shards }: ClusterLayout, replace: boolean): string {
+  const place = sharded[name]
+  const key = place === undefined ? '' : `, ${shardingKey(shards, place.key, place.time)}`
+  const create = replace ? 'CREATE OR REPLACE TABLE' : 'CREATE TABLE IF NOT EXISTS'
+  return (
+    `${create} intake.${name} ON CLUSTER '${cluster}' AS intake.${localName(name)}\n` +
+    `ENGINE = Distributed('${cluster}', 'intake', '${localName(name)}'${key})`
+  )
+}
+
+/** Applies a new layout to the tables that rows are inserted through. */
+export const reshardStatements = (layout: ClusterLayout): string[] =>
+  Object.keys(sharded).map((name) => distributed(name, layout, true))

@@ -1,0 +1,120 @@
+import {
+  createClient,
+  type ClickHouseClient,
+  type ClickHouseClientConfigOptions,
+} from '@clickhouse/client'
+import { ClickHouseError } from './errors.ts'
+import { createExecutor, type Reply, type Statement } from './execute.ts'
+
+type Execute = (statement: Statement) => Promise<Reply>
+
+interface Endpoint {
+  client: ClickHouseClient
+  execute: Execute
+  /** It gets no statement before this time, by the monotonic clock in ms. */
+  avoidUntil: number
+  failures: number
+}
+
+export interface Endpoints {
+  /**
+   * Executes a statement on the endpoint in use. While an endpoint does not respond, or cannot write, the next
+   * one is tried, each once: so a statement may be executed twice. Rejects with the last failure.
+   */
+  execute: Execute
+  close(): Promise<void>
+}
+
+/** How long an endpoint that failed is left alone: doubled with each failure in a row. */
+const avoidMs = { first: 2_000, max: 60_000 }
+/**
+ * Codes with which a server says that it is the wrong one to ask: it stops, is full, overloaded, or has lost
+ * Keeper.
+ */
+const endpointCodes: ReadonlySet<number> = new Set([202, 225, 236, 242, 243, 745, 999])
+
+/**
+ * @param options.urls one or more, `http(s)://user:password@host:port`, separated by commas; of a list that changes,
+ * the users and passwords are used
+ */
+export function createEndpoints(options: {
+  urls: string | { current(): string }
+  /** Begin with any of them, instead of the first. */
+  spread: boolean
+  requestTimeoutMs: number
+  config: Omit<ClickHouseClientConfigOptions, 'url' | 'http_headers'>
+  /** Called for an endpoint that did not respond to a statement. */
+  onSilence: (statement: Statement, execute: Execute) => Promise<void>
+}): Endpoints {
+  const { requestTimeoutMs, config, onSilence } = options
+  const { urls } = options
+  const current = () => splitUrls(typeof urls === 'string' ? urls : urls.current())
+  const endpoints = current().map((url, index): Endpoint => {
+    const { endpoint } = separateCredentials(url)
+    const client = createClient({ ...config, url: endpoint })
+    const headers = () => separateCredentials(current()[index] ?? url).headers
+    const execute = createExecutor({ client, requestTimeoutMs, headers })
+    return { client, execute, avoidUntil: 0, failures: 0 }
+  })
+  const start = options.spread ? Math.floor(Math.random() * endpoints.length) : 0
+  const inOrder = [...endpoints.slice(start), ...endpoints.slice(0, start)]
+
+  /** The one that is free first; in the order of the list among those that are free now. */
+  function choose(untried: readonly Endpoint[]): Endpoint | undefined {
+    const now = performance.now()
+    const waitOf = ({ avoidUntil }: Endpoint) => Math.max(0, avoidUntil - now)
+    return untried.toSorted((a, b) => waitOf(a) - waitOf(b))[0]
+  }
+
+  function note(endpoint: Endpoint, hasFailed: boolean) {
+    endpoint.failures = hasFailed ? endpoint.failures + 1 : 0
+    const pauseMs = Math.min(avoidMs.first * 2 ** (endpoint.failures - 1), avoidMs.max)
+    endpoint.avoidUntil = hasFailed ? performance.now() + pauseMs : 0
+  }
+
+  return {
+    execute: async (statement) => {
+      const endsAt = performance.now() + requestTimeoutMs
+      for (let untried = inOrder; ;) {
+        const endpoint = choose(untried)!
+        untried = untried.filter((one) => one !== endpoint)
+        const timeoutMs = endsAt - performance.now()
+        try {
+          const reply = await endpoint.execute({ ...statement, timeoutMs })
+          note(endpoint, false)
+          return reply
+        } catch (error) {
+          const { code } = error as ClickHouseError
+          if (code === undefined) await onSilence(statement, endpoint.execute)
+          const isItsFault = code === undefined ? !isGivenUp(statement) : endpointCodes.has(code)
+          note(endpoint, isItsFault)
+          const isLate = performance.now() >= endsAt || statement.signal?.aborted
+          if (!isItsFault || isLate || untried.length === 0) throw error
+        }
+      }
+    },
+    close: async () => {
+      await Promise.all(endpoints.map(({ client }) => client.close()))
+    },
+  }
+}
+
+/** The caller has no more use for it; nothing follows for the endpoint. */
+function isGivenUp({ signal }: Statement): boolean {
+  const hasTimedOut = (signal?.reason as Error | undefined)?.name === 'TimeoutError'
+  return (signal?.aborted ?? false) && !hasTimedOut
+}
+
+/** A comma may be part of a password, so only one before a URL separates. */
+const splitUrls = (urls: string) => urls.split(/,\s*(?=https?:\/\/)/)
+
+function separateCredentials(url: string) {
+  const endpoint = new URL(url)
+  const { username, password } = endpoint
+  endpoint.username = endpoint.password = ''
+  const headers = {
+    'X-ClickHouse-User': decodeURIComponent(username),
+    'X-ClickHouse-Key': decodeURIComponent(password),
+  }
+  return { endpoint, headers }
+}

@@ -1,0 +1,110 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { startChild, untilReady } from '@intake/supervisor'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { freePorts } from '@intake/test-kit/free-ports'
+import { startFront } from './front.ts'
+
+export interface Server {
+  /** The URL of its front, with credentials. */
+  url: string
+  /** SIGKILL; resolves when it has ended. */
+  kill(): Promise<void>
+  /**
+   * Starts it again on its data. Resolves when it executes queries.
+   *
+   * @param shards as many of the servers are shards of the cluster from now on
+   */
+  start(shards: number): Promise<void>
+}
+
+const script = fileURLToPath(new URL('server.mjs', import.meta.url))
+const readyMs = 120_000
+export const cluster = 'fleet'
+
+/** Starts servers, the first of which form a cluster of so many shards. They end with the test. */
+export async function startCluster(
+  t: Test,
+  { servers: count, shards }: { servers: number; shards: number },
+): Promise<Server[]> {
+  const ports = await freePorts(2 * count)
+  const [http, tcp] = [ports.slice(0, count), ports.slice(count)]
+  const targets = http.map((port) => `http://127.0.0.1:${port}`)
+  let members = targets.slice(0, shards)
+  const servers = await Promise.all(
+    targets.map(async (target, index) => {
+      const server = defineServer(t, { name: `Shard ${index + 1}`, http: http[index]!, tcp, index })
+      await server.start(shards)
+      const front = await startFront({ target, members: () => members })
+      t.teardown(() => front.close())
+      const start = (size: number) => {
+        members = targets.slice(0, size)
+        return server.start(size)
+      }
+      return { ...server, start, url: `http://intake:secret@127.0.0.1:${front.port}` }
+    }),
+  )
+  return servers
+}
+
+function defineServer(
+  t: Test,
+  { name, http, tcp, index }: { name: string; http: number; tcp: number[]; index: number },
+): Omit<Server, 'url'> {
+  const dir = createDataDir(t)
+  mkdirSync(join(dir, 'data'))
+  const [config, users] = [join(dir, 'config.xml'), join(dir, 'users.xml')]
+  writeFileSync(users, usersConfig)
+  let child: ReturnType<typeof startChild> | undefined
+  t.teardown(() => child?.stop())
+  return {
+    start: async (shards) => {
+      writeFileSync(config, serverConfig(users, tcp.slice(0, shards)))
+      child = startChild({
+        name,
+        command: process.execPath,
+        args: [script, join(dir, 'data'), config, String(http), String(tcp[index])],
+        logFile: join(dir, 'log'),
+      })
+      await untilReady({ child, timeoutMs: readyMs, probe: () => responds(http) })
+    },
+    kill: async () => {
+      child?.kill()
+      await child?.exited
+    },
+  }
+}
+
+const responds = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/?query=SELECT+1&user=intake&password=secret`, {
+    signal: AbortSignal.timeout(1_000),
+  }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
+const serverConfig = (users: string, tcp: readonly number[]) => `<clickhouse>
+  <users_config>${users}</users_config>
+  <timezone>UTC</timezone>
+  <remote_servers><${cluster}>${tcp
+    .map(
+      (port) => `<shard><internal_replication>true</internal_replication><replica>
+      <host>127.0.0.1</host><port>${port}</port><user>intake</user><password>secret</password>
+    </replica></shard>`,
+    )
+    .join('')}</${cluster}></remote_servers>
+</clickhouse>`
+
+const usersConfig = `<clickhouse>
+  <profiles><default/></profiles>
+  <quotas><default/></quotas>
+  <users>
+    <default><no_password/><profile>default</profile><networks><ip>127.0.0.1</ip></networks></default>
+    <intake>
+      <password>secret</password><profile>default</profile><networks><ip>127.0.0.1</ip></networks>
+      <access_management>1</access_management>
+    </intake>
+  </users>
+</clickhouse>`

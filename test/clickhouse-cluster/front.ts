@@ -1,0 +1,67 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import type { AddressInfo } from 'node:net'
+
+/**
+ * HTTP in front of one server, with what the embedded engine lacks: it executes `ON CLUSTER` on all servers of the cluster,
+ * with plain engines instead of replicated ones (there is one replica of each shard), and what is written into
+ * the tables that every server holds goes to all. Everything else passes unchanged.
+ */
+export async function startFront(options: { target: string; members: () => readonly string[] }) {
+  const { target, members } = options
+  const server = createServer((request, response) => {
+    void handle(request, response).catch(() => response.destroy())
+  })
+
+  async function handle(request: IncomingMessage, response: ServerResponse) {
+    const body = await buffer(request)
+    const url = new URL(request.url ?? '/', target)
+    const sql = url.searchParams.get('query') ?? body.toString()
+    // Replicas of one are never behind.
+    if (sql.startsWith('SYSTEM SYNC REPLICA ON CLUSTER')) return response.end()
+    const isForAll = onCluster.test(sql) || heldByAll.test(sql)
+    const plain = isForAll ? Buffer.from(toPlain(sql)) : body
+    const replies: Response[] = []
+    for (const origin of isForAll ? members() : [target]) {
+      replies.push(await forward(request, new URL(url.pathname + url.search, origin), plain))
+    }
+    const reply = replies.find(({ ok }) => !ok) ?? replies[0]!
+    const headers = [...reply.headers].filter(([name]) => /^x-clickhouse|^content-type/.test(name))
+    response.writeHead(reply.status, Object.fromEntries(headers))
+    response.end(Buffer.from(await reply.arrayBuffer()))
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+const onCluster = / ON CLUSTER '\w+'/
+const heldByAll =
+  /^INSERT INTO intake\.(schema_migrations|installation|erasures|retention|watermark_raw)\b/
+
+const toPlain = (sql: string) =>
+  sql
+    .replace(onCluster, '')
+    .replace(/ENGINE = Replicated(\w+)\('[^']*', '[^']*'(?:, )?/, 'ENGINE = $1(')
+
+const forwarded = ['x-clickhouse-user', 'x-clickhouse-key', 'content-encoding']
+const timeoutMs = 120_000
+
+async function forward(request: IncomingMessage, url: URL, body: Buffer): Promise<Response> {
+  const headers = forwarded.flatMap((name) => {
+    const value = request.headers[name]
+    return typeof value === 'string' ? [[name, value] as [string, string]] : []
+  })
+  return fetch(url, {
+    method: request.method ?? 'POST',
+    headers,
+    ...(request.method !== 'GET' && { body: new Uint8Array(body) }),
+    signal: AbortSignal.timeout(timeoutMs),
+  })
+}

@@ -1,0 +1,256 @@
+import { execFile, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import {
+  countPayloads,
+  createClickHouse,
+  dropMonths,
+  findRecords,
+  inspectClickHouse,
+  listExpiredMonths,
+  migrate,
+  startDeletion,
+  watchDeletion,
+  writeTombstones,
+  type ClickHouseError,
+} from '@intake/clickhouse'
+import { startRedis, startS3 } from '@intake/engines'
+import { createFrameProducer, createJobSink } from '@intake/queue'
+import { connectRedis } from '@intake/redis'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
+import { logRow, member, uuidV7 } from '../../packages/clickhouse/test/fixture.ts'
+import { cluster, startCluster } from './cluster.ts'
+
+const run = promisify(execFile)
+const cli = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url))
+const workerMain = fileURLToPath(new URL('../../worker/dist/main.js', import.meta.url))
+const servers = await startCluster(t, { servers: 3, shards: 2 })
+const urls = servers.map(({ url }) => url)
+const connect = (url: string) => {
+  const clickhouse = createClickHouse({ url, cluster, requestTimeoutMs: 60_000 })
+  t.teardown(() => clickhouse.close())
+  return clickhouse
+}
+const [first, second, third] = [connect(urls[0]!), connect(urls[1]!), connect(urls[2]!)]
+
+const time = '2026-11-21T03:00:00.123Z'
+const rowsOf = (count: number, fields: object = {}) =>
+  Array.from({ length: count }, () =>
+    logRow({ id: uuidV7(time), device_uuid: randomUUID(), ...fields }),
+  )
+const insert = (clickhouse: typeof first, rows: object[]) =>
+  clickhouse.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+const count = async (clickhouse: typeof first, table: string, where = '1'): Promise<number> => {
+  const [row] = await clickhouse.query<{ n: number }>(
+    `SELECT count() AS n FROM intake.${table} WHERE ${where}`,
+  )
+  return row!.n
+}
+
+t.test('migrations make the tables on every server, and only once', async (t) => {
+  t.ok((await migrate({ clickhouse: first })).applied.includes('definitions'))
+  t.same(await migrate({ clickhouse: second }), { applied: [] })
+  const facts = await inspectClickHouse(second)
+  t.same(facts.schemaDifferences, [])
+  t.same(facts.settingViolations, [])
+})
+
+t.test(
+  'rows are spread over the shards, and a repeat through another server is hidden',
+  async (t) => {
+    const rows = rowsOf(2_000)
+    await insert(first, rows)
+    await insert(second, rows)
+    await insert(second, rows.slice(500, 900))
+    for (const clickhouse of [first, second]) t.equal(await count(clickhouse, 'logs'), 2_000)
+    t.equal(await count(first, 'logs_raw'), 4_400)
+    for (const clickhouse of [first, second]) {
+      t.ok((await count(clickhouse, 'logs_local')) > 800, 'each has about half')
+    }
+  },
+)
+
+t.test('views and lookups see all shards', async (t) => {
+  const device = randomUUID()
+  const request = randomUUID()
+  await insert(first, rowsOf(50, { device_uuid: device, request_id: request, params: { n: 7 } }))
+  t.equal(await count(second, 'devices', `device_uuid = '${device}'`), 1)
+  t.equal(await count(second, 'logs_flat', `device_uuid = '${device}'`), 50)
+  t.equal(
+    await count(
+      first,
+      'logs',
+      `intake_number(params.n) = 7 AND id IN (SELECT id FROM intake.logs)`,
+    ),
+    50,
+  )
+  t.equal((await findRecords(second, { id: request })).length, 50)
+})
+
+t.test('no row is lost or doubled when a server is killed while inserts run', async (t) => {
+  const before = await count(first, 'logs')
+  const either = connect(urls.slice(0, 2).join(','))
+  const kinds = new Set<string>()
+  let stored = 0
+  let failures = 0
+  let isOver = false
+  const write = async () => {
+    while (!isOver) {
+      const rows = rowsOf(100)
+      while (!(await insertOnce(rows))) await pause(1_000)
+      stored += rows.length
+    }
+  }
+  const insertOnce = (rows: object[]) =>
+    insert(either, rows).then(
+      () => true,
+      (error: ClickHouseError) => {
+        kinds.add(error.kind)
+        failures++
+        return false
+      },
+    )
+  const writers = Array.from({ length: 4 }, write)
+  await until('some are stored', () => stored >= 1_000)
+  t.comment('kill')
+  await servers[0]!.kill()
+  t.comment('killed')
+  await until('inserts fail, because a shard is away', () => failures > 4)
+  t.comment('start')
+  await servers[0]!.start(2)
+  t.comment(`started ${failures} ${stored}`)
+  isOver = true
+  await Promise.all(writers)
+  t.notOk(kinds.has('rejected') || kinds.has('operator'), 'each failure is repeated')
+  t.equal(await count(second, 'logs'), before + stored)
+})
+
+t.test('the commands and a worker find the cluster by their settings', async (t) => {
+  const dataDir = createDataDir(t)
+  const [redis, s3] = await Promise.all([
+    startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
+    startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
+  ])
+  t.teardown(() => Promise.all([redis.stop(), s3.stop()]))
+  const env = {
+    ...process.env,
+    REDIS_URL: redis.url,
+    S3_ENDPOINT: s3.url,
+    CLICKHOUSE_URL: urls.slice(0, 2).join(','),
+    CLICKHOUSE_CLUSTER: cluster,
+    WORKER_ADMIN_PORT: '0',
+  }
+  const intake = (...args: string[]) => run(process.execPath, [cli, ...args], { env })
+  t.match((await intake('setup')).stdout, 'Intake is set up.')
+  const doctor = await intake('doctor').catch((error: { stdout: string }) => error)
+  t.notMatch(doctor.stdout, /clickhouse_schema|clickhouse_settings/)
+  t.match((await intake('dead-letters', 'list')).stdout, '')
+
+  const connection = connectRedis({ url: redis.url, role: 'producer', onError: () => {} })
+  t.teardown(() => connection.disconnect())
+  const sink = createJobSink({ redis: connection, kind: 'logs' })
+  const producer = createFrameProducer({ sink })
+  const device = randomUUID()
+  for (let frame = 0; frame < 20; frame++) {
+    const rows = rowsOf(50, { device_uuid: device })
+    const json = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    const gzip = gzipSync(json, { level: 1 })
+    const receivedAtMs = Date.now()
+    const framed = { rows: rows.length, jsonBytes: json.length, gzip, receivedAtMs }
+    await producer.add(framed, performance.now() + 30_000)
+  }
+  await sink.close()
+  const worker = spawn(process.execPath, [workerMain], { env, stdio: 'ignore' })
+  t.teardown(() => worker.kill('SIGKILL'))
+  await until('the worker has stored all', async () => {
+    return (await count(first, 'logs', `device_uuid = '${device}'`)) === 1_000
+  })
+  t.equal(await count(second, 'logs_raw', `device_uuid = '${device}'`), 1_000, 'each once')
+  const exited = once(worker, 'exit')
+  worker.kill('SIGTERM')
+  t.same(await exited, [0, null])
+})
+
+t.test('an endpoint that is away is left out', async (t) => {
+  const either = connect(`http://intake:secret@127.0.0.1:1,${urls[1]}`)
+  t.equal(await count(either, 'logs'), await count(first, 'logs'))
+})
+
+t.test('erasing a user removes every version on every shard', async (t) => {
+  const user = { kind: 'user', id: randomUUID() } as const
+  const rows = rowsOf(300, { unique_user_id: user.id })
+  await insert(first, rows)
+  await insert(second, rows)
+  const others = await count(first, 'logs', `unique_user_id != '${user.id}'`)
+  t.match(await writeTombstones(first, user), { logs: 300 })
+  t.equal(await count(second, 'logs', `unique_user_id = '${user.id}'`), 0)
+  // Merges may have removed some already.
+  t.ok((await startDeletion(first, user)) <= 600)
+  const look = watchDeletion(second)
+  await until('the payloads are deleted', async () => {
+    const { partsToRewrite, failure } = await look()
+    t.equal(failure, '')
+    return partsToRewrite === 0
+  })
+  t.equal(await count(second, 'logs_raw', `unique_user_id = '${user.id}'`), 0)
+  t.equal(await countPayloads(second, user), 0)
+  await insert(second, rows)
+  t.equal(await count(first, 'logs', `unique_user_id = '${user.id}'`), 0, 'a repeat stays hidden')
+  t.equal(await count(first, 'logs'), others)
+})
+
+t.test('retention drops a month on every shard', async (t) => {
+  const old = '2025-03-05T00:00:00.000Z'
+  const rows = Array.from({ length: 200 }, () => logRow({ id: uuidV7(old), time: old }))
+  await insert(first, rows)
+  for (const clickhouse of [first, second]) {
+    t.ok((await count(clickhouse, 'logs_local', 'toYYYYMM(time) = 202503')) > 0)
+  }
+  const months = await listExpiredMonths(second, 'logs', new Date('2025-05-01'))
+  t.same(months, ['202503'])
+  await dropMonths(second, 'logs', months)
+  t.equal(await count(first, 'logs_raw', 'toYYYYMM(time) = 202503'), 0)
+})
+
+t.test(
+  'a shard that is added gets rows from a stated time on; a repeat stays beside its first',
+  async (t) => {
+    await Promise.all(servers.map((server) => server.kill()))
+    await Promise.all(servers.map((server) => server.start(3)))
+    const before = await count(first, 'logs_raw_local')
+    await migrate({ clickhouse: first })
+    t.match(await inspectClickHouse(first), {
+      schemaDifferences: [/^1 shards of the cluster get no records/],
+    })
+    await t.rejects(migrate({ clickhouse: first, newShardsFrom: new Date() }), {
+      name: 'MigrationError',
+    })
+
+    const from = new Date(Date.now() + 3_600_000)
+    const at = (ms: number) => new Date(from.getTime() + ms).toISOString()
+    const rowsAt = (time: string) =>
+      Array.from({ length: 300 }, () => logRow({ id: uuidV7(time), time }))
+    const [early, late] = [rowsAt(at(-1)), rowsAt(at(0))]
+    await insert(first, early)
+    await migrate({ clickhouse: first, newShardsFrom: from })
+    t.same((await inspectClickHouse(second)).schemaDifferences, [])
+    t.same(await migrate({ clickhouse: second, newShardsFrom: from }), { applied: [] })
+    for (const rows of [early, late, late]) await insert(third, rows)
+
+    const those = `time >= toDateTime64('${at(-1).slice(0, -1)}', 3, 'UTC')`
+    t.equal(await count(second, 'logs', those), 600)
+    t.equal(
+      await count(third, 'logs_local', `time = toDateTime64('${at(-1).slice(0, -1)}', 3, 'UTC')`),
+      0,
+    )
+    t.ok((await count(third, 'logs_local', those)) > 50, 'about a third of the late ones')
+    t.ok((await count(first, 'logs_raw_local')) > before)
+  },
+)
