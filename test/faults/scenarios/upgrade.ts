@@ -12,7 +12,7 @@ export function upgradeScenarios(builds: { old: string }): Scenario[] {
     {
       id: 'U1',
       title: 'upgrade under load: setup, workers, gateways',
-      everyStoredIsAnswered: true,
+      load: { rate: 60 },
       cluster: { root: builds.old },
       async run(stage) {
         const { cluster, root, acknowledged } = stage
@@ -27,7 +27,7 @@ export function upgradeScenarios(builds: { old: string }): Scenario[] {
     {
       id: 'U2',
       title: 'the way back under load: gateways, workers; new frames for old workers',
-      everyStoredIsAnswered: true,
+      load: { rate: 60 },
       async run(stage) {
         const { acknowledged } = stage
         await acknowledged(some)
