@@ -8,7 +8,7 @@ export interface Scenario {
   /** As in the fault matrix, with a letter if one row needs several scenarios. */
   id: string
   title: string
-  cluster?: Partial<Omit<ClusterOptions, 'dataDir' | 'root' | 'random'>>
+  cluster?: Partial<Omit<ClusterOptions, 'dataDir' | 'random'>>
   /** Default: 150 records a second, one in 25 is feedback, one in 4 is keyed. */
   load?: { rate?: number; feedbackEvery?: number; keyedEvery?: number }
   /** Response times are not checked, because the gateway itself is frozen. */

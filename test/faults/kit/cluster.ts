@@ -51,10 +51,13 @@ export interface Cluster {
   keys: Redis
   /** Starts one more worker; `root` selects another build. */
   addWorker(options?: { root?: string }): Promise<AppProcess>
+  /** Starts one more gateway and puts it into rotation when it is ready; `root` selects another build. */
+  addGateway(options?: { root?: string }): Promise<AppProcess>
   gatewayReady(index?: number): Promise<boolean>
   /** The value of a metric of a process; `name` contains the labels as printed. */
   metric(app: AppProcess, name: string): Promise<number>
-  setUp(options: { acceptEmptyRedis: boolean }): Promise<void>
+  /** `root` selects another build. */
+  setUp(options: { acceptEmptyRedis: boolean; root?: string }): Promise<void>
   /** Heals all networks; thaws and starts all processes. */
   heal(): Promise<void>
   close(): Promise<void>
@@ -111,8 +114,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     for (const backing of [redis, clickhouse, s3]) ends.push(() => backing.kill())
     await Promise.all([redis.start(), clickhouse.start(), s3.start()])
 
-    const setUp: Cluster['setUp'] = async ({ acceptEmptyRedis }) => {
-      const built = pathToFileURL(join(root, 'packages/setup/dist/index.js')).href
+    const setUp: Cluster['setUp'] = async ({ acceptEmptyRedis, root: build = root }) => {
+      const built = pathToFileURL(join(build, 'packages/setup/dist/index.js')).href
       const module = (await import(built)) as { setUp: SetUp }
       await module.setUp({
         redisUrl: redis.url(),
@@ -168,11 +171,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       ends.push(() => created.kill())
       return created
     }
-    const gatewayPorts = await freePorts(options.gateways ?? 1)
-    const gateways = gatewayPorts.map((port, index) =>
-      app(
-        `gateway-${index + 1}`,
-        join(root, 'gateway'),
+    const gateways: AppProcess[] = []
+    const gatewayUrls: string[] = []
+    const createGateway = (port: number, build = root) => {
+      const gateway = app(
+        `gateway-${gateways.length + 1}`,
+        join(build, 'gateway'),
         {
           PORT: String(port),
           GATEWAY_ADMIN_PORT: '0',
@@ -181,8 +185,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
           ...options.gatewayEnv,
         },
         options.gatewayArgs ?? [],
-      ),
-    )
+      )
+      gateways.push(gateway)
+      gatewayUrls.push(`http://127.0.0.1:${port}`)
+      return gateway
+    }
+    for (const port of await freePorts(options.gateways ?? 1)) createGateway(port)
     const workers: AppProcess[] = []
     const createWorker = (build = root) => {
       const worker = app(
@@ -203,7 +211,6 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     for (let index = 0; index < (options.workers ?? 1); index++) createWorker()
     await Promise.all([...gateways, ...workers].map((one) => one.start()))
 
-    const gatewayUrls = gatewayPorts.map((port) => `http://127.0.0.1:${port}`)
     const cluster: Cluster = {
       apiKey,
       gateways,
@@ -222,6 +229,15 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         const worker = createWorker(build?.root)
         await worker.start()
         return worker
+      },
+      async addGateway(build) {
+        const [port = 0] = await freePorts(1)
+        const gateway = createGateway(port, build?.root)
+        const index = gateways.length - 1
+        await gateway.start()
+        await until('ready', () => cluster.gatewayReady(index))
+        cluster.inRotation.add(gatewayUrls[index]!)
+        return gateway
       },
       async gatewayReady(index = 0) {
         const response = await fetch(`${gatewayUrls[index]}/readyz`, {

@@ -7,7 +7,9 @@ export function number(value: number | undefined): string {
 
 export function bytes(value: number): string {
   const mebibytes = value / 1024 ** 2
-  return mebibytes < 1024 ? `${Math.round(mebibytes)} MiB` : `${(mebibytes / 1024).toFixed(1)} GiB`
+  if (mebibytes < 1024) return `${Math.round(mebibytes)} MiB`
+  const gibibytes = mebibytes / 1024
+  return gibibytes < 1024 ? `${gibibytes.toFixed(1)} GiB` : `${(gibibytes / 1024).toFixed(1)} TiB`
 }
 
 /** @param seconds null or undefined: not known */

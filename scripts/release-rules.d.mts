@@ -1,0 +1,10 @@
+interface Manifest {
+  file: string
+  version?: string
+  private?: boolean
+}
+
+export function findManifestProblems(manifests: readonly Manifest[]): string[]
+export function findChangelogProblems(changelog: string, version: string): string[]
+export function startSection(changelog: string, version: string, date: string): string
+export function findLicenceProblems(list: Record<string, { name: string }[]>): string[]

@@ -1,0 +1,53 @@
+// What a release must fulfil, as functions of texts, for scripts/release.mjs.
+
+/** Licences that allow to distribute the images; another one needs a decision. */
+const licences = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+])
+
+/** @param manifests parsed, each with its file; the first is that of the root */
+export function findManifestProblems(manifests) {
+  const [{ version }] = manifests
+  return manifests.flatMap((manifest) => [
+    ...(manifest.version === version ? [] : [`${manifest.file} has ${manifest.version}`]),
+    // `npm publish` refuses private packages (docs/decisions/0019-what-is-released.md).
+    ...(manifest.private === true ? [] : [`${manifest.file} is not private`]),
+  ])
+}
+
+/** Text below a heading of the second level, up to the next one. */
+function section(changelog, title) {
+  const [, text] = changelog.split(new RegExp(`^## ${title}\n`, 'm'))
+  return text?.split(/^## /m)[0].trim()
+}
+
+export function findChangelogProblems(changelog, version) {
+  const text = section(changelog, `${version.replaceAll('.', '\\.')}, \\d{4}-\\d\\d-\\d\\d`)
+  return [
+    ...(text ? [] : [`no section "## ${version}, <date>" with text`]),
+    ...(section(changelog, 'Unreleased') ? ['"Unreleased" is not empty'] : []),
+  ]
+}
+
+/** The changelog with what is unreleased under the version; the section "Unreleased" is empty then. */
+export function startSection(changelog, version, date) {
+  if (!section(changelog, 'Unreleased')) throw new Error('"Unreleased" of the changelog is empty')
+  return changelog.replace(/^## Unreleased\n/m, `## Unreleased\n\n## ${version}, ${date}\n`)
+}
+
+/** @param list of packages by licence, as `pnpm licenses list --json` prints it */
+export function findLicenceProblems(list) {
+  return Object.entries(list).flatMap(([licence, packages]) => {
+    // A choice, such as "MIT OR Apache-2.0"; for AND all must be known.
+    const names = licence.replaceAll(/[()]/g, '').split(/ (?:OR|AND) /)
+    const isKnown = licence.includes(' AND ')
+      ? names.every((name) => licences.has(name))
+      : names.some((name) => licences.has(name))
+    return isKnown ? [] : packages.map(({ name }) => `${name}: ${licence}`)
+  })
+}

@@ -1,0 +1,101 @@
+// npm run release -- --set 0.2.0   writes the version into every package.json and the changelog
+// npm run release -- --check       the checks before a tag, a few minutes; exits with 1 if one fails
+// npm run release -- --check --without-images     all but the contents of the images
+// Nothing is committed, tagged or published.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { bootstrap, root } from './bootstrap.mjs'
+import {
+  findChangelogProblems,
+  findLicenceProblems,
+  findManifestProblems,
+  startSection,
+} from './release-rules.mjs'
+
+const { values } = parseArgs({
+  options: {
+    check: { type: 'boolean', default: false },
+    'without-images': { type: 'boolean', default: false },
+    set: { type: 'string' },
+  },
+})
+const run = (command, ...args) =>
+  execFileSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 64 * 1024 ** 2,
+  })
+const read = (file) => readFileSync(join(root, file), 'utf8')
+const manifests = run('git', 'ls-files', 'package.json', '*/package.json').trim().split('\n')
+
+if (values.set !== undefined) setVersion(values.set)
+else if (values.check) await check()
+else console.error('Use --check or --set <version>; docs/releasing.md has the steps.')
+
+function setVersion(version) {
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`${version} is not of the form 1.2.3`)
+  for (const file of manifests) {
+    // As text, so that nothing else changes.
+    writeFileSync(join(root, file), read(file).replace(/("version": ")[^"]+/, `$1${version}`))
+  }
+  const today = new Date().toISOString().slice(0, 10)
+  writeFileSync(join(root, 'CHANGELOG.md'), startSection(read('CHANGELOG.md'), version, today))
+  console.log(`Set ${version} in ${manifests.length} manifests and CHANGELOG.md.`)
+}
+
+async function check() {
+  await bootstrap()
+  const { version, packageManager } = JSON.parse(read('package.json'))
+  const checks = {
+    'versions are equal, and no package goes to npm': () =>
+      findManifestProblems(manifests.map((file) => ({ file, ...JSON.parse(read(file)) }))),
+    'the changelog has a section for the version': () =>
+      findChangelogProblems(read('CHANGELOG.md'), version),
+    'everything is committed': () =>
+      run('git', 'status', '--porcelain').split('\n').filter(Boolean),
+    'the tag is new': () =>
+      run('git', 'tag', '--list', `v${version}`).trim() === '' ? [] : [`v${version} exists`],
+    'the generated pages are those of the code': () =>
+      execute(process.execPath, 'scripts/generate-docs.mjs', '--check'),
+    'the licences of what images contain are known': () => {
+      const filters = ['gateway', 'worker', 'cli'].map((name) => `--filter=@intake/${name}...`)
+      const list = run(
+        'npx',
+        '--yes',
+        packageManager,
+        'licenses',
+        'list',
+        '--prod',
+        '--json',
+        ...filters,
+      )
+      return findLicenceProblems(JSON.parse(list))
+    },
+    ...(!values['without-images'] && { 'the contents of the images start': checkImages }),
+  }
+  for (const [what, find] of Object.entries(checks)) {
+    const problems = find()
+    console.log(`${problems.length === 0 ? 'ok  ' : 'FAIL'} ${what}`)
+    for (const problem of problems) console.log(`     ${problem}`)
+    if (problems.length > 0) process.exitCode = 1
+  }
+}
+
+function checkImages() {
+  const folder = mkdtempSync(join(tmpdir(), 'intake-images-'))
+  try {
+    return execute('sh', 'deploy/check-images.sh', folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The last lines of a command that fails. */
+function execute(command, ...args) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8' })
+  return status === 0 ? [] : `${stdout}${stderr}`.trim().split('\n').slice(-5)
+}

@@ -1,0 +1,49 @@
+// npm run test:upgrade: an earlier build and this one together under load, and the way back, about three minutes. The
+// earlier one is taken from the local history, installed and built in a temporary folder:
+// npm run test:upgrade -- --from <commit or tag> selects another one. The last line is `N passed, N failed`.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { bootstrap, root } from './bootstrap.mjs'
+
+/** The last commit with the present tables, frames and keys; from the first release on, its tag. */
+const previous = '645c76b'
+
+const { values } = parseArgs({
+  options: {
+    from: { type: 'string', default: previous },
+    keep: { type: 'boolean', default: false },
+  },
+})
+const commit = `${values.from}^{commit}`
+if (spawnSync('git', ['cat-file', '-e', commit], { cwd: root, stdio: 'ignore' }).status !== 0) {
+  console.error(
+    `The earlier build ${values.from} is not in the local history. Run this in a clone with its history ` +
+      '(git fetch --unshallow), or name another one: npm run test:upgrade -- --from <commit or tag>.',
+  )
+  process.exit(1)
+}
+
+await bootstrap()
+const inherit = { cwd: root, stdio: 'inherit' }
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'test/faults'], inherit)
+
+const old = mkdtempSync(join(tmpdir(), 'intake-earlier-'))
+try {
+  console.error(`Building ${values.from} in ${old} ...`)
+  const archive = join(old, 'source.tar')
+  execFileSync('git', ['archive', '--format=tar', `--output=${archive}`, commit], inherit)
+  execFileSync('tar', ['-xf', archive, '-C', old], inherit)
+  const prepare = `import(${JSON.stringify(join(old, 'scripts/bootstrap.mjs'))}).then((m) => m.bootstrap())`
+  execFileSync(process.execPath, ['-e', prepare], { cwd: old, stdio: ['ignore', 2, 2] })
+  const { status } = spawnSync(
+    process.execPath,
+    ['test/faults/dist/upgrade.js', '--old', old, ...(values.keep ? ['--keep'] : [])],
+    inherit,
+  )
+  process.exitCode = status ?? 1
+} finally {
+  rmSync(old, { recursive: true, force: true })
+}

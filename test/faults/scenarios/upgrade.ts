@@ -1,0 +1,83 @@
+import type { AppProcess } from '@intake/test-kit/app-process'
+import { until } from '@intake/test-kit/until'
+import { backlogOf } from '../kit/observe.ts'
+import type { Scenario, Stage } from '../scenario.ts'
+
+/** Records per step: some hundred milliseconds of the load. */
+const some = 60
+
+/** The upgrade from one build to another under load, as docs/upgrading.md describes it, and the way back. */
+export function upgradeScenarios(builds: { old: string }): Scenario[] {
+  return [
+    {
+      id: 'U1',
+      title: 'upgrade under load: setup, workers, gateways',
+      load: { rate: 60 },
+      cluster: { root: builds.old },
+      async run(stage) {
+        const { cluster, root, acknowledged } = stage
+        await acknowledged(some)
+        await Promise.all([cluster.setUp({ acceptEmptyRedis: false, root }), acknowledged(some)])
+        await acknowledged(some)
+        await replaceWorker(stage, { root })
+        await replaceGateway(stage, { root })
+        expectNoneCutOff(stage)
+      },
+    },
+    {
+      id: 'U2',
+      title: 'the way back under load: gateways, workers; new frames for old workers',
+      load: { rate: 60 },
+      async run(stage) {
+        const { acknowledged } = stage
+        await acknowledged(some)
+        // Before the gateway, so that an old worker gets what a new gateway sends.
+        await replaceWorker(stage, { root: builds.old })
+        await replaceGateway(stage, { root: builds.old })
+        expectNoneCutOff(stage)
+      },
+    },
+  ]
+}
+
+/** Ends the worker while records arrive, so that frames of its build wait for the other one. */
+async function replaceWorker(stage: Stage, { root }: { root: string }): Promise<void> {
+  const { cluster, acknowledged } = stage
+  const [worker] = cluster.workers
+  await end(stage, worker!)
+  await acknowledged(some)
+  const { waiting } = await backlogOf(cluster.keys)
+  stage.expect(waiting > 0, 'frames wait for the other build')
+  await cluster.addWorker({ root })
+  // The queue is served while records continue to arrive.
+  await until('the backlog is short', async () => (await backlogOf(cluster.keys)).waiting < waiting)
+  await acknowledged(some)
+}
+
+/** Both gateways serve for a while; then the first one leaves the load balancer and ends. */
+async function replaceGateway(stage: Stage, { root }: { root: string }): Promise<void> {
+  const { cluster, acknowledged } = stage
+  await cluster.addGateway({ root })
+  await acknowledged(some)
+  cluster.inRotation.delete(cluster.gatewayUrls[0]!)
+  await acknowledged(some)
+  await end(stage, cluster.gateways[0]!)
+  await acknowledged(some)
+}
+
+async function end(stage: Stage, app: AppProcess): Promise<void> {
+  stage.expect((await app.terminate()) === 0, `${app.name} ends with code 0`)
+}
+
+/** A busy service may refuse with 503; a process that is replaced in order cuts no request off. */
+function expectNoneCutOff({ history, expect }: Stage): void {
+  const cut = history.events.filter(
+    (event) =>
+      (event.is === 'refused' && event.status === 0) ||
+      (event.is === 'unknown' && event.why !== 'outcome_unknown'),
+  )
+  expect(
+    cut.length === 0,
+    `no connection is refused or cut off: ${JSON.stringify(cut.slice(0, 3))}`,
+  )
+}

@@ -1,0 +1,46 @@
+import t from 'tap'
+import {
+  findChangelogProblems,
+  findLicenceProblems,
+  findManifestProblems,
+  startSection,
+} from '../scripts/release-rules.mjs'
+
+const unreleased = '# Changelog\n\n## Unreleased\n\nAdded\n\n- One thing.\n'
+
+t.test('every manifest has the version of the root and is private', async (t) => {
+  const root = { file: 'package.json', version: '1.2.3', private: true }
+  t.same(findManifestProblems([root, { ...root, file: 'a' }]), [])
+  t.same(
+    findManifestProblems([
+      root,
+      { file: 'a', version: '1.2.2', private: true },
+      { ...root, file: 'b', private: false },
+    ]),
+    ['a has 1.2.2', 'b is not private'],
+  )
+})
+
+t.test('a version gets what was unreleased, and the changelog then passes', async (t) => {
+  t.same(findChangelogProblems(unreleased, '1.2.3'), [
+    'no section "## 1.2.3, <date>" with text',
+    '"Unreleased" is not empty',
+  ])
+  const released = startSection(unreleased, '1.2.3', '2026-11-24')
+  t.equal(
+    released,
+    '# Changelog\n\n## Unreleased\n\n## 1.2.3, 2026-11-24\n\nAdded\n\n- One thing.\n',
+  )
+  t.same(findChangelogProblems(released, '1.2.3'), [])
+  t.throws(() => startSection(released, '1.2.4', '2026-11-25'), /is empty/)
+})
+
+t.test('a licence that is not known is reported with its packages', async (t) => {
+  const list = {
+    MIT: [{ name: 'a' }],
+    '(MIT OR GPL-3.0)': [{ name: 'b' }],
+    'MIT AND GPL-3.0': [{ name: 'c' }],
+    Unknown: [{ name: 'd' }],
+  }
+  t.same(findLicenceProblems(list), ['c: MIT AND GPL-3.0', 'd: Unknown'])
+})
