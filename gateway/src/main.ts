@@ -92,7 +92,7 @@ await runProcess({
       intervalMs: 3_000,
       timeoutMs: 5_000,
     })
-    const records = openRecordConnections({
+    const recordConnections = openRecordConnections({
       redis,
       url: secrets.follow('REDIS_URL'),
       replicas: config.REDIS_ACK_REPLICAS,
@@ -106,8 +106,10 @@ await runProcess({
       ),
     })
     const sinks = {
-      logs: shardNumbers.map((shard) => createJobSink({ ...records.logs, kind: 'logs', shard })),
-      feedback: createJobSink({ ...records.feedback, kind: 'feedback' }),
+      logs: shardNumbers.map((shard) =>
+        createJobSink({ ...recordConnections.logs, kind: 'logs', shard }),
+      ),
+      feedback: createJobSink({ ...recordConnections.feedback, kind: 'feedback' }),
       outcomes: createJobSink({ redis, kind: 'outcomes' }),
     }
     const route = createShardRouter({ sinks: sinks.logs, isUsable: shards.isUsable })
@@ -195,7 +197,7 @@ await runProcess({
       policy,
       rate,
       queues,
-      idempotency: createIdempotencyStore({ reserve: records.reserve, ledger }),
+      idempotency: createIdempotencyStore({ reserve: recordConnections.reserve, ledger }),
     }
 
     let isDraining = false
@@ -254,7 +256,7 @@ await runProcess({
             .flat()
             .map((sink) => sink.close()),
         )
-        records.close()
+        recordConnections.close()
         redis.disconnect()
         store.close()
         await admin.close()

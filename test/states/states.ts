@@ -77,6 +77,19 @@ export const states: State[] = [
       end: async ({ cluster }) => void (await cluster.keys.set(installationKey, mark ?? '')),
     }
   }),
+  (() => {
+    let mark: string | null = null
+    return {
+      code: 'configuration',
+      cause: 'the mark of another installation in Redis',
+      seenBy: 'worker',
+      async begin({ cluster }) {
+        mark = await cluster.keys.get(installationKey)
+        await cluster.keys.set(installationKey, 'another')
+      },
+      end: async ({ cluster }) => void (await cluster.keys.set(installationKey, mark ?? '')),
+    } satisfies State
+  })(),
   {
     code: 'redis_could_lose_records',
     cause: '`CONFIG SET appendfsync everysec`',

@@ -44,13 +44,18 @@ interface Sample {
   rows: number
 }
 
-/** Reads the queues every few seconds. The states of all workers are those of the same queues. */
+/**
+ * Reads the queues every few seconds. The states of all workers are those of the same queues.
+ *
+ * @param options.mayTake whether this worker may take frames at this moment; default: always
+ */
 export function startBacklogMonitor(options: {
   readBacklogs: ReadBacklogs
+  mayTake?: () => boolean
   onError: (error: Error) => void
   clock?: Clock
 }): BacklogMonitor {
-  const { readBacklogs, onError, clock = systemClock } = options
+  const { readBacklogs, mayTake = () => true, onError, clock = systemClock } = options
   const samples = new Map<QueueName, Sample[]>()
   /** When frames that may be taken were first seen waiting; they have been seen each time since. */
   const waitingSince = new Map<QueueName, number>()
@@ -74,7 +79,7 @@ export function startBacklogMonitor(options: {
       recent.push({ atMs, rows: backlog.rows })
       samples.set(kind, recent)
       const secondsToDrain = estimateDrain(recent, oldestAgeSeconds)
-      if (backlog.waiting === 0 || backlog.isPaused) waitingSince.delete(kind)
+      if (backlog.waiting === 0 || backlog.isPaused || !mayTake()) waitingSince.delete(kind)
       else if (!waitingSince.has(kind)) waitingSince.set(kind, atMs)
       const waitingSeconds = (atMs - (waitingSince.get(kind) ?? atMs)) / 1_000
       queues.set(kind, { ...backlog, oldestAgeSeconds, secondsToDrain, waitingSeconds })

@@ -6,6 +6,7 @@ import {
   connectRedis,
   createConnectionCheck,
   findWriteRefusal,
+  readInstallation,
   whileConnected,
 } from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess } from '@intake/runtime'
@@ -13,6 +14,7 @@ import { startTracing } from '@intake/tracing'
 import { startBacklogMonitor } from './backlog-monitor.ts'
 import { registerBacklogMetrics } from './backlog-metrics.ts'
 import { workerFacts, workerScaling } from './facts.ts'
+import { readWhileConfirmed, startInstallationCheck, whileConfirmed } from './installation-check.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { startWorkerProblems, type WorkerProblems } from './problems.ts'
 import { createPage } from './serve-page.ts'
@@ -66,7 +68,14 @@ await runProcess({
     })
     const readBacklogs = whileConnected(redis, defineReadBacklogs({ redis }))
     const readWriteRefusal = whileConnected(redis, () => findWriteRefusal(redis))
-    const backlogs = startBacklogMonitor({ readBacklogs, onError })
+    const installation = startInstallationCheck({
+      redis,
+      readMark: whileConnected(redis, () => readInstallation(redis)),
+      clickhouse,
+      ...checks,
+    })
+    const { isConfirmed } = installation
+    const backlogs = startBacklogMonitor({ readBacklogs, mayTake: isConfirmed, onError })
     registerBacklogMetrics(registry, backlogs)
     const stored = startStoredStateMonitor({
       reader,
@@ -100,6 +109,7 @@ await runProcess({
       redisConnection: createConnectionCheck(redis),
       redisWrites,
       clickhouse: pings,
+      installation,
       backlogs,
       stored,
       activity: metrics.activity,
@@ -138,8 +148,12 @@ await runProcess({
       }),
     })
     worker = startWorker({
-      sources,
-      readBacklogs,
+      sources: {
+        logs: whileConfirmed(sources.logs, isConfirmed),
+        feedback: whileConfirmed(sources.feedback, isConfirmed),
+        outcomes: whileConfirmed(sources.outcomes, isConfirmed),
+      },
+      readBacklogs: readWhileConfirmed(readBacklogs, isConfirmed),
       clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
       ...(webhook && { announceFeedback: webhook.announce }),
       store: clickhouse,
@@ -184,6 +198,7 @@ await runProcess({
         stored.close()
         redisWrites.close()
         pings.close()
+        installation.close()
         await webhook?.close()
         await queueUi?.close()
         redis.disconnect()

@@ -10,6 +10,7 @@ import { ClickHouseError, type FailureKind } from '@intake/clickhouse'
 import { kinds as recordKinds } from '@intake/contract'
 import type { Logger, Registry } from '@intake/runtime'
 import { backlogFromSeconds, type BacklogMonitor, type QueueState } from './backlog-monitor.ts'
+import type { InstallationCheck } from './installation-check.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { StoredStateMonitor } from './stored-state.ts'
 import type { Worker } from './worker.ts'
@@ -30,6 +31,7 @@ export function startWorkerProblems(options: {
   redisConnection: () => string | undefined
   redisWrites: Pick<PolledCheck, 'problem'>
   clickhouse: Pick<PolledCheck, 'problem' | 'error'>
+  installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
   stored: Pick<StoredStateMonitor, 'state'>
   activity: WorkerMetrics['activity']
@@ -38,7 +40,8 @@ export function startWorkerProblems(options: {
   log: Logger
   metrics: Registry
 }): WorkerProblems {
-  const { redisConnection, redisWrites, clickhouse, backlogs, stored, activity, worker } = options
+  const { redisConnection, redisWrites, clickhouse, installation } = options
+  const { backlogs, stored, activity, worker } = options
 
   /** Joins what is wrong with each queue. */
   const ofQueues = (describe: (kind: QueueName) => Detail): ProblemCheck => {
@@ -54,18 +57,21 @@ export function startWorkerProblems(options: {
       const { failure: last } = activity(kind)
       return last?.kind === failure ? `inserts of ${kind} fail: ${last.reason}` : undefined
     })
-  /** Of the ping of ClickHouse, which fails as an insert would. */
-  const unreachable = (failure: FailureKind) => {
-    const error = clickhouse.error()
+  /** Of a check of ClickHouse, which fails as an insert would. */
+  const failed = (check: Pick<PolledCheck, 'problem' | 'error'>, failure: FailureKind) => {
+    const error = check.error()
     const kind = error instanceof ClickHouseError ? error.kind : 'retry'
-    return (kind === 'operator') === (failure === 'operator') ? clickhouse.problem() : undefined
+    return (kind === 'operator') === (failure === 'operator') ? check.problem() : undefined
   }
+  const unreachable = (failure: FailureKind) =>
+    failed(clickhouse, failure) ?? failed(installation, failure)
 
   return startProblems({
     checks: {
       redis_connection: () => redisConnection() ?? redisWrites.problem(),
       redis_lost_its_data: () =>
         backlogs.isLost() ? 'Redis is new or has lost its data (see intake setup)' : undefined,
+      configuration: installation.difference,
       queue_paused: ofStates(({ isPaused }, kind) => (isPaused ? kind : undefined)),
       insert_retry: () => unreachable('retry') ?? failing('retry')(),
       insert_operator: () => unreachable('operator') ?? failing('operator')(),

@@ -12,9 +12,11 @@ const noon = Date.UTC(2026, 10, 23, 12)
 function watch() {
   const clock = createTestClock()
   const errors: Error[] = []
+  let mayTake = true
   let read: () => Promise<Backlogs> = () => Promise.reject(new Error('no Redis'))
   const monitor = startBacklogMonitor({
     readBacklogs: () => read(),
+    mayTake: () => mayTake,
     onError: (error) => errors.push(error),
     clock,
   })
@@ -30,6 +32,7 @@ function watch() {
       }
       read = () => Promise.resolve({ nowMs: noon, queues, shards: [] })
     },
+    forbid: (isForbidden: boolean) => (mayTake = !isForbidden),
     fail: () => (read = () => Promise.reject(new Error('no Redis'))),
   }
 }
@@ -58,6 +61,19 @@ t.test('a queue that empties as fast as it fills has no backlog', async (t) => {
   set({})
   await clock.advance(5_000)
   t.match(monitor.of('logs'), { oldestAgeSeconds: 0, secondsToDrain: 0 })
+  monitor.close()
+})
+
+t.test('frames that this worker may not take do not wait for it', async (t) => {
+  const { clock, monitor, set, forbid } = watch()
+  set({ waiting: 3, rows: 100, oldestMs: noon - 400 })
+  forbid(true)
+  await clock.advance(60_000)
+  t.equal(monitor.of('logs')?.waitingSeconds, 0)
+  forbid(false)
+  await clock.advance(10_000)
+  const { waitingSeconds = 0 } = monitor.of('logs') ?? {}
+  t.ok(waitingSeconds > 0 && waitingSeconds <= 10, `${waitingSeconds} s`)
   monitor.close()
 })
 

@@ -16,6 +16,8 @@ interface Situation {
   letters?: number
   isLost?: boolean
   redis?: string
+  difference?: string
+  installation?: ClickHouseError
 }
 
 const empty: QueueState = {
@@ -46,6 +48,11 @@ function problemsIn(situation: Situation) {
     redisConnection: () => situation.redis,
     redisWrites: { problem: () => undefined },
     clickhouse: { problem: () => ping?.message, error: () => ping },
+    installation: {
+      problem: () => situation.installation?.message,
+      error: () => situation.installation,
+      difference: () => situation.difference,
+    },
     backlogs: {
       of: (kind) => ({ ...empty, ...(kind === 'logs' && logs) }),
       isLost: () => situation.isLost ?? false,
@@ -75,6 +82,17 @@ const cases: [what: string, Situation, Record<string, string>][] = [
   ],
   ['ClickHouse is away', { ping: failed('retry') }, { insert_retry: 'it is retry' }],
   ['the password is wrong', { ping: failed('operator') }, { insert_operator: 'it is operator' }],
+  ['the installations differ', { difference: 'they differ' }, { configuration: 'they differ' }],
+  [
+    'the installation may not be read',
+    { installation: failed('operator') },
+    { insert_operator: 'it is operator' },
+  ],
+  [
+    'the installation cannot be read now',
+    { installation: failed('retry') },
+    { insert_retry: 'it is retry' },
+  ],
   [
     'an insert is too large',
     { activity: { failure: { kind: 'split', reason: 'no memory' } } },

@@ -1,7 +1,9 @@
 import type { ClickHouse } from './client.ts'
 
 /** The installation that these tables belong to; null when there is none. */
-export async function readInstallation(clickhouse: ClickHouse): Promise<string | null> {
+export async function readInstallation(
+  clickhouse: Pick<ClickHouse, 'query'>,
+): Promise<string | null> {
   const rows = await clickhouse.query<{ id: string }>(
     'SELECT id FROM intake.installation ORDER BY created_at, id LIMIT 1',
   )

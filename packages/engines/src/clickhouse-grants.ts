@@ -4,8 +4,8 @@
  */
 
 /**
- * Only inserts, and what `KILL QUERY` reads to find a query. It kills only queries of the same user, but
- * shows the text of all that run.
+ * Only inserts, the mark of the installation, and what `KILL QUERY` reads to find a query. It kills only queries of the
+ * same user, but shows the text of all that run.
  */
 export const workerGrants: readonly string[] = [
   'INSERT ON intake.logs_raw',
@@ -13,6 +13,7 @@ export const workerGrants: readonly string[] = [
   'INSERT ON intake.dead_letters_raw',
   'INSERT ON intake.outcomes_raw',
   'INSERT ON intake.watermark_raw',
+  'SELECT (id, created_at) ON intake.installation',
   'SELECT (query_id, user, query) ON system.processes',
 ]
 

@@ -1,6 +1,7 @@
 import { createApiKeyStore } from '@intake/api-keys'
 import {
   createClickHouse,
+  findSchemaDifferences,
   migrate,
   MigrationError,
   repairViews,
@@ -33,8 +34,8 @@ const timeoutMs = 20_000
  * mark of this installation, the first API key. It leaves existing things alone, so it can run at every
  * start.
  *
- * @throws {SetupError} when a service cannot be reached, when Redis has lost its data, or when the
- * tables belong to another version
+ * @throws {SetupError} when a service cannot be reached, when Redis has lost its data, when the tables belong to
+ * another version, or when they were changed in a way that this does not repair: a table or column is missing
  */
 export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
   const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom } = options
@@ -42,6 +43,7 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
     const migrated = migrate({ clickhouse, newShardsFrom })
     const { applied } = await step('Updating the tables in ClickHouse', migrated)
     const views = await step('Repairing the views in ClickHouse', repairViews(clickhouse))
+    await step('Comparing the tables in ClickHouse', requireSchema(clickhouse))
     await step(`Creating the bucket ${s3.bucket}`, makeBucket(s3))
     await withRedis(redisUrl, async (redis) => {
       await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
@@ -49,6 +51,16 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
     })
     return { applied: [...applied, ...views.map((name) => `view ${name}`)] }
   })
+}
+
+/** A table or column that an applied migration made is not made again, because its data is gone or elsewhere. */
+async function requireSchema(clickhouse: ClickHouse): Promise<void> {
+  const differences = await findSchemaDifferences(clickhouse)
+  if (differences.length === 0) return
+  throw new SetupError(
+    `The tables in ClickHouse differ from this version of Intake: ${differences.join('; ')} ` +
+      '(docs/operations/clickhouse-schema.md).',
+  )
 }
 
 async function createApiKey(redis: Redis, apiKey: { name: string; secret: string }): Promise<void> {

@@ -73,6 +73,23 @@ t.test('so is the Redis of a shard of the queue', async (t) => {
   t.same(await readShards(redis), [0, 1, 2])
 })
 
+t.test('a missing table is named, and the page says how to get an empty one', async (t) => {
+  await clickhouse.command('RENAME TABLE intake.logs_raw TO intake.logs_renamed')
+  const isMissing = { name: 'SetupError', message: /the table intake.logs_raw is missing/ }
+  await t.rejects(setUp(options), isMissing)
+  await clickhouse.command('TRUNCATE TABLE intake.schema_migrations')
+  await setUp(options)
+  t.same(await clickhouse.query('SELECT count() AS n FROM intake.logs'), [{ n: 0 }])
+  await clickhouse.command('DROP TABLE intake.logs_renamed')
+})
+
+t.test('a missing column is named', async (t) => {
+  await clickhouse.command('ALTER TABLE intake.feedback_raw DROP COLUMN email')
+  await t.rejects(setUp(options), { message: /intake.feedback_raw has no column email/ })
+  await clickhouse.command('ALTER TABLE intake.feedback_raw ADD COLUMN email Nullable(String)')
+  await setUp(options)
+})
+
 t.test('a Redis and a ClickHouse of different installations are refused', async (t) => {
   await redis.set('{intake}:installation', 'another')
   await t.rejects(setUp({ ...options, acceptEmptyRedis: true }), /different installations/)

@@ -77,8 +77,8 @@ export function findClickHouseProblems(
       finding(
         'clickhouse_schema',
         difference,
-        'Run intake setup of the version that the gateways and workers have. It changes views and missing ' +
-          'migrations; anything else was changed by hand: change it back.',
+        'Run intake setup of the version that the gateways and workers have. It applies migrations and repairs views. ' +
+          'A table or column that it names was removed by hand: bring it back as the page says.',
       ),
     ),
     ...settingViolations.map((violation) =>

@@ -1,0 +1,88 @@
+import { describeError, readInstallation, type ClickHouse } from '@intake/clickhouse'
+import { pollCheck, type PolledCheck } from '@intake/health'
+import type { ReadBacklogs, JobSource } from '@intake/queue'
+import type { Clock } from '@intake/runtime'
+
+/** Why the installations cannot be compared is what `problem` and `error` say. */
+export interface InstallationCheck extends PolledCheck {
+  /**
+   * Whether frames may be taken: Redis has the mark of the installation of ClickHouse, or, lost, none. False until that
+   * was read from the present connection to Redis.
+   */
+  isConfirmed(): boolean
+  /** What differs, in words for an operator; undefined: nothing that is known. */
+  difference(): string | undefined
+}
+
+/**
+ * Compares the installations that Redis and ClickHouse belong to, every few seconds. While ClickHouse cannot be read
+ * the last result counts.
+ *
+ * @param options.readMark reads that of Redis
+ * @param options.redis emits `close` when a connection has ended: the next one may lead to another Redis
+ */
+export function startInstallationCheck(options: {
+  redis: { on(event: 'close', listener: () => void): unknown }
+  readMark: () => Promise<string | null>
+  clickhouse: Pick<ClickHouse, 'query'>
+  intervalMs: number
+  timeoutMs: number
+  clock?: Clock
+}): InstallationCheck {
+  const { redis, readMark, clickhouse } = options
+  let connection = 0
+  let isConfirmed = false
+  let difference: string | undefined
+
+  redis.on('close', () => {
+    connection++
+    isConfirmed = false
+  })
+  const check = pollCheck({
+    what: 'ClickHouse',
+    describe: (error) =>
+      `the installation of ClickHouse cannot be read (intake.installation): ${describeError(error)}`,
+    async check() {
+      const before = connection
+      // What is wrong with Redis is reported elsewhere.
+      const reading = readMark().catch(() => undefined)
+      const [mark, known] = await Promise.all([reading, readInstallation(clickhouse)])
+      if (mark === undefined || connection !== before) return
+      isConfirmed = mark === null || mark === known
+      difference = isConfirmed ? undefined : describe(known)
+    },
+    intervalMs: options.intervalMs,
+    timeoutMs: options.timeoutMs,
+    ...(options.clock && { clock: options.clock }),
+  })
+  return { ...check, isConfirmed: () => isConfirmed, difference: () => difference }
+}
+
+function describe(known: string | null): string {
+  return known === null
+    ? 'this ClickHouse belongs to no installation, this Redis to one (see intake setup): no frames are taken'
+    : 'this Redis and this ClickHouse belong to different installations (REDIS_URL, CLICKHOUSE_URL): no frames are taken'
+}
+
+/** The same queue, which seems empty while its Redis is not confirmed. Claimed frames can be completed. */
+export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): JobSource {
+  return {
+    ...source,
+    peek: async () => (isConfirmed() ? source.peek() : { count: 0, oldest: undefined }),
+    claim: async () => (isConfirmed() ? source.claim() : undefined),
+    complete: (job, { claimNext }) =>
+      source.complete(job, { claimNext: claimNext && isConfirmed() }),
+  }
+}
+
+/** What the queues hold, or undefined, as for a Redis of no installation, while that is not confirmed. */
+export function readWhileConfirmed(
+  readBacklogs: ReadBacklogs,
+  isConfirmed: () => boolean,
+): ReadBacklogs {
+  return async (options) => {
+    const backlogs = isConfirmed() ? await readBacklogs(options) : undefined
+    // The connection may have ended meanwhile.
+    return isConfirmed() ? backlogs : undefined
+  }
+}
