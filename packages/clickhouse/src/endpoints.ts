@@ -3,7 +3,7 @@ import {
   type ClickHouseClient,
   type ClickHouseClientConfigOptions,
 } from '@clickhouse/client'
-import { ClickHouseError } from './errors.ts'
+import type { ClickHouseError } from './errors.ts'
 import { createExecutor, type Reply, type Statement } from './execute.ts'
 
 type Execute = (statement: Statement) => Promise<Reply>

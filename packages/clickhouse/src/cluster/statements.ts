@@ -53,7 +53,7 @@ export const isRowView = (select: string): boolean => !/\bGROUP BY\b/.test(selec
 export function clusterStatements(sql: string, layout: ClusterLayout): string[] {
   for (const [pattern, translate] of forms) {
     const match = pattern.exec(sql)
-    if (match) return translate(match as unknown as string[], layout)
+    if (match) return translate(match, layout)
   }
   throw new Error(`There is no form of this statement for a cluster: ${sql.slice(0, 80)}`)
 }
