@@ -1,10 +1,13 @@
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { startChild, untilReady } from '@intake/supervisor'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { until } from '@intake/test-kit/until'
 import { startFront } from './front.ts'
 
 export interface Server {
@@ -62,13 +65,21 @@ function defineServer(
   return {
     start: async (shards) => {
       writeFileSync(config, serverConfig(users, tcp.slice(0, shards)))
-      child = startChild({
-        name,
-        command: process.execPath,
-        args: [script, join(dir, 'data'), config, String(http), String(tcp[index])],
-        logFile: join(dir, 'log'),
+      // After SIGKILL the engine cannot listen on its TCP port while the system still holds old connections.
+      await until(`${name} responds`, async () => {
+        child = startChild({
+          name,
+          command: process.execPath,
+          args: [script, join(dir, 'data'), config, String(http), String(tcp[index])],
+          logFile: join(dir, 'log'),
+        })
+        await untilReady({
+          child,
+          timeoutMs: readyMs,
+          probe: async () => (await responds(http)) && (await accepts(tcp[index]!)),
+        })
+        return true
       })
-      await untilReady({ child, timeoutMs: readyMs, probe: () => responds(http) })
     },
     kill: async () => {
       child?.kill()
@@ -84,6 +95,18 @@ const responds = (port: number): Promise<boolean> =>
     ({ ok }) => ok,
     () => false,
   )
+
+const accepts = async (port: number): Promise<boolean> => {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
 
 const serverConfig = (users: string, tcp: readonly number[]) => `<clickhouse>
   <users_config>${users}</users_config>

@@ -16,19 +16,26 @@ export function renewCredentials<Connection extends Server | Cluster>(
   options: { url: Secret; onError: (error: Error) => void },
 ): Connection {
   const { url, onError } = options
+  const current = () => credentialsOf(parseRedisUrl(url.current()))
+
+  function renew(server: Server): void {
+    const { username, password } = current()
+    // The next connection uses them.
+    Object.assign(server.options, { username, password })
+    if (server.status !== 'ready' || password === undefined) return
+    const renewal = username ? server.auth(username, password) : server.auth(password)
+    withTimeout(renewal, timeoutMs, 'AUTH').catch(onError)
+  }
+
   const stop = url.onChange(() => {
-    const { username, password } = credentialsOf(parseRedisUrl(url.current()))
-    // The next connections use them.
-    const shared = redis instanceof Cluster ? (redis.options.redisOptions ??= {}) : redis.options
-    Object.assign(shared, { username, password })
-    const servers = redis instanceof Cluster ? redis.nodes('all') : [redis]
-    for (const server of servers) {
-      Object.assign(server.options, { username, password })
-      if (server.status !== 'ready' || password === undefined) continue
-      const renewal = username ? server.auth(username, password) : server.auth(password)
-      withTimeout(renewal, timeoutMs, 'AUTH').catch(onError)
-    }
+    if (!(redis instanceof Cluster)) return renew(redis)
+    Object.assign((redis.options.redisOptions ??= {}), current())
+    for (const node of redis.nodes('all')) renew(node)
   })
+  // A cluster gives its nodes the options that it began with. It connects them later than this.
+  if (redis instanceof Cluster) {
+    redis.on('+node', (node: Server) => Object.assign(node.options, current()))
+  }
   redis.once('end', stop)
   const duplicate = redis.duplicate.bind(redis) as (...args: unknown[]) => Connection
   redis.duplicate = ((...args: unknown[]) =>

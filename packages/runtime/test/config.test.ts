@@ -68,3 +68,11 @@ t.test('a password that is not percent-encoded is refused, without being shown',
   t.same(loadConfig(withUrl, good), good)
   t.same(loadConfig(withUrl, { URL: 'http://host:9000' }), { URL: 'http://host:9000' })
 })
+
+t.test('a list of URLs is described by its hosts, and each URL is checked', async (t) => {
+  const withUrls = Type.Object({ URL: Type.String({ hasCredentials: true }) })
+  const URL = 'http://u:p,w@one:8123,https://u:hidden@two:8443'
+  t.same(loadConfig(withUrls, { URL }), { URL })
+  t.same(describeConfig(withUrls, { URL }), { URL: 'one:8123, two:8443' })
+  t.throws(() => loadConfig(withUrls, { URL: 'http://one:8123,http://u:pa/ss@two:8123' }))
+})

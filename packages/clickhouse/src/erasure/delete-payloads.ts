@@ -86,7 +86,7 @@ export function watchDeletion(
   const tables = payloadTables.map((table) => `'${storedTable(clickhouse, table)}'`).join(', ')
   const ofTables = `database = 'intake' AND table IN (${tables})`
   const mutations = systemTable(clickhouse, 'mutations')
-  const oldParts = `SELECT concat(hostName(), ' ', path) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE ${ofTables} AND NOT active`
+  const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE ${ofTables} AND NOT active`
 
   return async () => {
     const [unfinished] = await clickhouse.query<{ mutations: number; failure: string }>(
