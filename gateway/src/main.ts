@@ -86,15 +86,15 @@ await runProcess({
       intervalMs: 3_000,
       timeoutMs: 5_000,
     })
-    const records = openRecordConnections({
+    const recordConnections = openRecordConnections({
       redis,
       url: config.REDIS_URL,
       replicas: config.REDIS_ACK_REPLICAS,
       onError: onRedisError,
     })
     const sinks = {
-      logs: createJobSink({ ...records.logs, kind: 'logs' }),
-      feedback: createJobSink({ ...records.feedback, kind: 'feedback' }),
+      logs: createJobSink({ ...recordConnections.logs, kind: 'logs' }),
+      feedback: createJobSink({ ...recordConnections.feedback, kind: 'feedback' }),
       outcomes: createJobSink({ redis, kind: 'outcomes' }),
     }
     const queues = {
@@ -180,7 +180,7 @@ await runProcess({
       policy,
       rate,
       queues,
-      idempotency: createIdempotencyStore({ reserve: records.reserve, ledger }),
+      idempotency: createIdempotencyStore({ reserve: recordConnections.reserve, ledger }),
     }
 
     let isDraining = false
@@ -232,7 +232,7 @@ await runProcess({
         problems.close()
         bucket.close()
         await Promise.all(Object.values(sinks).map((sink) => sink.close()))
-        records.close()
+        recordConnections.close()
         redis.disconnect()
         store.close()
         await admin.close()

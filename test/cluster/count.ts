@@ -35,7 +35,7 @@ export async function countRun(options: {
   )
   const visible = new Map<number, Set<string>>()
   for (const { id, seq } of rows) {
-    const number = Number(seq) - range.from
+    const number = seq - range.from
     visible.set(number, (visible.get(number) ?? new Set()).add(id))
   }
   const acknowledged = new Map<number, string>()

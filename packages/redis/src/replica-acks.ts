@@ -120,7 +120,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
       } catch (cause) {
         // Not the error itself: an error reply would mean that nothing was written.
         const error = cause as Error
-        const why = error instanceof ReplyError ? replyCode(error as Error) : error.message
+        const why = error instanceof ReplyError ? replyCode(error) : error.message
         throw new NotReplicatedError(`written, but not confirmed by replicas: ${why}`, { cause })
       }
     },
