@@ -109,17 +109,21 @@ async function play(
     const acknowledged = async (more: number) => {
       const progress = () => producer.counts().acknowledged
       const wanted = progress() + more
-      await until(`${more} more are acknowledged`, () => progress() >= wanted, { progress })
+      const stall = { progress, stallMs: 120_000 }
+      await until(`${more} more are acknowledged`, () => progress() >= wanted, stall)
     }
     for (let count = 0; count < Number(values.failovers); count++) {
       await acknowledged(300)
       const killed = await faults[fault](stage.topology)
       const lostAt = performance.now()
+      const { primary } = stage.topology
+      await until('there is another primary', async () => (await primary()) !== killed)
+      // Back as a replica: without one, what replicas must confirm is refused.
+      await killed.process.start()
       await acknowledged(1)
       const seconds = (performance.now() - lostAt) / 1_000
       result.pauseSeconds = Math.max(result.pauseSeconds, seconds)
       await acknowledged(100)
-      await killed.process.start()
       await stage.topology.untilWhole()
       await until('the gateway is ready', stage.isReady)
     }

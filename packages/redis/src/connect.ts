@@ -126,8 +126,8 @@ function sentinelOptions(address: Extract<RedisAddress, { topology: 'sentinel' }
     sentinelRetryStrategy: retryDelay,
     sentinelReconnectStrategy: retryDelay,
     sentinelCommandTimeout: connectTimeoutMs,
-    // Leaves a primary as soon as the sentinels have replaced it, even if it still accepts writes.
-    failoverDetector: true,
+    // When it hears of a failover while it connects, the connection ends for good (ioredis 6.0.0).
+    failoverDetector: false,
   } satisfies RedisOptions
 }
 

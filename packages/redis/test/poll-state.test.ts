@@ -2,6 +2,7 @@ import { totalmem } from 'node:os'
 import t, { type Test } from 'tap'
 import { startRedis } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
 import { claimInstallation, connectRedis, pollRedisState, type RedisState } from '../src/index.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '100mb' })
@@ -66,3 +67,25 @@ t.test('the state follows the used share of memory', async (t) => {
   await observe(t, ({ memoryUsed }) => memoryUsed > before + 0.25)
   await redis.del('large')
 })
+
+t.test(
+  'settings that cannot be read are a violation, unless the operator asserts them',
+  async (t) => {
+    await redis.call('ACL', 'SETUSER', 'managed', 'on', '>managed', '~*', '+@all', '-config')
+    const url = new URL(server.url)
+    url.username = 'managed'
+    url.password = 'managed'
+    const managed = connectRedis({ url: url.href, role: 'producer', onError: () => {} })
+    t.teardown(() => managed.disconnect())
+    const stateWhen = async (assertsDurability: boolean) => {
+      const onError = () => {}
+      const poll = pollRedisState({ redis: managed, intervalMs: 10, assertsDurability, onError })
+      t.teardown(() => poll.close())
+      return until('the state is known', () => poll.state())
+    }
+    const unknown = await stateWhen(false)
+    t.match(unknown.durabilityViolations, [/set REDIS_DURABILITY=asserted/])
+    t.equal(unknown.isDurabilityAsserted, false)
+    t.match(await stateWhen(true), { durabilityViolations: [], isDurabilityAsserted: true })
+  },
+)

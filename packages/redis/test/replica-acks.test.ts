@@ -49,7 +49,8 @@ t.test('writes that arrive meanwhile share the next WAIT', async (t) => {
   const redis = await openReady(t)
   const waits = async () => {
     const stats = await redis.info('commandstats')
-    return Number(/cmdstat_wait:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+    // Servers since 7.2 have WAITAOF.
+    return Number(/cmdstat_wait(?:aof)?:calls=(\d+)/.exec(stats)?.[1] ?? 0)
   }
   const acks = createReplicaAcks({ redis, replicas: 1 })
   await acks.confirm({ key }, () => redis.set(key, 'x'))
@@ -57,7 +58,8 @@ t.test('writes that arrive meanwhile share the next WAIT', async (t) => {
   await Promise.all(
     Array.from({ length: 50 }, () => acks.confirm({ key }, () => redis.set(key, 'x'))),
   )
-  t.ok((await waits()) - before <= 3)
+  const more = (await waits()) - before
+  t.ok(more >= 1 && more <= 3, `${more}`)
 })
 
 t.test('what was only read is on the replica, too', async (t) => {

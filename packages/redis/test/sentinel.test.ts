@@ -26,6 +26,8 @@ t.test('both roles follow the sentinels to the new primary of a failover', async
   t.match(poll.state(), { writeRefusal: undefined, durabilityViolations: [] })
   await consumer.rpush('{intake}:before', 'job')
   t.equal(await consumer.wait(2, 60_000), 2, 'both replicas have it')
+  const others = Array.from({ length: 30 }, () => open(t, 'producer'))
+  await until('all are connected', () => others.every(({ status }) => status === 'ready'))
   const reading = consumer.blpop('{intake}:after', 0)
 
   const primary = await setup.primary()
@@ -39,6 +41,11 @@ t.test('both roles follow the sentinels to the new primary of a failover', async
   t.not(await setup.primary(), primary)
   t.same(await reading, ['{intake}:after', 'job'])
   t.same(await consumer.lrange('{intake}:before', 0, -1), ['job'])
+
+  await until('all are connected again', () => others.every(({ status }) => status === 'ready'), {
+    progress: () => others.filter(({ status }) => status === 'ready').length,
+    stallMs: 60_000,
+  })
 
   await primary.process.start()
   await setup.untilWhole()

@@ -66,6 +66,9 @@ t.test('a password that is not percent-encoded is refused, without being shown',
   }
   const good = { URL: 'https://key:a%2Fb%23c@host:9000' }
   t.same(loadConfig(withUrl, good), good)
+  const several = { URL: 'redis+cluster://user:hidden@one:7001,two:7002' }
+  t.same(loadConfig(withUrl, several), several)
+  t.same(describeConfig(withUrl, several), { URL: 'one:7001,two:7002' })
   t.same(loadConfig(withUrl, { URL: 'http://host:9000' }), { URL: 'http://host:9000' })
 })
 
