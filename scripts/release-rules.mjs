@@ -1,14 +1,7 @@
 // What a release must fulfil, as functions of texts, for scripts/release.mjs.
 
 /** Licences that allow to distribute the images; another one needs a decision. */
-const licences = new Set([
-  '0BSD',
-  'Apache-2.0',
-  'BlueOak-1.0.0',
-  'BSD-3-Clause',
-  'ISC',
-  'MIT',
-])
+const licences = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-3-Clause', 'ISC', 'MIT'])
 
 /** @param manifests parsed, each with its file; the first is that of the root */
 export function findManifestProblems(manifests) {
