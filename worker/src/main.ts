@@ -7,6 +7,7 @@ import {
   createConnectionCheck,
   findWriteRefusal,
   readInstallation,
+  requireMemory,
   whileConnected,
 } from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess } from '@intake/runtime'
@@ -92,6 +93,11 @@ await runProcess({
       },
       ...checks,
     })
+    const redisMemory = pollCheck({
+      what: 'Redis',
+      check: whileConnected(redis, () => requireMemory(redis)),
+      ...checks,
+    })
     const pings = pollCheck({
       what: 'ClickHouse',
       check: () => clickhouse.ping(),
@@ -102,6 +108,7 @@ await runProcess({
     const problems: WorkerProblems = startWorkerProblems({
       redisConnection: createConnectionCheck(redis),
       redisWrites,
+      redisMemory,
       clickhouse: pings,
       installation,
       backlogs,
@@ -187,6 +194,7 @@ await runProcess({
         backlogs.close()
         stored.close()
         redisWrites.close()
+        redisMemory.close()
         pings.close()
         installation.close()
         await webhook?.close()
