@@ -107,6 +107,12 @@ export const states: State[] = [
     end: async ({ cluster }) => void (await cluster.keys.config('SET', 'maxmemory', '0')),
   },
   {
+    code: 'queue_full',
+    cause: '`maxmemory` lowered below what is used',
+    seenBy: 'worker',
+    ...setting('maxmemory', '1mb'),
+  },
+  {
     code: 'queue_paused',
     cause: 'the queue of logs paused',
     seenBy: 'worker',

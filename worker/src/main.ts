@@ -7,6 +7,7 @@ import {
   createConnectionCheck,
   findWriteRefusal,
   readInstallation,
+  requireMemory,
   whileConnected,
 } from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess } from '@intake/runtime'
@@ -98,6 +99,11 @@ await runProcess({
       },
       ...checks,
     })
+    const redisMemory = pollCheck({
+      what: 'Redis',
+      check: whileConnected(redis, () => requireMemory(redis)),
+      ...checks,
+    })
     const pings = pollCheck({
       what: 'ClickHouse',
       check: () => clickhouse.ping(),
@@ -108,6 +114,7 @@ await runProcess({
     const problems: WorkerProblems = startWorkerProblems({
       redisConnection: createConnectionCheck(redis),
       redisWrites,
+      redisMemory,
       clickhouse: pings,
       installation,
       backlogs,
@@ -197,6 +204,7 @@ await runProcess({
         backlogs.close()
         stored.close()
         redisWrites.close()
+        redisMemory.close()
         pings.close()
         installation.close()
         await webhook?.close()

@@ -6,6 +6,8 @@ import { addGauge, metricsOf, systemClock, type Clock, type Registry } from '@in
 /** Gets every event of the loops of a worker; the loops call its methods in this order. */
 export interface WorkerMetrics {
   waitsForFrames(kind: QueueName): void
+  /** Redis refused a command: the loop works, and waits from now on. */
+  queueFailed(kind: QueueName): void
   taken(kind: QueueName, frames: readonly ClaimedFrame[]): void
   insertBegan(kind: QueueName): void
   inserted(kind: QueueName, rows: number): void
@@ -23,7 +25,7 @@ export interface WorkerMetrics {
 
 /** What the loop of a queue does at this moment. */
 export interface Activity {
-  /** How long it has been waiting for a frame, readable or not; undefined: it has some. */
+  /** How long it has been waiting for a frame, without an error; undefined: it has some. */
   waitingMs: number | undefined
   /** How long the insert in progress takes; undefined: there is none. */
   insertMs: number | undefined
@@ -169,6 +171,9 @@ export function createWorkerMetrics(
 
   return {
     waitsForFrames: (kind) => void (loops[kind].waitsSince = clock.now()),
+    queueFailed(kind) {
+      if (loops[kind].waitsSince !== undefined) loops[kind].waitsSince = clock.now()
+    },
     taken(kind, frames) {
       loops[kind].waitsSince = undefined
       const repeated = frames.filter(({ attempts }) => attempts > 1)

@@ -8,6 +8,7 @@ import {
 import { queueNames, type QueueName } from '@intake/queue'
 import { ClickHouseError, type FailureKind } from '@intake/clickhouse'
 import { kinds as recordKinds } from '@intake/contract'
+import { isOutOfMemory } from '@intake/redis'
 import type { Logger, Registry } from '@intake/runtime'
 import { backlogFromSeconds, type BacklogMonitor, type QueueState } from './backlog-monitor.ts'
 import type { InstallationCheck } from './installation-check.ts'
@@ -30,6 +31,7 @@ type Detail = ReturnType<ProblemCheck>
 export function startWorkerProblems(options: {
   redisConnection: () => string | undefined
   redisWrites: Pick<PolledCheck, 'problem'>
+  redisMemory: Pick<PolledCheck, 'error'>
   clickhouse: Pick<PolledCheck, 'problem' | 'error'>
   installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
@@ -40,7 +42,7 @@ export function startWorkerProblems(options: {
   log: Logger
   metrics: Registry
 }): WorkerProblems {
-  const { redisConnection, redisWrites, clickhouse, installation } = options
+  const { redisConnection, redisWrites, redisMemory, clickhouse, installation } = options
   const { backlogs, stored, activity, worker } = options
 
   /** Joins what is wrong with each queue. */
@@ -71,6 +73,10 @@ export function startWorkerProblems(options: {
       redis_connection: () => redisConnection() ?? redisWrites.problem(),
       redis_lost_its_data: () =>
         backlogs.isLost() ? 'Redis is new or has lost its data (see intake setup)' : undefined,
+      queue_full: () =>
+        isOutOfMemory(redisMemory.error())
+          ? 'Redis uses all of its maxmemory and takes no writes: no frames can be claimed'
+          : undefined,
       configuration: installation.difference,
       queue_paused: ofStates(({ isPaused }, kind) => (isPaused ? kind : undefined)),
       insert_retry: () => unreachable('retry') ?? failing('retry')(),
@@ -108,6 +114,8 @@ export function startWorkerProblems(options: {
       }),
     },
     noted: notedCodes,
+    // A gateway refuses what does not fit; a worker does nothing.
+    states: { queue_full: 'down' },
     log: options.log,
     metrics: options.metrics,
   })

@@ -80,7 +80,10 @@ export function startWorker(options: {
     const refusalRun = createRefusalRun()
     const consumer = createFrameConsumer({
       source,
-      onError,
+      onError(error) {
+        metrics.queueFailed(kind)
+        onError(error)
+      },
       onUnreadable(err) {
         metrics.unreadable(kind)
         problems.note('frame_unreadable', `a frame of ${kind}: ${err.message}`, unreadableMs)

@@ -34,5 +34,6 @@ t.test('a loop that claims only unreadable frames does not wait', async (t) => {
   t.equal(waitingMs(), 20_000)
   metrics.taken('logs', [])
   metrics.unreadable('logs')
+  metrics.queueFailed('logs')
   t.equal(waitingMs(), undefined, 'nor while it has others')
 })

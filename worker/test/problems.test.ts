@@ -1,6 +1,7 @@
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
 import type { QueueName } from '@intake/queue'
+import { ReplyError } from '@intake/redis'
 import { createLogger, createMetrics } from '@intake/runtime'
 import type { QueueState } from '../src/backlog-monitor.ts'
 import type { Activity } from '../src/metrics.ts'
@@ -16,6 +17,7 @@ interface Situation {
   letters?: number
   isLost?: boolean
   redis?: string
+  memory?: Error
   difference?: string
   installation?: ClickHouseError
 }
@@ -47,6 +49,7 @@ function problemsIn(situation: Situation) {
   const problems = startWorkerProblems({
     redisConnection: () => situation.redis,
     redisWrites: { problem: () => undefined },
+    redisMemory: { error: () => situation.memory },
     clickhouse: { problem: () => ping?.message, error: () => ping },
     installation: {
       problem: () => situation.installation?.message,
@@ -80,6 +83,12 @@ const cases: [what: string, Situation, Record<string, string>][] = [
     { isLost: true },
     { redis_lost_its_data: 'Redis is new or has lost its data (see intake setup)' },
   ],
+  [
+    'the memory of Redis is full',
+    { memory: new ReplyError('OOM command not allowed') },
+    { queue_full: 'Redis uses all of its maxmemory and takes no writes: no frames can be claimed' },
+  ],
+  ['the memory of Redis cannot be tried', { memory: new Error('not connected to Redis') }, {}],
   ['ClickHouse is away', { ping: failed('retry') }, { insert_retry: 'it is retry' }],
   ['the password is wrong', { ping: failed('operator') }, { insert_operator: 'it is operator' }],
   ['the installations differ', { difference: 'they differ' }, { configuration: 'they differ' }],

@@ -1,15 +1,21 @@
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyPluginAsync } from 'fastify'
 import type { Registry } from '@intake/runtime'
 import { healthRoutes } from './health-routes.ts'
+import { limitPipelining } from './limit-pipelining.ts'
 import { openMetricsType, toOpenMetrics } from './openmetrics.ts'
 import type { Problems } from './problems.ts'
+import { share } from './share.ts'
 import { readStatus } from './status.ts'
+
+const requestTimeoutMs = 10_000
+const keepAliveTimeoutMs = 72_000
 
 /**
  * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus text, or
  * OpenMetrics if the client accepts it) for operators, on a separate port so that they are never published
- * with the service.
+ * with the service. A client cannot occupy the process with many requests at once.
  *
  * @param options.port 0 picks a free port
  * @param options.notes see `healthRoutes`
@@ -36,7 +42,11 @@ export async function startAdminServer(options: {
 }): Promise<{ port: number; close(): Promise<void> }> {
   const { service, problems, facts, scaling, metrics } = options
   const app = fastify({
-    requestTimeout: 10_000,
+    serverFactory: (serve) =>
+      createServer(
+        { requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs },
+        limitPipelining(serve),
+      ),
     forceCloseConnections: true,
     trustProxy: options.trustProxy ?? false,
   })
@@ -47,12 +57,17 @@ export async function startAdminServer(options: {
     '/scaling',
     async (_request, reply) => scaling() ?? reply.code(503).send({ status: 'not known' }),
   )
-  app.get('/metrics', async (request, reply) => {
+  const render = share(async () => {
     const text = await metrics.metrics()
+    let openMetrics: string | undefined
+    return { text, openMetrics: () => (openMetrics ??= toOpenMetrics(text)) }
+  })
+  app.get('/metrics', async (request, reply) => {
+    const { text, openMetrics } = await render()
     if (!request.headers.accept?.includes('application/openmetrics-text')) {
       return reply.type(metrics.contentType).send(text)
     }
-    return reply.type(openMetricsType).send(toOpenMetrics(text))
+    return reply.type(openMetricsType).send(openMetrics())
   })
   if (options.page !== undefined) await app.register(options.page)
   await app.listen({ host: options.host, port: options.port })

@@ -14,4 +14,10 @@ export { createReplicaAcks, NotReplicatedError, type ReplicaAcks } from './repli
 export { retryCommand } from './retry-command.ts'
 export { mainTag, primaryOf, requireConnection } from './servers.ts'
 export { execAll } from './exec-all.ts'
-export { describeRefusal, findWriteRefusal, isOutOfMemory, isRefusal } from './write-refusal.ts'
+export {
+  describeRefusal,
+  findWriteRefusal,
+  isOutOfMemory,
+  isRefusal,
+  requireMemory,
+} from './write-refusal.ts'

@@ -26,7 +26,7 @@ const reasons: Record<string, string> = {
  * configured to accept writes that its next synchronisation deletes. Such a replica returns no error
  * that would close the connection, so this function closes it.
  *
- * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed`.
+ * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed` and `requireMemory`.
  *
  * @param options.tags every server that holds keys of these hash tags is asked
  * @param options.replicasMin how many replicas each of them must have
@@ -76,6 +76,12 @@ export function isRefusal(error: unknown): error is Error {
 /** ioredis has only a text for it. With the role `producer` nothing but refusals leads to it. */
 const isRedirectedTooOften = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('Too many Cluster redirections')
+
+/** Rejects while Redis uses all of its `maxmemory` (see `isOutOfMemory`): then it stores nothing, but still deletes. */
+export async function requireMemory(redis: Redis): Promise<void> {
+  // Stores nothing, because the key is never written.
+  await redis.set(`${mainTag}:absent`, '', 'XX')
+}
 
 /** Whether Redis refused a command because it uses all of its `maxmemory`. */
 export function isOutOfMemory(error: unknown): boolean {

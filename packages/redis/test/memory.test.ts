@@ -1,0 +1,21 @@
+import t from 'tap'
+import { startRedis } from '@intake/engines'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { connectRedis, findWriteRefusal, isOutOfMemory, requireMemory } from '../src/index.ts'
+
+t.test('exhausted memory is found, which a deletion does not find', async (t) => {
+  const server = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '100mb' })
+  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+  t.teardown(async () => {
+    redis.disconnect()
+    await server.stop()
+  })
+  await requireMemory(redis)
+  await redis.config('SET', 'maxmemory', '1')
+  const error: unknown = await requireMemory(redis).catch((reason: unknown) => reason)
+  t.equal(isOutOfMemory(error), true)
+  t.equal(await findWriteRefusal(redis), undefined)
+  t.same(await redis.keys('*'), [], 'nothing was stored')
+  await redis.config('SET', 'maxmemory', '100mb')
+  await requireMemory(redis)
+})

@@ -1,0 +1,37 @@
+import t from 'tap'
+import type { JobSource } from '@intake/queue'
+import { ReplyError } from '@intake/redis'
+import { createLogger, createMetrics } from '@intake/runtime'
+import { createTestClock } from '@intake/test-kit/test-clock'
+import { createWorkerMetrics } from '../src/metrics.ts'
+import { startWorker } from '../src/worker.ts'
+
+t.test('a loop whose claims Redis refuses is not taken for a stuck one', async (t) => {
+  const clock = createTestClock()
+  const metrics = createWorkerMetrics(createMetrics(), { clock })
+  let refusals = 0
+  const source = {
+    peek: async () => ({ count: 1, oldest: 'a' }),
+    claim: () => Promise.reject(new ReplyError('OOM command not allowed')),
+    close: async () => {},
+  } as Partial<JobSource> as JobSource
+  const worker = startWorker({
+    sources: { logs: source, feedback: source, outcomes: source },
+    readBacklogs: async () => undefined,
+    clockSkewMaxMs: 0,
+    store: { insertGzip: async () => {} },
+    metrics,
+    problems: { note: () => {} },
+    log: createLogger({ name: 'worker', level: 'fatal', destination: { write() {} } }),
+    onError: () => refusals++,
+    clock,
+    wallMs: () => 0,
+  })
+  await clock.advance(90_000)
+  t.ok(refusals > 10, `${refusals} refusals`)
+  const { waitingMs = Infinity } = metrics.activity('logs')
+  t.ok(waitingMs < 10_000, `it waits for ${waitingMs} ms`)
+  const closed = worker.close()
+  await clock.runAll()
+  await closed
+})
