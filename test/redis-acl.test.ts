@@ -94,7 +94,11 @@ t.test('gateway, worker and operator need no more than the file of users allows'
     FEEDBACK_WEBHOOK_URL: `http://127.0.0.1:${gatewayPort}/nobody`,
     FEEDBACK_WEBHOOK_SECRET: 'a secret of the test',
   })
-  await startApp(t, 'gateway', { PORT: String(gatewayPort), GATEWAY_ADMIN_PORT: '0' })
+  await startApp(t, 'gateway', {
+    PORT: String(gatewayPort),
+    GATEWAY_ADMIN_PORT: '0',
+    QUEUE_SHARDS: '2',
+  })
   const gateway = `http://127.0.0.1:${gatewayPort}`
   await until('the gateway is ready', async () => (await fetch(`${gateway}/readyz`)).ok)
 

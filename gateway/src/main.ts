@@ -105,12 +105,13 @@ await runProcess({
         'a shard of the queue cannot be reached; the others get its frames',
       ),
     })
+    const { requireExamined } = redisPoll
     const sinks = {
       logs: shardNumbers.map((shard) =>
-        createJobSink({ ...recordConnections.logs, kind: 'logs', shard }),
+        createJobSink({ ...recordConnections.logs, kind: 'logs', shard, requireExamined }),
       ),
-      feedback: createJobSink({ ...recordConnections.feedback, kind: 'feedback' }),
-      outcomes: createJobSink({ redis, kind: 'outcomes' }),
+      feedback: createJobSink({ ...recordConnections.feedback, kind: 'feedback', requireExamined }),
+      outcomes: createJobSink({ redis, kind: 'outcomes', requireExamined }),
     }
     const route = createShardRouter({ sinks: sinks.logs, isUsable: shards.isUsable })
     const queues = {
@@ -197,7 +198,13 @@ await runProcess({
       policy,
       rate,
       queues,
-      idempotency: createIdempotencyStore({ reserve: recordConnections.reserve, ledger }),
+      idempotency: createIdempotencyStore({
+        async reserve(call) {
+          requireExamined()
+          return recordConnections.reserve(call)
+        },
+        ledger,
+      }),
     }
 
     let isDraining = false

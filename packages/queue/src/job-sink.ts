@@ -20,14 +20,16 @@ export interface JobSink {
  * A queue in Redis, or one shard of it. The connection belongs to the caller.
  *
  * @param options.acks of the same connection: replicas must confirm a job, too
+ * @param options.requireExamined throws while the queue may have lost its jobs: none is added
  */
 export function createJobSink(options: {
   redis: Redis
   kind: QueueName
   shard?: number
   acks?: ReplicaAcks | undefined
+  requireExamined?: () => void
 }): JobSink {
-  const { redis, kind, shard = 0, acks } = options
+  const { redis, kind, shard = 0, acks, requireExamined } = options
   let opening: Promise<Queue> | undefined
   // Opens the queue early, so that the first job need not wait for it. `ready` reports a failure.
   open().catch(() => {})
@@ -55,6 +57,7 @@ export function createJobSink(options: {
     async ready() {
       await open()
       await requireConnection(redis, shardPrefix(shard))
+      requireExamined?.()
     },
 
     async add(id, data) {

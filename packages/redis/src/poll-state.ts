@@ -1,5 +1,6 @@
 import { startPolling } from '@intake/runtime'
-import type { Redis } from './connect.ts'
+import { Cluster } from 'ioredis'
+import type { Redis, Server } from './connect.ts'
 import { readDurability, type Durability } from './durability.ts'
 import { mainTag, primariesOf } from './servers.ts'
 import { readState, type RedisState, type StateOptions } from './state.ts'
@@ -9,6 +10,12 @@ export interface RedisPoll {
   state(): RedisState | undefined
   /** Since the last response; `Infinity` before the first one. */
   silentMs(): number
+  /**
+   * A new connection may lead to a Redis that has lost its data.
+   *
+   * @throws {Error} until Redis was examined after it was last connected, and while it belongs to no installation
+   */
+  requireExamined(): void
   close(): void
 }
 
@@ -33,6 +40,9 @@ export function pollRedisState(
   const { tags = [mainTag], replicasMin = 0, assertsDurability = false } = options
   let state: RedisState | undefined
   let respondedAt = -Infinity
+  /** How often a server was connected, and how often when the last successful poll began. */
+  let connections = 0
+  let examined = -1
   let durability: Durability = { violations: [], isUnreadable: false }
   let configReadAt = -Infinity
   let configReadFrom = ''
@@ -50,6 +60,7 @@ export function pollRedisState(
 
   const polling = startPolling({
     async poll() {
+      const before = connections
       state = await readState(redis, {
         previous: state,
         readDurability: readDurabilityAtTimes,
@@ -58,22 +69,31 @@ export function pollRedisState(
         assertsDurability,
       })
       respondedAt = performance.now()
+      examined = before
     },
     intervalMs,
     onError,
   })
   function onReady(): void {
+    connections++
     configReadAt = -Infinity
     // Each poll of a replica closes the connection: without the pause, polls would follow each other.
     if (state?.writeRefusal === undefined) polling.pollNow()
   }
   redis.on('ready', onReady)
+  const onNode = (node: Server) => void node.on('ready', onReady)
+  if (redis instanceof Cluster) redis.on('+node', onNode)
 
   return {
     state: () => state,
     silentMs: () => performance.now() - respondedAt,
+    requireExamined() {
+      if (examined !== connections) throw new Error('Redis was not examined since it was connected')
+      if (state?.installation == null) throw new Error('Redis belongs to no installation')
+    },
     close() {
       redis.off('ready', onReady)
+      redis.off('+node', onNode)
       polling.close()
     },
   }
