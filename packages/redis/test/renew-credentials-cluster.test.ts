@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Cluster } from 'ioredis'
+import type { Cluster } from 'ioredis'
 import { createSecret } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
