@@ -5,6 +5,7 @@ import { examineClickHouse, type ClickHouseExamination } from './clickhouse.ts'
 import { findClockProblems } from './clocks.ts'
 import { findConfigProblems } from './config.ts'
 import { finding, type Finding } from './finding.ts'
+import { examineReader } from './reader.ts'
 import { examineRedis } from './redis.ts'
 
 export interface Examination {
@@ -37,14 +38,19 @@ export async function examine(options: {
     S3_ENDPOINT_FILE: undefined,
   }
   const config = findConfigProblems(env)
-  if (config.some(({ detail }) => /\b(REDIS_URL|CLICKHOUSE_URL|S3_\w+|AWS_\w+)\b/.test(detail))) {
+  if (
+    config.some(({ detail }) =>
+      /\b(REDIS_URL|(PAGE_)?CLICKHOUSE_URL|S3_\w+|AWS_\w+)\b/.test(detail),
+    )
+  ) {
     return { findings: config, examined: [settings] }
   }
   const s3 = readBucket(env)
-  const [redis, clickhouse, bucket] = await Promise.all([
+  const [redis, clickhouse, bucket, reader] = await Promise.all([
     examineRedis(redisUrl, { assertsDurability: env['REDIS_DURABILITY'] === 'asserted' }),
     examineClickHouse(clickhouseUrl, { freeShareMin }),
     examineBucket(s3),
+    examineReader(env),
   ])
   const skewMaxMs = Number(env['CLOCK_SKEW_MAX_MS']) || defaultSkewMaxMs
   return {
@@ -53,6 +59,7 @@ export async function examine(options: {
       ...redis.findings,
       ...clickhouse.findings,
       ...bucket,
+      ...reader,
       ...compare(redis.facts, clickhouse.facts, skewMaxMs),
     ],
     examined: [
