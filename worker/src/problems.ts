@@ -53,6 +53,8 @@ export function startWorkerProblems(options: {
   }
   const ofStates = (describe: (state: QueueState, kind: QueueName) => string | undefined) =>
     ofQueues((kind) => {
+      // What is known of the queues was lost with them.
+      if (backlogs.isLost()) return undefined
       const state = backlogs.of(kind)
       return state === undefined ? notKnown : describe(state, kind)
     })

@@ -92,6 +92,11 @@ const cases: [what: string, Situation, Record<string, string>][] = [
     { queue_full: 'Redis uses all of its maxmemory and takes no writes: no frames can be claimed' },
   ],
   ['the memory of Redis cannot be tried', { memory: new Error('not connected to Redis') }, {}],
+  [
+    'Redis lost the rows that waited',
+    { isLost: true, logs: { waiting: 2, rows: 30, oldestAgeSeconds: 60 } },
+    { redis_lost_its_data: 'Redis is new or has lost its data (see intake setup)' },
+  ],
   ['ClickHouse is away', { ping: failed('retry') }, { insert_retry: 'it is retry' }],
   ['the password is wrong', { ping: failed('operator') }, { insert_operator: 'it is operator' }],
   ['the installations differ', { difference: 'they differ' }, { configuration: 'they differ' }],
