@@ -119,6 +119,7 @@ await runProcess({
       installation,
       backlogs,
       stored,
+      hasReader: config.PAGE_CLICKHOUSE_URL !== undefined,
       activity: metrics.activity,
       worker: () => worker,
       log,

@@ -6,7 +6,7 @@ import {
   type Problems,
 } from '@intake/health'
 import { queueNames, type QueueName } from '@intake/queue'
-import { ClickHouseError, type FailureKind } from '@intake/clickhouse'
+import { ClickHouseError, describeError, type FailureKind } from '@intake/clickhouse'
 import { kinds as recordKinds } from '@intake/contract'
 import { isOutOfMemory } from '@intake/redis'
 import type { Logger, Registry } from '@intake/runtime'
@@ -35,7 +35,9 @@ export function startWorkerProblems(options: {
   clickhouse: Pick<PolledCheck, 'problem' | 'error'>
   installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
-  stored: Pick<StoredStateMonitor, 'state'>
+  stored: Pick<StoredStateMonitor, 'state' | 'error'>
+  /** PAGE_CLICKHOUSE_URL is set: that user must be able to read. */
+  hasReader: boolean
   activity: WorkerMetrics['activity']
   /** Undefined until the worker runs. */
   worker: () => Pick<Worker, 'refusingKinds' | 'watermarkLateMs'> | undefined
@@ -43,7 +45,7 @@ export function startWorkerProblems(options: {
   metrics: Registry
 }): WorkerProblems {
   const { redisConnection, redisWrites, redisMemory, clickhouse, installation } = options
-  const { backlogs, stored, activity, worker } = options
+  const { backlogs, stored, hasReader, activity, worker } = options
 
   /** Joins what is wrong with each queue. */
   const ofQueues = (describe: (kind: QueueName) => Detail): ProblemCheck => {
@@ -51,6 +53,8 @@ export function startWorkerProblems(options: {
   }
   const ofStates = (describe: (state: QueueState, kind: QueueName) => string | undefined) =>
     ofQueues((kind) => {
+      // What is known of the queues was lost with them.
+      if (backlogs.isLost()) return undefined
       const state = backlogs.of(kind)
       return state === undefined ? notKnown : describe(state, kind)
     })
@@ -97,6 +101,12 @@ export function startWorkerProblems(options: {
         if (deadLetters === undefined) return notKnown
         const waiting = recordKinds.filter((kind) => deadLetters[kind] > 0)
         return joined(waiting.map((kind) => `${kind}: ${deadLetters[kind]}`))
+      },
+      page_fails() {
+        const error = stored.error()
+        if (!hasReader || !(error instanceof ClickHouseError) || error.kind !== 'operator')
+          return undefined
+        return `dead letters and watermark cannot be read with PAGE_CLICKHOUSE_URL: ${describeError(error)}`
       },
       backlog: ofStates((state, kind) => describeBacklog(state, kind)),
       watermark() {

@@ -13,6 +13,8 @@ export interface StoredState {
 export interface StoredStateMonitor {
   /** Undefined while it cannot be read, also because the user may not. */
   state(): StoredState | undefined
+  /** Why the last reading failed; undefined: it did not. */
+  error(): unknown
   close(): void
 }
 
@@ -31,6 +33,7 @@ export function startStoredStateMonitor(options: {
 }): StoredStateMonitor {
   const { reader, onError } = options
   let known: { at: number; state: StoredState } | undefined
+  let lastError: unknown
 
   const { close } = startPolling({
     async poll() {
@@ -43,6 +46,7 @@ export function startStoredStateMonitor(options: {
         ),
       ])
       const lettersOf = (kind: string) => letters.find((row) => row.kind === kind)?.letters ?? 0
+      lastError = undefined
       known = {
         at: performance.now(),
         state: {
@@ -52,12 +56,16 @@ export function startStoredStateMonitor(options: {
       }
     },
     intervalMs,
-    onError,
+    onError(error) {
+      lastError = error
+      onError(error)
+    },
   })
 
   return {
     state: () =>
       known !== undefined && performance.now() - known.at < freshMs ? known.state : undefined,
+    error: () => lastError,
     close,
   }
 }

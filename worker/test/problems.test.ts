@@ -15,6 +15,8 @@ interface Situation {
   refusing?: QueueName[]
   lateMs?: number
   letters?: number
+  reading?: ClickHouseError
+  hasReader?: boolean
   isLost?: boolean
   redis?: string
   memory?: Error
@@ -60,7 +62,8 @@ function problemsIn(situation: Situation) {
       of: (kind) => ({ ...empty, ...(kind === 'logs' && logs) }),
       isLost: () => situation.isLost ?? false,
     },
-    stored: { state: () => stored },
+    stored: { state: () => stored, error: () => situation.reading },
+    hasReader: situation.hasReader ?? true,
     activity: (kind: QueueName) => ({ ...idle, ...(kind === 'logs' && activity) }),
     worker: () => ({ refusingKinds: () => refusing, watermarkLateMs: () => lateMs }),
     log: createLogger({ name: 'test', level: 'silent' }),
@@ -89,6 +92,11 @@ const cases: [what: string, Situation, Record<string, string>][] = [
     { queue_full: 'Redis uses all of its maxmemory and takes no writes: no frames can be claimed' },
   ],
   ['the memory of Redis cannot be tried', { memory: new Error('not connected to Redis') }, {}],
+  [
+    'Redis lost the rows that waited',
+    { isLost: true, logs: { waiting: 2, rows: 30, oldestAgeSeconds: 60 } },
+    { redis_lost_its_data: 'Redis is new or has lost its data (see intake setup)' },
+  ],
   ['ClickHouse is away', { ping: failed('retry') }, { insert_retry: 'it is retry' }],
   ['the password is wrong', { ping: failed('operator') }, { insert_operator: 'it is operator' }],
   ['the installations differ', { difference: 'they differ' }, { configuration: 'they differ' }],
@@ -121,6 +129,16 @@ const cases: [what: string, Situation, Record<string, string>][] = [
   ['a table refuses', { refusing: ['logs'] }, { rows_refused: 'logs' }],
   ['a frame is delayed', { logs: { delayed: 1 } }, { frame_postponed: 'frames of logs: 1' }],
   ['dead letters', { letters: 3 }, { dead_letters: 'logs: 3' }],
+  [
+    'the reader has a wrong password',
+    { reading: failed('operator') },
+    {
+      page_fails:
+        'dead letters and watermark cannot be read with PAGE_CLICKHOUSE_URL: it is operator',
+    },
+  ],
+  ['the reader is away', { reading: failed('retry') }, {}],
+  ['a worker without a reader', { reading: failed('operator'), hasReader: false }, {}],
   ['young rows', { logs: { ...old, oldestAgeSeconds: 4 } }, {}],
   [
     'old rows',

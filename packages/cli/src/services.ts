@@ -28,11 +28,17 @@ const statementTimeoutMs = 30 * 60_000
  * in its log of queries, because they contain what is erased.
  *
  * @param options.statementTimeoutMs of a statement of ClickHouse
+ * @param options.withoutRedis done instead when Redis cannot be asked, for the reason `failure`; default: that is
+ * thrown
  */
 export async function withRecords<T>(
   work: (services: RecordServices) => Promise<T>,
-  options: { statementTimeoutMs: number },
+  options: {
+    statementTimeoutMs: number
+    withoutRedis?: (clickhouse: ClickHouse, failure: Error) => Promise<T>
+  },
 ): Promise<T> {
+  const { withoutRedis } = options
   const failures: Error[] = []
   const clickhouse = createClickHouse({
     ...findClickHouse(),
@@ -49,9 +55,11 @@ export async function withRecords<T>(
       readInstallation(redis),
       connectTimeoutMs,
       'Redis',
-    ).catch((error: unknown) => {
-      throw failures.at(-1) ?? error
-    })
+    ).catch((error: unknown) => failures.at(-1) ?? (error as Error))
+    if (installation instanceof Error) {
+      if (withoutRedis === undefined) throw installation
+      return await withoutRedis(clickhouse, installation)
+    }
     if (installation === null) throw new UsageError('Redis belongs to no installation.')
     return await work({ clickhouse, redis, installation })
   } finally {

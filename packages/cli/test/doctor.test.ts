@@ -107,6 +107,16 @@ const planted: Planted[] = [
     detail: /^Redis is a replica\.$/,
   },
   {
+    what: 'the user that workers read with has a wrong password',
+    plant: async () => {
+      const url = new URL(endpoints.CLICKHOUSE_URL)
+      url.password = 'wrong'
+      return { env: { PAGE_CLICKHOUSE_URL: url.href } }
+    },
+    code: 'page_fails',
+    detail: /^The views cannot be read with PAGE_CLICKHOUSE_URL: ClickHouse responded with 516/,
+  },
+  {
     what: 'a migration was not applied',
     plant: () =>
       clickhouse.command(

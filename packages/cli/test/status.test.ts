@@ -58,6 +58,13 @@ t.test('ok, with exit code 0, once both are up', async (t) => {
   t.match(stdout, /^Redis uses \d+ MiB of 512 MiB\.$/m)
 })
 
+t.test('a gateway at the address of a worker is no worker', async (t) => {
+  const wrong = ['--gateway', gateway.adminUrl(), '--worker', gateway.adminUrl()]
+  const { code, stdout } = await intake(['status', ...wrong])
+  t.not(code, 0)
+  t.match(stdout, `no status of the worker at ${gateway.adminUrl()}: a gateway responds there`)
+})
+
 t.test('a paused queue is a problem until it is resumed; its records wait', async (t) => {
   const paused = await intake(['queue', 'pause', '--kind', 'logs', '--json'])
   t.equal(paused.code, 0)

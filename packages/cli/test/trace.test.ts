@@ -239,6 +239,22 @@ t.test('records are found by the key that the client sent', async (t) => {
   })
 })
 
+t.test('without Redis, a stored record is found by its id', async (t) => {
+  const row = logRow()
+  await insert('logs', [row])
+  const away = { REDIS_URL: 'redis://127.0.0.1:1' }
+  const key = ['--key', 'k', '--bundle', 'b', '--device', randomUUID()]
+  const asked = [[row.id], [row.id, '--json'], [randomUUID()], key]
+  const [found, json, unknown, keyed] = await Promise.all(
+    asked.map((args) => intake(['trace', ...args], away)),
+  )
+  t.match(found, { code: 0, stdout: /^stored\tlogs\t/, stderr: /^Redis cannot be asked, so/ })
+  t.match(JSON.parse(json!.stdout), { state: 'stored', queue_unread: /\w/ })
+  const stderr = /Not in ClickHouse, and Redis cannot be asked\./
+  t.match(unknown, { code: 1, stdout: '', stderr })
+  t.match(keyed, { code: 1, stdout: '' })
+})
+
 t.test('frames that this version cannot read are counted', async (t) => {
   await sinks.logs.add(randomUUID(), { v: 99 })
   t.match(await trace(randomUUID()), { unreadable_frames: 1 })

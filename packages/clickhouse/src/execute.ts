@@ -91,7 +91,8 @@ export const createExecutor = (options: {
       return await exchange(statement, cancel.signal)
     } catch (cause) {
       if (cause instanceof ClickHouseError) throw cause
-      throw new ClickHouseError(ending, { kind, cause })
+      // After an abort the cause says only that there was one.
+      throw new ClickHouseError(ending, { kind, ...(!cancel.signal.aborted && { cause }) })
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', giveUp)

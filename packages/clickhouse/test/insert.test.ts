@@ -5,7 +5,7 @@ import { kill } from 'node:process'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
-import { createClickHouse } from '../src/index.ts'
+import { createClickHouse, describeError } from '../src/index.ts'
 import { failureOf, feedbackRow, logRow, member, startServer } from './fixture.ts'
 
 const { server, connect } = await startServer(t)
@@ -238,6 +238,12 @@ t.test('retry: the caller aborts, before or while it waits', async (t) => {
     expected,
   )
   kill(server.pid, 'SIGCONT')
+})
+
+t.test('a server that is silent is described as that', async (t) => {
+  const client = await listen(t, () => {}, 100)
+  const error = await failureOf(client.query('SELECT 1'))
+  t.equal(describeError(error), 'No response from ClickHouse within 100 ms')
 })
 
 t.test('retry: no server', async (t) => {

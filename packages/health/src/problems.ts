@@ -72,12 +72,16 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
   const codes = [...new Set([...(Object.keys(checks) as ProblemCode[]), ...noted])]
   const notes = new Map<ProblemCode, { detail: string; untilMs: number }>()
   const episodes = new Map<ProblemCode, Episode>()
+  /** Neither present nor over, because their checks could not tell yet. */
+  const unknown = new Set<ProblemCode>()
   /** The problems of the last look. */
   const lastFound = new Set<ProblemCode>()
   const stateOf = (code: ProblemCode) => states[code] ?? problemCatalogue[code].state
 
   function find(code: ProblemCode): string | undefined {
     const detail = checks[code]?.()
+    if (detail === notKnown && !lastFound.has(code)) unknown.add(code)
+    else unknown.delete(code)
     if (detail === notKnown) return lastFound.has(code) ? episodes.get(code)?.detail : undefined
     if (detail !== undefined) return detail
     const note = notes.get(code)
@@ -138,11 +142,14 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
 
   addGauge(metrics, {
     name: 'intake_problem',
-    help: 'Whether a bad state is present: 1 or 0. Each code has a page in docs/operations.',
+    help: 'Whether a bad state is present: 1 or 0; absent while that is not known. Each code has a page in docs/operations.',
     labels: ['code'],
     read() {
       const found = new Set(present().map(({ code }) => code))
-      return codes.map((code) => [{ code }, found.has(code) ? 1 : 0])
+      return codes.flatMap((code) => {
+        if (found.has(code)) return [[{ code }, 1] as [object, number]]
+        return unknown.has(code) ? [] : [[{ code }, 0] as [object, number]]
+      })
     },
   })
   addGauge(metrics, {

@@ -160,10 +160,15 @@ t.test('the admin server tells the same in every way', async (t) => {
 })
 
 t.test('while a check cannot tell, a problem stays, and none begins', async (t) => {
-  const { clock, broken, lines, problems } = watch()
+  const { clock, broken, lines, metrics, problems } = watch()
   broken.queue_full = notKnown
   await clock.advance(5_000)
   t.same(problems.present(), [])
+  t.notMatch(
+    await metrics.metrics(),
+    'code="queue_full"',
+    'the metric does not say that all is well',
+  )
   broken.queue_full = 'logs'
   await clock.advance(5_000)
   const [{ since } = { since: '' }] = problems.present()

@@ -18,7 +18,9 @@ const reasons: Record<string, string> = {
 /** Why a request to the object store failed, in words for an operator. */
 export function describeStoreError(error: unknown): string {
   if (error instanceof S3Error) {
-    const code = error.code ?? 'unknown'
+    const { code } = error
+    // A proxy, or a response to HEAD, tells none.
+    if (!code) return 'the store refuses, without a code'
     return reasons[code] ?? `the store responds with ${code}`
   }
   if (error instanceof Error && error.cause !== undefined) return describeStoreError(error.cause)

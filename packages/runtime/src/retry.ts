@@ -1,5 +1,5 @@
 import { pause, systemClock, type Clock } from './clock.ts'
-import { withTimeout } from './timeout.ts'
+import { TimeoutError, withTimeout } from './timeout.ts'
 
 /** One attempt, which must have no effect any more once it is abandoned. */
 export interface Attempt {
@@ -8,7 +8,8 @@ export interface Attempt {
 
 /**
  * Repeats `attempt` until it resolves. Rejects with the error of the last attempt when a repeat would not
- * help, or when the deadline leaves no time for one.
+ * help, or when the deadline leaves no time for one. If the deadline has cut that attempt short, the error of the one
+ * before is the cause.
  *
  * @param options.what subject of the error of an attempt that timed out
  * @param options.deadline in milliseconds of `clock.now()`
@@ -26,6 +27,7 @@ export async function retryUntil<Result>(
   },
 ): Promise<Result> {
   const { what, deadline, attemptTimeoutMs, pauseMs, isFinal, clock = systemClock } = options
+  let lastError: unknown
   for (;;) {
     const remainingMs = deadline - clock.now()
     const state: Attempt = { isAbandoned: false }
@@ -34,7 +36,10 @@ export async function retryUntil<Result>(
       return await withTimeout(attempt(state), Math.min(attemptTimeoutMs, remainingMs), what, clock)
     } catch (error) {
       state.isAbandoned = true
+      const isCut = error instanceof TimeoutError && remainingMs < attemptTimeoutMs
+      if (isCut && lastError !== undefined) error.cause = lastError
       if (isFinal?.(error) || clock.now() + pauseMs >= deadline) throw error
+      lastError = error
     }
     await pause(pauseMs, { clock })
   }

@@ -17,7 +17,7 @@ export async function withTimeout<T>(
   let timer: Timer | undefined
   const late = new Promise<never>((_, reject) => {
     timer = clock.setTimeout(
-      () => reject(new TimeoutError(`${what} took longer than ${ms} ms`)),
+      () => reject(new TimeoutError(`${what} took longer than ${Math.round(ms)} ms`)),
       ms,
     )
   })

@@ -51,6 +51,21 @@ t.test('an attempt without a result is abandoned, and ends before the deadline',
   )
 })
 
+t.test('an attempt that the deadline cuts short does not hide why the others failed', async (t) => {
+  let attempts = 0
+  const attempt = () =>
+    ++attempts < 3 ? Promise.reject(new Error('refused')) : new Promise<never>(() => {})
+  t.match(await retry(attempt, { deadline: 374.3 }), {
+    error: { message: 'the call took longer than 174 ms', cause: { message: 'refused' } },
+  })
+  attempts = 0
+  t.match(
+    await retry(attempt, { deadline: 550 }),
+    { error: { message: 'the call took longer than 300 ms', cause: undefined } },
+    'a whole attempt without a response is the reason itself',
+  )
+})
+
 t.test('a final error is not repeated', async (t) => {
   let attempts = 0
   const attempt = () => {

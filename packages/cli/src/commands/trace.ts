@@ -1,10 +1,16 @@
-import type { RecordSearch } from '@intake/clickhouse'
+import type { ClickHouse, RecordSearch } from '@intake/clickhouse'
 import { isUuid } from '@intake/contract'
 import type { Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { withRecords, type RecordServices } from '../services.ts'
 import { findReservations, searchOf, type Reservation, type SentKey } from '../trace/client-key.ts'
-import { traceRecords, traceStates, type Trace, type TracedRecord } from '../trace/trace.ts'
+import {
+  traceRecords,
+  traceStates,
+  traceTables,
+  type Trace,
+  type TracedRecord,
+} from '../trace/trace.ts'
 
 interface TraceFlags {
   key?: string
@@ -53,7 +59,12 @@ export function defineTrace(trace: Command): void {
           sent === undefined ? idSearch(id ?? '', flags) : searchOf(sent, reservations ?? [])
         report(await traceRecords(services, search), reservations, flags)
       }
-      return withRecords(find, { statementTimeoutMs })
+      const withoutRedis = async (clickhouse: ClickHouse, failure: Error) => {
+        // Where a client's own key leads to is known only in Redis.
+        if (id === undefined) throw failure
+        report(await traceTables(clickhouse, idSearch(id, flags), failure), undefined, flags)
+      }
+      return withRecords(find, { statementTimeoutMs, withoutRedis })
     })
 }
 
@@ -76,7 +87,9 @@ function report(
   reservations: readonly Reservation[] | undefined,
   { json }: TraceFlags,
 ): void {
-  const { records, unreadable_frames, tables_unread } = trace
+  const { records, unreadable_frames, queue_unread, tables_unread } = trace
+  if (records.length === 0 && queue_unread !== undefined)
+    throw new Error(`Not in ClickHouse, and Redis cannot be asked. ${queue_unread}`)
   if (records.length === 0 && tables_unread !== undefined)
     throw new Error(`Not in Redis, and ClickHouse cannot be asked. ${tables_unread}`)
   const states = new Set(records.map(({ state }) => state))
@@ -84,6 +97,8 @@ function report(
   if (json) console.log(JSON.stringify({ state, ...trace, ...(reservations && { reservations }) }))
   else {
     console.log(records.length === 0 ? 'unknown' : records.map(describe).join('\n'))
+    if (queue_unread !== undefined)
+      console.error(`Redis cannot be asked, so this is what ClickHouse says. ${queue_unread}`)
     if (tables_unread !== undefined)
       console.error(`ClickHouse cannot be asked, so this is what Redis says. ${tables_unread}`)
     for (const sentence of explain(state, reservations, unreadable_frames)) console.error(sentence)

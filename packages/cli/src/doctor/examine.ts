@@ -5,6 +5,7 @@ import { examineClickHouse, type ClickHouseExamination } from './clickhouse.ts'
 import { findClockProblems } from './clocks.ts'
 import { findConfigProblems } from './config.ts'
 import { finding, type Finding } from './finding.ts'
+import { examineReader } from './reader.ts'
 import { examineRedis } from './redis.ts'
 
 export interface Examination {
@@ -39,19 +40,20 @@ export async function examine(options: {
   const config = findConfigProblems(env)
   if (
     config.some(({ detail }) =>
-      /\b(REDIS_URL|CLICKHOUSE_(URL|CLUSTER)|S3_\w+|AWS_\w+)\b/.test(detail),
+      /\b(REDIS_URL|(PAGE_)?CLICKHOUSE_URL|CLICKHOUSE_CLUSTER|S3_\w+|AWS_\w+)\b/.test(detail),
     )
   ) {
     return { findings: config, examined: [settings] }
   }
   const s3 = readBucket(env)
-  const [redis, clickhouse, bucket] = await Promise.all([
+  const [redis, clickhouse, bucket, reader] = await Promise.all([
     examineRedis(redisUrl, { assertsDurability: env['REDIS_DURABILITY'] === 'asserted' }),
     examineClickHouse(
       { url: clickhouseUrl, cluster: env['CLICKHOUSE_CLUSTER'] || undefined },
       { freeShareMin },
     ),
     examineBucket(s3),
+    examineReader(env),
   ])
   const skewMaxMs = Number(env['CLOCK_SKEW_MAX_MS']) || defaultSkewMaxMs
   return {
@@ -60,6 +62,7 @@ export async function examine(options: {
       ...redis.findings,
       ...clickhouse.findings,
       ...bucket,
+      ...reader,
       ...compare(redis.facts, clickhouse.facts, skewMaxMs),
     ],
     examined: [

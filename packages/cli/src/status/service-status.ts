@@ -77,7 +77,10 @@ export async function askService(address: Address): Promise<AskedService> {
       signal: AbortSignal.timeout(timeoutMs),
     })
     const status: unknown = await response.json()
-    if (Value.Check(ServiceStatus, status)) return { ...address, ...status }
+    if (Value.Check(ServiceStatus, status)) {
+      if (status.service === address.service) return { ...address, ...status }
+      return unresponsive(address, `a ${status.service} responds there`)
+    }
     return unresponsive(address, 'it responds like another version of Intake, or another program')
   } catch (error) {
     const { message, cause } = error as Error

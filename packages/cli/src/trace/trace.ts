@@ -35,6 +35,8 @@ export interface Trace {
   records: TracedRecord[]
   /** Frames in Redis that this version cannot read: the record may be in one. */
   unreadable_frames: number
+  /** Why Redis could not be asked, in words for an operator; absent: it was. */
+  queue_unread?: string
   /** Why ClickHouse could not be asked, in words for an operator; absent: it was. */
   tables_unread?: string
 }
@@ -55,18 +57,38 @@ export async function traceRecords(
     }
   }
   try {
-    for (const letter of await findDeadLetters(clickhouse, search)) {
-      add({ ...traced('dead_lettered', letter.kind, letter), error_code: letter.error_code })
-    }
-    for (const record of await findRecords(clickhouse, search)) {
-      add(traced(record.is_deleted === 1 ? 'erased' : 'stored', record.kind, record))
-    }
+    for await (const record of findInTables(clickhouse, search)) add(record)
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
     const found = { records: [...records.values()], unreadable_frames: unreadableFrames }
     return { ...found, tables_unread: describeError(error) }
   }
   return { records: [...records.values()], unreadable_frames: unreadableFrames }
+}
+
+/** The same without Redis, which cannot be asked for the reason `failure`. */
+export async function traceTables(
+  clickhouse: RecordServices['clickhouse'],
+  search: RecordSearch,
+  failure: Error,
+): Promise<Trace> {
+  const records = new Map<string, TracedRecord>()
+  for await (const record of findInTables(clickhouse, search)) {
+    records.set(identityOf(record), record)
+  }
+  return { records: [...records.values()], unreadable_frames: 0, queue_unread: failure.message }
+}
+
+async function* findInTables(
+  clickhouse: RecordServices['clickhouse'],
+  search: RecordSearch,
+): AsyncGenerator<TracedRecord> {
+  for (const letter of await findDeadLetters(clickhouse, search)) {
+    yield { ...traced('dead_lettered', letter.kind, letter), error_code: letter.error_code }
+  }
+  for (const record of await findRecords(clickhouse, search)) {
+    yield traced(record.is_deleted === 1 ? 'erased' : 'stored', record.kind, record)
+  }
 }
 
 function traced(

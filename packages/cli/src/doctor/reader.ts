@@ -1,0 +1,29 @@
+import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
+import { readSecret } from '@intake/runtime'
+import { finding, type Finding } from './finding.ts'
+
+const timeoutMs = 15_000
+
+/** The findings about the user that workers read with, when there is one. */
+export async function examineReader(env: Record<string, string | undefined>): Promise<Finding[]> {
+  const url = readSecret(env, 'PAGE_CLICKHOUSE_URL')
+  if (url === undefined) return []
+  const clickhouse = createClickHouse({ url, requestTimeoutMs: timeoutMs })
+  try {
+    for (const view of ['dead_letters', 'watermark', 'logs', 'feedback']) {
+      await clickhouse.query(`SELECT * FROM intake.${view} LIMIT 0`)
+    }
+    return []
+  } catch (error) {
+    if (!(error instanceof ClickHouseError)) throw error
+    return [
+      finding(
+        'page_fails',
+        `the views cannot be read with PAGE_CLICKHOUSE_URL: ${describeError(error)}`,
+        'Correct PAGE_CLICKHOUSE_URL: the user needs what deploy/clickhouse/users.xml grants analyst.',
+      ),
+    ]
+  } finally {
+    await clickhouse.close()
+  }
+}
