@@ -20,7 +20,8 @@ interface Sources {
 export function gatewayFacts({ metrics, connections, connectionsMax, ...sources }: Sources) {
   const { acceptedPerSecond, refusedPerSecond } = metrics.rates()
   const { open, inFlight } = connections.counts()
-  const { memoryUsed, memoryBytesMax, isDurabilityAsserted } = sources.redisState() ?? {}
+  const state = sources.redisState()
+  const { memoryUsed, memoryBytesMax } = state ?? {}
   const unused = Array.from({ length: sources.shardCount }, (_, shard) => shard).filter(
     (shard) => !sources.shards.isUsable(shard),
   )
@@ -36,11 +37,16 @@ export function gatewayFacts({ metrics, connections, connectionsMax, ...sources 
         : {
             memory_used_bytes: Math.round(memoryUsed * memoryBytesMax),
             memory_max_bytes: memoryBytesMax,
-            durability: isDurabilityAsserted ? 'asserted' : 'checked',
+            durability: durabilityOf(state),
           },
     queue_shards: { count: sources.shardCount, unused },
     reservations: Object.fromEntries(reservations),
   }
+}
+
+function durabilityOf(state: RedisState | undefined): 'asserted' | 'checked' | 'at risk' {
+  if (state?.isDurabilityAsserted) return 'asserted'
+  return state?.durabilityViolations.length === 0 ? 'checked' : 'at risk'
 }
 
 /** What `/readyz` of the gateway adds while nothing is wrong. */

@@ -129,7 +129,8 @@ t.test('a user is erased in every version and place; everybody else stays', asyn
     t.equal(await number('count() AS n FROM intake.feedback'), 0)
     t.equal(await rawRows(victim), 6)
     const applied = await intake(['erasures', 'apply', '--json'])
-    t.match(JSON.parse(applied.stdout), { complete: true, rowsDeleted: 8, objectsDeleted: 1 })
+    // No numbers: the other erasure that runs, which waits for gateways, deletes what it finds, too.
+    t.match(JSON.parse(applied.stdout), { complete: true })
     t.equal(await rawRows(victim), 0)
     t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
     t.equal(await objects.get(object.key), undefined)

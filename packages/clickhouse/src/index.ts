@@ -27,7 +27,7 @@ export {
   type ClickHouseFacts,
   type Disk,
 } from './inspect/inspect.ts'
-export { findSchemaDifferences } from './inspect/schema.ts'
+export { findMissingTables } from './inspect/schema.ts'
 export { migrate, repairViews } from './migrate.ts'
 export type { Migration } from './migrations/migration.ts'
 export {

@@ -1,7 +1,7 @@
 import { createApiKeyStore } from '@intake/api-keys'
 import {
   createClickHouse,
-  findSchemaDifferences,
+  findMissingTables,
   migrate,
   MigrationError,
   repairViews,
@@ -43,7 +43,7 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
     const migrated = migrate({ clickhouse, newShardsFrom })
     const { applied } = await step('Updating the tables in ClickHouse', migrated)
     const views = await step('Repairing the views in ClickHouse', repairViews(clickhouse))
-    await step('Comparing the tables in ClickHouse', requireSchema(clickhouse))
+    await step('Comparing the tables in ClickHouse', requireTables(clickhouse))
     await step(`Creating the bucket ${s3.bucket}`, makeBucket(s3))
     await withRedis(redisUrl, async (redis) => {
       await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
@@ -54,11 +54,11 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
 }
 
 /** A table or column that an applied migration made is not made again, because its data is gone or elsewhere. */
-async function requireSchema(clickhouse: ClickHouse): Promise<void> {
-  const differences = await findSchemaDifferences(clickhouse)
-  if (differences.length === 0) return
+async function requireTables(clickhouse: ClickHouse): Promise<void> {
+  const missing = await findMissingTables(clickhouse)
+  if (missing.length === 0) return
   throw new SetupError(
-    `The tables in ClickHouse differ from this version of Intake: ${differences.join('; ')} ` +
+    `ClickHouse lacks what an applied migration made: ${missing.join('; ')} ` +
       '(docs/operations/clickhouse-schema.md).',
   )
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createApiKeyStore } from '@intake/api-keys'
-import { createClickHouse } from '@intake/clickhouse'
+import { createClickHouse, inspectClickHouse } from '@intake/clickhouse'
 import { readShards, registerShard, shardMarkKey } from '@intake/queue'
 import { connectRedis } from '@intake/redis'
 import { startClickHouse, startRedis, startS3 } from '@intake/engines'
@@ -88,6 +88,14 @@ t.test('a missing column is named', async (t) => {
   await t.rejects(setUp(options), { message: /intake.feedback_raw has no column email/ })
   await clickhouse.command('ALTER TABLE intake.feedback_raw ADD COLUMN email Nullable(String)')
   await setUp(options)
+})
+
+t.test('what an operator has changed is no reason to fail; doctor names it', async (t) => {
+  await clickhouse.command('ALTER TABLE intake.outcomes_raw MODIFY TTL minute + INTERVAL 10 YEAR')
+  await setUp(options)
+  const { schemaDifferences } = await inspectClickHouse(clickhouse)
+  t.same(schemaDifferences, ['the table intake.outcomes_raw has a TTL'])
+  await clickhouse.command('ALTER TABLE intake.outcomes_raw REMOVE TTL')
 })
 
 t.test('a Redis and a ClickHouse of different installations are refused', async (t) => {
