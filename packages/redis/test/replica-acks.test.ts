@@ -27,6 +27,8 @@ const key = '{intake}:confirmed'
 
 async function openReady(t: Test) {
   const redis = open(t, primary)
+  // Redis answers INFO before the connection is ready.
+  await until('it is connected', () => redis.status === 'ready')
   await until('a replica is online', async () =>
     (await redis.info('replication')).includes('state=online'),
   )

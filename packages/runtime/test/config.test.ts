@@ -68,7 +68,7 @@ t.test('a password that is not percent-encoded is refused, without being shown',
   t.same(loadConfig(withUrl, good), good)
   const several = { URL: 'redis+cluster://user:hidden@one:7001,two:7002' }
   t.same(loadConfig(withUrl, several), several)
-  t.same(describeConfig(withUrl, several), { URL: 'one:7001,two:7002' })
+  t.same(describeConfig(withUrl, several), { URL: 'one:7001, two:7002' })
   t.same(loadConfig(withUrl, { URL: 'http://host:9000' }), { URL: 'http://host:9000' })
 })
 
