@@ -21,7 +21,6 @@ const doctorOnly = new Set<ProblemCode>([
   'clickhouse_version',
   'clickhouse_schema',
   'clickhouse_settings',
-  'configuration',
 ])
 /** Alerts from other metrics than `intake_problem`. */
 const seenFromOutside = new Set<ProblemCode>(['process_ends', 'clickhouse_disk'])

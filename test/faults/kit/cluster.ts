@@ -266,6 +266,15 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       },
     }
     await Promise.all(gateways.map((_, index) => until('ready', () => cluster.gatewayReady(index))))
+    // A worker takes nothing before it has seen that Redis and ClickHouse belong together.
+    await Promise.all(
+      workers.map((one) =>
+        until(`${one.name} is ready`, async () => {
+          const signal = AbortSignal.timeout(10_000)
+          return (await fetch(`${one.adminUrl()}/readyz`, { signal })).ok
+        }),
+      ),
+    )
     return cluster
   }
 }
