@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis'
 import { ReplyError, type Redis, type Server } from './connect.ts'
 import { replyCode } from './reply-code.ts'
-import { primaryOf } from './servers.ts'
+import { primaryOf, tagOf } from './servers.ts'
 
 /** The write was confirmed, but not by enough replicas: a failover could lose it. */
 export class NotReplicatedError extends Error {
@@ -81,7 +81,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
   async function wait(connection: Connection, key: string, needsWrite: boolean): Promise<void> {
     requireSame(connection)
     const { server } = connection
-    const mark = `${/^\{[^}]*\}/.exec(key)?.[0] ?? '{intake}'}:acked`
+    const mark = `${tagOf(key)}:acked`
     const writing = needsWrite ? server.set(mark, '', 'PX', 1) : undefined
     const [acks] = await Promise.all([countAcks(server), writing])
     if (acks < replicas) throw new Error(`${acks} of ${replicas} replicas have it`)

@@ -63,8 +63,8 @@ export async function findWriteRefusal(
 
 /** @throws the error when it is not an error reply of Redis */
 export function describeRefusal(error: unknown): string {
-  if (!isRefusal(error)) throw error
-  const code = replyCode(error)
+  if (!(error instanceof ReplyError)) throw error
+  const code = replyCode(error as Error)
   return reasons[code] ?? `Redis refuses commands${code === '' ? '' : ` (${code})`}`
 }
 
@@ -73,9 +73,13 @@ export function isRefusal(error: unknown): error is Error {
   return error instanceof ReplyError || isRedirectedTooOften(error)
 }
 
-/** ioredis has only a text for it. With the role `producer` nothing but refusals leads to it. */
+/**
+ * ioredis has only a text for it, also when the last of the errors is a connection that closed: then the command may have
+ * been executed.
+ */
 const isRedirectedTooOften = (error: unknown): boolean =>
-  error instanceof Error && error.message.startsWith('Too many Cluster redirections')
+  error instanceof Error &&
+  error.message.startsWith('Too many Cluster redirections. Last error: ReplyError')
 
 /** Rejects while Redis uses all of its `maxmemory` (see `isOutOfMemory`): then it stores nothing, but still deletes. */
 export async function requireMemory(redis: Redis): Promise<void> {
