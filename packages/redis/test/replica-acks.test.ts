@@ -34,6 +34,7 @@ const key = '{intake}:confirmed'
 
 async function openReady(t: Test) {
   const redis = open(t, primary)
+  await until('it is connected', () => redis.status === 'ready')
   await until('a replica is online', async () =>
     (await redis.info('replication')).includes('state=online'),
   )
