@@ -5,9 +5,7 @@ import { createJobSource, createShardedSource, defineReadBacklogs, readShards } 
 import {
   connectRedis,
   createConnectionCheck,
-  findWriteRefusal,
   readInstallation,
-  requireMemory,
   whileConnected,
 } from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess } from '@intake/runtime'
@@ -19,6 +17,7 @@ import { readWhileConfirmed, startInstallationCheck, whileConfirmed } from './in
 import { createWorkerMetrics } from './metrics.ts'
 import { startWorkerProblems, type WorkerProblems } from './problems.ts'
 import { createPage } from './serve-page.ts'
+import { startRedisChecks } from './redis-checks.ts'
 import { openQueueUi } from './serve-queue-ui.ts'
 import { registerStoredStateMetrics, startStoredStateMonitor } from './stored-state.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
@@ -68,7 +67,6 @@ await runProcess({
       connectionsMax: readsMax,
     })
     const readBacklogs = whileConnected(redis, defineReadBacklogs({ redis }))
-    const readWriteRefusal = whileConnected(redis, () => findWriteRefusal(redis))
     const installation = startInstallationCheck({
       redis,
       readMark: whileConnected(redis, () => readInstallation(redis)),
@@ -91,19 +89,7 @@ await runProcess({
       }),
     })
     registerStoredStateMetrics(registry, stored)
-    const redisWrites = pollCheck({
-      what: 'Redis',
-      async check() {
-        const reason = await readWriteRefusal()
-        if (reason !== undefined) throw new Error(reason)
-      },
-      ...checks,
-    })
-    const redisMemory = pollCheck({
-      what: 'Redis',
-      check: whileConnected(redis, () => requireMemory(redis)),
-      ...checks,
-    })
+    const redisChecks = startRedisChecks({ redis, ...checks })
     const pings = pollCheck({
       what: 'ClickHouse',
       check: () => clickhouse.ping(),
@@ -113,8 +99,7 @@ await runProcess({
     let worker: Worker | undefined
     const problems: WorkerProblems = startWorkerProblems({
       redisConnection: createConnectionCheck(redis),
-      redisWrites,
-      redisMemory,
+      redisChecks,
       clickhouse: pings,
       installation,
       backlogs,
@@ -204,8 +189,7 @@ await runProcess({
         problems.close()
         backlogs.close()
         stored.close()
-        redisWrites.close()
-        redisMemory.close()
+        redisChecks.close()
         pings.close()
         installation.close()
         await webhook?.close()
