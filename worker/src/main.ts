@@ -19,6 +19,7 @@ import { startWorkerProblems, type WorkerProblems } from './problems.ts'
 import { createPage } from './serve-page.ts'
 import { startRedisChecks } from './redis-checks.ts'
 import { openQueueUi } from './serve-queue-ui.ts'
+import { startShardRecovery } from './shard-recovery.ts'
 import { registerStoredStateMetrics, startStoredStateMonitor } from './stored-state.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
 import { startWorker, type Worker } from './worker.ts'
@@ -90,6 +91,11 @@ await runProcess({
     })
     registerStoredStateMetrics(registry, stored)
     const redisChecks = startRedisChecks({ redis, ...checks })
+    const shardRecovery = startShardRecovery({
+      redis,
+      isConfirmed,
+      onError: (error) => onError(error as Error),
+    })
     const pings = pollCheck({
       what: 'ClickHouse',
       check: () => clickhouse.ping(),
@@ -190,6 +196,7 @@ await runProcess({
         backlogs.close()
         stored.close()
         redisChecks.close()
+        shardRecovery.close()
         pings.close()
         installation.close()
         await webhook?.close()
