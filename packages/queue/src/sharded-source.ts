@@ -49,7 +49,14 @@ export function createShardedSource(options: {
     if (shards.has(number) || isClosed) return
     const served = mostServed()
     const source = open(number)
-    shards.set(number, { source, served, emptyUntil: 0, unanswered: 0, refusal: undefined, late: [] })
+    shards.set(number, {
+      source,
+      served,
+      emptyUntil: 0,
+      unanswered: 0,
+      refusal: undefined,
+      late: [],
+    })
   }
   add(0)
   const polling = startPolling({

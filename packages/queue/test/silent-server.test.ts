@@ -41,7 +41,9 @@ t.test('while a server of other shards is silent, frames are accepted', async (t
   const poll = pollRedisState({ redis, tags, intervalMs: 200, onError })
   const health = startShardHealth({ redis, shards: shards.length, onError })
   const { requireExamined } = createExamination({ redis, tags })
-  const sinks = shards.map((shard) => createJobSink({ redis, kind: 'logs', shard, requireExamined }))
+  const sinks = shards.map((shard) =>
+    createJobSink({ redis, kind: 'logs', shard, requireExamined }),
+  )
   t.teardown(async () => {
     poll.close()
     health.close()

@@ -60,7 +60,10 @@ export function isConnected(redis: Redis, tag = mainTag): boolean {
 }
 
 /** The hash tags by `host:port` of the server that holds their keys, as far as that is known; see `nameOf`. */
-export function groupByNode(redis: Redis, tags: readonly string[]): Map<string, [string, ...string[]]> {
+export function groupByNode(
+  redis: Redis,
+  tags: readonly string[],
+): Map<string, [string, ...string[]]> {
   const groups = new Map<string, [string, ...string[]]>()
   for (const tag of tags) {
     const name = nameOf(redis, tag)

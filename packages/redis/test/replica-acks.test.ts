@@ -122,7 +122,9 @@ t.test('when WAITAOF is refused, the memory of replicas counts', async (t) => {
   // What Redis 7.2 replies with `appendonly no`; earlier ones do not know the command.
   server.call = async () => {
     refused++
-    throw new ReplyError('ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.')
+    throw new ReplyError(
+      'ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.',
+    )
   }
   const acks = createReplicaAcks({ redis, replicas: 1 })
   const write = () => acks.confirm({ key }, () => redis.set(key, 'x'))

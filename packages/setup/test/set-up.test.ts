@@ -74,13 +74,15 @@ t.test('so is the Redis of a shard of the queue', async (t) => {
   const executed: string[] = []
   const monitor = await primaryOf(redis).monitor()
   t.teardown(() => monitor.disconnect())
-  monitor.on('monitor', (_time: string, args: string[]) => executed.push(args.slice(0, 2).join(' ')))
+  monitor.on('monitor', (_time: string, args: string[]) =>
+    executed.push(args.slice(0, 2).join(' ')),
+  )
   await setUp({ ...options, acceptEmptyRedis: true })
   t.same(await readShards(redis), [0, 1, 2])
   await redis.set('end', '')
   await until('the commands are seen', () => executed.includes('set end'))
-  const [registered, marked] = ['sadd {intake}:shards', 'set {intake}:installation'].map((command) =>
-    executed.indexOf(command),
+  const [registered, marked] = ['sadd {intake}:shards', 'set {intake}:installation'].map(
+    (command) => executed.indexOf(command),
   )
   t.ok(registered! >= 0 && registered! < marked!, 'before workers rely on the registry')
 })
