@@ -11,7 +11,7 @@ import {
   shardPrefix,
   startShardHealth,
 } from '@intake/queue'
-import { connectRedis, createConnectionCheck, mainTag, pollRedisState } from '@intake/redis'
+import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
 import { createMetrics, limitRepeats, pause, runProcess } from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
@@ -74,7 +74,7 @@ await runProcess({
     const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
     const redisPoll = pollRedisState({
       redis,
-      tags: [...new Set([mainTag, ...reservationTags, ...shardNumbers.map(shardPrefix)])],
+      tags: [...reservationTags, ...shardNumbers.map(shardPrefix)],
       replicasMin: config.REDIS_ACK_REPLICAS,
       assertsDurability: config.REDIS_DURABILITY === 'asserted',
       intervalMs: 1_000,
@@ -96,6 +96,8 @@ await runProcess({
       redis,
       url: secrets.follow('REDIS_URL'),
       replicas: config.REDIS_ACK_REPLICAS,
+      tags: shardNumbers.map(shardPrefix),
+      isLost: () => redisPoll.state()?.installation === null,
       onError: onRedisError,
     })
     const shards = startShardHealth({
@@ -105,13 +107,12 @@ await runProcess({
         'a shard of the queue cannot be reached; the others get its frames',
       ),
     })
-    const { requireExamined } = redisPoll
     const sinks = {
       logs: shardNumbers.map((shard) =>
-        createJobSink({ ...recordConnections.logs, kind: 'logs', shard, requireExamined }),
+        createJobSink({ ...recordConnections.logs, kind: 'logs', shard }),
       ),
-      feedback: createJobSink({ ...recordConnections.feedback, kind: 'feedback', requireExamined }),
-      outcomes: createJobSink({ redis, kind: 'outcomes', requireExamined }),
+      feedback: createJobSink({ ...recordConnections.feedback, kind: 'feedback' }),
+      outcomes: createJobSink({ ...recordConnections.outcomes, kind: 'outcomes' }),
     }
     const route = createShardRouter({ sinks: sinks.logs, isUsable: shards.isUsable })
     const queues = {
@@ -199,10 +200,7 @@ await runProcess({
       rate,
       queues,
       idempotency: createIdempotencyStore({
-        async reserve(call) {
-          requireExamined()
-          return recordConnections.reserve(call)
-        },
+        reserve: recordConnections.reserve,
         ledger,
       }),
     }

@@ -14,7 +14,7 @@ const redisSilentMs = 5_000
 /** @param options.isStrict the gateway refuses records while Redis could lose them */
 export function startGatewayProblems(options: {
   redisConnection: () => string | undefined
-  redisPoll: Pick<RedisPoll, 'silentMs'>
+  redisPoll: Pick<RedisPoll, 'silentMs' | 'silentServers'>
   admission: Admission
   ledger: Pick<ReservationLedger, 'full'>
   apiKeys: { isLoaded(): boolean }
@@ -26,6 +26,7 @@ export function startGatewayProblems(options: {
 }): GatewayProblems {
   const { redisPoll, admission, ledger, apiKeys, policy, bucket, isStrict, log, metrics } = options
 
+  /** Why no records are accepted. */
   function redisConnection(): string | undefined {
     const reason = options.redisConnection() ?? admission.redisProblems().redis_connection
     if (reason !== undefined) return reason
@@ -35,9 +36,15 @@ export function startGatewayProblems(options: {
     return policy.isLoaded() ? undefined : 'the policy has not been read yet'
   }
 
+  /** Shards of the log queue and reservations in other servers are accepted meanwhile. */
+  function silentServers(): string | undefined {
+    const silent = redisPoll.silentServers()
+    return silent.length === 0 ? undefined : `no response of ${silent.join(', ')}`
+  }
+
   return startProblems({
     checks: {
-      redis_connection: redisConnection,
+      redis_connection: () => redisConnection() ?? silentServers(),
       redis_lost_its_data: () => admission.redisProblems().redis_lost_its_data,
       redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,
       queue_full: () => joined(admission.full().map((kind) => `no capacity for ${kind}`)),
@@ -46,7 +53,10 @@ export function startGatewayProblems(options: {
       object_store: bucket.problem,
     },
     noted: notedCodes,
-    states: { redis_could_lose_records: isStrict ? 'down' : 'degraded' },
+    states: {
+      redis_connection: () => (redisConnection() === undefined ? 'degraded' : 'down'),
+      redis_could_lose_records: isStrict ? 'down' : 'degraded',
+    },
     log,
     metrics,
   })

@@ -1,17 +1,29 @@
 import { defineReserve, type Reserve } from '@intake/identity'
-import { connectRedis, createReplicaAcks, type Redis, type ReplicaAcks } from '@intake/redis'
+import {
+  connectRedis,
+  createExamination,
+  createReplicaAcks,
+  tagOf,
+  type Examination,
+  type Redis,
+  type ReplicaAcks,
+} from '@intake/redis'
 import type { Secret } from '@intake/runtime'
 
-interface RecordConnection {
+interface RecordConnection extends Examination {
   redis: Redis
   /** Undefined: no replica must confirm what is written. */
   acks: ReplicaAcks | undefined
 }
 
-/** What records and their reservations are written through. */
+/**
+ * What records, their reservations and outcomes are written through. Nothing is written through a connection that was
+ * not examined (see `Examination`).
+ */
 export interface RecordConnections {
   logs: RecordConnection
   feedback: RecordConnection
+  outcomes: RecordConnection
   reserve: Reserve
   /** Closes those that it has opened. */
   close(): void
@@ -22,32 +34,57 @@ export interface RecordConnections {
  * else, so each kind of record and the reservations then have their own.
  *
  * @param options.redis belongs to the caller
+ * @param options.tags those that have a mark of the installation
+ * @param options.isLost whether it is known by other means that Redis has lost its data
  */
 export function openRecordConnections(options: {
   redis: Redis
   url: string | Secret
   replicas: number
+  tags: readonly string[]
+  isLost: () => boolean
   onError: (error: Error) => void
 }): RecordConnections {
-  const { redis, url, replicas, onError } = options
+  const { redis, url, replicas, tags, isLost, onError } = options
+  const shared = { redis, acks: undefined, ...createExamination({ redis, tags, isLost }) }
   if (replicas === 0) {
-    const shared = { redis, acks: undefined }
-    return { logs: shared, feedback: shared, reserve: defineReserve(redis), close: () => undefined }
+    return {
+      logs: shared,
+      feedback: shared,
+      outcomes: shared,
+      reserve: reserveExamined(defineReserve(redis), shared),
+      close: () => undefined,
+    }
   }
   const opened: Redis[] = []
   function open() {
     const own = connectRedis({ url, role: 'producer', onError })
     opened.push(own)
-    return { redis: own, acks: createReplicaAcks({ redis: own, replicas }) }
+    return {
+      redis: own,
+      acks: createReplicaAcks({ redis: own, replicas }),
+      ...createExamination({ redis: own, tags, isLost }),
+    }
   }
   const reservations = open()
   return {
     logs: open(),
     feedback: open(),
-    reserve: reserveOnReplicas(defineReserve(reservations.redis), reservations.acks),
+    outcomes: shared,
+    reserve: reserveExamined(
+      reserveOnReplicas(defineReserve(reservations.redis), reservations.acks),
+      reservations,
+    ),
     close() {
       for (const one of opened) one.disconnect()
     },
+  }
+}
+
+function reserveExamined(reserve: Reserve, { requireExamined }: Examination): Reserve {
+  return async (call) => {
+    await requireExamined(tagOf(call.keys[0]!))
+    return reserve(call)
   }
 }
 

@@ -4,7 +4,7 @@ import { startGatewayProblems } from '../src/problems.ts'
 
 const well = {
   redisConnection: () => undefined as string | undefined,
-  redisPoll: { silentMs: () => 1_000 },
+  redisPoll: { silentMs: () => 1_000, silentServers: (): string[] => [] },
   admission: {
     redisProblems: () => ({}),
     full: (): ('logs' | 'feedback')[] => [],
@@ -41,8 +41,13 @@ const cases: [what: string, Partial<Parts>, string[]][] = [
   ['no connection', { redisConnection: () => 'refused' }, ['redis_connection down: refused']],
   [
     'Redis is silent',
-    { redisPoll: { silentMs: () => 6_000 } },
+    { redisPoll: { silentMs: () => 6_000, silentServers: () => ['b:6379'] } },
     ['redis_connection down: no response for 6 s'],
+  ],
+  [
+    'a server of other shards is silent',
+    { redisPoll: { silentMs: () => 1_000, silentServers: () => ['b:6379', 'c:6379'] } },
+    ['redis_connection degraded: no response of b:6379, c:6379'],
   ],
   [
     'no API keys yet',

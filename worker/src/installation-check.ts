@@ -15,14 +15,15 @@ export interface InstallationCheck extends PolledCheck {
 }
 
 /**
- * Compares the installations that Redis and ClickHouse belong to, every few seconds. While ClickHouse cannot be read
- * the last result counts.
+ * Compares the installations that Redis and ClickHouse belong to, every few seconds and when Redis is connected. While
+ * ClickHouse cannot be read the last result counts.
  *
  * @param options.readMark reads that of Redis
- * @param options.redis emits `close` when a connection has ended: the next one may lead to another Redis
+ * @param options.redis emits `close` when a connection has ended: the next one may lead to another Redis. It emits
+ * `ready` when the mark can be read
  */
 export function startInstallationCheck(options: {
-  redis: { on(event: 'close', listener: () => void): unknown }
+  redis: { on(event: 'close' | 'ready', listener: () => void): unknown }
   readMark: () => Promise<string | null>
   clickhouse: Pick<ClickHouse, 'query'>
   intervalMs: number
@@ -55,6 +56,7 @@ export function startInstallationCheck(options: {
     timeoutMs: options.timeoutMs,
     ...(options.clock && { clock: options.clock }),
   })
+  redis.on('ready', check.checkNow)
   return { ...check, isConfirmed: () => isConfirmed, difference: () => difference }
 }
 

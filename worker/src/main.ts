@@ -5,9 +5,7 @@ import { createJobSource, createShardedSource, defineReadBacklogs, readShards } 
 import {
   connectRedis,
   createConnectionCheck,
-  findWriteRefusal,
   readInstallation,
-  requireMemory,
   whileConnected,
 } from '@intake/redis'
 import { createMetrics, limitRepeats, runProcess } from '@intake/runtime'
@@ -19,7 +17,9 @@ import { readWhileConfirmed, startInstallationCheck, whileConfirmed } from './in
 import { createWorkerMetrics } from './metrics.ts'
 import { startWorkerProblems, type WorkerProblems } from './problems.ts'
 import { createPage } from './serve-page.ts'
+import { startRedisChecks } from './redis-checks.ts'
 import { openQueueUi } from './serve-queue-ui.ts'
+import { startShardRecovery } from './shard-recovery.ts'
 import { registerStoredStateMetrics, startStoredStateMonitor } from './stored-state.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
 import { startWorker, type Worker } from './worker.ts'
@@ -68,7 +68,6 @@ await runProcess({
       connectionsMax: readsMax,
     })
     const readBacklogs = whileConnected(redis, defineReadBacklogs({ redis }))
-    const readWriteRefusal = whileConnected(redis, () => findWriteRefusal(redis))
     const installation = startInstallationCheck({
       redis,
       readMark: whileConnected(redis, () => readInstallation(redis)),
@@ -76,7 +75,14 @@ await runProcess({
       ...checks,
     })
     const { isConfirmed } = installation
-    const backlogs = startBacklogMonitor({ readBacklogs, mayTake: isConfirmed, onError })
+    const backlogs = startBacklogMonitor({
+      readBacklogs,
+      mayTake: isConfirmed,
+      onError(error) {
+        // That there is no connection has its own line.
+        if (redis.status === 'ready') onError(error)
+      },
+    })
     registerBacklogMetrics(registry, backlogs)
     const stored = startStoredStateMonitor({
       reader,
@@ -91,18 +97,11 @@ await runProcess({
       }),
     })
     registerStoredStateMetrics(registry, stored)
-    const redisWrites = pollCheck({
-      what: 'Redis',
-      async check() {
-        const reason = await readWriteRefusal()
-        if (reason !== undefined) throw new Error(reason)
-      },
-      ...checks,
-    })
-    const redisMemory = pollCheck({
-      what: 'Redis',
-      check: whileConnected(redis, () => requireMemory(redis)),
-      ...checks,
+    const redisChecks = startRedisChecks({ redis, ...checks })
+    const shardRecovery = startShardRecovery({
+      redis,
+      isConfirmed,
+      onError: (error) => onError(error as Error),
     })
     const pings = pollCheck({
       what: 'ClickHouse',
@@ -113,8 +112,7 @@ await runProcess({
     let worker: Worker | undefined
     const problems: WorkerProblems = startWorkerProblems({
       redisConnection: createConnectionCheck(redis),
-      redisWrites,
-      redisMemory,
+      redisChecks,
       clickhouse: pings,
       installation,
       backlogs,
@@ -204,8 +202,8 @@ await runProcess({
         problems.close()
         backlogs.close()
         stored.close()
-        redisWrites.close()
-        redisMemory.close()
+        redisChecks.close()
+        shardRecovery.close()
         pings.close()
         installation.close()
         await webhook?.close()

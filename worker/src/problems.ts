@@ -30,8 +30,9 @@ type Detail = ReturnType<ProblemCheck>
 
 export function startWorkerProblems(options: {
   redisConnection: () => string | undefined
-  redisWrites: Pick<PolledCheck, 'problem'>
-  redisMemory: Pick<PolledCheck, 'error'>
+  redisChecks: {
+    [Name in 'writes' | 'shards']: Pick<PolledCheck, 'problem'>
+  } & { memory: Pick<PolledCheck, 'error'> }
   clickhouse: Pick<PolledCheck, 'problem' | 'error'>
   installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
@@ -44,7 +45,7 @@ export function startWorkerProblems(options: {
   log: Logger
   metrics: Registry
 }): WorkerProblems {
-  const { redisConnection, redisWrites, redisMemory, clickhouse, installation } = options
+  const { redisConnection, redisChecks, clickhouse, installation } = options
   const { backlogs, stored, hasReader, activity, worker } = options
 
   /** Joins what is wrong with each queue. */
@@ -72,13 +73,16 @@ export function startWorkerProblems(options: {
   const unreachable = (failure: FailureKind) =>
     failed(clickhouse, failure) ?? failed(installation, failure)
 
+  /** Why no frames at all are taken; those of other shards may be. */
+  const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
+
   return startProblems({
     checks: {
-      redis_connection: () => redisConnection() ?? redisWrites.problem(),
+      redis_connection: () => redisProblem() ?? redisChecks.shards.problem(),
       redis_lost_its_data: () =>
         backlogs.isLost() ? 'Redis is new or has lost its data (see intake setup)' : undefined,
       queue_full: () =>
-        isOutOfMemory(redisMemory.error())
+        isOutOfMemory(redisChecks.memory.error())
           ? 'Redis uses all of its maxmemory and takes no writes: no frames can be claimed'
           : undefined,
       configuration: installation.difference,
@@ -125,7 +129,10 @@ export function startWorkerProblems(options: {
     },
     noted: notedCodes,
     // A gateway refuses what does not fit; a worker does nothing.
-    states: { queue_full: 'down' },
+    states: {
+      queue_full: 'down',
+      redis_connection: () => (redisProblem() === undefined ? 'degraded' : 'down'),
+    },
     log: options.log,
     metrics: options.metrics,
   })

@@ -19,6 +19,7 @@ interface Situation {
   hasReader?: boolean
   isLost?: boolean
   redis?: string
+  shards?: string
   memory?: Error
   difference?: string
   installation?: ClickHouseError
@@ -50,8 +51,11 @@ function problemsIn(situation: Situation) {
   const stored: StoredState = { deadLetters: { logs: letters, feedback: 0 }, visibleUntil: {} }
   const problems = startWorkerProblems({
     redisConnection: () => situation.redis,
-    redisWrites: { problem: () => undefined },
-    redisMemory: { error: () => situation.memory },
+    redisChecks: {
+      writes: { problem: () => undefined },
+      shards: { problem: () => situation.shards },
+      memory: { error: () => situation.memory },
+    },
     clickhouse: { problem: () => ping?.message, error: () => ping },
     installation: {
       problem: () => situation.installation?.message,
@@ -69,9 +73,13 @@ function problemsIn(situation: Situation) {
     log: createLogger({ name: 'test', level: 'silent' }),
     metrics: createMetrics(),
   })
-  const found = problems.present().map(({ code, detail }) => [code, detail])
+  const present = problems.present()
   problems.close()
-  return Object.fromEntries(found) as Record<string, string>
+  return present
+}
+
+function detailsIn(situation: Situation): Record<string, string> {
+  return Object.fromEntries(problemsIn(situation).map(({ code, detail }) => [code, detail]))
 }
 
 const failed = (kind: 'retry' | 'operator') => new ClickHouseError(`it is ${kind}`, { kind })
@@ -166,5 +174,11 @@ const cases: [what: string, Situation, Record<string, string>][] = [
 ]
 
 for (const [what, situation, expected] of cases) {
-  t.test(what, async (t) => t.same(problemsIn(situation), expected))
+  t.test(what, async (t) => t.same(detailsIn(situation), expected))
 }
+
+t.test('a worker is ready while only a server of other shards is away', async (t) => {
+  const shards = 'not connected to b:6379'
+  t.match(problemsIn({ shards }), [{ code: 'redis_connection', state: 'degraded', detail: shards }])
+  t.match(problemsIn({ shards, redis: 'closed' }), [{ state: 'down', detail: 'closed' }])
+})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { JobSource } from '@intake/queue'
+import { createShardedSource, type JobSource } from '@intake/queue'
 import { ReplyError } from '@intake/redis'
 import { createLogger, createMetrics } from '@intake/runtime'
 import { createTestClock } from '@intake/test-kit/test-clock'
@@ -16,7 +16,16 @@ t.test('a loop whose claims Redis refuses is not taken for a stuck one', async (
     close: async () => {},
   } as Partial<JobSource> as JobSource
   const worker = startWorker({
-    sources: { logs: source, feedback: source, outcomes: source },
+    sources: {
+      logs: createShardedSource({
+        open: () => source,
+        list: async () => [0],
+        onError: () => {},
+        clock,
+      }),
+      feedback: source,
+      outcomes: source,
+    },
     readBacklogs: async () => undefined,
     clockSkewMaxMs: 0,
     store: { insertGzip: async () => {} },
@@ -29,8 +38,10 @@ t.test('a loop whose claims Redis refuses is not taken for a stuck one', async (
   })
   await clock.advance(90_000)
   t.ok(refusals > 10, `${refusals} refusals`)
-  const { waitingMs = Infinity } = metrics.activity('logs')
-  t.ok(waitingMs < 10_000, `it waits for ${waitingMs} ms`)
+  for (const kind of ['logs', 'feedback'] as const) {
+    const { waitingMs = Infinity } = metrics.activity(kind)
+    t.ok(waitingMs < 10_000, `it waits for ${waitingMs} ms`)
+  }
   const closed = worker.close()
   await clock.runAll()
   await closed

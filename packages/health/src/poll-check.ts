@@ -5,6 +5,8 @@ export interface PolledCheck {
   problem(): string | undefined
   /** What the last check rejected with; undefined: it passed, or there was none yet. */
   error(): unknown
+  /** Checks at once; if a check is in progress, again after it. */
+  checkNow(): void
   close(): void
 }
 
@@ -26,11 +28,21 @@ export function pollCheck(options: {
   const { what, check, intervalMs, timeoutMs, describe = messageOf, clock } = options
   let problem: string | undefined = `${what} has not responded yet`
   let lastError: unknown
+  let isChecking = false
+  let isAskedAgain = false
 
   const polling = startPolling({
     async poll() {
-      await withTimeout(check(), timeoutMs, what, clock)
-      problem = lastError = undefined
+      isChecking = true
+      try {
+        do {
+          isAskedAgain = false
+          await withTimeout(check(), timeoutMs, what, clock)
+        } while (isAskedAgain)
+        problem = lastError = undefined
+      } finally {
+        isChecking = false
+      }
     },
     intervalMs,
     onError(error) {
@@ -39,7 +51,15 @@ export function pollCheck(options: {
     },
     ...(clock && { clock }),
   })
-  return { problem: () => problem, error: () => lastError, close: polling.close }
+  return {
+    problem: () => problem,
+    error: () => lastError,
+    checkNow() {
+      if (isChecking) isAskedAgain = true
+      else polling.pollNow()
+    },
+    close: polling.close,
+  }
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -61,7 +61,7 @@ const lastingMs = 2_000
 export function startProblems<Noted extends ProblemCode = never>(options: {
   checks: Partial<Record<ProblemCode, ProblemCheck>>
   noted?: readonly Noted[]
-  states?: Partial<Record<ProblemCode, ProblemState>>
+  states?: Partial<Record<ProblemCode, ProblemState | (() => ProblemState)>>
   log: Logger
   metrics: Registry
   clock?: Clock
@@ -76,7 +76,10 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
   const unknown = new Set<ProblemCode>()
   /** The problems of the last look. */
   const lastFound = new Set<ProblemCode>()
-  const stateOf = (code: ProblemCode) => states[code] ?? problemCatalogue[code].state
+  const stateOf = (code: ProblemCode): ProblemState => {
+    const state = states[code] ?? problemCatalogue[code].state
+    return typeof state === 'function' ? state() : state
+  }
 
   function find(code: ProblemCode): string | undefined {
     const detail = checks[code]?.()

@@ -259,3 +259,26 @@ t.test('a rate is that of the last 15 full seconds', async (t) => {
   await clock.advance(60_000)
   t.equal(rate.perSecond(), 0)
 })
+
+t.test('a check that is asked for while it runs follows at once', async (t) => {
+  const clock = createTestClock()
+  const begun: (() => void)[] = []
+  const polled = pollCheck({
+    what: 'Redis',
+    check: () => new Promise((resolve) => begun.push(resolve)),
+    intervalMs: 2_000,
+    timeoutMs: 60_000,
+    clock,
+  })
+  polled.checkNow()
+  begun[0]?.()
+  await clock.advance(0)
+  t.equal(begun.length, 2, 'after the first one')
+  begun[1]?.()
+  await clock.advance(0)
+  t.equal(begun.length, 2)
+  polled.checkNow()
+  await clock.advance(0)
+  t.equal(begun.length, 3, 'before its interval has passed')
+  polled.close()
+})

@@ -20,14 +20,15 @@ export interface JobSink {
  * A queue in Redis, or one shard of it. The connection belongs to the caller.
  *
  * @param options.acks of the same connection: replicas must confirm a job, too
- * @param options.requireExamined throws while the queue may have lost its jobs: none is added
+ * @param options.requireExamined rejects while the queue, which has keys of this hash tag, may have lost its jobs: none is
+ * added. Of the same connection
  */
 export function createJobSink(options: {
   redis: Redis
   kind: QueueName
   shard?: number
   acks?: ReplicaAcks | undefined
-  requireExamined?: () => void
+  requireExamined?: (tag: string) => Promise<void>
 }): JobSink {
   const { redis, kind, shard = 0, acks, requireExamined } = options
   let opening: Promise<Queue> | undefined
@@ -57,7 +58,7 @@ export function createJobSink(options: {
     async ready() {
       await open()
       await requireConnection(redis, shardPrefix(shard))
-      requireExamined?.()
+      await requireExamined?.(shardPrefix(shard))
     },
 
     async add(id, data) {

@@ -67,6 +67,9 @@ export async function markShards(
 export async function restoreRegistry(redis: Redis, installation: string): Promise<void> {
   const others = Array.from({ length: shardsMax - 1 }, (_, index) => index + 1)
   const marks = await Promise.all(others.map((shard) => redis.get(shardMarkKey(shard))))
-  const marked = others.filter((_, index) => marks[index] === installation)
-  if (marked.length > 0) await redis.sadd(registryKey, ...marked.map(String))
+  const registered = await readShards(redis)
+  const missing = others.filter(
+    (shard, index) => marks[index] === installation && !registered.includes(shard),
+  )
+  if (missing.length > 0) await redis.sadd(registryKey, ...missing.map(String))
 }

@@ -9,6 +9,8 @@ interface Shard {
   emptyUntil: number
   /** Commands that it has not answered in time; while there are any, it is left alone. */
   unanswered: number
+  /** The last error reply or lost connection since it was last asked for a job. */
+  refusal: Error | undefined
   /** Claimed by a command whose answer came late. */
   late: ClaimedJob[]
 }
@@ -26,7 +28,7 @@ const none: Waiting = { count: 0, oldest: undefined }
 /**
  * Several shards as one queue, so that a batch holds frames of all of them and its limits hold whatever their
  * number. Shards with waiting jobs are served equally. A shard that does not answer, or refuses, holds up no other;
- * only the completion of its own jobs waits for it.
+ * only the completion of its own jobs waits for it. A claim rejects only when no shard gave a job and one has refused.
  *
  * @param options.open opens a shard; it is closed with this source
  * @param options.list the shards that may hold jobs; shard 0 is served before the first answer
@@ -47,7 +49,14 @@ export function createShardedSource(options: {
     if (shards.has(number) || isClosed) return
     const served = mostServed()
     const source = open(number)
-    shards.set(number, { source, served, emptyUntil: 0, unanswered: 0, late: [] })
+    shards.set(number, {
+      source,
+      served,
+      emptyUntil: 0,
+      unanswered: 0,
+      refusal: undefined,
+      late: [],
+    })
   }
   add(0)
   const polling = startPolling({
@@ -94,7 +103,10 @@ export function createShardedSource(options: {
       if (error instanceof TimeoutError) {
         shard.unanswered++
         void command.then(onLate, onError).finally(() => shard.unanswered--)
-      } else onError(error as Error)
+      } else {
+        shard.refusal = error as Error
+        onError(shard.refusal)
+      }
       return undefined
     }
   }
@@ -112,6 +124,7 @@ export function createShardedSource(options: {
 
   async function claimFrom(shard: Shard): Promise<ClaimedJob | undefined> {
     shard.served++
+    shard.refusal = undefined
     const keep = (job: ClaimedJob | undefined) => {
       if (job !== undefined) shard.late.push(job)
     }
@@ -143,6 +156,9 @@ export function createShardedSource(options: {
         const job = await claimFrom(shard)
         if (job !== undefined) return job
       }
+      // Otherwise the refusal would look like an empty queue.
+      const refused = [...shards.values()].find(({ refusal }) => refusal !== undefined)
+      if (refused !== undefined) throw refused.refusal
       return undefined
     },
 

@@ -1,4 +1,4 @@
-import { installationKey } from '@intake/redis'
+import { installationKeyOf } from '@intake/redis'
 import { queuePrefix } from './names.ts'
 
 /**
@@ -36,5 +36,4 @@ export function shardPrefix(shard: number): string {
 }
 
 /** Where a shard has the mark of the installation. If it is missing, the shard has lost its frames. */
-export const shardMarkKey = (shard: number): string =>
-  shard === 0 ? installationKey : `${shardPrefix(shard)}:installation`
+export const shardMarkKey = (shard: number): string => installationKeyOf(shardPrefix(shard))

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { claimInstallation, connectRedis } from '@intake/redis'
+import { claimInstallation, connectRedis, primaryOf } from '@intake/redis'
 import { startRedis } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
@@ -136,7 +136,7 @@ t.test('the time of a backlog is not later than the reading of any shard', async
   await startGateway(t, 3)
   /** The commands in the order in which Redis executes them. */
   const executed: string[] = []
-  const monitor = await redis.monitor()
+  const monitor = await primaryOf(redis).monitor()
   t.teardown(() => monitor.disconnect())
   monitor.on('monitor', (_time: string, args: string[]) => executed.push(args.join(' ')))
   await read()

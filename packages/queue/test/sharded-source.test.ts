@@ -57,8 +57,9 @@ async function open(counts: readonly number[]) {
 }
 
 async function claim(source: JobSource, count: number): Promise<ClaimedJob[]> {
-  const jobs = await Promise.all(Array.from({ length: count }, () => source.claim()))
-  return jobs.filter((job) => job !== undefined)
+  const claims = Array.from({ length: count }, () => source.claim())
+  const jobs = await Promise.allSettled(claims)
+  return jobs.flatMap((job) => (job.status === 'fulfilled' && job.value ? [job.value] : []))
 }
 
 const perShard = (jobs: readonly ClaimedJob[], shards: number) =>
@@ -148,9 +149,11 @@ t.test('a shard that refuses commands is reported and asked again', async (t) =>
   t.same(perShard(await claim(source, 4), 2), [0, 2])
   t.ok(errors.length > 0)
   t.ok(errors.every(({ message }) => message === 'refused'))
+  await t.rejects(source.claim(), { message: 'refused' }, 'no shard has another job')
   shards[0]!.freeze()()
   await clock.advance(251)
   t.same(perShard(await claim(source, 4), 2), [2, 0])
+  t.equal(await source.claim(), undefined, 'the refusal is over')
 })
 
 t.test('a job that was claimed for a completion that failed is handed out later', async (t) => {

@@ -1,8 +1,10 @@
 export { connectRedis, ReplyError, type Redis, type RedisRole } from './connect.ts'
 export { createConnectionCheck, whileConnected } from './connection-check.ts'
+export { createExamination, type Examination } from './examination.ts'
 export {
   claimInstallation,
   installationKey,
+  installationKeyOf,
   readInstallation,
   readInstallationHash,
 } from './installation.ts'
@@ -12,7 +14,7 @@ export { parseRedisUrl, RedisUrlError, type RedisAddress } from './redis-url.ts'
 export type { RedisState } from './state.ts'
 export { createReplicaAcks, NotReplicatedError, type ReplicaAcks } from './replica-acks.ts'
 export { retryCommand } from './retry-command.ts'
-export { mainTag, primaryOf, requireConnection } from './servers.ts'
+export { mainTag, primaryOf, requireConnection, tagOf } from './servers.ts'
 export { execAll } from './exec-all.ts'
 export {
   describeRefusal,

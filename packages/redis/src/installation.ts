@@ -1,8 +1,14 @@
 import type { Redis } from './connect.ts'
 import { execAll } from './exec-all.ts'
+import { mainTag } from './servers.ts'
 
 /** Written once when an installation is set up. If it is missing, Redis has lost its data. */
-export const installationKey = '{intake}:installation'
+export const installationKey = installationKeyOf(mainTag)
+
+/** Where the servers of a cluster have a mark each. */
+export function installationKeyOf(tag: string): string {
+  return `${tag}:installation`
+}
 
 export async function readInstallation(redis: Redis): Promise<string | null> {
   return redis.get(installationKey)

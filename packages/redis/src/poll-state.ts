@@ -2,99 +2,156 @@ import { startPolling } from '@intake/runtime'
 import { Cluster } from 'ioredis'
 import type { Redis, Server } from './connect.ts'
 import { readDurability, type Durability } from './durability.ts'
-import { mainTag, primariesOf } from './servers.ts'
-import { readState, type RedisState, type StateOptions } from './state.ts'
+import { groupByNode, mainTag, type Primary } from './servers.ts'
+import { readState, worstOf, type RedisState, type StateOptions } from './state.ts'
 
 export interface RedisPoll {
-  /** Undefined until Redis has responded once. */
-  state(): RedisState | undefined
-  /** Since the last response; `Infinity` before the first one. */
-  silentMs(): number
   /**
-   * A new connection may lead to a Redis that has lost its data.
-   *
-   * @throws {Error} until Redis was examined after it was last connected, and while it belongs to no installation
+   * Of the worst of the servers that respond. The last known state of the server of `{intake}` stays while it does
+   * not. Undefined until that server has responded once.
    */
-  requireExamined(): void
+  state(): RedisState | undefined
+  /** Since the last response of the server of `{intake}`; `Infinity` before the first one. */
+  silentMs(): number
+  /** The other servers that have not responded for five seconds, by `host:port`. */
+  silentServers(): string[]
   close(): void
 }
 
+/** One server of a cluster, or the only one. */
+interface PolledServer {
+  name: string
+  /** One of the hash tags whose keys it holds. */
+  tag: string
+  state: RedisState | undefined
+  respondedAt: number
+  durability: Durability
+  configReadAt: number
+  /** The reading in progress. */
+  reading: Promise<void> | undefined
+}
+
 const configIntervalMs = 3_000
+/** Commands of the poll fail after a few seconds, so a slower response means that a server is frozen. */
+const silentAfterMs = 5_000
 
 /**
  * Polls the state of Redis every `intervalMs`, and its configuration every three seconds. Polls both when the
  * connection becomes ready, because it may lead to another Redis then, and reads the configuration when
- * other servers of a cluster hold the keys. Before the first response the intervals are shorter. While Redis
- * is unavailable, the last known state stays.
+ * another server of a cluster holds the keys. Before the first response the intervals are shorter. A server that
+ * does not respond holds up none of the others.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout
+ * @param options.tags the servers that hold keys of these hash tags are polled, too
  */
 export function pollRedisState(
   options: {
     redis: Redis
+    tags?: readonly string[]
     intervalMs: number
     onError: (error: unknown) => void
   } & Partial<StateOptions>,
 ): RedisPoll {
-  const { redis, intervalMs, onError } = options
-  const { tags = [mainTag], replicasMin = 0, assertsDurability = false } = options
-  let state: RedisState | undefined
-  let respondedAt = -Infinity
-  /** How often a server was connected, and how often when the last successful poll began. */
-  let connections = 0
-  let examined = -1
-  let durability: Durability = { violations: [], isUnreadable: false }
-  let configReadAt = -Infinity
-  let configReadFrom = ''
+  const { redis, tags = [], intervalMs, onError } = options
+  const { replicasMin = 0, assertsDurability = false } = options
+  /** The server of `{intake}`, whichever that is. */
+  const main = { ...createPolled('', mainTag), respondedAt: -Infinity }
+  let others: PolledServer[] = []
+  let known: RedisState | undefined
+  let isClosed = false
 
-  async function readDurabilityAtTimes(): Promise<Durability> {
-    const primaries = primariesOf(redis, tags)
-    const names = primaries.map(({ name }) => name).join()
-    const isRecent = performance.now() - configReadAt < configIntervalMs
-    if (isRecent && names === configReadFrom) return durability
-    durability = await readDurability(primaries)
-    configReadAt = performance.now()
-    configReadFrom = names
-    return durability
+  function findServers(): void {
+    const [[mainName], ...groups] = [...groupByNode(redis, [mainTag, ...tags])] as [
+      [string, string[]],
+      ...[string, [string, ...string[]]][],
+    ]
+    if (main.name !== mainName) main.configReadAt = -Infinity
+    main.name = mainName
+    others = groups.map(
+      ([name, [tag]]) => others.find((other) => other.name === name) ?? createPolled(name, tag),
+    )
   }
+
+  const isSilent = ({ respondedAt }: PolledServer) =>
+    performance.now() - respondedAt > silentAfterMs
+
+  function assess(): void {
+    if (main.state === undefined) return
+    const states = others.filter((other) => !isSilent(other)).map(({ state }) => state)
+    known = worstOf([main.state, ...states.filter((state) => state !== undefined)])
+  }
+
+  async function readDurabilityAtTimes(server: PolledServer, primary: Primary) {
+    if (performance.now() - server.configReadAt < configIntervalMs) return server.durability
+    server.durability = await readDurability([primary])
+    server.configReadAt = performance.now()
+    return server.durability
+  }
+
+  async function readOnce(server: PolledServer): Promise<void> {
+    server.state = await readState(redis, {
+      tag: server.tag,
+      previous: server.state,
+      readDurability: (primary) => readDurabilityAtTimes(server, primary),
+      replicasMin,
+      assertsDurability,
+    })
+    server.respondedAt = performance.now()
+  }
+
+  const read = (server: PolledServer) =>
+    (server.reading ??= readOnce(server).finally(() => (server.reading = undefined)))
+
+  const readOther = (server: PolledServer) =>
+    read(server).catch((error: unknown) => {
+      if (!isClosed) onError(error)
+    })
 
   const polling = startPolling({
     async poll() {
-      const before = connections
-      state = await readState(redis, {
-        previous: state,
-        readDurability: readDurabilityAtTimes,
-        tags,
-        replicasMin,
-        assertsDurability,
-      })
-      respondedAt = performance.now()
-      examined = before
+      findServers()
+      const readings = others.map(readOther)
+      try {
+        await read(main)
+        // Before anything is admitted, each of them has responded or failed.
+        if (known === undefined) await Promise.all(readings)
+      } finally {
+        assess()
+      }
     },
     intervalMs,
     onError,
   })
   function onReady(): void {
-    connections++
-    configReadAt = -Infinity
+    for (const server of [main, ...others]) server.configReadAt = -Infinity
     // Each poll of a replica closes the connection: without the pause, polls would follow each other.
-    if (state?.writeRefusal === undefined) polling.pollNow()
+    if (known?.writeRefusal === undefined) polling.pollNow()
   }
   redis.on('ready', onReady)
   const onNode = (node: Server) => void node.on('ready', onReady)
   if (redis instanceof Cluster) redis.on('+node', onNode)
 
   return {
-    state: () => state,
-    silentMs: () => performance.now() - respondedAt,
-    requireExamined() {
-      if (examined !== connections) throw new Error('Redis was not examined since it was connected')
-      if (state?.installation == null) throw new Error('Redis belongs to no installation')
-    },
+    state: () => known,
+    silentMs: () => performance.now() - main.respondedAt,
+    silentServers: () => others.filter(isSilent).map(({ name }) => name),
     close() {
+      isClosed = true
       redis.off('ready', onReady)
       redis.off('+node', onNode)
       polling.close()
     },
+  }
+}
+
+function createPolled(name: string, tag: string): PolledServer {
+  return {
+    name,
+    tag,
+    state: undefined,
+    respondedAt: performance.now(),
+    durability: { violations: [], isUnreadable: false },
+    configReadAt: -Infinity,
+    reading: undefined,
   }
 }

@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis'
 import { ReplyError, type Redis, type Server } from './connect.ts'
 import { replyCode } from './reply-code.ts'
-import { primaryOf } from './servers.ts'
+import { primaryOf, tagOf } from './servers.ts'
 
 /** The write was confirmed, but not by enough replicas: a failover could lose it. */
 export class NotReplicatedError extends Error {
@@ -11,7 +11,7 @@ export class NotReplicatedError extends Error {
 export interface ReplicaAcks {
   /**
    * Runs a command for `key`, and resolves to its reply when enough replicas have what it wrote: on their disk,
-   * if Redis has WAITAOF (7.2 and Valkey), else in their memory.
+   * if Redis has WAITAOF (7.2 and Valkey) and an append-only file, else in their memory.
    *
    * @param options.hasWritten whether the command has written; if not, replicas must have all that it read
    * @throws {NotReplicatedError} when they do not confirm it within a second; any error of `command`
@@ -37,6 +37,8 @@ interface Round {
 
 /** The rounds of one connection follow each other. */
 interface Line {
+  /** False: the server does not have WAITAOF, does not allow it, or writes no append-only file. */
+  hasWaitAof: boolean
   last: Promise<unknown>
   /** It has not been sent yet. */
   next: Round | undefined
@@ -52,7 +54,6 @@ const timeoutMs = 1_000
 export function createReplicaAcks(options: { redis: Redis; replicas: number }): ReplicaAcks {
   const { redis, replicas } = options
   const lines = new WeakMap<Connection['stream'], Line>()
-  let hasWaitAof = true
 
   function connectionOf(key: string): Connection {
     const server = primaryOf(redis, key)
@@ -60,7 +61,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
   }
 
   function joinRound(connection: Connection, key: string, hasWritten: boolean): Promise<void> {
-    const line = lines.get(connection.stream) ?? { last: Promise.resolve(), next: undefined }
+    const line = lines.get(connection.stream) ?? createLine()
     lines.set(connection.stream, line)
     line.next ??= startRound(line, connection, key)
     if (!hasWritten) line.next.needsWrite = true
@@ -71,30 +72,36 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
     const round = { needsWrite: false }
     const done = line.last.then(() => {
       line.next = undefined
-      return wait(connection, key, round.needsWrite)
+      return wait(line, connection, key, round.needsWrite)
     })
     // Whoever joined the round gets its error.
     line.last = done.catch(() => undefined)
     return Object.assign(round, { done })
   }
 
-  async function wait(connection: Connection, key: string, needsWrite: boolean): Promise<void> {
+  async function wait(
+    line: Line,
+    connection: Connection,
+    key: string,
+    needsWrite: boolean,
+  ): Promise<void> {
     requireSame(connection)
     const { server } = connection
-    const mark = `${/^\{[^}]*\}/.exec(key)?.[0] ?? '{intake}'}:acked`
+    const mark = `${tagOf(key)}:acked`
     const writing = needsWrite ? server.set(mark, '', 'PX', 1) : undefined
-    const [acks] = await Promise.all([countAcks(server), writing])
+    const [acks] = await Promise.all([countAcks(line, server), writing])
     if (acks < replicas) throw new Error(`${acks} of ${replicas} replicas have it`)
   }
 
-  async function countAcks(server: Server): Promise<number> {
-    if (hasWaitAof) {
+  async function countAcks(line: Line, server: Server): Promise<number> {
+    if (line.hasWaitAof) {
       try {
         const [local, remote] = (await server.call('WAITAOF', 1, replicas, timeoutMs)) as number[]
         return local === 0 ? 0 : (remote ?? 0)
       } catch (error) {
-        if (!(error as Error).message.includes('unknown command')) throw error
-        hasWaitAof = false
+        if (!(error instanceof ReplyError)) throw error
+        // What else could be wrong also refuses WAIT.
+        line.hasWaitAof = false
       }
     }
     return server.wait(replicas, timeoutMs)
@@ -126,6 +133,12 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
     },
   }
 }
+
+const createLine = (): Line => ({
+  hasWaitAof: true,
+  last: Promise.resolve(),
+  next: undefined,
+})
 
 function requireSame({ server, stream }: Connection): void {
   if (server.status === 'ready' && server.stream === stream) return

@@ -59,10 +59,14 @@ export function isConnected(redis: Redis, tag = mainTag): boolean {
   return status === 'ready' || status === 'wait'
 }
 
-function groupByNode(redis: Redis, tags: readonly string[]): Map<string, [string, ...string[]]> {
+/** The hash tags by `host:port` of the server that holds their keys, as far as that is known; see `nameOf`. */
+export function groupByNode(
+  redis: Redis,
+  tags: readonly string[],
+): Map<string, [string, ...string[]]> {
   const groups = new Map<string, [string, ...string[]]>()
   for (const tag of tags) {
-    const name = redis instanceof Cluster ? nodeName(redis, tag) : ''
+    const name = nameOf(redis, tag)
     const group = groups.get(name)
     if (group === undefined) groups.set(name, [tag])
     else group.push(tag)
@@ -70,7 +74,13 @@ function groupByNode(redis: Redis, tags: readonly string[]): Map<string, [string
   return groups
 }
 
-/** `host:port`; an empty string while the slots are not known. */
+/** `host:port` of the server that holds the keys of a hash tag; empty without a cluster, and while that is not known. */
+export const nameOf = (redis: Redis, tag: string): string =>
+  redis instanceof Cluster ? nodeName(redis, tag) : ''
+
+/** The hash tag of a key. */
+export const tagOf = (key: string): string => /^\{[^}]*\}/.exec(key)?.[0] ?? mainTag
+
 const nodeName = (cluster: Cluster, tag: string): string =>
   cluster.slots[new Command('get', [tag]).getSlot()]?.[0] ?? ''
 

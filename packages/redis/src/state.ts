@@ -3,10 +3,10 @@ import type { Redis, Server } from './connect.ts'
 import type { Durability } from './durability.ts'
 import { infoField } from './info-field.ts'
 import { readInstallation } from './installation.ts'
-import { primariesOf, primaryOf } from './servers.ts'
+import { mainTag, primariesOf, type Primary } from './servers.ts'
 import { describeRefusal, findWriteRefusal } from './write-refusal.ts'
 
-/** The state of a Redis; of a cluster, that of the worst of its servers. */
+/** The state of a server, or of the worst of those of a cluster. */
 export interface RedisState {
   /** Why it accepts no writes, in words for an operator; undefined: it accepts them. */
   writeRefusal: string | undefined
@@ -35,50 +35,69 @@ const unknown: Omit<RedisState, 'writeRefusal'> = {
 }
 
 export interface StateOptions {
-  /** The state of every server that holds keys of these hash tags is read. */
-  tags: readonly string[]
-  /** How many replicas each of them must have. */
+  /** How many replicas a server must have. */
   replicasMin: number
   /** The operator asserts the settings that cannot be read. */
   assertsDurability: boolean
 }
 
 /**
- * Reads the state of Redis. What it refuses to tell is taken from `previous`.
+ * Reads the state of the server that holds the keys of `tag`. What it refuses to tell is taken from `previous`. Only
+ * the server of `{intake}` is asked for the installation and the time.
  *
- * @param options.readDurability reads whether Redis could lose data, or returns what is known of that
- * @throws when Redis does not respond
+ * @param options.readDurability reads whether the server could lose data, or returns what is known of that
+ * @throws when the server does not respond
  */
 export async function readState(
   redis: Redis,
   options: StateOptions & {
+    tag: string
     previous: RedisState | undefined
-    readDurability: () => Promise<Durability>
+    readDurability: (primary: Primary) => Promise<Durability>
   },
 ): Promise<RedisState> {
-  const { previous = unknown, readDurability, tags, assertsDurability } = options
+  const { tag, previous = unknown, readDurability, assertsDurability, replicasMin } = options
+  const isMain = tag === mainTag
   try {
-    const writeRefusal = await findWriteRefusal(redis, options)
+    const writeRefusal = await findWriteRefusal(redis, { tags: [tag], replicasMin })
     // The connection to a replica is being closed, so nothing more can be read.
     if (writeRefusal !== undefined) return { ...previous, writeRefusal }
-    const { violations, isUnreadable } = await readDurability()
-    const [memories, installation] = await Promise.all([
-      Promise.all(primariesOf(redis, tags).map((primary) => readMemory(primary.redis))),
-      readInstallation(redis),
+    const [primary] = primariesOf(redis, [tag]) as [Primary]
+    const { violations, isUnreadable } = await readDurability(primary)
+    const [memory, installation] = await Promise.all([
+      readMemory(primary.redis),
+      isMain ? readInstallation(redis) : null,
     ])
     // Sent when no other command is pending, so that it does not wait for one.
-    const clock = await readClock(primaryOf(redis))
+    const clock = isMain ? await readClock(primary.redis) : undefined
     return {
       writeRefusal,
       durabilityViolations:
         isUnreadable && !assertsDurability ? [...violations, unreadable] : violations,
       isDurabilityAsserted: isUnreadable && assertsDurability,
-      ...memories.reduce((one, other) => (other.memoryUsed > one.memoryUsed ? other : one)),
+      ...memory,
       installation,
       clock,
     }
   } catch (error) {
     return { ...previous, writeRefusal: describeRefusal(error) }
+  }
+}
+
+/** The state of several servers: installation and clock are those of the first one. */
+export function worstOf(states: readonly [RedisState, ...RedisState[]]): RedisState {
+  const { installation, clock } = states[0]
+  const { memoryUsed, memoryBytesMax } = states.reduce((one, other) =>
+    other.memoryUsed > one.memoryUsed ? other : one,
+  )
+  return {
+    writeRefusal: states.find(({ writeRefusal }) => writeRefusal !== undefined)?.writeRefusal,
+    durabilityViolations: [...new Set(states.flatMap((state) => state.durabilityViolations))],
+    isDurabilityAsserted: states.some(({ isDurabilityAsserted }) => isDurabilityAsserted),
+    memoryUsed,
+    memoryBytesMax,
+    installation,
+    clock,
   }
 }
 

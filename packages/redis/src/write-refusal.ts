@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis'
 import { ReplyError, type Redis } from './connect.ts'
 import { infoField } from './info-field.ts'
 import { replyCode } from './reply-code.ts'
-import { mainTag, primariesOf, tagPerPrimary } from './servers.ts'
+import { mainTag, primariesOf, requireConnection, tagPerPrimary } from './servers.ts'
 
 const replica = 'Redis is a replica'
 
@@ -63,8 +63,8 @@ export async function findWriteRefusal(
 
 /** @throws the error when it is not an error reply of Redis */
 export function describeRefusal(error: unknown): string {
-  if (!isRefusal(error)) throw error
-  const code = replyCode(error)
+  if (!(error instanceof ReplyError)) throw error
+  const code = replyCode(error as Error)
   return reasons[code] ?? `Redis refuses commands${code === '' ? '' : ` (${code})`}`
 }
 
@@ -73,14 +73,30 @@ export function isRefusal(error: unknown): error is Error {
   return error instanceof ReplyError || isRedirectedTooOften(error)
 }
 
-/** ioredis has only a text for it. With the role `producer` nothing but refusals leads to it. */
+/**
+ * ioredis has only a text for it, also when the last of the errors is a connection that closed: then the command may have
+ * been executed.
+ */
 const isRedirectedTooOften = (error: unknown): boolean =>
-  error instanceof Error && error.message.startsWith('Too many Cluster redirections')
+  error instanceof Error &&
+  error.message.startsWith('Too many Cluster redirections. Last error: ReplyError')
 
-/** Rejects while Redis uses all of its `maxmemory` (see `isOutOfMemory`): then it stores nothing, but still deletes. */
-export async function requireMemory(redis: Redis): Promise<void> {
-  // Stores nothing, because the key is never written.
-  await redis.set(`${mainTag}:absent`, '', 'XX')
+/**
+ * Rejects while there is no connection, or a server uses all of its `maxmemory` (see `isOutOfMemory`): then it stores nothing, but still deletes.
+ * A server that cannot be asked hides no other one that is full.
+ *
+ * @param tags every server that holds keys of these hash tags is asked
+ */
+export async function requireMemory(redis: Redis, tags: readonly string[] = [mainTag]) {
+  const replies = await Promise.allSettled(
+    tagPerPrimary(redis, tags).map(async (tag) => {
+      await requireConnection(redis, tag)
+      // Stores nothing, because the key is never written.
+      await redis.set(`${tag}:absent`, '', 'XX')
+    }),
+  )
+  const errors = replies.flatMap((reply) => (reply.status === 'rejected' ? [reply.reason] : []))
+  if (errors.length > 0) throw errors.find(isOutOfMemory) ?? errors[0]
 }
 
 /** Whether Redis refused a command because it uses all of its `maxmemory`. */

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { startRedis } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
 import { connectRedis, findWriteRefusal, isOutOfMemory, requireMemory } from '../src/index.ts'
 
 t.test('exhausted memory is found, which a deletion does not find', async (t) => {
@@ -10,6 +11,7 @@ t.test('exhausted memory is found, which a deletion does not find', async (t) =>
     redis.disconnect()
     await server.stop()
   })
+  await until('it is connected', () => redis.status === 'ready')
   await requireMemory(redis)
   await redis.config('SET', 'maxmemory', '1')
   const error: unknown = await requireMemory(redis).catch((reason: unknown) => reason)

@@ -39,36 +39,6 @@ t.test(
   },
 )
 
-t.test('a new connection is not trusted before Redis was examined through it', async (t) => {
-  await claimInstallation(redis, 'one')
-  const onError = () => {}
-  const own = connectRedis({ url: server.url, role: 'producer', onError })
-  const poll = pollRedisState({ redis: own, intervalMs: 10, onError })
-  t.teardown(() => {
-    poll.close()
-    own.disconnect()
-  })
-  const isTrusted = () => {
-    try {
-      poll.requireExamined()
-      return true
-    } catch {
-      return false
-    }
-  }
-  t.notOk(isTrusted(), 'at first')
-  await until('it was examined', isTrusted)
-  const connected = new Promise<boolean>((resolve) => own.once('ready', () => resolve(isTrusted())))
-  own.stream.destroy()
-  t.equal(await connected, false, 'when it is connected again')
-  await until('it was examined again', isTrusted)
-
-  await redis.flushall()
-  await until('the loss was noticed', () => !isTrusted())
-  t.throws(() => poll.requireExamined(), { message: 'Redis belongs to no installation' })
-  await claimInstallation(redis, 'one')
-})
-
 t.test('settings that lose records are in the state ', async (t) => {
   await redis.config('SET', 'appendfsync', 'everysec')
   await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')

@@ -4,7 +4,14 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { createRedisServer, type RedisServer } from '@intake/test-kit/redis-server'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { until } from '@intake/test-kit/until'
-import { connectRedis, createReplicaAcks, NotReplicatedError, type Redis } from '../src/index.ts'
+import {
+  connectRedis,
+  createReplicaAcks,
+  NotReplicatedError,
+  primaryOf,
+  ReplyError,
+  type Redis,
+} from '../src/index.ts'
 
 const dataDir = createDataDir(t)
 const [primaryPort, replicaPort] = await freePorts(2)
@@ -106,5 +113,28 @@ t.test('an error of the command itself is passed on', async (t) => {
   await t.rejects(
     acks.confirm({ key }, () => redis.llen(key)),
     { message: /^WRONGTYPE/ },
+  )
+})
+
+t.test('when WAITAOF is refused, the memory of replicas counts', async (t) => {
+  const redis = await openReady(t)
+  const server = primaryOf(redis)
+  let refused = 0
+  // What Redis 7.2 replies with `appendonly no`; earlier ones do not know the command.
+  server.call = async () => {
+    refused++
+    throw new ReplyError(
+      'ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.',
+    )
+  }
+  const acks = createReplicaAcks({ redis, replicas: 1 })
+  const write = () => acks.confirm({ key }, () => redis.set(key, 'x'))
+  t.equal(await write(), 'OK')
+  t.equal(await write(), 'OK')
+  t.equal(refused, 1, 'once per connection')
+  const two = createReplicaAcks({ redis, replicas: 2 })
+  await t.rejects(
+    two.confirm({ key }, () => redis.set(key, 'x')),
+    { message: /1 of 2 replicas/ },
   )
 })

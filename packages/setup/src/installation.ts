@@ -20,27 +20,26 @@ export async function joinInstallation(options: {
 }): Promise<void> {
   const { clickhouse, redis, acceptEmptyRedis } = options
   const [known, marked] = await Promise.all([readFromClickHouse(clickhouse), readFromRedis(redis)])
-  if (known !== null && known === marked)
-    return joinShards({ redis, installation: known, acceptEmptyRedis })
-  if (known !== null && marked !== null) {
+  if (known !== null && marked !== null && known !== marked) {
     throw new SetupError('This Redis and this ClickHouse belong to different installations.')
   }
-  if (known !== null && !acceptEmptyRedis) throw lost('Redis holds')
+  if (known !== null && marked === null && !acceptEmptyRedis) throw lost('Redis holds')
+  // Before the mark: from then on workers store watermarks, which ignore shards that are not registered.
+  if (known !== null) await restoreRegistry(redis, known)
   // Redis first: if ClickHouse had the mark and Redis did not, that would mean that Redis has lost its
   // data.
   const installation = await claimInstallation(redis, known ?? randomUUID())
   if (known === null) await writeToClickHouse(clickhouse, installation)
-  await joinShards({ redis, installation, acceptEmptyRedis })
+  await requireShards({ redis, installation, acceptEmptyRedis })
 }
 
 /** In a Redis Cluster, each shard of the log queue has its own mark, because its node may lose its data alone. */
-async function joinShards(options: {
+async function requireShards(options: {
   redis: Redis
   installation: string
   acceptEmptyRedis: boolean
 }): Promise<void> {
   const { redis, installation, acceptEmptyRedis } = options
-  await restoreRegistry(redis, installation)
   const shards = await findLostShards(redis, installation)
   if (shards.length === 0) return
   if (!acceptEmptyRedis) throw lost(`The Redis of the queue shards ${shards.join(', ')} holds`)

@@ -2,9 +2,10 @@ import t from 'tap'
 import { createApiKeyStore } from '@intake/api-keys'
 import { createClickHouse, inspectClickHouse } from '@intake/clickhouse'
 import { readShards, registerShard, shardMarkKey } from '@intake/queue'
-import { connectRedis } from '@intake/redis'
+import { connectRedis, primaryOf } from '@intake/redis'
 import { startClickHouse, startRedis, startS3 } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
 import { setUp, SetupError } from '../src/index.ts'
 
 const [redisServer, clickhouseServer, s3] = await Promise.all([
@@ -69,8 +70,21 @@ t.test('so is the Redis of a shard of the queue', async (t) => {
 
   // Shard 0 with the registry is lost, the others are not: their frames must be found.
   await redis.del('{intake}:installation', '{intake}:shards')
+  /** The commands in the order in which Redis executes them. */
+  const executed: string[] = []
+  const monitor = await primaryOf(redis).monitor()
+  t.teardown(() => monitor.disconnect())
+  monitor.on('monitor', (_time: string, args: string[]) =>
+    executed.push(args.slice(0, 2).join(' ')),
+  )
   await setUp({ ...options, acceptEmptyRedis: true })
   t.same(await readShards(redis), [0, 1, 2])
+  await redis.set('end', '')
+  await until('the commands are seen', () => executed.includes('set end'))
+  const [registered, marked] = ['sadd {intake}:shards', 'set {intake}:installation'].map(
+    (command) => executed.indexOf(command),
+  )
+  t.ok(registered! >= 0 && registered! < marked!, 'before workers rely on the registry')
 })
 
 t.test('a missing table is named, and the page says how to get an empty one', async (t) => {

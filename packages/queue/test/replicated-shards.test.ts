@@ -1,0 +1,135 @@
+import t from 'tap'
+import { gzipSync } from 'node:zlib'
+import {
+  claimInstallation,
+  connectRedis,
+  createExamination,
+  createReplicaAcks,
+  pollRedisState,
+  primaryOf,
+} from '@intake/redis'
+import { systemClock } from '@intake/runtime'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { startRedisCluster } from '@intake/test-kit/redis-cluster'
+import { until } from '@intake/test-kit/until'
+import {
+  createFrameProducer,
+  createJobSink,
+  createShardRouter,
+  shardPrefix,
+  startShardHealth,
+} from '../src/index.ts'
+
+const onError = () => {}
+const shards = [0, 1, 2, 3]
+const tags = shards.map(shardPrefix)
+
+t.test('shards of a cluster keep what replicas confirmed through a failover', async (t) => {
+  const cluster = await startRedisCluster({ dataDir: createDataDir(t), replicas: 1 })
+  t.teardown(() => cluster.close())
+  const [main, logs] = [0, 1].map(() => {
+    const redis = connectRedis({ url: cluster.url, role: 'producer', onError })
+    t.teardown(() => redis.disconnect())
+    return redis
+  }) as [ReturnType<typeof connectRedis>, ReturnType<typeof connectRedis>]
+  await until('it is an installation', () =>
+    claimInstallation(main, 'one').then(
+      () => true,
+      () => false,
+    ),
+  )
+  const poll = pollRedisState({ redis: main, tags, replicasMin: 1, intervalMs: 200, onError })
+  const health = startShardHealth({ redis: main, shards: shards.length, onError })
+  const acks = createReplicaAcks({ redis: logs, replicas: 1 })
+  const { requireExamined } = createExamination({
+    redis: logs,
+    tags,
+    isLost: () => poll.state()?.installation === null,
+  })
+  const sinks = shards.map((shard) =>
+    createJobSink({ redis: logs, kind: 'logs', shard, acks, requireExamined }),
+  )
+  t.teardown(async () => {
+    poll.close()
+    health.close()
+    await Promise.all(sinks.map((sink) => sink.close()))
+  })
+  const producer = createFrameProducer({
+    route: createShardRouter({ sinks, isUsable: health.isUsable }),
+  })
+  const row = Buffer.from('{"a":1}\n')
+  const frame = { gzip: gzipSync(row), rows: 1, jsonBytes: row.length }
+  const outcomes: string[] = []
+  const add = async (timeoutMs = 4_000) => {
+    const adding = producer.add(
+      { ...frame, receivedAtMs: Date.now() },
+      systemClock.now() + timeoutMs,
+    )
+    const outcome = await adding.then(
+      () => 'added',
+      (error: { code: string }) => error.code,
+    )
+    outcomes.push(outcome)
+    return outcome
+  }
+  const count = (outcome: string) => outcomes.filter((one) => one === outcome).length
+  const lengths = () => Promise.all(tags.map((tag) => main.llen(`${tag}:logs:wait`)))
+
+  await until('all shards are usable', () => shards.every(health.isUsable))
+  await until('replicas are online', () => poll.state()?.writeRefusal === undefined)
+  await until('the sinks are ready', () =>
+    Promise.all(sinks.map((sink) => sink.ready())).then(
+      () => true,
+      () => false,
+    ),
+  )
+  await Promise.all(Array.from({ length: 40 }, () => add()))
+  t.equal(count('added'), 40)
+  const before = await lengths()
+  t.ok(
+    before.every((length) => length >= 5),
+    `all shards get frames: ${before.join()}`,
+  )
+
+  const ofShard0 = await cluster.primaryOf(tags[0]!)
+  const primaries = await Promise.all(tags.map((tag) => cluster.primaryOf(tag)))
+  const shard = primaries.findIndex((primary) => primary !== ofShard0)
+  const primary = primaries[shard]!
+  const flight = Array.from({ length: 20 }, () => add(8_000))
+  await primary.process.kill()
+  await Promise.all(flight)
+  await until('the replica has taken over', async () => {
+    const now = await cluster.primaryOf(tags[shard]!)
+    return now !== primary
+  })
+  await primary.process.start()
+  await cluster.untilWhole()
+  await until('the shard is usable again', () => health.isUsable(shard))
+  await until('a frame can be sent to it', () =>
+    sinks[shard]!.ready().then(
+      () => true,
+      () => false,
+    ),
+  )
+  await Promise.all(Array.from({ length: 20 }, () => add()))
+  t.same(
+    outcomes.filter((one) => !['added', 'outcome_unknown', 'queue_unavailable'].includes(one)),
+    [],
+  )
+  const after = (await lengths()).reduce((sum, length) => sum + length)
+  const [added, unknown] = [count('added'), count('outcome_unknown')]
+  t.ok(added >= 60, `${added} added`)
+  t.ok(after >= added && after <= added + unknown, `${after} of ${added} + ${unknown} frames`)
+
+  // The connection of the logs returns to a server that has lost its data; only that of the polls knows it.
+  const server = primaryOf(logs, tags[shard])
+  const held = tags.filter((tag) => primaryOf(logs, tag) === server)
+  server.stream.destroy()
+  await Promise.all(held.map((tag) => main.del(`${tag}:installation`)))
+  await until('it is connected again', () =>
+    sinks[shard]!.ready().then(
+      () => false,
+      (error: Error) => error.message === 'Redis belongs to no installation',
+    ),
+  )
+})

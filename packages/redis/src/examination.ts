@@ -1,0 +1,67 @@
+import type { Redis, Server } from './connect.ts'
+import { installationKeyOf } from './installation.ts'
+import { mainTag, nameOf, primaryOf, requireConnection } from './servers.ts'
+import { findWriteRefusal } from './write-refusal.ts'
+
+export interface Examination {
+  /**
+   * Resolves when a command for keys of this hash tag would be sent through a socket that leads to a primary with a mark
+   * of the installation: both were read through that very socket. So nothing is added to a Redis that was exchanged
+   * or has lost its data while there was no connection.
+   *
+   * @throws {Error} otherwise, and while there is no connection
+   */
+  requireExamined(tag?: string): Promise<void>
+}
+
+/**
+ * Examines the servers of one connection, each socket once, when it is first used.
+ *
+ * @param options.tags hash tags with a mark. A server that holds none of them only has to be a primary
+ * @param options.isLost whether it is known by other means that Redis has lost its data
+ */
+export function createExamination(options: {
+  redis: Redis
+  tags?: readonly string[]
+  isLost?: () => boolean
+}): Examination {
+  const { redis, tags = [mainTag], isLost } = options
+  const examinations = new WeakMap<Server['stream'], Promise<void>>()
+
+  async function examine(tag: string): Promise<void> {
+    const refusal = await findWriteRefusal(redis, { tags: [tag] })
+    if (refusal !== undefined) throw new Error(refusal)
+    const marked = tags.filter((one) => nameOf(redis, one) === nameOf(redis, tag))
+    const server = primaryOf(redis, tag)
+    const marks = await Promise.all(marked.map((one) => server.get(installationKeyOf(one))))
+    if (marks.length > 0 && marks.every((mark) => mark === null)) throw new Error(lost)
+  }
+
+  function examinationOf(stream: Server['stream'], tag: string): Promise<void> {
+    const known = examinations.get(stream)
+    if (known !== undefined) return known
+    const examination = examine(tag).then(() => requireSame(stream, tag))
+    examinations.set(stream, examination)
+    // The next one who asks examines it again.
+    examination.catch(() => examinations.delete(stream))
+    return examination
+  }
+
+  function requireSame(stream: Server['stream'], tag: string): void {
+    const server = primaryOf(redis, tag)
+    if (server.status === 'ready' && server.stream === stream) return
+    throw new Error('the connection to Redis has changed')
+  }
+
+  return {
+    async requireExamined(tag = mainTag) {
+      if (isLost?.()) throw new Error(lost)
+      await requireConnection(redis, tag)
+      const { stream } = primaryOf(redis, tag)
+      await examinationOf(stream, tag)
+      requireSame(stream, tag)
+    },
+  }
+}
+
+const lost = 'Redis belongs to no installation'

@@ -1,0 +1,49 @@
+import { pollCheck, type PolledCheck } from '@intake/health'
+import { readShards, shardPrefix } from '@intake/queue'
+import {
+  findWriteRefusal,
+  requireConnection,
+  requireMemory,
+  whileConnected,
+  type Redis,
+} from '@intake/redis'
+
+export interface RedisChecks {
+  /** Whether the server of `{intake}` accepts writes. */
+  writes: PolledCheck
+  /** Whether all servers that hold registered shards of the log queue do. */
+  shards: PolledCheck
+  /** Whether they have memory left. */
+  memory: PolledCheck
+  close(): void
+}
+
+export function startRedisChecks(options: {
+  redis: Redis
+  intervalMs: number
+  timeoutMs: number
+}): RedisChecks {
+  const { redis, ...times } = options
+  const start = (check: () => Promise<void>) =>
+    pollCheck({ what: 'Redis', check: whileConnected(redis, check), ...times })
+
+  async function requireWrites(tags: readonly string[]): Promise<void> {
+    // A command would wait for a lost server.
+    await Promise.all(tags.map((tag) => requireConnection(redis, tag)))
+    const reason = await findWriteRefusal(redis, { tags })
+    if (reason !== undefined) throw new Error(reason)
+  }
+  const findTags = async () => (await readShards(redis)).map(shardPrefix)
+
+  const all = {
+    writes: start(() => requireWrites([shardPrefix(0)])),
+    shards: start(async () => requireWrites(await findTags())),
+    memory: start(async () => requireMemory(redis, await findTags())),
+  }
+  return {
+    ...all,
+    close() {
+      for (const check of Object.values(all)) check.close()
+    },
+  }
+}

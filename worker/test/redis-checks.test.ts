@@ -1,0 +1,46 @@
+import t from 'tap'
+import { registerShard, shardPrefix } from '@intake/queue'
+import { claimInstallation, connectRedis, isOutOfMemory, primaryOf } from '@intake/redis'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { startRedisCluster } from '@intake/test-kit/redis-cluster'
+import { until } from '@intake/test-kit/until'
+import { startRedisChecks } from '../src/redis-checks.ts'
+
+t.test('the servers of all registered shards are checked', async (t) => {
+  const cluster = await startRedisCluster({
+    dataDir: createDataDir(t),
+    replicas: 0,
+    config: ['cluster-require-full-coverage no'],
+  })
+  t.teardown(() => cluster.close())
+  const redis = connectRedis({ url: cluster.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  await claimInstallation(redis, 'one')
+  const shards = [1, 2, 3]
+  for (const shard of shards) t.equal(await registerShard(redis, shard), 'ready')
+  const checks = startRedisChecks({ redis, intervalMs: 50, timeoutMs: 3_000 })
+  t.teardown(() => checks.close())
+  const areWell = () =>
+    [checks.writes, checks.shards, checks.memory].every(({ problem }) => problem() === undefined)
+  await until('all is well', areWell)
+
+  const main = await cluster.primaryOf(shardPrefix(0))
+  const primaries = await Promise.all(shards.map((shard) => cluster.primaryOf(shardPrefix(shard))))
+  const index = primaries.findIndex((primary) => primary !== main)
+  const other = primaryOf(redis, shardPrefix(shards[index]!))
+
+  await other.config('SET', 'maxmemory', '1')
+  await until('it is full', () => isOutOfMemory(checks.memory.error()))
+  await other.config('SET', 'maxmemory', '0')
+  await until('it is not', areWell)
+
+  await other.config('SET', 'min-replicas-to-write', '5')
+  await until('it refuses', () => checks.shards.problem()?.includes('min-replicas-to-write'))
+  t.equal(checks.writes.problem(), undefined)
+  await other.config('SET', 'min-replicas-to-write', '0')
+  await until('it does not', areWell)
+
+  await primaries[index]!.process.kill()
+  await until('it is lost', () => checks.shards.problem()?.startsWith('not connected to 127.0.0.1'))
+  t.equal(checks.writes.problem(), undefined)
+})

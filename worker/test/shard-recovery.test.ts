@@ -1,0 +1,30 @@
+import t from 'tap'
+import { readShards, registerShard, shardPrefix } from '@intake/queue'
+import { claimInstallation, connectRedis } from '@intake/redis'
+import { startRedis } from '@intake/engines'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
+import { startShardRecovery } from '../src/shard-recovery.ts'
+
+t.test('a shard whose registration was lost is found by its mark', async (t) => {
+  const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
+  t.teardown(() => server.stop())
+  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  await claimInstallation(redis, 'one')
+  for (const shard of [1, 2]) t.equal(await registerShard(redis, shard), 'ready')
+  await redis.srem(`${shardPrefix(0)}:shards`, '2')
+  let isConfirmed = false
+  let asked = 0
+  const recovery = startShardRecovery({
+    redis,
+    isConfirmed: () => ++asked > 0 && isConfirmed,
+    intervalMs: 10,
+    onError: (error) => t.fail(String(error)),
+  })
+  t.teardown(() => recovery.close())
+  await until('it was asked several times', () => asked > 3)
+  t.same(await readShards(redis), [0, 1], 'not in a Redis of another installation')
+  isConfirmed = true
+  await until('it is found', async () => (await readShards(redis)).includes(2))
+})
