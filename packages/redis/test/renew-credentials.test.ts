@@ -64,7 +64,11 @@ t.test('a refused password is reported and the connection remains', async (t) =>
   await addUser('old', 'one')
   const url = createSecret(urlOf('old', 'one'))
   const errors: Error[] = []
-  const redis = connectRedis({ url, role: 'producer', onError: (error) => errors.push(error) })
+  const redis = connectRedis({
+    url,
+    role: 'producer',
+    onError: (error) => errors.push(error),
+  }) as Server
   end(t, redis)
   await until('it is connected', () => redis.status === 'ready')
   url.set(urlOf('old', 'two'))

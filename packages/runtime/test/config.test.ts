@@ -100,6 +100,6 @@ t.test('URLs are checked also when another setting is invalid', async (t) => {
   const both = Type.Object({ PORT: Type.Integer(), URL: Type.String({ hasCredentials: true }) })
   const env = { PORT: 'eighty', URL: 'http://u:pa/ss@host' }
   t.throws(() => loadConfig(both, env), {
-    problems: ['PORT must be integer', /^URL must be a URL whose/],
+    message: /^configuration: PORT must be integer; URL must be a URL whose/,
   })
 })
