@@ -60,9 +60,19 @@ function rowsOf(settings, required) {
   return `| Variable | Default | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
 }
 
-function secretsList() {
-  const names = [GatewayConfig, WorkerConfig, StackConfig].flatMap(secretNames)
-  return [...new Set(names)].map((name) => `\`${name}\``).join(', ')
+/** @param isFollowed of those that a running process follows, or of the others */
+function secretsList({ isFollowed }) {
+  const services = [GatewayConfig, WorkerConfig]
+  const names = [...services, StackConfig].flatMap(secretNames)
+  const followed = new Set(
+    services.flatMap(({ properties }) =>
+      Object.keys(properties).filter((name) => properties[name].isFollowed),
+    ),
+  )
+  return [...new Set(names)]
+    .filter((name) => followed.has(name) === isFollowed)
+    .map((name) => `\`${name}\``)
+    .join(', ')
 }
 
 function configurationPage() {
@@ -76,9 +86,12 @@ No level above debug logs single records.
 
 ## Secrets in files
 
-These settings can also be given as \`NAME_FILE\`, the path of a file with the value; a line end after it is ignored:
-${secretsList()}. Setting both is an error. Gateways and workers follow the files of credentials while
-they run ([rotate secrets](operations/rotate-secrets.md)).
+Settings with secrets can also be given as \`NAME_FILE\`, the path of a file with the value; a line end after it is
+ignored. Setting both is an error.
+
+- Followed by gateways and workers while they run ([rotate secrets](operations/rotate-secrets.md)):
+  ${secretsList({ isFollowed: true })}.
+- Read at the start only; a change needs a restart: ${secretsList({ isFollowed: false })}.
 
 ## Gateway
 

@@ -20,7 +20,12 @@ const BucketConfig = Type.Object({
  * @throws {ConfigError} one error for all problems of these settings
  */
 export const findBucket = (): ObjectStoreSettings =>
-  readBucket({ ...process.env, S3_ENDPOINT: findEndpoint('S3_ENDPOINT') })
+  readBucket({
+    ...process.env,
+    S3_ENDPOINT: findEndpoint('S3_ENDPOINT'),
+    // The file was read.
+    S3_ENDPOINT_FILE: undefined,
+  })
 
 /** @throws {ConfigError} one error for all problems of these settings */
 export function readBucket(env: Record<string, string | undefined>): ObjectStoreSettings {

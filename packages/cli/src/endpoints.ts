@@ -1,11 +1,14 @@
 import { resolve } from 'node:path'
+import { clickhouseCluster, clickhouseUrl } from '@intake/config'
 import {
   endpointsFile,
+  loadConfig,
   readEndpoints,
   readSecret,
   SecretFileError,
   type Endpoints,
 } from '@intake/runtime'
+import { Type } from 'typebox'
 
 /** The message is for the user; the command exits with code 1. */
 export class UsageError extends Error {
@@ -60,12 +63,21 @@ export const placeOfStack = (): string => resolve(endpointsFile(dataDir()))
 
 const dataDir = () => process.env['INTAKE_DATA_DIR'] || '.intake'
 
+const ClickHouseConfig = Type.Object({
+  CLICKHOUSE_URL: clickhouseUrl,
+  CLICKHOUSE_CLUSTER: Type.Optional(clickhouseCluster),
+})
+
 /**
  * Where the tables are.
  *
  * @throws {UsageError} like `findEndpoint`
+ * @throws {ConfigError} one error for all problems of these settings
  */
-export const findClickHouse = () => ({
-  url: findEndpoint('CLICKHOUSE_URL'),
-  cluster: process.env['CLICKHOUSE_CLUSTER'] || undefined,
-})
+export function findClickHouse(): { url: string; cluster: string | undefined } {
+  const { CLICKHOUSE_URL: url, CLICKHOUSE_CLUSTER: cluster } = loadConfig(ClickHouseConfig, {
+    CLICKHOUSE_URL: findEndpoint('CLICKHOUSE_URL'),
+    CLICKHOUSE_CLUSTER: process.env['CLICKHOUSE_CLUSTER'],
+  })
+  return { url, cluster }
+}

@@ -96,6 +96,15 @@ t.test('wrong usage is reported in one sentence, with exit code 1', async (t) =>
   for (const [args, stderr] of cases) t.match(await intake(args), { code: 1, stdout: '', stderr })
 })
 
+t.test('a cluster that is no plain name, and a list of hosts, are refused', async (t) => {
+  const cluster = { CLICKHOUSE_CLUSTER: "c' SYNC; --" }
+  const hosts = { CLICKHOUSE_URL: 'http://u:p@one:8123,two:8123' }
+  for (const [name, env] of Object.entries({ CLUSTER: cluster, URL: hosts })) {
+    const outcome = await intake(['dead-letters', 'list'], env)
+    t.match(outcome, { code: 1, stderr: new RegExp(`^configuration: CLICKHOUSE_${name} must`) })
+  }
+})
+
 t.test('keys are created, listed without their secret, and revoked', async (t) => {
   const created = await intake(['keys', 'create', '--name', 'iOS', '--bundle', 'com.a', 'com.b'])
   t.equal(created.code, 0)

@@ -3,7 +3,7 @@ import { limits } from '@intake/contract'
 import { ConfigError } from '@intake/runtime'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { accountShare, formBytesMax, logShare, nodeBytes } from './memory.ts'
-import { findObjectStoreProblems, ObjectStoreConfig } from './object-store.ts'
+import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
 import { TracingConfig } from './tracing.ts'
 
 const port = (preset: number, description: string) =>
@@ -63,13 +63,7 @@ export const GatewayConfig = Type.Object({
   }),
   RESERVATIONS_LOGS_SHARE: share(0.15, 'logs, each kept for 72 hours'),
   RESERVATIONS_FEEDBACK_SHARE: share(0.1, 'feedback, each kept for 30 days'),
-  S3_ENDPOINT: Type.String({
-    hasCredentials: true,
-    pattern: '^https?://',
-    description:
-      'http(s)://ACCESS_KEY:SECRET_KEY@host:port of the object store. Without the keys: see ' +
-      '[its settings](#object-store).',
-  }),
+  S3_ENDPOINT: s3Endpoint,
   ...ObjectStoreConfig.properties,
   CLIENT_COUNTRY_HEADER: Type.Optional(
     Type.String({

@@ -1,5 +1,12 @@
+export { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
 export { checkGatewayConfig, GatewayConfig } from './gateway.ts'
 export { accountShare, accountTimesFree, formBytesMax, logShare, nodeBytes } from './memory.ts'
-export { findObjectStoreProblems, ObjectStoreConfig, objectStoreSettings } from './object-store.ts'
+export {
+  findObjectStoreProblems,
+  ObjectStoreConfig,
+  objectStoreSettings,
+  s3Endpoint,
+} from './object-store.ts'
+export { redisUrl } from './redis-url.ts'
 export { TracingConfig } from './tracing.ts'
 export { checkWorkerConfig, WorkerConfig } from './worker.ts'

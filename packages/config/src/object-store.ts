@@ -4,6 +4,17 @@ import { Type, type Static } from 'typebox'
 const optional = (description: string) => Type.Optional(Type.String({ description }))
 const secret = (description: string) => Type.Optional(Type.String({ writeOnly: true, description }))
 
+/** Address of the object store, perhaps with an access key. */
+export const s3Endpoint = Type.String({
+  hasCredentials: true,
+  isFollowed: true,
+  findProblems: findEndpointProblems,
+  pattern: '^https?://',
+  description:
+    'http(s)://ACCESS_KEY:SECRET_KEY@host:port of the object store. Without the keys: see ' +
+    '[its settings](#object-store).',
+})
+
 /** Settings of the object store, besides its address: of both services, `npm start` and the commands. */
 export const ObjectStoreConfig = Type.Object({
   S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
@@ -78,7 +89,18 @@ export function findObjectStoreProblems(config: Config): string[] {
     problems.push('S3_SSE_KMS_KEY_ID needs S3_SSE=aws:kms')
   }
   if (S3_ENDPOINT === undefined) return problems
-  const { pathname, search, hash, hostname, username, password } = new URL(S3_ENDPOINT)
+  const { hostname, username } = new URL(S3_ENDPOINT)
+  problems.push(...findEndpointProblems(S3_ENDPOINT))
+  if (S3_ADDRESSING === 'virtual' && isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
+    problems.push('S3_ADDRESSING=virtual needs a host name in S3_ENDPOINT, not an IP address')
+  }
+  return username === '' ? [...problems, ...findIdentityProblems(config)] : problems
+}
+
+/** Of the endpoint by itself. */
+function findEndpointProblems(endpoint: string): string[] {
+  const { pathname, search, hash, username, password } = new URL(endpoint)
+  const problems: string[] = []
   if (pathname !== '/' || search !== '' || hash !== '') {
     problems.push(
       'S3_ENDPOINT must end after the host and port: S3_BUCKET names the bucket, S3_PREFIX a folder in it',
@@ -87,10 +109,7 @@ export function findObjectStoreProblems(config: Config): string[] {
   if ((username === '') !== (password === '')) {
     problems.push('S3_ENDPOINT must have an access key and a secret key, or neither')
   }
-  if (S3_ADDRESSING === 'virtual' && isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
-    problems.push('S3_ADDRESSING=virtual needs a host name in S3_ENDPOINT, not an IP address')
-  }
-  return username === '' ? [...problems, ...findIdentityProblems(config)] : problems
+  return problems
 }
 
 /** The sources in the order of their use; only the one that is used is checked. */

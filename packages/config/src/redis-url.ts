@@ -1,10 +1,13 @@
 import { Type } from 'typebox'
+import { findRedisUrlProblems } from '@intake/redis/url'
 
-export { findRedisUrlProblems } from '@intake/redis/url'
+export { findRedisUrlProblems }
 
 /** `findRedisUrlProblems` checks the rest. */
 export const redisUrl = Type.String({
   hasCredentials: true,
+  isFollowed: true,
+  findProblems: findRedisUrlProblems,
   pattern: '^rediss?(\\+(cluster|sentinel))?://',
   description:
     'redis://user:password@host:port, redis+cluster://user:password@host:port,host:port or ' +

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { ConfigError } from '@intake/runtime'
-import { findObjectStoreProblems, ObjectStoreConfig } from './object-store.ts'
+import { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
+import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { TracingConfig } from './tracing.ts'
 
@@ -17,21 +18,8 @@ export const WorkerConfig = Type.Object({
     description: 'Port of health checks, metrics and the page; 0 picks a free one.',
   }),
   REDIS_URL: redisUrl,
-  CLICKHOUSE_URL: Type.String({
-    hasCredentials: true,
-    pattern: '^https?://',
-    description:
-      'http(s)://user:password@host:port. Several, separated by commas, are servers of one cluster: another is ' +
-      'used while one does not respond.',
-  }),
-  CLICKHOUSE_CLUSTER: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9_.-]+$',
-      description:
-        'The cluster that has the tables, by its name in `remote_servers` (docs/deploy/clickhouse.md). Default: a ' +
-        'single server. The commands read it too.',
-    }),
-  ),
+  CLICKHOUSE_URL: clickhouseUrl,
+  CLICKHOUSE_CLUSTER: Type.Optional(clickhouseCluster),
   CLICKHOUSE_INSERT_QUORUM: Type.Optional(
     Type.String({
       pattern: '^(auto|[2-9])$',
@@ -77,16 +65,14 @@ export const WorkerConfig = Type.Object({
   ),
   PAGE_CLICKHOUSE_URL: Type.Optional(
     Type.String({
-      hasCredentials: true,
-      pattern: '^https?://',
+      ...clickhouseUrl,
       description:
         'ClickHouse as a user who may read the views, for the page and the webhook. Default: `CLICKHOUSE_URL`.',
     }),
   ),
   S3_ENDPOINT: Type.Optional(
     Type.String({
-      hasCredentials: true,
-      pattern: '^https?://',
+      ...s3Endpoint,
       description: 'As for the gateway, to read attachments. Without it the page has no pictures.',
     }),
   ),

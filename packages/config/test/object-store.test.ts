@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ConfigError, loadConfig } from '@intake/runtime'
+import { ConfigError, loadConfig, type Traits } from '@intake/runtime'
 import { checkGatewayConfig, checkWorkerConfig, GatewayConfig, WorkerConfig } from '../src/index.ts'
 
 const common = { REDIS_URL: 'redis://x' }
@@ -59,4 +59,28 @@ t.test('of the sources of credentials only the one that is used is checked', asy
   const { AWS_WEB_IDENTITY_TOKEN_FILE } = half
   t.match(problemsOf({ AWS_WEB_IDENTITY_TOKEN_FILE, S3_ENDPOINT }), [/needs AWS_ROLE_ARN/])
   t.same(problemsOf({ S3_ENDPOINT }), [], 'the metadata of the instance')
+})
+
+t.test('a list, and keys that cannot be decoded, are refused without a value', async (t) => {
+  for (const url of [
+    'http://k:hidden@h1:9000,h2:9000',
+    'http://k:hidden@h1:9000,http://k:hidden@h2:9000',
+    'http://k:50%hidden@h',
+  ]) {
+    t.match(problemsOf({ S3_ENDPOINT: url }), [/^S3_ENDPOINT must (?!.*hidden)/], url)
+    const list = url.includes(',http') ? url.replace(',', ',hidden,') : url
+    t.throws(
+      () => loadConfig(WorkerConfig, { ...common, CLICKHOUSE_URL: list }),
+      { message: /CLICKHOUSE_URL must (?!.*hidden)/ },
+      list,
+    )
+  }
+  const CLICKHOUSE_URL = 'http://u:p@h1:8123,http://u:p@h2:8123'
+  t.equal(loadConfig(WorkerConfig, { ...common, CLICKHOUSE_URL }).CLICKHOUSE_URL, CLICKHOUSE_URL)
+})
+
+t.test('the endpoint and the URL of Redis are also checked when their files change', async (t) => {
+  const { S3_ENDPOINT, REDIS_URL } = GatewayConfig.properties as Record<string, Traits>
+  t.match(S3_ENDPOINT?.findProblems?.('http://key@host'), [/or neither/])
+  t.match(REDIS_URL?.findProblems?.('redis+cluster://host/1'), [/one database/])
 })

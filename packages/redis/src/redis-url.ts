@@ -44,6 +44,7 @@ export function parseRedisUrl(url: string): RedisAddress {
       throw new RedisUrlError(`REDIS_URL has several hosts: it must be ${forms}`)
     }
     if (!URL.canParse(url)) throw new RedisUrlError('REDIS_URL is not a valid URL')
+    readCredentials(userinfoOf(url))
     return { topology: 'single', url }
   }
   const list = hosts.split(',').map((host) => readHost(host, ports[topology as 'cluster']))

@@ -1,4 +1,4 @@
-import { Cluster, type Redis as Server } from 'ioredis'
+import { Cluster, type Redis as Server, type RedisOptions } from 'ioredis'
 import { withTimeout, type Secret } from '@intake/runtime'
 import { credentialsOf, parseRedisUrl } from './redis-url.ts'
 
@@ -16,25 +16,38 @@ export function renewCredentials<Connection extends Server | Cluster>(
   options: { url: Secret; onError: (error: Error) => void },
 ): Connection {
   const { url, onError } = options
-  const current = () => credentialsOf(parseRedisUrl(url.current()))
+
+  let known: { username?: string | undefined; password?: string | undefined } = {}
+
+  /** A URL that cannot be read is reported and changes nothing: the listeners that call this must not throw. */
+  function assignCurrent(target: RedisOptions): void {
+    try {
+      const { username, password } = credentialsOf(parseRedisUrl(url.current()))
+      // What is not set must replace what was.
+      known = { username, password }
+    } catch (error) {
+      onError(error as Error)
+    }
+    Object.assign(target, known)
+  }
 
   function renew(server: Server): void {
-    const { username, password } = current()
     // The next connection uses them.
-    Object.assign(server.options, { username, password })
-    if (server.status !== 'ready' || password === undefined) return
+    assignCurrent(server.options)
+    const { username, password } = server.options
+    if (server.status !== 'ready' || !password) return
     const renewal = username ? server.auth(username, password) : server.auth(password)
     withTimeout(renewal, timeoutMs, 'AUTH').catch(onError)
   }
 
   const stop = url.onChange(() => {
     if (!(redis instanceof Cluster)) return renew(redis)
-    Object.assign((redis.options.redisOptions ??= {}), current())
+    assignCurrent((redis.options.redisOptions ??= {}))
     for (const node of redis.nodes('all')) renew(node)
   })
   // A cluster gives its nodes the options that it began with. It connects them later than this.
   if (redis instanceof Cluster) {
-    redis.on('+node', (node: Server) => Object.assign(node.options, current()))
+    redis.on('+node', (node: Server) => assignCurrent(node.options))
   }
   redis.once('end', stop)
   const duplicate = redis.duplicate.bind(redis) as (...args: unknown[]) => Connection

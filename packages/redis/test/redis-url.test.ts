@@ -53,6 +53,7 @@ t.test('a wrong URL is described without any part of it', async (t) => {
     ['redis+cluster://hidden:1,,hidden:2', /between the commas/],
     ['redis+cluster://hidden:99999', /between the commas/],
     ['redis+cluster://user:hidden%@one', /percent-encoded/],
+    ['redis://user:hidden%@one', /percent-encoded/],
     ['redis+cluster://one/3', /one database/],
     ['redis+cluster://one?hidden=1', /parameter/],
     ['redis+sentinel://one', /name that the sentinels give/],

@@ -22,7 +22,8 @@ t.test('a connection to a cluster changes the user on every node', async (t) => 
   const urlOf = (user: string) => servers.url.replace(/:\/\/[^@]*@/, `://${user}:${user}%2F1@`)
   const url = createSecret(urlOf('old'))
   const errors: Error[] = []
-  const redis = connectRedis({ url, role: 'consumer', onError: (error) => errors.push(error) })
+  const onError = (error: Error) => errors.push(error)
+  const redis = connectRedis({ url, role: 'consumer', onError }) as Cluster
   t.teardown(() => redis.disconnect())
   const keys = Array.from({ length: 50 }, (_, n) => `key-${n}`)
   const writeEverywhere = () => Promise.all(keys.map((key) => redis.set(key, '1')))
@@ -35,11 +36,27 @@ t.test('a connection to a cluster changes the user on every node', async (t) => 
   await writeEverywhere()
 
   // Connections that begin later.
-  for (const node of (redis as Cluster).nodes('all')) node.disconnect(true)
+  for (const node of redis.nodes('all')) node.disconnect(true)
   await until('they are connected again', () => redis.status === 'ready')
   await writeEverywhere()
-  const other = redis.duplicate() as Cluster
+  const other = redis.duplicate()
   t.teardown(() => other.disconnect())
   t.equal(await other.get('key-0'), '1')
   t.match(await usersOf(), ' user=new ')
+
+  // A URL that cannot be read: the handlers of the cluster's events must not throw.
+  errors.length = 0
+  url.set(urlOf('new').replace('%2F1@', '50%off@'))
+  t.match(errors[0], /percent-encoded/)
+  const before = errors.length
+  redis.emit('+node', redis.nodes('all')[0]!)
+  t.equal(errors.length, before + 1)
+  for (const node of redis.nodes('all')) node.disconnect(true)
+  await until('they are connected again', () => redis.status === 'ready')
+  await writeEverywhere()
+
+  // Without a user, none is left in the options of the connections that follow.
+  url.set(servers.url.replace(/:\/\/[^@]*@/, '://'))
+  const { username, password } = redis.options.redisOptions ?? {}
+  t.same([username, password], [undefined, undefined])
 })

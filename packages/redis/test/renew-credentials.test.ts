@@ -3,7 +3,7 @@ import { startRedis } from '@intake/engines'
 import { createSecret } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
-import { connectRedis, type Redis } from '../src/index.ts'
+import { connectRedis, type Server } from '../src/connect.ts'
 
 const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => server.stop())
@@ -17,7 +17,7 @@ const addUser = (name: string, password: string) =>
 const usersOf = async () =>
   Array.from(String(await owner.client('LIST')).matchAll(/ user=(\S+)/g), ([, user]) => user)
 
-function end(t: Test, ...connections: Redis[]) {
+function end(t: Test, ...connections: Server[]) {
   t.teardown(() => connections.forEach((redis) => redis.disconnect()))
 }
 
@@ -27,7 +27,7 @@ for (const role of ['producer', 'consumer'] as const) {
     await addUser('new', 'n%2')
     const url = createSecret(urlOf('old', 'o/1'))
     const onError = (error: Error) => t.fail('an error', { error })
-    const redis = connectRedis({ url, role, onError })
+    const redis = connectRedis({ url, role, onError }) as Server
     const blocking = redis.duplicate({ maxRetriesPerRequest: null })
     end(t, redis, blocking)
     await until('they are connected', () =>
@@ -64,11 +64,31 @@ t.test('a refused password is reported and the connection remains', async (t) =>
   await addUser('old', 'one')
   const url = createSecret(urlOf('old', 'one'))
   const errors: Error[] = []
-  const redis = connectRedis({ url, role: 'producer', onError: (error) => errors.push(error) })
+  const redis = connectRedis({
+    url,
+    role: 'producer',
+    onError: (error) => errors.push(error),
+  }) as Server
   end(t, redis)
   await until('it is connected', () => redis.status === 'ready')
   url.set(urlOf('old', 'two'))
   await until('it is reported', () => errors.length === 1)
   t.match(errors[0]?.message, /^WRONGPASS/)
   t.equal(await redis.ping(), 'PONG')
+})
+
+t.test('a URL that cannot be read is reported, and changes no option', async (t) => {
+  await addUser('old', 'one')
+  const url = createSecret(urlOf('old', 'one'))
+  const errors: Error[] = []
+  const onError = (error: Error) => errors.push(error)
+  const redis = connectRedis({ url, role: 'producer', onError }) as Server
+  end(t, redis)
+  await until('it is connected', () => redis.status === 'ready')
+  url.set(`redis://old:50%off@127.0.0.1:${server.port}`)
+  t.match(errors, [/percent-encoded/])
+  const other = redis.duplicate()
+  end(t, other)
+  await until('it is connected', () => other.status === 'ready')
+  t.equal(await other.call('ACL', 'WHOAMI'), 'old')
 })

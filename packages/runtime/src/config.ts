@@ -1,6 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import { Value } from 'typebox/value'
 import { readSecret, SecretFileError, secretNames, traitsOf } from './secret-files.ts'
+import { findUrlProblem, urlsIn } from './urls.ts'
 
 /** Names every setting that is missing or invalid, but no value: values can be secrets. */
 export class ConfigError extends Error {
@@ -48,41 +49,22 @@ function findProblems(
   config: unknown,
   unread: ReadonlyMap<string, string>,
 ): string[] {
-  if (Value.Check(schema, config)) {
-    return Object.entries<unknown>(config)
-      .filter(([name, value]) => traitsOf(schema, name).hasCredentials && !isUrl(String(value)))
-      .map(
-        ([name]) =>
-          `${name} must be a URL whose user and password are percent-encoded ("/" is %2F)`,
-      )
-  }
-  return [...Value.Errors(schema, config)].flatMap((error) => {
-    if (!('requiredProperties' in error.params))
-      return [`${error.instancePath.slice(1)} ${error.message}`]
-    const missing = error.params.requiredProperties.filter((name) => !unread.has(name))
-    return missing.length === 0 ? [] : [`${missing.join(', ')} must be set`]
-  })
-}
-
-/** The URLs of a list. A comma may also be part of a password, so only one before a URL separates. */
-export const splitUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/)/)
-
-/** A character that should be encoded ends the host too early; the rest of the password is then taken for a path. */
-function isUrl(value: string): boolean {
-  return urlsIn(value).every((url) => {
-    if (!URL.canParse(url)) return false
-    const { username, password } = new URL(url)
-    return !url.includes('@') || username !== '' || password !== ''
-  })
-}
-
-const urlsIn = (value: string): string[] => splitUrls(value).flatMap(urlPerHost)
-
-/** A URL can name several hosts, `redis+cluster://user:password@host,host`: one for each. */
-function urlPerHost(value: string): string[] {
-  const [, head = '', hosts = '', rest = ''] =
-    /^([^:]*:\/\/(?:[^/?#]*@)?)([^/?#@]*)([^]*)$/.exec(value) ?? []
-  return hosts.includes(',') ? hosts.split(',').map((host) => head + host + rest) : [value]
+  const errors = [...Value.Errors(schema, config)]
+  const invalid = new Set(errors.map(({ instancePath }) => instancePath.slice(1)))
+  return [
+    ...errors.flatMap((error) => {
+      if (!('requiredProperties' in error.params))
+        return [`${error.instancePath.slice(1)} ${error.message}`]
+      const missing = error.params.requiredProperties.filter((name) => !unread.has(name))
+      return missing.length === 0 ? [] : [`${missing.join(', ')} must be set`]
+    }),
+    ...Object.entries(config as Record<string, unknown>).flatMap(([name, value]) => {
+      const traits = traitsOf(schema, name)
+      if (!traits.hasCredentials || invalid.has(name)) return []
+      const problem = findUrlProblem(urlsIn(traits, String(value)))
+      return problem === undefined ? [] : [`${name} ${problem}`]
+    }),
+  ]
 }
 
 /** The settings as they may be logged: of secrets that they are set, of URLs with credentials the host. */
@@ -92,12 +74,12 @@ export function describeConfig<S extends TObject>(
 ): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries<unknown>(config).map(([name, value]) => {
-      const { writeOnly, hasCredentials } = traitsOf(schema, name)
-      if (writeOnly) return [name, 'set']
-      if (!hasCredentials) return [name, value]
+      const traits = traitsOf(schema, name)
+      if (traits.writeOnly) return [name, 'set']
+      if (!traits.hasCredentials) return [name, value]
       return [
         name,
-        urlsIn(String(value))
+        urlsIn(traits, String(value))
           .map((url) => new URL(url).host)
           .join(', '),
       ]

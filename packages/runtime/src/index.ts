@@ -1,5 +1,5 @@
 export { pause, systemClock, type Clock, type Timer } from './clock.ts'
-export { ConfigError, loadConfig, splitUrls } from './config.ts'
+export { ConfigError, loadConfig } from './config.ts'
 export { Endpoints, endpointsFile, readEndpoints } from './endpoints.ts'
 export { limitRepeats } from './limit-repeats.ts'
 export { createLogger, type Logger } from './logger.ts'
@@ -8,7 +8,14 @@ export { startPolling } from './poll.ts'
 export { runProcess, type Running } from './process.ts'
 export { retryUntil, type Attempt } from './retry.ts'
 export { createSecret, type Secret } from './secret.ts'
-export { readSecret, secretFile, SecretFileError, secretNames } from './secret-files.ts'
+export {
+  readSecret,
+  secretFile,
+  SecretFileError,
+  secretNames,
+  type Traits,
+} from './secret-files.ts'
 export { TimeoutError, withTimeout } from './timeout.ts'
+export { splitUrls } from './urls.ts'
 export { version } from './version.ts'
 export { watchSecrets, type Secrets } from './watch-secrets.ts'

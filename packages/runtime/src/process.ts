@@ -39,8 +39,9 @@ export async function runProcess<S extends TObject>(options: {
     closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
       if (err) log.fatal({ err, help }, 'uncaught error: closing')
       else log.info({ signal }, 'closing')
-      secrets.close()
+      // What it still has to finish may need a secret that changes meanwhile.
       await running?.close()
+      secrets.close()
     })
     running = await options.start(config, log, secrets)
   } catch (err) {

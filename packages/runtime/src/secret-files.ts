@@ -1,12 +1,21 @@
 import { readFileSync } from 'node:fs'
 import type { TObject } from 'typebox'
 
-/** How a schema marks what must not be shown. */
+/** How a schema marks what must not be shown, and what it cannot express itself. */
 export interface Traits {
   /** A secret. */
   writeOnly?: boolean
   /** A URL that may contain a user and a password. */
   hasCredentials?: boolean
+  /** A running process follows its file. */
+  isFollowed?: boolean
+  /** Such URLs, separated by commas. */
+  isUrlList?: boolean
+  /**
+   * What else is wrong with a value, one sentence each; never a part of it. At start the process checks this together
+   * with its other settings; a new value from a file is checked by itself.
+   */
+  findProblems?: (value: string) => string[]
 }
 
 export const traitsOf = (schema: TObject, name: string): Traits => schema.properties[name] as Traits

@@ -9,7 +9,10 @@ export interface Secret {
   onChange(listener: () => void): () => void
 }
 
-/** A secret that changes when `set` is called with another value. */
+/**
+ * A secret that changes when `set` is called with another value. `set` calls every listener, and then throws the
+ * first error of one.
+ */
 export function createSecret(value: string): Secret & { set(value: string): void } {
   const listeners = new Set<() => void>()
   return {
@@ -21,7 +24,15 @@ export function createSecret(value: string): Secret & { set(value: string): void
     set(next) {
       if (next === value) return
       value = next
-      for (const listener of listeners) listener()
+      const errors = [...listeners].flatMap((listener) => {
+        try {
+          listener()
+          return []
+        } catch (error) {
+          return [error]
+        }
+      })
+      if (errors.length > 0) throw errors[0]
     },
   }
 }

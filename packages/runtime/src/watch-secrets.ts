@@ -13,7 +13,7 @@ export interface Secrets<S extends TObject> {
   /**
    * The setting as a value that follows its file. Without a file it never changes.
    *
-   * @throws {Error} the setting is unset
+   * @throws {Error} the setting is unset, or its schema does not say that it is followed
    */
   follow(name: keyof Static<S> & string): Secret
   close(): void
@@ -72,7 +72,12 @@ export function watchSecrets<S extends TObject>(options: {
       log.warn({ setting: name, help }, `the file of a secret has changed: ${refusal}`)
       return
     }
-    secret.set(value)
+    try {
+      secret.set(value)
+    } catch (err) {
+      log.error({ err, setting: name, help }, 'the new value of a secret cannot be used: restart')
+      return
+    }
     log.info({ setting: name }, 'the file of a secret has changed: the new value is used')
   }
 
@@ -86,15 +91,18 @@ export function watchSecrets<S extends TObject>(options: {
       if (error instanceof ConfigError) return `the new value is not used, ${error.message}`
       throw error
     }
+    const { hasCredentials, findProblems } = traitsOf(schema, name)
+    const problems = findProblems?.(value) ?? []
+    if (problems.length > 0) return `the new value is not used, ${problems.join('; ')}`
     const isMoved =
-      traitsOf(schema, name).hasCredentials &&
-      withoutCredentials(value) !== withoutCredentials(secret.current())
+      hasCredentials && withoutCredentials(value) !== withoutCredentials(secret.current())
     return isMoved ? 'the new value is not used, another address needs a restart' : undefined
   }
 
   return {
     follow(name) {
       const value = config[name]
+      if (!traitsOf(schema, name).isFollowed) throw new Error(`${name} is not marked as followed`)
       if (typeof value !== 'string') throw new Error(`${name} is not set`)
       const secret = followed.get(name) ?? createSecret(value)
       followed.set(name, secret)
@@ -106,5 +114,5 @@ export function watchSecrets<S extends TObject>(options: {
   }
 }
 
-/** Also of several URLs, and of one with several hosts, which is none for `URL`. */
-const withoutCredentials = (urls: string): string => urls.replaceAll(/\/\/[^@/]*@/g, '//')
+/** Also of several URLs, and of one with several hosts, which is none for `URL`. A password may contain `@`. */
+const withoutCredentials = (urls: string): string => urls.replaceAll(/\/\/[^/?#]*@/g, '//')

@@ -54,7 +54,7 @@ t.test('settings are described without secrets', async (t) => {
 
 t.test('a password that is not percent-encoded is refused, without being shown', async (t) => {
   const withUrl = Type.Object({ URL: Type.String({ hasCredentials: true }) })
-  for (const password of ['pa/ss', '12/34', 'se#cret', 'what?', 'AKIA:wJalr/XUt']) {
+  for (const password of ['pa/ss', '12/34', 'se#cret', 'what?', 'AKIA:wJalr/XUt', '50%off']) {
     for (const scheme of ['redis', 'https']) {
       const env = { URL: `${scheme}://user:${password}@host:6379` }
       t.throws(
@@ -73,9 +73,33 @@ t.test('a password that is not percent-encoded is refused, without being shown',
 })
 
 t.test('a list of URLs is described by its hosts, and each URL is checked', async (t) => {
-  const withUrls = Type.Object({ URL: Type.String({ hasCredentials: true }) })
+  const withUrls = Type.Object({ URL: Type.String({ hasCredentials: true, isUrlList: true }) })
   const URL = 'http://u:p,w@one:8123,https://u:hidden@two:8443'
   t.same(loadConfig(withUrls, { URL }), { URL })
   t.same(describeConfig(withUrls, { URL }), { URL: 'one:8123, two:8443' })
   t.throws(() => loadConfig(withUrls, { URL: 'http://one:8123,http://u:pa/ss@two:8123' }))
+})
+
+t.test(
+  'several hosts in one URL are for Redis only, and several URLs for lists only',
+  async (t) => {
+    const withUrl = Type.Object({ URL: Type.String({ hasCredentials: true }) })
+    for (const URL of [
+      'http://u:hidden@one:8123,two:8123',
+      'http://hidden,two',
+      'http://u:hidden@one:8123,http://u:hidden@two:8123',
+    ]) {
+      t.throws(() => loadConfig(withUrl, { URL }), {
+        message: /^configuration: URL must (?!.*hidden)/,
+      })
+    }
+  },
+)
+
+t.test('URLs are checked also when another setting is invalid', async (t) => {
+  const both = Type.Object({ PORT: Type.Integer(), URL: Type.String({ hasCredentials: true }) })
+  const env = { PORT: 'eighty', URL: 'http://u:pa/ss@host' }
+  t.throws(() => loadConfig(both, env), {
+    message: /^configuration: PORT must be integer; URL must be a URL whose/,
+  })
 })

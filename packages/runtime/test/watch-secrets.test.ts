@@ -9,7 +9,12 @@ import { createLogger } from '../src/logger.ts'
 import { watchSecrets } from '../src/watch-secrets.ts'
 
 const schema = Type.Object({
-  URL: Type.String({ hasCredentials: true, pattern: '^redis://' }),
+  URL: Type.String({
+    hasCredentials: true,
+    isFollowed: true,
+    pattern: '^redis://',
+    findProblems: (url: string) => (new URL(url).password ? [] : ['URL must have a password']),
+  }),
   PASSWORD: Type.String({ writeOnly: true }),
 })
 
@@ -70,6 +75,8 @@ t.test('a value that is invalid, or another address, is reported and not used', 
     ['', /it is empty/],
     ['http://a:two@host', /URL must match pattern/],
     ['redis://a:t/wo@host', /percent-encoded/],
+    ['redis://a:50%off@host', /percent-encoded/],
+    ['redis://a@host', /URL must have a password/],
     ['redis://a:two@other', /another address needs a restart/],
   ] as const) {
     lines.length = 0
@@ -95,7 +102,38 @@ t.test('a file that is gone is reported, and its last value remains', async (t) 
   await until('it is followed again', () => url.current() === 'redis://a:two@host')
 })
 
+t.test(
+  'an error of a listener is reported without the value, and the file is followed',
+  async (t) => {
+    const mount = mountSecret(t)
+    mount.write({ url: 'redis://a:one@host', password: 'p' })
+    const { secrets, lines } = start(t, mount.env)
+    const url = secrets.follow('URL')
+    const end = url.onChange(() => new URL('no url, hidden'))
+    mount.write({ url: 'redis://a:two@host', password: 'p' })
+    await until('it is reported', () => /"URL".*cannot be used: restart/.test(lines.join('')))
+    t.notMatch(lines.join(''), /two|hidden/)
+    end()
+    mount.write({ url: 'redis://a:three@host', password: 'p' })
+    await until('it has changed', () => /the new value is used/.test(lines.join('')))
+  },
+)
+
+t.test('a password with an @ that is not encoded is no other address', async (t) => {
+  const mount = mountSecret(t)
+  mount.write({ url: 'redis://a:o@ne@host', password: 'p' })
+  const url = start(t, mount.env).secrets.follow('URL')
+  mount.write({ url: 'redis://a:t@w@o@host', password: 'p' })
+  await until('it has changed', () => url.current() !== 'redis://a:o@ne@host')
+  t.equal(url.current(), 'redis://a:t@w@o@host')
+})
+
 t.test('a setting without a file never changes', async (t) => {
   const { secrets } = start(t, { URL: 'redis://host', PASSWORD: 'p' })
   t.equal(secrets.follow('URL').current(), 'redis://host')
+})
+
+t.test('a setting whose schema does not say so cannot be followed', async (t) => {
+  const { secrets } = start(t, { URL: 'redis://host', PASSWORD: 'p' })
+  t.throws(() => secrets.follow('PASSWORD'), { message: 'PASSWORD is not marked as followed' })
 })

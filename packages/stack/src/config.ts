@@ -1,13 +1,21 @@
-import { findObjectStoreProblems, ObjectStoreConfig } from '@intake/config'
+import {
+  clickhouseCluster,
+  clickhouseUrl,
+  findObjectStoreProblems,
+  ObjectStoreConfig,
+  redisUrl,
+  s3Endpoint,
+} from '@intake/config'
 import { findRedisUrlProblems } from '@intake/redis/url'
 import { ConfigError, loadConfig } from '@intake/runtime'
-import { type Static, Type } from 'typebox'
+import { type Static, type TString, Type } from 'typebox'
 
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
 
-const externalUrl = (pattern: string, description: string) =>
-  Type.Optional(Type.String({ hasCredentials: true, pattern, description }))
+/** A setting of gateway and worker, with a description of what it is here. */
+const external = (setting: TString, description: string) =>
+  Type.Optional(Type.String({ ...setting, description }))
 
 /** Settings of the stack, named like their environment variables. Port 0 selects a free port. */
 export const StackConfig = Type.Object({
@@ -41,18 +49,16 @@ export const StackConfig = Type.Object({
       description: 'API key to create at start, instead of a generated one.',
     }),
   ),
-  REDIS_URL: externalUrl(
-    '^rediss?(\\+(cluster|sentinel))?://',
+  REDIS_URL: external(
+    redisUrl,
     'Replaces the embedded Redis, in any form of the setting of gateway and worker.',
   ),
-  CLICKHOUSE_URL: externalUrl('^https?://', 'Replaces the embedded ClickHouse.'),
-  CLICKHOUSE_CLUSTER: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9_.-]+$',
-      description: 'The cluster that `CLICKHOUSE_URL` belongs to. Default: it is a single server.',
-    }),
+  CLICKHOUSE_URL: external(clickhouseUrl, 'Replaces the embedded ClickHouse.'),
+  CLICKHOUSE_CLUSTER: external(
+    clickhouseCluster,
+    'The cluster that `CLICKHOUSE_URL` belongs to. Default: it is a single server.',
   ),
-  S3_ENDPOINT: externalUrl('^https?://', 'Replaces the embedded S3 server, as for the gateway.'),
+  S3_ENDPOINT: external(s3Endpoint, 'Replaces the embedded S3 server, as for the gateway.'),
   ...ObjectStoreConfig.properties,
   REDIS_MAXMEMORY: Type.String({
     default: '512mb',

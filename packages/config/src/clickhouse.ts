@@ -1,0 +1,19 @@
+import { Type } from 'typebox'
+
+export const clickhouseUrl = Type.String({
+  hasCredentials: true,
+  isFollowed: true,
+  isUrlList: true,
+  pattern: '^https?://',
+  description:
+    'http(s)://user:password@host:port. Several, separated by commas, are servers of one cluster: another is ' +
+    'used while one does not respond.',
+})
+
+/** Statements contain it as it is. */
+export const clickhouseCluster = Type.String({
+  pattern: '^[A-Za-z0-9_.-]+$',
+  description:
+    'The cluster that has the tables, by its name in `remote_servers` (docs/deploy/clickhouse.md). Default: a ' +
+    'single server. The commands read it too.',
+})

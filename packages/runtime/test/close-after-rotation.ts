@@ -1,0 +1,14 @@
+// What process.test.ts starts: its close waits for a new value of a secret.
+import { Type } from 'typebox'
+import { runProcess } from '../src/process.ts'
+
+await runProcess({
+  name: 'test',
+  config: Type.Object({ PASSWORD: Type.String({ writeOnly: true, isFollowed: true }) }),
+  closeTimeoutMs: () => 20_000,
+  async start(_config, log, secrets) {
+    const secret = secrets.follow('PASSWORD')
+    log.info('up')
+    return { close: () => new Promise((resolve) => secret.onChange(resolve)) }
+  },
+})
