@@ -56,7 +56,7 @@ const lastingMs = 2_000
  * metric `intake_problem`.
  *
  * @param options.noted the codes that `note` reports
- * @param options.states where they differ from the catalogue
+ * @param options.states where they differ from the catalogue; a function is asked each time
  */
 export function startProblems<Noted extends ProblemCode = never>(options: {
   checks: Partial<Record<ProblemCode, ProblemCheck>>

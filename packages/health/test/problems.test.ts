@@ -47,6 +47,21 @@ t.test('each problem has a page', (t) => {
   t.end()
 })
 
+t.test('the state of a problem can change while it is present', async (t) => {
+  let state: 'down' | 'degraded' = 'degraded'
+  const problems = startProblems({
+    checks: { redis_connection: () => 'no response of a server' },
+    states: { redis_connection: () => state },
+    log: createLogger({ name: 'test', level: 'silent' }),
+    metrics: new Registry(),
+    clock: createTestClock(),
+  })
+  t.match(problems.present(), [{ state: 'degraded' }])
+  state = 'down'
+  t.match(problems.present(), [{ state: 'down' }])
+  problems.close()
+})
+
 t.test('a problem is logged when it begins and when it is over', async (t) => {
   const { clock, broken, lines, problems } = watch()
   await clock.advance(5_000)
