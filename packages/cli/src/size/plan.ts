@@ -24,6 +24,8 @@ export interface Plan {
 
 /** At the peak, what can be stored is at least this many times what arrives, so that a backlog drains. */
 const drainFactor = 2
+/** With less, `intake doctor` warns. */
+const redisMemoryBytesMin = 128 * 1024 ** 2
 /** Partitions are months: the oldest row of the last one is older than the retention. */
 const partitionDays = 31
 
@@ -48,7 +50,10 @@ export function planFor(load: Load): Plan {
     // One more, so that one may be away.
     workers: storing + 1,
     clickhouseCores: Math.ceil((storedPerSecond * clickhouseUs) / 1e6),
-    redisMemoryBytes: (waitingAfterOutage(load) * redisBytesPerEvent) / queueShare,
+    redisMemoryBytes: Math.max(
+      redisMemoryBytesMin,
+      (waitingAfterOutage(load) * redisBytesPerEvent) / queueShare,
+    ),
     redisCores: (peakPerSecond * figures.redisUs) / 1e6,
     redisBytesPerEvent,
     clickhouseDiskBytes: rowsPerDay * diskDays * rowBytes,
