@@ -99,8 +99,8 @@ t.test('wrong usage is reported in one sentence, with exit code 1', async (t) =>
 t.test('a cluster that is no plain name, and a list of hosts, are refused', async (t) => {
   const cluster = { CLICKHOUSE_CLUSTER: "c' SYNC; --" }
   const hosts = { CLICKHOUSE_URL: 'http://u:p@one:8123,two:8123' }
-  for (const [name, env] of Object.entries({ CLUSTER: cluster, URL: hosts })) {
-    const outcome = await intake(['dead-letters', 'list'], env)
+  for (const [name, wrong] of Object.entries({ CLUSTER: cluster, URL: hosts })) {
+    const outcome = await intake(['dead-letters', 'list'], wrong)
     t.match(outcome, { code: 1, stderr: new RegExp(`^configuration: CLICKHOUSE_${name} must`) })
   }
 })
