@@ -18,7 +18,7 @@ export interface StoredStateMonitor {
   close(): void
 }
 
-const intervalMs = 10_000
+const intervalMs = 5_000
 /** A state that is older is not shown. */
 const freshMs = 30_000
 

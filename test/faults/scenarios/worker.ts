@@ -1,3 +1,4 @@
+import { isInsert, startHttpFake } from '../kit/http-fake.ts'
 import { backlogOf, framesInHand, notDone, queueKey } from '../kit/observe.ts'
 import { rawRows } from '../kit/rows.ts'
 import { blackHole } from '@intake/test-kit/tcp-proxy'
@@ -109,9 +110,15 @@ export const workerScenarios: Scenario[] = [
       const { cluster } = stage
       const { keys } = cluster
       await stage.acknowledged(10)
-      cluster.network.workerToClickHouse.set(blackHole)
+      // Only inserts fail: a worker that starts takes nothing before it has read the mark of ClickHouse.
+      const fake = await startHttpFake({ target: cluster.clickhouse.port(), concerns: isInsert })
+      stage.later(() => fake.close())
+      cluster.network.workerToClickHouse.redirect(fake.port)
+      cluster.network.workerToClickHouse.cut()
+      fake.set({ is: 'answered', status: 503 })
       await stage.acknowledged(5)
-      await hasTaken(stage)
+      const isHeld = async () => fake.treated() > 0 && (await framesInHand(keys)).length > 0
+      await until('an insert fails', isHeld)
       const ids = await framesInHand(keys)
       for (let kills = 1; kills <= 25; kills++) {
         const [worker] = cluster.workers
@@ -129,7 +136,7 @@ export const workerScenarios: Scenario[] = [
         await keys.del(queueKey('logs', 'stalled-check'))
         await worker!.start()
       }
-      cluster.network.workerToClickHouse.set()
+      fake.set({ is: 'passed' })
       stage.expect((await backlogOf(keys)).failed === 0, 'no frame has failed permanently')
     },
   },
