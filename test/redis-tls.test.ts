@@ -1,11 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { createRedisServer, redisPassword } from '@intake/test-kit/redis-server'
@@ -14,81 +14,86 @@ const cli = fileURLToPath(new URL('../packages/cli/dist/main.js', import.meta.ur
 const dataDir = createDataDir(t)
 const file = (name: string) => join(dataDir, name)
 
-// A CA, and a certificate of the server for the name and the address of loopback.
-const openssl = (args: string) =>
-  execFileSync('openssl', args.split(' '), { cwd: dataDir, stdio: 'ignore' })
-openssl('req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=test-ca -keyout ca.key -out ca.pem')
-openssl(
-  'req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout redis.key -out redis.csr ' +
-    '-addext subjectAltName=DNS:localhost,IP:127.0.0.1',
-)
-openssl(
-  'x509 -req -in redis.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 1 -copy_extensions copy ' +
-    '-out redis.pem',
-)
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+const skip = hasOpenssl ? false : 'openssl, which makes the certificates, is not on the PATH'
 
-const [plainPort, port, clusterPlainPort, clusterPort, bus] = await freePorts(5)
-const tls = [
-  `tls-cert-file ${file('redis.pem')}`,
-  `tls-key-file ${file('redis.key')}`,
-  `tls-ca-cert-file ${file('ca.pem')}`,
-  'tls-auth-clients no',
-]
-const single = await createRedisServer({
-  dataDir,
-  port: plainPort!,
-  config: ['port 0', `tls-port ${port}`, ...tls],
-})
-const node = await createRedisServer({
-  dataDir,
-  port: clusterPlainPort!,
-  config: [
-    'port 0',
-    `tls-port ${clusterPort}`,
-    ...tls,
-    'cluster-enabled yes',
-    'tls-cluster yes',
-    // A cluster of one server has not learned its own address from another.
-    'cluster-announce-ip 127.0.0.1',
-    `cluster-port ${bus}`,
-  ],
-})
-t.teardown(() => Promise.all([single, node].map((one) => one.process.kill())))
-await Promise.all([single.process.start(), node.process.start()])
+t.test('Redis over TLS', { skip }, async (t: Test) => {
+  // A CA, and a certificate of the server for the name and the address of loopback.
+  const openssl = (args: string) =>
+    execFileSync('openssl', args.split(' '), { cwd: dataDir, stdio: 'ignore' })
+  openssl('req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=test-ca -keyout ca.key -out ca.pem')
+  openssl(
+    'req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout redis.key -out redis.csr ' +
+      '-addext subjectAltName=DNS:localhost,IP:127.0.0.1',
+  )
+  openssl(
+    'x509 -req -in redis.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 1 -copy_extensions copy ' +
+      '-out redis.pem',
+  )
 
-/** Runs a command of the kit's server over TLS. */
-async function run(onPort: number, ...commands: string[]): Promise<void> {
-  const socket = connect({ port: onPort, host: '127.0.0.1', ca: readFileSync(file('ca.pem')) })
-  socket.write([`AUTH ${redisPassword}`, ...commands, 'QUIT', ''].join('\r\n'))
-  await text(socket)
-}
-await run(clusterPort!, 'CLUSTER ADDSLOTSRANGE 0 16383')
-
-/** What `intake keys list` prints. */
-async function listKeys(url: string, env: Record<string, string>): Promise<string> {
-  const child = spawn(process.execPath, [cli, 'keys', 'list'], {
-    env: { ...process.env, REDIS_URL: url, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const [plainPort, port, clusterPlainPort, clusterPort, bus] = await freePorts(5)
+  const tls = [
+    `tls-cert-file ${file('redis.pem')}`,
+    `tls-key-file ${file('redis.key')}`,
+    `tls-ca-cert-file ${file('ca.pem')}`,
+    'tls-auth-clients no',
+  ]
+  const single = await createRedisServer({
+    dataDir,
+    port: plainPort!,
+    config: ['port 0', `tls-port ${port}`, ...tls],
   })
-  const [out, errors] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ])
-  return out + errors
-}
-
-for (const [title, url] of [
-  ['one server by its name', `rediss://default:${redisPassword}@localhost:${port}`],
-  ['one server by its address', `rediss://default:${redisPassword}@127.0.0.1:${port}`],
-  ['a cluster', `rediss+cluster://default:${redisPassword}@localhost:${clusterPort}`],
-] as const) {
-  t.test(`TLS to ${title} uses the CA of NODE_EXTRA_CA_CERTS`, async (t) => {
-    t.match(await listKeys(url, { NODE_EXTRA_CA_CERTS: file('ca.pem') }), /no installation/)
+  const node = await createRedisServer({
+    dataDir,
+    port: clusterPlainPort!,
+    config: [
+      'port 0',
+      `tls-port ${clusterPort}`,
+      ...tls,
+      'cluster-enabled yes',
+      'tls-cluster yes',
+      // A cluster of one server has not learned its own address from another.
+      'cluster-announce-ip 127.0.0.1',
+      `cluster-port ${bus}`,
+    ],
   })
-}
+  t.teardown(() => Promise.all([single, node].map((one) => one.process.kill())))
+  await Promise.all([single.process.start(), node.process.start()])
 
-t.test('a certificate of an unknown CA is refused', async (t) => {
-  const url = `rediss://default:${redisPassword}@localhost:${port}`
-  t.match(await listKeys(url, {}), /certificate/)
+  /** Runs a command of the kit's server over TLS. */
+  async function run(onPort: number, ...commands: string[]): Promise<void> {
+    const socket = connect({ port: onPort, host: '127.0.0.1', ca: readFileSync(file('ca.pem')) })
+    socket.write([`AUTH ${redisPassword}`, ...commands, 'QUIT', ''].join('\r\n'))
+    await text(socket)
+  }
+  await run(clusterPort!, 'CLUSTER ADDSLOTSRANGE 0 16383')
+
+  /** What `intake keys list` prints. */
+  async function listKeys(url: string, env: Record<string, string>): Promise<string> {
+    const child = spawn(process.execPath, [cli, 'keys', 'list'], {
+      env: { ...process.env, REDIS_URL: url, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const [out, errors] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ])
+    return out + errors
+  }
+
+  for (const [title, url] of [
+    ['one server by its name', `rediss://default:${redisPassword}@localhost:${port}`],
+    ['one server by its address', `rediss://default:${redisPassword}@127.0.0.1:${port}`],
+    ['a cluster', `rediss+cluster://default:${redisPassword}@localhost:${clusterPort}`],
+  ] as const) {
+    t.test(`TLS to ${title} uses the CA of NODE_EXTRA_CA_CERTS`, async (t) => {
+      t.match(await listKeys(url, { NODE_EXTRA_CA_CERTS: file('ca.pem') }), /no installation/)
+    })
+  }
+
+  t.test('a certificate of an unknown CA is refused', async (t) => {
+    const url = `rediss://default:${redisPassword}@localhost:${port}`
+    t.match(await listKeys(url, {}), /certificate/)
+  })
 })
