@@ -96,7 +96,7 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: 'the time of a record is not the time in its id',
-    scenario: 'F24',
+    scenario: 'F25b',
     edits: [
       {
         file: 'gateway/dist/record/row.js',

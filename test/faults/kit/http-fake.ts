@@ -2,10 +2,13 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import type { Stage } from '../scenario.ts'
 
 /** What is done with a request. */
 export type Treatment =
   | { is: 'passed' }
+  /** Neither passed on nor answered. */
+  | { is: 'held' }
   /** Not passed on; the response is this one. */
   | { is: 'answered'; status: number; headers?: Record<string, string>; body?: string }
   /** Stored; the response is 200 but has an exception code in the header. */
@@ -25,7 +28,7 @@ export interface HttpFake {
 }
 
 /** An insert of records. */
-export const isInsert = ({ url = '' }: IncomingMessage) =>
+const isInsert = ({ url = '' }: IncomingMessage) =>
   /INSERT INTO intake\.(logs|feedback)_raw/.test(decodeURIComponent(url.replaceAll('+', ' ')))
 
 /**
@@ -46,6 +49,7 @@ export async function startHttpFake(options: {
     const body = await buffer(incoming)
     const now: Treatment = concerns(incoming) ? treatment : { is: 'passed' }
     if (now.is !== 'passed') treated++
+    if (now.is === 'held') return
     if (now.is === 'answered') {
       response.writeHead(now.status, now.headers)
       return void response.end(now.body ?? 'a fake failure')
@@ -84,4 +88,13 @@ export async function startHttpFake(options: {
       await once(server, 'close')
     },
   }
+}
+
+/** Leads the workers to a fake of ClickHouse that treats inserts of records; all other requests pass. */
+export async function fakeInserts({ cluster, later }: Stage): Promise<HttpFake> {
+  const fake = await startHttpFake({ target: cluster.clickhouse.port(), concerns: isInsert })
+  later(() => fake.close())
+  cluster.network.workerToClickHouse.redirect(fake.port)
+  cluster.network.workerToClickHouse.cut()
+  return fake
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { isInsert, startHttpFake, type Treatment } from '../kit/http-fake.ts'
+import { fakeInserts, type Treatment } from '../kit/http-fake.ts'
 import { backlogOf, memoryUsed } from '../kit/observe.ts'
 import { rawRows } from '../kit/rows.ts'
 import { until } from '@intake/test-kit/until'
@@ -14,13 +14,9 @@ const exception = (code: number): Treatment => {
 
 /** Sends inserts through a fake that applies the treatments in turn, then passes all again. */
 async function treat(stage: Stage, treatments: Treatment[]): Promise<void> {
-  const { cluster, acknowledged } = stage
-  const fake = await startHttpFake({ target: cluster.clickhouse.port(), concerns: isInsert })
-  stage.later(() => fake.close())
-  const proxy = cluster.network.workerToClickHouse
+  const { acknowledged } = stage
   await acknowledged(50)
-  proxy.redirect(fake.port)
-  proxy.cut()
+  const fake = await fakeInserts(stage)
   for (const treatment of treatments) {
     const before = fake.treated()
     fake.set(treatment)

@@ -1,4 +1,4 @@
-import { isInsert, startHttpFake } from '../kit/http-fake.ts'
+import { fakeInserts } from '../kit/http-fake.ts'
 import { backlogOf, framesInHand, notDone, queueKey } from '../kit/observe.ts'
 import { rawRows } from '../kit/rows.ts'
 import { blackHole } from '@intake/test-kit/tcp-proxy'
@@ -39,12 +39,13 @@ export const workerScenarios: Scenario[] = [
     async run(stage) {
       const { cluster } = stage
       await stage.acknowledged(100)
-      cluster.network.workerToClickHouse.set(blackHole)
+      const fake = await fakeInserts(stage)
+      fake.set({ is: 'held' })
       await stage.acknowledged(100)
-      await hasTaken(stage)
+      // Not "frames are in hand": a worker that completes them too early must lose them here.
+      await until('an insert is held', () => fake.treated() > 0)
       await cluster.workers[0]!.kill()
-      cluster.network.workerToClickHouse.cut()
-      cluster.network.workerToClickHouse.set()
+      fake.set({ is: 'passed' })
       await cluster.addWorker()
     },
   },
@@ -111,10 +112,7 @@ export const workerScenarios: Scenario[] = [
       const { keys } = cluster
       await stage.acknowledged(10)
       // Only inserts fail: a worker that starts takes nothing before it has read the mark of ClickHouse.
-      const fake = await startHttpFake({ target: cluster.clickhouse.port(), concerns: isInsert })
-      stage.later(() => fake.close())
-      cluster.network.workerToClickHouse.redirect(fake.port)
-      cluster.network.workerToClickHouse.cut()
+      const fake = await fakeInserts(stage)
       fake.set({ is: 'answered', status: 503 })
       await stage.acknowledged(5)
       const isHeld = async () => fake.treated() > 0 && (await framesInHand(keys)).length > 0
