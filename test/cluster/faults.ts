@@ -4,8 +4,8 @@ import type { RedisServer } from '@intake/test-kit/redis-server'
 import { until } from '@intake/test-kit/until'
 import type { Topology } from './topologies.ts'
 
-/** How the primary is lost. Resolves to the server that was killed. */
-export type Fault = (topology: Topology) => Promise<RedisServer>
+/** How the primary of a shard is lost. Resolves to the server that was killed. */
+export type Fault = (topology: Topology, shard: number) => Promise<RedisServer>
 export type FaultName = 'killed' | 'killed, replicas behind'
 
 /** Shorter than the time after which others count a silent server as failed. */
@@ -13,15 +13,15 @@ const behindMs = 1_200
 
 export const faults: Record<FaultName, Fault> = {
   /** What it had written to its sockets still arrives: its machine lives. */
-  async killed(topology) {
-    const primary = await topology.primary()
+  async killed(topology, shard) {
+    const primary = await topology.primaryOf(shard)
     await primary.process.kill()
     return primary
   },
 
   /** The replicas lose their connection a moment before, as when a machine or its network dies by and by. */
-  async 'killed, replicas behind'(topology) {
-    const primary = await topology.primary()
+  async 'killed, replicas behind'(topology, shard) {
+    const primary = await topology.primaryOf(shard)
     const others = topology.servers.filter((server) => server !== primary)
     const redis = connectRedis({ url: primary.url, role: 'consumer', onError: () => undefined })
     try {

@@ -32,21 +32,34 @@ const { values } = parseArgs({
 interface Setting {
   gatewayEnv: Record<string, string>
   redisConfig: readonly string[]
+  /** Of the log queue. Each failover is that of the next one. */
+  shards: number
   /** Nothing may be lost or doubled. */
   isSafe: boolean
+  /** Not on the others; default: on all. */
+  only?: TopologyName
 }
 
 const settings: Record<string, Setting> = {
-  'REDIS_ACK_REPLICAS=0': { gatewayEnv: {}, redisConfig: [], isSafe: false },
+  'REDIS_ACK_REPLICAS=0': { gatewayEnv: {}, redisConfig: [], shards: 1, isSafe: false },
   'min-replicas-to-write 1': {
     gatewayEnv: {},
     redisConfig: ['min-replicas-to-write 1', 'min-replicas-max-lag 10'],
+    shards: 1,
     isSafe: false,
   },
   'REDIS_ACK_REPLICAS=1': {
     gatewayEnv: { REDIS_ACK_REPLICAS: '1' },
     redisConfig: [],
+    shards: 1,
     isSafe: true,
+  },
+  'REDIS_ACK_REPLICAS=1, QUEUE_SHARDS=3': {
+    gatewayEnv: { REDIS_ACK_REPLICAS: '1', QUEUE_SHARDS: '3' },
+    redisConfig: [],
+    shards: 3,
+    isSafe: true,
+    only: 'cluster',
   },
 }
 
@@ -63,6 +76,7 @@ try {
     if (values.topology !== undefined && values.topology !== topology) continue
     for (const [setting, config] of Object.entries(settings)) {
       if (values.setting !== undefined && values.setting !== setting) continue
+      if (config.only !== undefined && config.only !== topology) continue
       for (const fault of Object.keys(faults) as FaultName[]) {
         const result = await play(stores, { topology, setting, fault, config })
         results.push(result)
@@ -114,10 +128,11 @@ async function play(
     }
     for (let count = 0; count < Number(values.failovers); count++) {
       await acknowledged(300)
-      const killed = await faults[fault](stage.topology)
+      const shard = count % config.shards
+      const { primaryOf } = stage.topology
+      const killed = await faults[fault](stage.topology, shard)
       const lostAt = performance.now()
-      const { primary } = stage.topology
-      await until('there is another primary', async () => (await primary()) !== killed)
+      await until('there is another primary', async () => (await primaryOf(shard)) !== killed)
       // Back as a replica: without one, what replicas must confirm is refused.
       await killed.process.start()
       await acknowledged(1)
@@ -128,7 +143,7 @@ async function play(
       await until('the gateway is ready', stage.isReady)
     }
     await producer.stop()
-    await untilDrained(stage)
+    await untilDrained(stage, config.shards)
     await history.close()
     const range = { from, to: from + rangeSize }
     const { counts, violations } = await countRun({ sql: on.sql, events: history.events, range })
@@ -152,13 +167,13 @@ function isPlain({ gatewayEnv, redisConfig }: Setting): boolean {
   return Object.keys(gatewayEnv).length === 0 && redisConfig.length === 0
 }
 
-async function untilDrained({ keys }: Stage): Promise<void> {
+async function untilDrained({ keys }: Stage, shards: number): Promise<void> {
   let fewest = Infinity
   let quiet = 0
   await until(
     'the queues are empty',
     async () => {
-      const { waiting, active, delayed } = await backlogOf(keys)
+      const { waiting, active, delayed } = await backlogOf(keys, shards)
       fewest = Math.min(fewest, waiting + active + delayed)
       quiet = waiting + active + delayed === 0 ? quiet + 1 : 0
       return quiet >= 3

@@ -1,3 +1,4 @@
+import { shardPrefix } from '@intake/queue'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { startSentinels } from '@intake/test-kit/redis-sentinel'
 import type { RedisServer } from '@intake/test-kit/redis-server'
@@ -7,8 +8,8 @@ export interface Topology {
   /** For `REDIS_URL`. */
   url: string
   servers: RedisServer[]
-  /** The server that holds the queues. */
-  primary(): Promise<RedisServer>
+  /** The server that holds a shard of the log queue; that of shard 0 holds the other queues too. */
+  primaryOf(shard: number): Promise<RedisServer>
   untilWhole(): Promise<void>
   close(): Promise<void>
 }
@@ -21,7 +22,10 @@ export const topologies: Record<
 > = {
   async cluster(options) {
     const cluster = await startRedisCluster(options)
-    return { ...cluster, primary: () => cluster.primaryOf('{intake}') }
+    return { ...cluster, primaryOf: (shard) => cluster.primaryOf(shardPrefix(shard)) }
   },
-  sentinel: startSentinels,
+  async sentinel(options) {
+    const sentinels = await startSentinels(options)
+    return { ...sentinels, primaryOf: sentinels.primary }
+  },
 }

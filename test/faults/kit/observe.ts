@@ -1,10 +1,10 @@
 import { kinds, type RecordKind } from '@intake/contract'
-import { queueNames, queuePrefix } from '@intake/queue'
+import { queueNames, queuePrefix, shardPrefix } from '@intake/queue'
 import type { Redis } from '@intake/redis'
 import { until } from '@intake/test-kit/until'
 
-export const queueKey = (kind: RecordKind, part: string) =>
-  `${queuePrefix}:${queueNames[kind]}:${part}`
+export const queueKey = (kind: RecordKind, part: string, prefix = queuePrefix) =>
+  `${prefix}:${queueNames[kind]}:${part}`
 
 export interface Backlog {
   waiting: number
@@ -13,18 +13,22 @@ export interface Backlog {
   failed: number
 }
 
-/** The contents of the queues, read without any code of the product. */
-export async function backlogOf(keys: Redis): Promise<Backlog> {
+/**
+ * The contents of the queues, read without any code of the product.
+ *
+ * @param shards how many the log queue has
+ */
+export async function backlogOf(keys: Redis, shards = 1): Promise<Backlog> {
+  const prefixes = Array.from({ length: shards }, (_, shard) => shardPrefix(shard))
   const all = await Promise.all(
-    kinds.map(async (kind) => ({
-      waiting:
-        (await keys.llen(queueKey(kind, 'wait'))) + (await keys.llen(queueKey(kind, 'paused'))),
-      active: await keys.llen(queueKey(kind, 'active')),
-      delayed:
-        (await keys.zcard(queueKey(kind, 'delayed'))) +
-        (await keys.zcard(queueKey(kind, 'prioritized'))),
-      failed: await keys.zcard(queueKey(kind, 'failed')),
-    })),
+    prefixes
+      .flatMap((prefix) => kinds.map((kind) => (part: string) => queueKey(kind, part, prefix)))
+      .map(async (key) => ({
+        waiting: (await keys.llen(key('wait'))) + (await keys.llen(key('paused'))),
+        active: await keys.llen(key('active')),
+        delayed: (await keys.zcard(key('delayed'))) + (await keys.zcard(key('prioritized'))),
+        failed: await keys.zcard(key('failed')),
+      })),
   )
   const total: Backlog = { waiting: 0, active: 0, delayed: 0, failed: 0 }
   for (const one of all) {
