@@ -3,6 +3,7 @@ import {
   type ClickHouseClient,
   type ClickHouseClientConfigOptions,
 } from '@clickhouse/client'
+import { splitUrls } from '@intake/runtime'
 import type { ClickHouseError } from './errors.ts'
 import { createExecutor, type Reply, type Statement } from './execute.ts'
 
@@ -104,9 +105,6 @@ function isGivenUp({ signal }: Statement): boolean {
   const hasTimedOut = (signal?.reason as Error | undefined)?.name === 'TimeoutError'
   return (signal?.aborted ?? false) && !hasTimedOut
 }
-
-/** A comma may be part of a password, so only one before a URL separates. */
-const splitUrls = (urls: string) => urls.split(/,\s*(?=https?:\/\/)/)
 
 function separateCredentials(url: string) {
   const endpoint = new URL(url)

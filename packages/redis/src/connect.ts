@@ -2,7 +2,7 @@ import { Cluster, Redis as Server, ReplyError } from 'ioredis'
 import type { ClusterOptions, RedisOptions } from 'ioredis'
 import { createSecret, type Secret } from '@intake/runtime'
 import { credentialsOf, parseRedisUrl, type RedisAddress } from './redis-url.ts'
-import { renewCredentials } from './renew-credentials.ts'
+import { followCredentials } from './follow-credentials.ts'
 import { replyCode } from './reply-code.ts'
 
 export { ReplyError }
@@ -75,7 +75,7 @@ export function connectRedis(options: {
     address.topology === 'cluster'
       ? connectCluster(address, role, onError)
       : connectServer(address, role, onError)
-  return renewCredentials(redis, { url, onError })
+  return followCredentials(redis, { url, onError })
 }
 
 function connectServer(

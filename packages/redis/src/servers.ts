@@ -51,11 +51,11 @@ export async function requireConnection(redis: Redis, tag = mainTag): Promise<vo
   if (node?.status !== 'ready') throw new Error(`not connected to ${name || 'Redis Cluster'}`)
 }
 
-/** Whether there is a connection for keys of this hash tag. A cluster opens it with the first command. */
-export function isConnected(redis: Redis, tag = mainTag): boolean {
+/** Whether there is a connection for keys of the main hash tag. A cluster opens it with the first command. */
+export function isConnected(redis: Redis): boolean {
   if (redis.status !== 'ready') return false
   if (!(redis instanceof Cluster)) return true
-  const status = findNode(redis, nodeName(redis, tag))?.status
+  const status = findNode(redis, nodeName(redis, mainTag))?.status
   return status === 'ready' || status === 'wait'
 }
 

@@ -16,6 +16,6 @@ export {
   type Traits,
 } from './secret-files.ts'
 export { TimeoutError, withTimeout } from './timeout.ts'
-export { splitUrls } from './urls.ts'
+export { splitUrls, withoutCredentials } from './urls.ts'
 export { version } from './version.ts'
 export { watchSecrets, type Secrets } from './watch-secrets.ts'

@@ -3,6 +3,9 @@ import type { Traits } from './secret-files.ts'
 /** The URLs of a list. A comma may also be part of a password, so only one before a URL separates. */
 export const splitUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/)/)
 
+/** Also of several URLs, and of one with several hosts, which is none for `URL`. A password may contain `@`. */
+export const withoutCredentials = (urls: string): string => urls.replaceAll(/\/\/[^/?#]*@/g, '//')
+
 /** The URLs of a setting with credentials: one for each URL of a list, and for each host of a Redis Cluster. */
 export const urlsIn = ({ isUrlList }: Traits, value: string): string[] =>
   (isUrlList ? splitUrls(value) : [value]).flatMap(urlPerHost)

@@ -7,6 +7,7 @@ import { startPolling } from './poll.ts'
 import { secretFile, secretNames, traitsOf, withoutLineEnd } from './secret-files.ts'
 import { createSecret, type Secret } from './secret.ts'
 import { withTimeout } from './timeout.ts'
+import { withoutCredentials } from './urls.ts'
 
 /** The secrets of a process. */
 export interface Secrets<S extends TObject> {
@@ -113,6 +114,3 @@ export function watchSecrets<S extends TObject>(options: {
     },
   }
 }
-
-/** Also of several URLs, and of one with several hosts, which is none for `URL`. A password may contain `@`. */
-const withoutCredentials = (urls: string): string => urls.replaceAll(/\/\/[^/?#]*@/g, '//')

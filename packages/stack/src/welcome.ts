@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-
+import { withoutCredentials } from '@intake/runtime'
 import type { RunningStack } from './stack.ts'
 
 const screenshot = fileURLToPath(new URL('../examples/screenshot.png', import.meta.url))
@@ -109,13 +109,6 @@ function credentialHeaders(readerUrl: string) {
     `X-ClickHouse-User: ${decodeURIComponent(username)}`,
     `X-ClickHouse-Key: ${decodeURIComponent(password)}`,
   ]
-}
-
-function withoutCredentials(text: string) {
-  const url = new URL(text)
-  url.username = ''
-  url.password = ''
-  return url.href
 }
 
 function command(args: string[]) {

@@ -28,7 +28,7 @@ export interface HttpFake {
 }
 
 /** An insert of records. */
-const isInsert = ({ url = '' }: IncomingMessage) =>
+export const isInsert = ({ url = '' }: IncomingMessage) =>
   /INSERT INTO intake\.(logs|feedback)_raw/.test(decodeURIComponent(url.replaceAll('+', ' ')))
 
 /**

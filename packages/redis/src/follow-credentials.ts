@@ -11,7 +11,7 @@ const timeoutMs = 10_000
  *
  * @param options.onError called when Redis refuses them, or does not respond
  */
-export function renewCredentials<Connection extends Server | Cluster>(
+export function followCredentials<Connection extends Server | Cluster>(
   redis: Connection,
   options: { url: Secret; onError: (error: Error) => void },
 ): Connection {
@@ -52,6 +52,6 @@ export function renewCredentials<Connection extends Server | Cluster>(
   redis.once('end', stop)
   const duplicate = redis.duplicate.bind(redis) as (...args: unknown[]) => Connection
   redis.duplicate = ((...args: unknown[]) =>
-    renewCredentials(duplicate(...args), options)) as Connection['duplicate']
+    followCredentials(duplicate(...args), options)) as Connection['duplicate']
   return redis
 }
