@@ -32,7 +32,7 @@ export function startWorkerProblems(options: {
   redisConnection: () => string | undefined
   redisChecks: {
     [Name in 'writes' | 'shards']: Pick<PolledCheck, 'problem'>
-  } & { memory: Pick<PolledCheck, 'error'> }
+  } & { [Name in 'memory' | 'shardMemory']: Pick<PolledCheck, 'error'> }
   clickhouse: Pick<PolledCheck, 'problem' | 'error'>
   installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
@@ -76,15 +76,19 @@ export function startWorkerProblems(options: {
   /** Why no frames at all are taken; those of other shards may be. */
   const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
 
+  const isMainFull = () => isOutOfMemory(redisChecks.memory.error())
+
   return startProblems({
     checks: {
       redis_connection: () => redisProblem() ?? redisChecks.shards.problem(),
       redis_lost_its_data: () =>
         backlogs.isLost() ? 'Redis is new or has lost its data (see intake setup)' : undefined,
-      queue_full: () =>
-        isOutOfMemory(redisChecks.memory.error())
-          ? 'Redis uses all of its maxmemory and takes no writes: no frames can be claimed'
-          : undefined,
+      queue_full() {
+        const detail =
+          'Redis uses all of its maxmemory and takes no writes: no frames can be claimed'
+        if (isMainFull()) return detail
+        return isOutOfMemory(redisChecks.shardMemory.error()) ? `${detail} from a shard` : undefined
+      },
       configuration: installation.difference,
       queue_paused: ofStates(({ isPaused }, kind) => (isPaused ? kind : undefined)),
       insert_retry: () => unreachable('retry') ?? failing('retry')(),
@@ -130,7 +134,7 @@ export function startWorkerProblems(options: {
     noted: notedCodes,
     // A gateway refuses what does not fit; a worker does nothing.
     states: {
-      queue_full: 'down',
+      queue_full: () => (isMainFull() ? 'down' : 'degraded'),
       redis_connection: () => (redisProblem() === undefined ? 'degraded' : 'down'),
     },
     log: options.log,

@@ -13,8 +13,10 @@ export interface RedisChecks {
   writes: PolledCheck
   /** Whether all servers that hold registered shards of the log queue do. */
   shards: PolledCheck
-  /** Whether they have memory left. */
+  /** Whether the server of `{intake}` has memory left. */
   memory: PolledCheck
+  /** Whether all servers that hold registered shards have. */
+  shardMemory: PolledCheck
   close(): void
 }
 
@@ -38,7 +40,8 @@ export function startRedisChecks(options: {
   const all = {
     writes: start(() => requireWrites([shardPrefix(0)])),
     shards: start(async () => requireWrites(await findTags())),
-    memory: start(async () => requireMemory(redis, await findTags())),
+    memory: start(() => requireMemory(redis, [shardPrefix(0)])),
+    shardMemory: start(async () => requireMemory(redis, await findTags())),
   }
   return {
     ...all,

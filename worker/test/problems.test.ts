@@ -21,6 +21,7 @@ interface Situation {
   redis?: string
   shards?: string
   memory?: Error
+  shardMemory?: Error
   difference?: string
   installation?: ClickHouseError
 }
@@ -55,6 +56,7 @@ function problemsIn(situation: Situation) {
       writes: { problem: () => undefined },
       shards: { problem: () => situation.shards },
       memory: { error: () => situation.memory },
+      shardMemory: { error: () => situation.shardMemory ?? situation.memory },
     },
     clickhouse: { problem: () => ping?.message, error: () => ping },
     installation: {
@@ -98,6 +100,14 @@ const cases: [what: string, Situation, Record<string, string>][] = [
     'the memory of Redis is full',
     { memory: new ReplyError('OOM command not allowed') },
     { queue_full: 'Redis uses all of its maxmemory and takes no writes: no frames can be claimed' },
+  ],
+  [
+    'the memory of one shard is full',
+    { shardMemory: new ReplyError('OOM command not allowed') },
+    {
+      queue_full:
+        'Redis uses all of its maxmemory and takes no writes: no frames can be claimed from a shard',
+    },
   ],
   ['the memory of Redis cannot be tried', { memory: new Error('not connected to Redis') }, {}],
   [
@@ -177,8 +187,11 @@ for (const [what, situation, expected] of cases) {
   t.test(what, async (t) => t.same(detailsIn(situation), expected))
 }
 
-t.test('a worker is ready while only a server of other shards is away', async (t) => {
+t.test('a worker is ready while only a server of other shards is away or full', async (t) => {
   const shards = 'not connected to b:6379'
   t.match(problemsIn({ shards }), [{ code: 'redis_connection', state: 'degraded', detail: shards }])
   t.match(problemsIn({ shards, redis: 'closed' }), [{ state: 'down', detail: 'closed' }])
+  const memory = new ReplyError('OOM command not allowed')
+  t.match(problemsIn({ shardMemory: memory }), [{ code: 'queue_full', state: 'degraded' }])
+  t.match(problemsIn({ memory }), [{ code: 'queue_full', state: 'down' }])
 })

@@ -1,4 +1,4 @@
-import type { Static, TObject } from 'typebox'
+import type { Static, TObject, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { readSecret, SecretFileError, secretNames, traitsOf } from './secret-files.ts'
 import { findUrlProblem, urlsIn } from './urls.ts'
@@ -49,22 +49,29 @@ function findProblems(
   config: unknown,
   unread: ReadonlyMap<string, string>,
 ): string[] {
-  const errors = [...Value.Errors(schema, config)]
-  const invalid = new Set(errors.map(({ instancePath }) => instancePath.slice(1)))
+  const values = config as Record<string, unknown>
+  const { required = [] } = schema as { required?: readonly string[] }
+  const missing = required.filter((name) => !(name in values) && !unread.has(name))
   return [
-    ...errors.flatMap((error) => {
-      if (!('requiredProperties' in error.params))
-        return [`${error.instancePath.slice(1)} ${error.message}`]
-      const missing = error.params.requiredProperties.filter((name) => !unread.has(name))
-      return missing.length === 0 ? [] : [`${missing.join(', ')} must be set`]
-    }),
-    ...Object.entries(config as Record<string, unknown>).flatMap(([name, value]) => {
-      const traits = traitsOf(schema, name)
-      if (!traits.hasCredentials || invalid.has(name)) return []
-      const problem = findUrlProblem(urlsIn(traits, String(value)))
+    ...(missing.length === 0 ? [] : [`${missing.join(', ')} must be set`]),
+    ...Object.entries(values).flatMap(([name, value]) => {
+      const problem = findProblem(schema, name, value)
       return problem === undefined ? [] : [`${name} ${problem}`]
     }),
   ]
+}
+
+/** What is wrong with a value, as the end of a sentence. */
+function findProblem(schema: TObject, name: string, value: unknown): string | undefined {
+  const property = schema.properties[name] as TSchema & { anyOf?: readonly TSchema[] }
+  const [error] = Value.Errors(property, value)
+  if (error !== undefined) {
+    const choices = (property.anyOf ?? []).flatMap((one) => ('const' in one ? [one.const] : []))
+    if (choices.length > 0) return `must be one of ${choices.join(', ')}`
+    return error.message
+  }
+  const traits = traitsOf(schema, name)
+  return traits.hasCredentials ? findUrlProblem(urlsIn(traits, String(value))) : undefined
 }
 
 /** The settings as they may be logged: of secrets that they are set, of URLs with credentials the host. */

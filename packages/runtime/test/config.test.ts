@@ -31,6 +31,16 @@ t.test('all problems are reported at once, by name and never by value', async (t
   )
 })
 
+t.test('of any number of wrong settings each is named once, with its choices', async (t) => {
+  const choice = Type.Union([Type.Literal('strict'), Type.Literal('relaxed')])
+  const names = Array.from({ length: 10 }, (_, index) => `MODE_${index}`)
+  const many = Type.Object(Object.fromEntries(names.map((name) => [name, choice])))
+  t.throws(
+    () => loadConfig(many, Object.fromEntries(names.map((name) => [name, 'foo']))),
+    new ConfigError(names.map((name) => `${name} must be one of strict, relaxed`)),
+  )
+})
+
 t.test('settings are described without secrets', async (t) => {
   const withSecrets = Type.Object({
     PORT: Type.Integer(),
