@@ -97,7 +97,10 @@ await runProcess({
       url: secrets.follow('REDIS_URL'),
       replicas: config.REDIS_ACK_REPLICAS,
       tags: shardNumbers.map(shardPrefix),
-      isLost: () => redisPoll.state()?.installation === null,
+      refusalOf: (tag) =>
+        redisPoll.state()?.installation === null
+          ? 'Redis has lost its data'
+          : redisPoll.refusalOf(tag),
       onError: onRedisError,
     })
     const shards = startShardHealth({

@@ -14,7 +14,7 @@ const redisSilentMs = 5_000
 /** @param options.isStrict the gateway refuses records while Redis could lose them */
 export function startGatewayProblems(options: {
   redisConnection: () => string | undefined
-  redisPoll: Pick<RedisPoll, 'silentMs' | 'silentServers'>
+  redisPoll: Pick<RedisPoll, 'silentMs' | 'unusableServers'>
   admission: Admission
   ledger: Pick<ReservationLedger, 'full'>
   apiKeys: { isLoaded(): boolean }
@@ -36,15 +36,10 @@ export function startGatewayProblems(options: {
     return policy.isLoaded() ? undefined : 'the policy has not been read yet'
   }
 
-  /** Shards of the log queue and reservations in other servers are accepted meanwhile. */
-  function silentServers(): string | undefined {
-    const silent = redisPoll.silentServers()
-    return silent.length === 0 ? undefined : `no response of ${silent.join(', ')}`
-  }
-
   return startProblems({
     checks: {
-      redis_connection: () => redisConnection() ?? silentServers(),
+      // Shards of the log queue and reservations in the other servers are used meanwhile.
+      redis_connection: () => redisConnection() ?? joined(redisPoll.unusableServers()),
       redis_lost_its_data: () => admission.redisProblems().redis_lost_its_data,
       redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,
       queue_full: () => joined(admission.full().map((kind) => `no capacity for ${kind}`)),

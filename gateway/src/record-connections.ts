@@ -35,18 +35,18 @@ export interface RecordConnections {
  *
  * @param options.redis belongs to the caller
  * @param options.tags those that have a mark of the installation
- * @param options.isLost whether it is known by other means that Redis has lost its data
+ * @param options.refusalOf why the server of a hash tag may get nothing, as far as that is known by other means
  */
 export function openRecordConnections(options: {
   redis: Redis
   url: string | Secret
   replicas: number
   tags: readonly string[]
-  isLost: () => boolean
+  refusalOf: (tag: string) => string | undefined
   onError: (error: Error) => void
 }): RecordConnections {
-  const { redis, url, replicas, tags, isLost, onError } = options
-  const shared = { redis, acks: undefined, ...createExamination({ redis, tags, isLost }) }
+  const { redis, url, replicas, tags, refusalOf, onError } = options
+  const shared = { redis, acks: undefined, ...createExamination({ redis, tags, refusalOf }) }
   if (replicas === 0) {
     return {
       logs: shared,
@@ -63,7 +63,7 @@ export function openRecordConnections(options: {
     return {
       redis: own,
       acks: createReplicaAcks({ redis: own, replicas }),
-      ...createExamination({ redis: own, tags, isLost }),
+      ...createExamination({ redis: own, tags, refusalOf }),
     }
   }
   const reservations = open()

@@ -4,7 +4,7 @@ import { startGatewayProblems } from '../src/problems.ts'
 
 const well = {
   redisConnection: () => undefined as string | undefined,
-  redisPoll: { silentMs: () => 1_000, silentServers: (): string[] => [] },
+  redisPoll: { silentMs: () => 1_000, unusableServers: (): string[] => [] },
   admission: {
     redisProblems: () => ({}),
     full: (): ('logs' | 'feedback')[] => [],
@@ -41,13 +41,18 @@ const cases: [what: string, Partial<Parts>, string[]][] = [
   ['no connection', { redisConnection: () => 'refused' }, ['redis_connection down: refused']],
   [
     'Redis is silent',
-    { redisPoll: { silentMs: () => 6_000, silentServers: () => ['b:6379'] } },
+    { redisPoll: { silentMs: () => 6_000, unusableServers: () => ['b:6379: it is full'] } },
     ['redis_connection down: no response for 6 s'],
   ],
   [
-    'a server of other shards is silent',
-    { redisPoll: { silentMs: () => 1_000, silentServers: () => ['b:6379', 'c:6379'] } },
-    ['redis_connection degraded: no response of b:6379, c:6379'],
+    'servers of other shards cannot be used',
+    {
+      redisPoll: {
+        silentMs: () => 1_000,
+        unusableServers: () => ['b:6379: it is full', 'c:6379: it is away'],
+      },
+    },
+    ['redis_connection degraded: b:6379: it is full; c:6379: it is away'],
   ],
   [
     'no API keys yet',

@@ -25,13 +25,13 @@ for (const replicas of [0, 1]) {
       t.teardown(() => opened.disconnect())
       return opened
     })
-    let isLost = false
+    let refusal: string | undefined
     const connections = openRecordConnections({
       redis: redis!,
       url: server.url,
       replicas,
       tags: [mainTag],
-      isLost: () => isLost,
+      refusalOf: () => refusal,
       onError: () => {},
     })
     t.teardown(() => connections.close())
@@ -50,7 +50,7 @@ for (const replicas of [0, 1]) {
 
     await claimInstallation(operator!, 'one')
     for (const one of [logs, feedback, outcomes]) await one.requireExamined()
-    isLost = true
+    refusal = lost.message
     for (const one of [logs, feedback, outcomes]) await t.rejects(one.requireExamined(), lost)
     await t.rejects(connections.reserve(call), lost)
   })

@@ -107,6 +107,12 @@ const planted: Planted[] = [
     detail: /^Redis is a replica\.$/,
   },
   {
+    what: 'Redis has too few replicas for the setting of the gateways',
+    plant: async () => ({ env: { REDIS_ACK_REPLICAS: '1' } }),
+    code: 'redis_connection',
+    detail: /^Redis has 0 replicas, and REDIS_ACK_REPLICAS is 1\.$/,
+  },
+  {
     what: 'the user that workers read with has a wrong password',
     plant: async () => {
       const url = new URL(endpoints.CLICKHOUSE_URL)

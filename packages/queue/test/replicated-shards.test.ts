@@ -44,7 +44,7 @@ t.test('shards of a cluster keep what replicas confirmed through a failover', as
   const { requireExamined } = createExamination({
     redis: logs,
     tags,
-    isLost: () => poll.state()?.installation === null,
+    refusalOf: poll.refusalOf,
   })
   const sinks = shards.map((shard) =>
     createJobSink({ redis: logs, kind: 'logs', shard, acks, requireExamined }),

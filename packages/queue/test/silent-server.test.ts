@@ -23,7 +23,7 @@ const onError = () => {}
 const shards = [0, 1, 2, 3]
 const tags = shards.map(shardPrefix)
 
-t.test('while a server of other shards is silent, frames are accepted', async (t) => {
+t.test('while a server of other shards is silent or refuses, frames are accepted', async (t) => {
   const cluster = await startRedisCluster({
     dataDir: createDataDir(t),
     replicas: 0,
@@ -40,7 +40,7 @@ t.test('while a server of other shards is silent, frames are accepted', async (t
   )
   const poll = pollRedisState({ redis, tags, intervalMs: 200, onError })
   const health = startShardHealth({ redis, shards: shards.length, onError })
-  const { requireExamined } = createExamination({ redis, tags })
+  const { requireExamined } = createExamination({ redis, tags, refusalOf: poll.refusalOf })
   const sinks = shards.map((shard) =>
     createJobSink({ redis, kind: 'logs', shard, requireExamined }),
   )
@@ -66,14 +66,35 @@ t.test('while a server of other shards is silent, frames are accepted', async (t
   const primaries = await Promise.all(tags.map((tag) => cluster.primaryOf(tag)))
   const other = primaries.find((primary) => primary !== main)!
   const ofOther = shards.filter((shard) => primaries[shard] === other)
-  for (const outage of ['frozen', 'dead']) {
-    if (outage === 'frozen') other.process.freeze()
-    else await other.process.kill()
-    await until('it is known', () => poll.silentServers().length > 0, { stallMs: 30_000 })
-    t.same(poll.silentServers(), [`127.0.0.1:${other.port}`], outage)
+  const operator = connectRedis({ url: other.url, role: 'consumer', onError })
+  t.teardown(() => operator.disconnect())
+  const outages: Record<string, { begin(): unknown; end(): unknown; reason: string }> = {
+    frozen: {
+      begin: () => other.process.freeze(),
+      end: () => other.process.thaw(),
+      reason: 'it does not respond',
+    },
+    dead: {
+      begin: () => other.process.kill(),
+      end: () => other.process.start(),
+      reason: 'it does not respond',
+    },
+    refusing: {
+      begin: () => operator.config('SET', 'min-replicas-to-write', '1'),
+      end: () => operator.config('SET', 'min-replicas-to-write', '0'),
+      reason: 'Redis has fewer replicas than min-replicas-to-write',
+    },
+  }
+  for (const [outage, { begin, end, reason }] of Object.entries(outages)) {
+    await begin()
+    await until('it is known', () => poll.unusableServers().length > 0, { stallMs: 30_000 })
+    t.same(poll.unusableServers(), [`127.0.0.1:${other.port}: ${reason}`], outage)
     t.ok(poll.silentMs() < 4_000, `the other servers respond: ${poll.silentMs()} ms`)
     t.match(poll.state(), { writeRefusal: undefined, installation: 'one' })
-    await until('its shards are not used', () => !ofOther.some(health.isUsable))
+    await until('its shards get nothing', async () => {
+      const ready = ofOther.map((shard) => sinks[shard]!.ready())
+      return (await Promise.allSettled(ready)).every(({ status }) => status === 'rejected')
+    })
     t.same(new Set(await Promise.all(Array.from({ length: 12 }, add))), new Set(['added']))
 
     const { stream } = primaryOf(redis)
@@ -85,9 +106,8 @@ t.test('while a server of other shards is silent, frames are accepted', async (t
       ),
     )
     t.equal(await add(), 'added')
-    if (outage === 'frozen') other.process.thaw()
-    else await other.process.start()
-    await until('it responds again', () => poll.silentServers().length === 0)
+    await end()
+    await until('it can be used again', () => poll.unusableServers().length === 0)
     await until('its shards are used again', () => shards.every(health.isUsable))
   }
 })

@@ -18,14 +18,14 @@ export interface Examination {
  * Examines the servers of one connection, each socket once, when it is first used.
  *
  * @param options.tags hash tags with a mark. A server that holds none of them only has to be a primary
- * @param options.isLost whether it is known by other means that Redis has lost its data
+ * @param options.refusalOf why it is known by other means that the server of this hash tag may get nothing
  */
 export function createExamination(options: {
   redis: Redis
   tags?: readonly string[]
-  isLost?: () => boolean
+  refusalOf?: (tag: string) => string | undefined
 }): Examination {
-  const { redis, tags = [mainTag], isLost } = options
+  const { redis, tags = [mainTag], refusalOf } = options
   const examinations = new WeakMap<Server['stream'], Promise<void>>()
 
   async function examine(tag: string): Promise<void> {
@@ -34,7 +34,9 @@ export function createExamination(options: {
     const marked = tags.filter((one) => nameOf(redis, one) === nameOf(redis, tag))
     const server = primaryOf(redis, tag)
     const marks = await Promise.all(marked.map((one) => server.get(installationKeyOf(one))))
-    if (marks.length > 0 && marks.every((mark) => mark === null)) throw new Error(lost)
+    if (marks.length > 0 && marks.every((mark) => mark === null)) {
+      throw new Error('Redis belongs to no installation')
+    }
   }
 
   function examinationOf(stream: Server['stream'], tag: string): Promise<void> {
@@ -55,7 +57,8 @@ export function createExamination(options: {
 
   return {
     async requireExamined(tag = mainTag) {
-      if (isLost?.()) throw new Error(lost)
+      const refusal = refusalOf?.(tag)
+      if (refusal !== undefined) throw new Error(refusal)
       await requireConnection(redis, tag)
       const { stream } = primaryOf(redis, tag)
       await examinationOf(stream, tag)
@@ -63,5 +66,3 @@ export function createExamination(options: {
     },
   }
 }
-
-const lost = 'Redis belongs to no installation'

@@ -2,19 +2,21 @@ import { startPolling } from '@intake/runtime'
 import { Cluster } from 'ioredis'
 import type { Redis, Server } from './connect.ts'
 import { readDurability, type Durability } from './durability.ts'
-import { groupByNode, mainTag, type Primary } from './servers.ts'
+import { groupByNode, mainTag, nameOf, type Primary } from './servers.ts'
 import { readState, worstOf, type RedisState, type StateOptions } from './state.ts'
 
 export interface RedisPoll {
   /**
-   * Of the worst of the servers that respond. The last known state of the server of `{intake}` stays while it does
-   * not. Undefined until that server has responded once.
+   * Of the worst of the servers that can be used. The last known state of the server of `{intake}` stays while it does
+   * not respond. Undefined until that server has responded once.
    */
   state(): RedisState | undefined
   /** Since the last response of the server of `{intake}`; `Infinity` before the first one. */
   silentMs(): number
-  /** The other servers that have not responded for five seconds, by `host:port`. */
-  silentServers(): string[]
+  /** The other servers that refuse writes, or have not responded for five seconds: `host:port` and why. */
+  unusableServers(): string[]
+  /** Why the server that holds the keys of a hash tag cannot be used, if it is one of these. */
+  refusalOf(tag: string): string | undefined
   close(): void
 }
 
@@ -77,8 +79,14 @@ export function pollRedisState(
 
   function assess(): void {
     if (main.state === undefined) return
-    const states = others.filter((other) => !isSilent(other)).map(({ state }) => state)
-    known = worstOf([main.state, ...states.filter((state) => state !== undefined)])
+    const usable = others.filter((other) => refusal(other) === undefined)
+    const states = usable.flatMap(({ state }) => state ?? [])
+    known = worstOf([main.state, ...states])
+  }
+
+  /** Why it cannot be used. */
+  function refusal(other: PolledServer): string | undefined {
+    return isSilent(other) ? `${other.name}: it does not respond` : other.state?.writeRefusal
   }
 
   async function readDurabilityAtTimes(server: PolledServer, primary: Primary) {
@@ -134,7 +142,12 @@ export function pollRedisState(
   return {
     state: () => known,
     silentMs: () => performance.now() - main.respondedAt,
-    silentServers: () => others.filter(isSilent).map(({ name }) => name),
+    unusableServers: () => others.flatMap((other) => refusal(other) ?? []),
+    refusalOf(tag) {
+      const name = nameOf(redis, tag)
+      const other = others.find((one) => one.name === name)
+      return other === undefined ? undefined : refusal(other)
+    },
     close() {
       isClosed = true
       redis.off('ready', onReady)

@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis'
 import { ReplyError, type Redis } from './connect.ts'
 import { infoField } from './info-field.ts'
 import { replyCode } from './reply-code.ts'
-import { mainTag, primariesOf, requireConnection, tagPerPrimary } from './servers.ts'
+import { mainTag, nameOf, primaryOf, requireConnection, tagPerPrimary } from './servers.ts'
 
 const replica = 'Redis is a replica'
 
@@ -21,8 +21,8 @@ const reasons: Record<string, string> = {
 }
 
 /**
- * Why Redis accepts no writes, in words for an operator; undefined: it accepts them. It sends a
- * write without effect, which detects every reason, and reads the role, because a replica can be
+ * Why Redis accepts no writes, in words for an operator, of a cluster with the server; undefined: it accepts them. It
+ * sends a write without effect, which detects every reason, and reads the role, because a replica can be
  * configured to accept writes that its next synchronisation deletes. Such a replica returns no error
  * that would close the connection, so this function closes it.
  *
@@ -37,25 +37,34 @@ export async function findWriteRefusal(
   options: { tags?: readonly string[]; replicasMin?: number } = {},
 ): Promise<string | undefined> {
   const { tags = [mainTag], replicasMin = 0 } = options
+  const refusals = await Promise.all(
+    tagPerPrimary(redis, tags).map(async (tag) => {
+      const refusal = await refusalOf(redis, tag, replicasMin)
+      const isOfServer = refusal !== undefined && refusal !== reasons['CLUSTERDOWN']
+      return isOfServer && redis instanceof Cluster ? `${nameOf(redis, tag)}: ${refusal}` : refusal
+    }),
+  )
+  return refusals.find((refusal) => refusal !== undefined)
+}
+
+async function refusalOf(
+  redis: Redis,
+  tag: string,
+  replicasMin: number,
+): Promise<string | undefined> {
   try {
-    // The replies of a cluster also tell the connection where the keys are now. The keys are never written:
-    // deleting one is a write without effect.
-    await Promise.all(tagPerPrimary(redis, tags).map((tag) => redis.del(`${tag}:absent`)))
-    const replications = await Promise.all(
-      primariesOf(redis, tags).map(({ redis: primary }) => primary.info('replication')),
-    )
-    for (const replication of replications) {
-      if (infoField(replication, 'role') === 'slave') {
-        // After a failover the same address leads to the new primary, but only for a new connection.
-        if (!(redis instanceof Cluster)) redis.disconnect(true)
-        return replica
-      }
-      const replicas = replication.match(/^slave\d+:.*state=online/gm)?.length ?? 0
-      if (replicas < replicasMin) {
-        return `Redis has ${replicas} replicas, and REDIS_ACK_REPLICAS is ${replicasMin}`
-      }
+    // The reply of a cluster also tells the connection where the keys are now. The key is never written:
+    // deleting it is a write without effect.
+    await redis.del(`${tag}:absent`)
+    const replication = await primaryOf(redis, tag).info('replication')
+    if (infoField(replication, 'role') === 'slave') {
+      // After a failover the same address leads to the new primary, but only for a new connection.
+      if (!(redis instanceof Cluster)) redis.disconnect(true)
+      return replica
     }
-    return undefined
+    const replicas = replication.match(/^slave\d+:.*state=online/gm)?.length ?? 0
+    if (replicas >= replicasMin) return undefined
+    return `Redis has ${replicas} replicas, and REDIS_ACK_REPLICAS is ${replicasMin}`
   } catch (error) {
     return describeRefusal(error)
   }

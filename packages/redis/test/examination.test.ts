@@ -77,10 +77,10 @@ t.test('a Redis that refuses to be examined does not pass', async (t) => {
 
 t.test('what is known by other means counts at once', async (t) => {
   await claimInstallation(operator, 'one')
-  let isLost = false
+  let refusal: string | undefined
   const redis = await open(t, primary)
-  const { requireExamined } = createExamination({ redis, isLost: () => isLost })
+  const { requireExamined } = createExamination({ redis, refusalOf: () => refusal })
   await requireExamined()
-  isLost = true
-  await t.rejects(requireExamined(), lost)
+  refusal = 'it is full'
+  await t.rejects(requireExamined(), { message: refusal })
 })

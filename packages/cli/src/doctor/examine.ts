@@ -47,7 +47,10 @@ export async function examine(options: {
   }
   const s3 = readBucket(env)
   const [redis, clickhouse, bucket, reader] = await Promise.all([
-    examineRedis(redisUrl, { assertsDurability: env['REDIS_DURABILITY'] === 'asserted' }),
+    examineRedis(redisUrl, {
+      assertsDurability: env['REDIS_DURABILITY'] === 'asserted',
+      replicasMin: Number(env['REDIS_ACK_REPLICAS'] || 0),
+    }),
     examineClickHouse(
       { url: clickhouseUrl, cluster: env['CLICKHOUSE_CLUSTER'] || undefined },
       { freeShareMin },

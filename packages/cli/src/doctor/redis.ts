@@ -22,6 +22,11 @@ const memoryBytesMin = 128 * mebibyte
 const machineShareMax = 0.75
 const versionMin = 7
 
+interface RedisExpectations {
+  assertsDurability: boolean
+  replicasMin: number
+}
+
 interface Examination {
   findings: Finding[]
   /** Undefined: Redis cannot be used. */
@@ -32,11 +37,9 @@ interface Examination {
  * The findings about Redis, of a cluster about each server that holds keys of Intake.
  *
  * @param options.assertsDurability the operator asserts the settings that cannot be read
+ * @param options.replicasMin how many replicas each server must have
  */
-export async function examineRedis(
-  url: string,
-  options: { assertsDurability: boolean },
-): Promise<Examination> {
+export async function examineRedis(url: string, options: RedisExpectations): Promise<Examination> {
   let fail: ((error: Error) => void) | undefined
   const failed = new Promise<never>((_, reject) => (fail = reject))
   failed.catch(() => undefined)
@@ -54,16 +57,13 @@ export async function examineRedis(
   }
 }
 
-async function examine(
-  redis: Redis,
-  options: { assertsDurability: boolean },
-): Promise<Examination> {
+async function examine(redis: Redis, options: RedisExpectations): Promise<Examination> {
   // First, because nothing else counts in a replica, whose settings are those of another server.
   const mainRefusal = await findWriteRefusal(redis)
   if (mainRefusal !== undefined) return { findings: [unusable(mainRefusal)], facts: undefined }
   const shards = await readShards(redis)
   const tags = [...new Set([mainTag, ...reservationTags, ...shards.map(shardPrefix)])]
-  const refusal = await findWriteRefusal(redis, { tags })
+  const refusal = await findWriteRefusal(redis, { tags, replicasMin: options.replicasMin })
   if (refusal !== undefined) return { findings: [unusable(refusal)], facts: undefined }
   const facts = await inspectRedis(redis, { tags })
   const { installation } = facts
@@ -91,7 +91,7 @@ function findShardProblems(lost: readonly number[]): Finding[] {
 /** What is wrong with the settings of a server that accepts writes. */
 export function findRedisProblems(
   { name, version, durabilityViolations, isDurabilityUnreadable, memory }: RedisFacts,
-  { assertsDurability }: { assertsDurability: boolean },
+  { assertsDurability }: Pick<RedisExpectations, 'assertsDurability'>,
 ): Finding[] {
   const server = name === undefined ? 'Redis' : `Redis ${name}`
   return [
