@@ -20,8 +20,8 @@ export interface JobSink {
  * A queue in Redis, or one shard of it. The connection belongs to the caller.
  *
  * @param options.acks of the same connection: replicas must confirm a job, too
- * @param options.requireExamined rejects while the queue, which has keys of this hash tag, may have lost its jobs: none is
- * added. Of the same connection
+ * @param options.requireExamined rejects while there is no connection, or while the queue, which has keys of this hash tag,
+ * may have lost its jobs: none is added. Of the same connection; default: there is a connection
  */
 export function createJobSink(options: {
   redis: Redis
@@ -30,7 +30,8 @@ export function createJobSink(options: {
   acks?: ReplicaAcks | undefined
   requireExamined?: (tag: string) => Promise<void>
 }): JobSink {
-  const { redis, kind, shard = 0, acks, requireExamined } = options
+  const { redis, kind, shard = 0, acks } = options
+  const { requireExamined = (tag: string) => requireConnection(redis, tag) } = options
   let opening: Promise<Queue> | undefined
   // Opens the queue early, so that the first job need not wait for it. `ready` reports a failure.
   open().catch(() => {})
@@ -57,8 +58,7 @@ export function createJobSink(options: {
   return {
     async ready() {
       await open()
-      await requireConnection(redis, shardPrefix(shard))
-      await requireExamined?.(shardPrefix(shard))
+      await requireExamined(shardPrefix(shard))
     },
 
     async add(id, data) {
