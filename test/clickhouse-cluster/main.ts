@@ -27,6 +27,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
 import { logRow, member, uuidV7 } from '../../packages/clickhouse/test/fixture.ts'
 import { cluster, startCluster } from './cluster.ts'
+import { testSameAnswers } from './same-answers.ts'
 
 const run = promisify(execFile)
 const cli = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url))
@@ -93,6 +94,10 @@ t.test('views and lookups see all shards', async (t) => {
   )
   t.equal((await findRecords(second, { id: request })).length, 50)
 })
+
+t.test('the queries of analysts and the page get the answers of a single server', (t) =>
+  testSameAnswers(t, second),
+)
 
 t.test('no row is lost or doubled when a server is killed while inserts run', async (t) => {
   const before = await count(first, 'logs')
