@@ -1,6 +1,7 @@
 import { countStored, listErasures, type Subject } from '@intake/clickhouse'
 import { createPolicyStore } from '@intake/policy'
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { erase, type ErasureReport } from '../erasure/erase.ts'
 import { suppress } from '../erasure/suppress.ts'
@@ -52,6 +53,7 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
         if (!(await createPolicyStore({ redis }).unsuppress(sender)))
           throw new UsageError(`This ${kind} is not suppressed.`)
         console.log('Gateways store its records again within seconds.')
+        await confirmChange(redis)
       }),
     )
 }

@@ -1,6 +1,7 @@
 import { createApiKeyStore, type ApiKeyStore } from '@intake/api-keys'
 import { readSecret } from '@intake/runtime'
 import type { Command } from 'commander'
+import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { withRedis } from '../with-redis.ts'
 
@@ -29,19 +30,19 @@ export function defineKeys(keys: Command): void {
     .action(async (options: CreateOptions) => {
       if (options.name.trim() === '') throw new UsageError('--name must not be empty.')
       const secret = options.fromEnv === undefined ? undefined : requireSecret(options.fromEnv)
-      const created = await withStore((store) =>
-        store.create({
+      await changeKeys(async (store) => {
+        const created = await store.create({
           name: options.name,
           ...(options.bundle && { bundleIdentifiers: options.bundle }),
           ...(options.expires !== undefined && { expiresAt: parseFuture(options.expires) }),
           ...(secret && { secret }),
-        }),
-      )
-      if (!created.created) {
-        throw new UsageError(`This key already exists as ${created.key.id}; nothing was changed.`)
-      }
-      console.log(created.secret)
-      console.error(`Created ${created.key.id}. The key above is not shown again.`)
+        })
+        if (!created.created) {
+          throw new UsageError(`This key already exists as ${created.key.id}; nothing was changed.`)
+        }
+        console.log(created.secret)
+        console.error(`Created ${created.key.id}. The key above is not shown again.`)
+      })
     })
 
   keys
@@ -49,7 +50,7 @@ export function defineKeys(keys: Command): void {
     .description('list the keys, without their secrets')
     .option('--json', 'print them as JSON')
     .action(async (options: { json?: boolean }) => {
-      const list = await withStore((store) => store.list())
+      const list = await withRedis((redis) => createApiKeyStore({ redis }).list())
       if (options.json) return console.log(JSON.stringify(list))
       for (const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } of list) {
         const bundles = bundleIdentifiers.join(',') || 'all bundles'
@@ -68,16 +69,19 @@ export function defineKeys(keys: Command): void {
   keys
     .command('revoke <id>')
     .description('revoke the key with this id')
-    .action(async (id: string) => {
-      if (!(await withStore((store) => store.revoke(id))))
-        throw new UsageError(`There is no key ${id}.`)
-      console.log(`Revoked ${id}.`)
-    })
+    .action((id: string) =>
+      changeKeys(async (store) => {
+        if (!(await store.revoke(id))) throw new UsageError(`There is no key ${id}.`)
+        console.log(`Revoked ${id}.`)
+      }),
+    )
 }
 
-function withStore<T>(work: (store: ApiKeyStore) => Promise<T>): Promise<T> {
-  return withRedis((redis) => work(createApiKeyStore({ redis })))
-}
+const changeKeys = (change: (store: ApiKeyStore) => Promise<void>): Promise<void> =>
+  withRedis(async (redis) => {
+    await change(createApiKeyStore({ redis }))
+    await confirmChange(redis)
+  })
 
 function requireSecret(variable: string): string {
   const secret = readSecret(process.env, variable)

@@ -1,4 +1,5 @@
 import { createPolicyStore, suppressedMax } from '@intake/policy'
+import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import type { Services } from '../services.ts'
 import type { PersonalSubject } from '../subjects.ts'
@@ -12,5 +13,6 @@ export async function suppress(
 ): Promise<void> {
   if (!(await createPolicyStore({ redis }).suppress(subject)))
     throw new UsageError(`${suppressedMax} senders are suppressed already; unsuppress some.`)
+  await confirmChange(redis)
   await untilGatewaysKnow(progress)
 }
