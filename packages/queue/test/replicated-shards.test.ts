@@ -1,88 +1,20 @@
 import t from 'tap'
-import { gzipSync } from 'node:zlib'
-import {
-  claimInstallation,
-  connectRedis,
-  createExamination,
-  createReplicaAcks,
-  pollRedisState,
-  primaryOf,
-} from '@intake/redis'
-import { systemClock } from '@intake/runtime'
+import { primaryOf } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
-import {
-  createFrameProducer,
-  createJobSink,
-  createShardRouter,
-  shardPrefix,
-  startShardHealth,
-} from '../src/index.ts'
-
-const onError = () => {}
-const shards = [0, 1, 2, 3]
-const tags = shards.map(shardPrefix)
+import { resolves, startShardedProducer, tags } from './sharded-producer.ts'
 
 t.test('shards of a cluster keep what replicas confirmed through a failover', async (t) => {
   const cluster = await startRedisCluster({ dataDir: createDataDir(t), replicas: 1 })
   t.teardown(() => cluster.close())
-  const [main, logs] = [0, 1].map(() => {
-    const redis = connectRedis({ url: cluster.url, role: 'producer', onError })
-    t.teardown(() => redis.disconnect())
-    return redis
-  }) as [ReturnType<typeof connectRedis>, ReturnType<typeof connectRedis>]
-  await until('it is an installation', () =>
-    claimInstallation(main, 'one').then(
-      () => true,
-      () => false,
-    ),
-  )
-  const poll = pollRedisState({ redis: main, tags, replicasMin: 1, intervalMs: 200, onError })
-  const health = startShardHealth({ redis: main, shards: shards.length, onError })
-  const acks = createReplicaAcks({ redis: logs, replicas: 1 })
-  const { requireExamined } = createExamination({
-    redis: logs,
-    tags,
-    refusalOf: poll.refusalOf,
-  })
-  const sinks = shards.map((shard) =>
-    createJobSink({ redis: logs, kind: 'logs', shard, acks, requireExamined }),
-  )
-  t.teardown(async () => {
-    poll.close()
-    health.close()
-    await Promise.all(sinks.map((sink) => sink.close()))
-  })
-  const producer = createFrameProducer({
-    route: createShardRouter({ sinks, isUsable: health.isUsable }),
-  })
-  const row = Buffer.from('{"a":1}\n')
-  const frame = { gzip: gzipSync(row), rows: 1, jsonBytes: row.length }
+  const producer = await startShardedProducer(t, cluster, { replicas: 1 })
+  const { main, logs, health, sinks } = producer
   const outcomes: string[] = []
-  const add = async (timeoutMs = 4_000) => {
-    const adding = producer.add(
-      { ...frame, receivedAtMs: Date.now() },
-      systemClock.now() + timeoutMs,
-    )
-    const outcome = await adding.then(
-      () => 'added',
-      (error: { code: string }) => error.code,
-    )
-    outcomes.push(outcome)
-    return outcome
-  }
+  const add = async (timeoutMs = 4_000) => void outcomes.push(await producer.add(timeoutMs))
   const count = (outcome: string) => outcomes.filter((one) => one === outcome).length
   const lengths = () => Promise.all(tags.map((tag) => main.llen(`${tag}:logs:wait`)))
 
-  await until('all shards are usable', () => shards.every(health.isUsable))
-  await until('replicas are online', () => poll.state()?.writeRefusal === undefined)
-  await until('the sinks are ready', () =>
-    Promise.all(sinks.map((sink) => sink.ready())).then(
-      () => true,
-      () => false,
-    ),
-  )
   await Promise.all(Array.from({ length: 40 }, () => add()))
   t.equal(count('added'), 40)
   const before = await lengths()
@@ -105,12 +37,7 @@ t.test('shards of a cluster keep what replicas confirmed through a failover', as
   await primary.process.start()
   await cluster.untilWhole()
   await until('the shard is usable again', () => health.isUsable(shard))
-  await until('a frame can be sent to it', () =>
-    sinks[shard]!.ready().then(
-      () => true,
-      () => false,
-    ),
-  )
+  await until('a frame can be sent to it', () => resolves(sinks[shard]!.ready()))
   await Promise.all(Array.from({ length: 20 }, () => add()))
   t.same(
     outcomes.filter((one) => !['added', 'outcome_unknown', 'queue_unavailable'].includes(one)),

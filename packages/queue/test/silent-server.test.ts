@@ -1,27 +1,10 @@
 import t from 'tap'
-import { gzipSync } from 'node:zlib'
-import {
-  claimInstallation,
-  connectRedis,
-  createExamination,
-  pollRedisState,
-  primaryOf,
-} from '@intake/redis'
-import { systemClock } from '@intake/runtime'
+import { connectRedis, primaryOf } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
-import {
-  createFrameProducer,
-  createJobSink,
-  createShardRouter,
-  shardPrefix,
-  startShardHealth,
-} from '../src/index.ts'
-
-const onError = () => {}
-const shards = [0, 1, 2, 3]
-const tags = shards.map(shardPrefix)
+import { shardPrefix } from '../src/index.ts'
+import { resolves, shards, startShardedProducer, tags } from './sharded-producer.ts'
 
 t.test('while a server of other shards is silent or refuses, frames are accepted', async (t) => {
   const cluster = await startRedisCluster({
@@ -30,43 +13,13 @@ t.test('while a server of other shards is silent or refuses, frames are accepted
     config: ['cluster-require-full-coverage no'],
   })
   t.teardown(() => cluster.close())
-  const redis = connectRedis({ url: cluster.url, role: 'producer', onError })
-  t.teardown(() => redis.disconnect())
-  await until('it is an installation', () =>
-    claimInstallation(redis, 'one').then(
-      () => true,
-      () => false,
-    ),
-  )
-  const poll = pollRedisState({ redis, tags, intervalMs: 200, onError })
-  const health = startShardHealth({ redis, shards: shards.length, onError })
-  const { requireExamined } = createExamination({ redis, tags, refusalOf: poll.refusalOf })
-  const sinks = shards.map((shard) =>
-    createJobSink({ redis, kind: 'logs', shard, requireExamined }),
-  )
-  t.teardown(async () => {
-    poll.close()
-    health.close()
-    await Promise.all(sinks.map((sink) => sink.close()))
-  })
-  const producer = createFrameProducer({
-    route: createShardRouter({ sinks, isUsable: health.isUsable }),
-  })
-  const row = Buffer.from('{"a":1}\n')
-  const frame = { gzip: gzipSync(row), rows: 1, jsonBytes: row.length }
-  const add = () =>
-    producer.add({ ...frame, receivedAtMs: Date.now() }, systemClock.now() + 2_000).then(
-      () => 'added',
-      (error: { code: string }) => error.code,
-    )
-  await until('all shards are usable', () => shards.every(health.isUsable))
-  await until('the state is known', () => poll.state() !== undefined)
+  const { logs, poll, health, sinks, add } = await startShardedProducer(t, cluster, { replicas: 0 })
 
   const main = await cluster.primaryOf(shardPrefix(0))
   const primaries = await Promise.all(tags.map((tag) => cluster.primaryOf(tag)))
   const other = primaries.find((primary) => primary !== main)!
   const ofOther = shards.filter((shard) => primaries[shard] === other)
-  const operator = connectRedis({ url: other.url, role: 'consumer', onError })
+  const operator = connectRedis({ url: other.url, role: 'consumer', onError: () => {} })
   t.teardown(() => operator.disconnect())
   const outages: Record<string, { begin(): unknown; end(): unknown; reason: string }> = {
     frozen: {
@@ -92,20 +45,18 @@ t.test('while a server of other shards is silent or refuses, frames are accepted
     t.ok(poll.silentMs() < 4_000, `the other servers respond: ${poll.silentMs()} ms`)
     t.match(poll.state(), { writeRefusal: undefined, installation: 'one' })
     await until('its shards get nothing', async () => {
-      const ready = ofOther.map((shard) => sinks[shard]!.ready())
-      return (await Promise.allSettled(ready)).every(({ status }) => status === 'rejected')
+      const ready = await Promise.all(ofOther.map((shard) => resolves(sinks[shard]!.ready())))
+      return !ready.includes(true)
     })
-    t.same(new Set(await Promise.all(Array.from({ length: 12 }, add))), new Set(['added']))
+    const added = await Promise.all(Array.from({ length: 12 }, () => add(2_000)))
+    t.same(new Set(added), new Set(['added']))
 
-    const { stream } = primaryOf(redis)
+    const { stream } = primaryOf(logs)
     stream.destroy()
-    await until('another server is connected again', () =>
-      sinks[0]!.ready().then(
-        () => primaryOf(redis).stream !== stream,
-        () => false,
-      ),
-    )
-    t.equal(await add(), 'added')
+    await until('another server is connected again', async () => {
+      return (await resolves(sinks[0]!.ready())) && primaryOf(logs).stream !== stream
+    })
+    t.equal(await add(2_000), 'added')
     await end()
     await until('it can be used again', () => poll.unusableServers().length === 0)
     await until('its shards are used again', () => shards.every(health.isUsable))
