@@ -15,7 +15,7 @@
 {{/* The arguments of these: root, component. */}}
 {{- define "intake.selector" -}}
 app.kubernetes.io/name: {{ .root.Chart.Name }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/instance: {{ quote .root.Release.Name }}
 {{- with .component }}
 app.kubernetes.io/component: {{ . }}
 {{- end }}
@@ -65,18 +65,18 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
   emptyDir: { sizeLimit: 64Mi }
 - name: secrets
   secret:
-    secretName: {{ required "existingSecret must be set" .root.Values.existingSecret }}
+    secretName: {{ required "existingSecret must be set" .root.Values.existingSecret | quote }}
     defaultMode: 0440
     items:
       {{- range $key := values .secrets | uniq | sortAlpha }}
-      - { key: {{ $key }}, path: {{ $key }} }
+      - { key: {{ quote $key }}, path: {{ quote $key }} }
       {{- end }}
 {{- with .root.Values.caBundle }}
 {{- if .configMap }}
 - name: ca
   configMap:
-    name: {{ .configMap }}
-    items: [{ key: {{ .key }}, path: ca.crt }]
+    name: {{ quote .configMap }}
+    items: [{ key: {{ quote .key }}, path: ca.crt }]
 {{- end }}
 {{- end }}
 {{- end }}
@@ -97,7 +97,7 @@ capabilities: { drop: [ALL] }
 
 {{/* What all pods have. root, component, serviceAccount */}}
 {{- define "intake.pod" -}}
-serviceAccountName: {{ .serviceAccount }}
+serviceAccountName: {{ quote .serviceAccount }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
@@ -119,7 +119,7 @@ tolerations: {{ toYaml . | nindent 2 }}
 affinity: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- with .root.Values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ quote . }}
 {{- end }}
 {{- end }}
 
