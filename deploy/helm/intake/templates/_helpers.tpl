@@ -1,6 +1,8 @@
+{{/* Release names may have dots, Services not. */}}
 {{- define "intake.fullname" -}}
-{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}
-{{- else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" }}{{ end }}
+{{- $name := .Release.Name | replace "." "-" }}
+{{- if contains .Chart.Name $name }}{{ $name | trunc 40 | trimSuffix "-" }}
+{{- else }}{{ printf "%s-%s" $name .Chart.Name | trunc 40 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
 {{- define "intake.serviceAccount" -}}
@@ -25,7 +27,7 @@ app.kubernetes.io/component: {{ . }}
 {{ include "intake.selector" . }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
-helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
+helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }}
 {{- end }}
 
 {{/* root, image: gateway, worker or cli */}}
