@@ -7,6 +7,8 @@ import { GatewayConfig, WorkerConfig } from '@intake/config'
 
 /** Milliseconds within which a process ends after it has drained (gateway/src/main.ts, worker/src/main.ts). */
 const closeTimeoutMs = 10_000
+/** The default of `helm install --timeout`. */
+const helmTimeoutSeconds = 300
 /** What processes and commands read beside their settings. */
 const others = [
   'LOG_LEVEL',
@@ -34,6 +36,7 @@ export function checkManifests({ manifests, chart, customResources }) {
     if (CustomResource) new CustomResource(object).validate()
     const pod = podOf(object)
     if (pod) checkPod(pod, `${object.kind} ${object.metadata.name}`)
+    if (object.kind === 'Job') checkJob(object.spec)
   }
   checkTargets(objects)
   checkAlerts({ objects, chart })
@@ -70,6 +73,12 @@ function checkPod(pod, name) {
     assert.equal(container.livenessProbe.httpGet.path, '/healthz', name)
     assert.equal(container.readinessProbe.httpGet.path, '/readyz', name)
   }
+}
+
+/** Ends before helm stops waiting, or helm would not say why it failed; pauses are 10 s, then twice as long each time. */
+function checkJob({ activeDeadlineSeconds, backoffLimit }) {
+  assert.ok(activeDeadlineSeconds < helmTimeoutSeconds)
+  assert.ok(10 * (2 ** backoffLimit - 1) < activeDeadlineSeconds / 2)
 }
 
 /** What selects or scales pods finds some, and what is scaled by another has no number of its own. */
