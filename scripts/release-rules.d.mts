@@ -7,4 +7,5 @@ interface Manifest {
 export function findManifestProblems(manifests: readonly Manifest[]): string[]
 export function findChangelogProblems(changelog: string, version: string): string[]
 export function startSection(changelog: string, version: string, date: string): string
+export function setChartVersion(chart: string, version: string): string
 export function findLicenceProblems(list: Record<string, { name: string }[]>): string[]

@@ -33,6 +33,11 @@ export function startSection(changelog, version, date) {
   return changelog.replace(/^## Unreleased\n/m, `## Unreleased\n\n## ${version}, ${date}\n`)
 }
 
+/** Chart.yaml with the version: of the chart, and of the images that it runs. */
+export function setChartVersion(chart, version) {
+  return chart.replaceAll(/^((?:appV|v)ersion: ).*$/gm, `$1${version}`)
+}
+
 /** @param list of packages by licence, as `pnpm licenses list --json` prints it */
 export function findLicenceProblems(list) {
   return Object.entries(list).flatMap(([licence, packages]) => {

@@ -1,4 +1,4 @@
-// npm run release -- --set 0.2.0   writes the version into every package.json and the changelog
+// npm run release -- --set 0.2.0   writes the version into every package.json, the Helm chart and the changelog
 // npm run release -- --check       the checks before a tag, a few minutes; exits with 1 if one fails
 // npm run release -- --check --without-images     all but the contents of the images
 // Nothing is committed, tagged or published.
@@ -12,6 +12,7 @@ import {
   findChangelogProblems,
   findLicenceProblems,
   findManifestProblems,
+  setChartVersion,
   startSection,
 } from './release-rules.mjs'
 
@@ -30,6 +31,7 @@ const run = (command, ...args) =>
     maxBuffer: 64 * 1024 ** 2,
   })
 const read = (file) => readFileSync(join(root, file), 'utf8')
+const chart = 'deploy/helm/intake/Chart.yaml'
 const manifests = run('git', 'ls-files', 'package.json', '*/package.json').trim().split('\n')
 
 if (values.set !== undefined) setVersion(values.set)
@@ -42,9 +44,10 @@ function setVersion(version) {
     // As text, so that nothing else changes.
     writeFileSync(join(root, file), read(file).replace(/("version": ")[^"]+/, `$1${version}`))
   }
+  writeFileSync(join(root, chart), setChartVersion(read(chart), version))
   const today = new Date().toISOString().slice(0, 10)
   writeFileSync(join(root, 'CHANGELOG.md'), startSection(read('CHANGELOG.md'), version, today))
-  console.log(`Set ${version} in ${manifests.length} manifests and CHANGELOG.md.`)
+  console.log(`Set ${version} in ${manifests.length} manifests, the Helm chart and CHANGELOG.md.`)
 }
 
 async function check() {
@@ -53,6 +56,8 @@ async function check() {
   const checks = {
     'versions are equal, and no package goes to npm': () =>
       findManifestProblems(manifests.map((file) => ({ file, ...JSON.parse(read(file)) }))),
+    'the Helm chart has the version': () =>
+      setChartVersion(read(chart), version) === read(chart) ? [] : [`${chart} has another`],
     'the changelog has a section for the version': () =>
       findChangelogProblems(read('CHANGELOG.md'), version),
     'everything is committed': () =>

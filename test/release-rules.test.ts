@@ -3,6 +3,7 @@ import {
   findChangelogProblems,
   findLicenceProblems,
   findManifestProblems,
+  setChartVersion,
   startSection,
 } from '../scripts/release-rules.mjs'
 
@@ -18,6 +19,13 @@ t.test('every manifest has the version of the root and is private', async (t) =>
       { ...root, file: 'b', private: false },
     ]),
     ['a has 1.2.2', 'b is not private'],
+  )
+})
+
+t.test('the chart gets the version, and runs the images of it', async (t) => {
+  t.equal(
+    setChartVersion('apiVersion: v2\nversion: 0.1.0\nappVersion: 0.1.0\nkubeVersion: 1\n', '1.2.3'),
+    'apiVersion: v2\nversion: 1.2.3\nappVersion: 1.2.3\nkubeVersion: 1\n',
   )
 })
 
