@@ -1,7 +1,9 @@
 // npm run test:deploy: the Helm chart with several sets of values, checked by helm, by kubeconform with the schemas of
 // the oldest and the newest Kubernetes that it supports, by the models of the custom resources, and by what this project knows of
 // its processes. Needs Go, pip and npm: it installs helm, kubeconform, the schemas and the models of custom resources
-// into node_modules/.cache (some minutes the first time). With docker on the PATH it also checks docker-compose.yml.
+// into node_modules/.cache (some minutes the first time). With docker on the PATH it also checks docker-compose.yml; with
+// kube-apiserver, etcd and kubectl on the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it also installs the chart
+// on a real API server.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,12 +20,25 @@ const models = [
   '@kubernetes-models/prometheus-operator@6.0.0',
   '@kubernetes-models/gateway-api@0.5.1',
 ]
+/** Go modules with the CustomResourceDefinitions of the operators. */
+const definitionsOf = {
+  'github.com/kedacore/keda/v2@v2.21.0': ['config/crd/bases/keda.sh_scaledobjects.yaml'],
+  'github.com/prometheus-operator/prometheus-operator@v0.85.0': [
+    'example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml',
+    'example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml',
+  ],
+  'sigs.k8s.io/gateway-api@v1.5.1': [
+    'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml',
+  ],
+}
 const kubernetesVersions = ['1.30.0', '1.37.0']
 const cache = join(root, 'node_modules/.cache/intake-deploy')
 const chart = join(root, 'deploy/helm/intake')
 
 await bootstrap()
 const { checkManifests } = await import('../deploy/helm/check-manifests.mjs')
+const { missingPrograms } = await import('../deploy/helm/api-server.mjs')
+const { checkOnApiServer } = await import('../deploy/helm/check-on-api-server.mjs')
 for (const [name, source] of Object.entries(tools)) installTool(name, source)
 for (const version of kubernetesVersions) prepareSchemas(version)
 const customResources = await loadModels()
@@ -61,6 +76,21 @@ for (const [problem, values] of Object.entries({
   console.log(`refused: ${problem}`)
 }
 
+const missing = missingPrograms()
+if (missing.length === 0) {
+  const version = await checkOnApiServer({
+    helm: join(cache, 'bin/helm'),
+    chart,
+    // The smallest first.
+    sets: sets.toReversed().map((set) => join(chart, 'ci', set)),
+    definitions: Object.keys(definitionsOf).flatMap(downloadDefinitions),
+    folder: join(cache, 'api-server'),
+  })
+  console.log(`API server ${version}: installs, upgrades, rolls back and uninstalls the chart`)
+} else {
+  console.log(`SKIPPED: the chart on an API server, because there is no ${missing.join(', no ')}`)
+}
+
 if (spawnSync('docker', ['compose', 'version']).status === 0) {
   run('docker', ['compose', '--profile', '*', 'config', '--quiet'])
   console.log('docker-compose.yml: valid')
@@ -89,6 +119,11 @@ function installTool(name, source) {
   if (existsSync(join(cache, 'bin', name))) return
   console.log(`installing ${source}`)
   run('go', ['install', source], { env: { ...process.env, GOBIN: join(cache, 'bin') } })
+}
+
+function downloadDefinitions(module) {
+  const { Dir } = JSON.parse(run('go', ['mod', 'download', '-json', module]))
+  return definitionsOf[module].map((file) => join(Dir, file))
 }
 
 /** From the Python package that has them; their references are absolute there, and relative for kubeconform. */
