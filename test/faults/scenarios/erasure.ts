@@ -1,6 +1,7 @@
 import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { until } from '@intake/test-kit/until'
+import { fakeInserts } from '../kit/http-fake.ts'
 import { startIntake } from '../kit/intake.ts'
 import type { Payload } from '../kit/payload.ts'
 import { logRow } from '../kit/rows.ts'
@@ -9,6 +10,7 @@ import { framesWith, hiddenParts, objectsOf, rawRowsOf, visibleRowsOf } from '..
 import type { Scenario, Stage } from '../scenario.ts'
 
 const user = 'user-who-is-erased-4711'
+const hourMs = 60 * 60 * 1_000
 
 /** Sends records of the user, outside the history: if one is visible at the end, it was never issued. */
 function createPerson({ cluster, payload, later, expect }: Stage) {
@@ -57,14 +59,15 @@ const killWorker = ({ cluster }: Stage) => cluster.workers.at(-1)!.kill()
  * Starts a worker that is killed after its insert was stored and before it could complete the frames, and
  * then another one.
  */
-async function redeliver({ cluster }: Stage, isStored: () => Promise<boolean>) {
-  const { workerToClickHouse } = cluster.network
-  workerToClickHouse.set({ holdAnswers: true })
+async function redeliver(stage: Stage, isStored: () => Promise<boolean>) {
+  const { cluster } = stage
+  // Only inserts: a worker that starts takes nothing before it has read the mark of ClickHouse.
+  const fake = await fakeInserts(stage)
+  fake.set({ is: 'delayed', ms: hourMs })
   const worker = await cluster.addWorker()
   await until('the insert is stored', isStored)
   await worker.kill()
-  workerToClickHouse.cut()
-  workerToClickHouse.set()
+  fake.set({ is: 'passed' })
   await cluster.addWorker()
 }
 
