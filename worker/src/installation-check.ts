@@ -1,7 +1,7 @@
 import { describeError, readInstallation, type ClickHouse } from '@intake/clickhouse'
 import { pollCheck, type PolledCheck } from '@intake/health'
 import type { ReadBacklogs, JobSource } from '@intake/queue'
-import type { Clock } from '@intake/runtime'
+import { withTimeout, type Clock } from '@intake/runtime'
 
 /** Why the installations cannot be compared is what `problem` and `error` say. */
 export interface InstallationCheck extends PolledCheck {
@@ -30,7 +30,7 @@ export function startInstallationCheck(options: {
   timeoutMs: number
   clock?: Clock
 }): InstallationCheck {
-  const { redis, readMark, clickhouse } = options
+  const { redis, readMark, clickhouse, timeoutMs, clock } = options
   let connection = 0
   let isConfirmed = false
   let difference: string | undefined
@@ -45,16 +45,16 @@ export function startInstallationCheck(options: {
       `the installation of ClickHouse cannot be read (intake.installation): ${describeError(error)}`,
     async check() {
       const before = connection
-      // What is wrong with Redis is reported elsewhere.
-      const reading = readMark().catch(() => undefined)
+      // What is wrong with Redis is reported elsewhere: it must not use up the time of ClickHouse.
+      const reading = withTimeout(readMark(), timeoutMs / 2, 'Redis', clock).catch(() => undefined)
       const [mark, known] = await Promise.all([reading, readInstallation(clickhouse)])
       if (mark === undefined || connection !== before) return
       isConfirmed = mark === null || mark === known
       difference = isConfirmed ? undefined : describe(known)
     },
     intervalMs: options.intervalMs,
-    timeoutMs: options.timeoutMs,
-    ...(options.clock && { clock: options.clock }),
+    timeoutMs,
+    ...(clock && { clock }),
   })
   redis.on('ready', check.checkNow)
   return { ...check, isConfirmed: () => isConfirmed, difference: () => difference }

@@ -16,9 +16,10 @@ async function compare(t: Test, marks: { redis: string | null; clickhouse: strin
   const clock = createTestClock()
   const redis = new EventEmitter()
   let failure: ClickHouseError | undefined
+  let isFrozen = false
   const check = startInstallationCheck({
     redis,
-    readMark: async () => marks.redis,
+    readMark: () => (isFrozen ? new Promise(() => {}) : Promise.resolve(marks.redis)),
     clickhouse: {
       query: (async () => {
         if (failure !== undefined) throw failure
@@ -36,6 +37,7 @@ async function compare(t: Test, marks: { redis: string | null; clickhouse: strin
     check,
     redis,
     marks,
+    freeze: () => void (isFrozen = true),
     fail: (kind: 'operator' | 'retry') => (failure = new ClickHouseError(kind, { kind })),
     next: () => clock.advance(intervalMs),
   }
@@ -74,6 +76,14 @@ t.test('a new connection to Redis must be confirmed again', async (t) => {
   redis.emit('close')
   t.equal(check.isConfirmed(), false)
   await next()
+  t.equal(check.isConfirmed(), true)
+})
+
+t.test('a Redis that does not respond is not a fault of ClickHouse', async (t) => {
+  const { check, freeze, next } = await compare(t, { redis: 'one', clickhouse: 'one' })
+  freeze()
+  for (let poll = 0; poll < 3; poll++) await next()
+  t.equal(check.problem(), undefined)
   t.equal(check.isConfirmed(), true)
 })
 
