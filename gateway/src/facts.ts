@@ -11,7 +11,7 @@ interface Sources {
   connectionsMax: number
   redisState: () => RedisState | undefined
   ledger: Pick<ReservationLedger, 'usage'>
-  shards: Pick<ShardHealth, 'isUsable'>
+  isShardUsable: ShardHealth['isUsable']
   /** `QUEUE_SHARDS` */
   shardCount: number
 }
@@ -23,7 +23,7 @@ export function gatewayFacts({ metrics, connections, connectionsMax, ...sources 
   const state = sources.redisState()
   const { memoryUsed, memoryBytesMax } = state ?? {}
   const unused = Array.from({ length: sources.shardCount }, (_, shard) => shard).filter(
-    (shard) => !sources.shards.isUsable(shard),
+    (shard) => !sources.isShardUsable(shard),
   )
   const reservations = kinds.map((kind) => [kind, sources.ledger.usage(kind)])
   return {

@@ -97,10 +97,7 @@ await runProcess({
       url: secrets.follow('REDIS_URL'),
       replicas: config.REDIS_ACK_REPLICAS,
       tags: shardNumbers.map(shardPrefix),
-      refusalOf: (tag) =>
-        redisPoll.state()?.installation === null
-          ? 'Redis has lost its data'
-          : redisPoll.refusalOf(tag),
+      refusalOf: redisPoll.refusalOf,
       onError: onRedisError,
     })
     const shards = startShardHealth({
@@ -110,6 +107,8 @@ await runProcess({
         'a shard of the queue cannot be reached; the others get its frames',
       ),
     })
+    const isShardUsable = (shard: number) =>
+      shards.isUsable(shard) && redisPoll.refusalOf(shardPrefix(shard)) === undefined
     const sinks = {
       logs: shardNumbers.map((shard) =>
         createJobSink({ ...recordConnections.logs, kind: 'logs', shard }),
@@ -117,7 +116,7 @@ await runProcess({
       feedback: createJobSink({ ...recordConnections.feedback, kind: 'feedback' }),
       outcomes: createJobSink({ ...recordConnections.outcomes, kind: 'outcomes' }),
     }
-    const route = createShardRouter({ sinks: sinks.logs, isUsable: shards.isUsable })
+    const route = createShardRouter({ sinks: sinks.logs, isUsable: isShardUsable })
     const queues = {
       logs: createFrameProducer({ route }),
       feedback: createFrameProducer({ sink: sinks.feedback }),
@@ -228,7 +227,7 @@ await runProcess({
       connectionsMax: config.CONNECTIONS_MAX,
       redisState: redisPoll.state,
       ledger,
-      shards,
+      isShardUsable,
       shardCount: config.QUEUE_SHARDS,
     }
     const admin = await startAdminServer({

@@ -1,6 +1,6 @@
 import type { PolledCheck, Problems } from '@intake/health'
 import { startProblems } from '@intake/health'
-import type { RedisPoll } from '@intake/redis'
+import type { RedisPoll, RedisState } from '@intake/redis'
 import type { Logger, Registry } from '@intake/runtime'
 import type { Admission } from './admission/admission.ts'
 import type { ReservationLedger } from './identity/reservation-ledger.ts'
@@ -14,7 +14,9 @@ const redisSilentMs = 5_000
 /** @param options.isStrict the gateway refuses records while Redis could lose them */
 export function startGatewayProblems(options: {
   redisConnection: () => string | undefined
-  redisPoll: Pick<RedisPoll, 'silentMs' | 'unusableServers'>
+  redisPoll: Pick<RedisPoll, 'silentMs' | 'unusableServers'> & {
+    state(): Pick<RedisState, 'memoryUsed' | 'fullestServer'> | undefined
+  }
   admission: Admission
   ledger: Pick<ReservationLedger, 'full'>
   apiKeys: { isLoaded(): boolean }
@@ -39,10 +41,16 @@ export function startGatewayProblems(options: {
   return startProblems({
     checks: {
       // Shards of the log queue and reservations in the other servers are used meanwhile.
-      redis_connection: () => redisConnection() ?? joined(redisPoll.unusableServers()),
+      redis_connection: () => joined([redisConnection() ?? [], redisPoll.unusableServers()].flat()),
       redis_lost_its_data: () => admission.redisProblems().redis_lost_its_data,
       redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,
-      queue_full: () => joined(admission.full().map((kind) => `no capacity for ${kind}`)),
+      queue_full() {
+        const full = admission.full()
+        if (full.length === 0) return undefined
+        const { fullestServer = 'Redis', memoryUsed = 0 } = redisPoll.state() ?? {}
+        const percent = Math.round(memoryUsed * 100)
+        return `no capacity for ${full.join(' and ')}: ${fullestServer} uses ${percent} % of its memory`
+      },
       keys_full: () => joined(ledger.full()),
       clock_skew: () => admission.clockSkew(),
       object_store: bucket.problem,
@@ -58,5 +66,5 @@ export function startGatewayProblems(options: {
 }
 
 function joined(reasons: string[]): string | undefined {
-  return reasons.length === 0 ? undefined : reasons.join('; ')
+  return reasons.length === 0 ? undefined : [...new Set(reasons)].join('; ')
 }

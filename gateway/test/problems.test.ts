@@ -4,7 +4,11 @@ import { startGatewayProblems } from '../src/problems.ts'
 
 const well = {
   redisConnection: () => undefined as string | undefined,
-  redisPoll: { silentMs: () => 1_000, unusableServers: (): string[] => [] },
+  redisPoll: {
+    silentMs: () => 1_000,
+    unusableServers: (): string[] => [],
+    state: () => ({ memoryUsed: 0.771, fullestServer: undefined as string | undefined }),
+  },
   admission: {
     redisProblems: () => ({}),
     full: (): ('logs' | 'feedback')[] => [],
@@ -41,14 +45,20 @@ const cases: [what: string, Partial<Parts>, string[]][] = [
   ['no connection', { redisConnection: () => 'refused' }, ['redis_connection down: refused']],
   [
     'Redis is silent',
-    { redisPoll: { silentMs: () => 6_000, unusableServers: () => ['b:6379: it is full'] } },
-    ['redis_connection down: no response for 6 s'],
+    {
+      redisPoll: {
+        ...well.redisPoll,
+        silentMs: () => 6_000,
+        unusableServers: () => ['b:6379: it is full'],
+      },
+    },
+    ['redis_connection down: no response for 6 s; b:6379: it is full'],
   ],
   [
     'servers of other shards cannot be used',
     {
       redisPoll: {
-        silentMs: () => 1_000,
+        ...well.redisPoll,
         unusableServers: () => ['b:6379: it is full', 'c:6379: it is away'],
       },
     },
@@ -78,7 +88,18 @@ const cases: [what: string, Partial<Parts>, string[]][] = [
   [
     'no room for records',
     admission({ full: () => ['logs', 'feedback'] }),
-    ['queue_full degraded: no capacity for logs; no capacity for feedback'],
+    ['queue_full degraded: no capacity for logs and feedback: Redis uses 77 % of its memory'],
+  ],
+  [
+    'no room in one server of a cluster',
+    {
+      ...admission({ full: () => ['logs'] }),
+      redisPoll: {
+        ...well.redisPoll,
+        state: () => ({ memoryUsed: 0.8, fullestServer: 'b:6379' }),
+      },
+    },
+    ['queue_full degraded: no capacity for logs: b:6379 uses 80 % of its memory'],
   ],
   ['no room for keys', { ledger: { full: () => ['logs'] } }, ['keys_full degraded: logs']],
   ['a wrong clock', admission({ clockSkew: () => 'ahead' }), ['clock_skew down: ahead']],

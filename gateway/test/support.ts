@@ -80,6 +80,7 @@ export async function startGateway(
     isDurabilityAsserted: false,
     memoryUsed: 0,
     memoryBytesMax: 2 ** 30,
+    fullestServer: undefined,
     installation: 'test',
     clock: undefined,
     ...options.queueState,

@@ -15,7 +15,7 @@ export interface RedisChecks {
   shards: PolledCheck
   /** Whether the server of `{intake}` has memory left. */
   memory: PolledCheck
-  /** Whether all servers that hold registered shards have. */
+  /** Whether the servers of the other registered shards have. */
   shardMemory: PolledCheck
   close(): void
 }
@@ -41,7 +41,13 @@ export function startRedisChecks(options: {
     writes: start(() => requireWrites([shardPrefix(0)])),
     shards: start(async () => requireWrites(await findTags())),
     memory: start(() => requireMemory(redis, [shardPrefix(0)])),
-    shardMemory: start(async () => requireMemory(redis, await findTags())),
+    shardMemory: start(async () => {
+      const tags = await findTags()
+      await requireMemory(
+        redis,
+        tags.filter((tag) => tag !== shardPrefix(0)),
+      )
+    }),
   }
   return {
     ...all,

@@ -9,6 +9,7 @@ const sound: RedisState = {
   isDurabilityAsserted: false,
   memoryUsed: 0,
   memoryBytesMax: 1,
+  fullestServer: undefined,
   installation: 'x',
   clock: undefined,
 }

@@ -64,6 +64,7 @@ function admissionAt(nowMs: () => number, redisMs: () => number) {
       isDurabilityAsserted: false,
       memoryUsed: 0,
       memoryBytesMax: 1,
+      fullestServer: undefined,
       installation: 'x',
       clock: { offsetMs: redisMs() - performance.now(), errorMs: 0 },
     }),

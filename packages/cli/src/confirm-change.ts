@@ -1,20 +1,40 @@
+import { GatewayConfig } from '@intake/config'
 import { createReplicaAcks, mainTag, NotReplicatedError, type Redis } from '@intake/redis'
+import { loadConfig } from '@intake/runtime'
+import { Type } from 'typebox'
+
+const Replicas = Type.Pick(GatewayConfig, ['REDIS_ACK_REPLICAS'])
 
 /**
- * Resolves when as many replicas as `REDIS_ACK_REPLICAS` in the environment have what was written through this
- * connection; at once without that setting.
+ * How many replicas gateways wait for, by the environment.
  *
- * @throws {Error} when they do not confirm it within a second
+ * @throws {ConfigError}
  */
-export async function confirmChange(redis: Redis): Promise<void> {
-  const replicas = Number(process.env['REDIS_ACK_REPLICAS']) || 0
-  if (replicas === 0) return
-  const { confirm } = createReplicaAcks({ redis, replicas })
+export const replicasMin = (): number => loadConfig(Replicas, process.env).REDIS_ACK_REPLICAS
+
+/** The change is made, and too few replicas have confirmed it: a failover could undo it. */
+export class UnconfirmedError extends Error {
+  override name = 'UnconfirmedError'
+}
+
+/**
+ * Makes a change in Redis, and resolves when as many replicas as gateways wait for have it.
+ *
+ * @throws {UnconfirmedError} when they do not confirm it within a second
+ */
+export async function confirmChange<Result>(
+  redis: Redis,
+  change: () => Promise<Result>,
+): Promise<Result> {
+  const replicas = replicasMin()
+  if (replicas === 0) return change()
+  // From here on the connection must stay the same one.
+  await redis.exists(mainTag)
   try {
-    await confirm({ key: mainTag, hasWritten: () => false }, () => redis.exists(mainTag))
+    return await createReplicaAcks({ redis, replicas }).confirm({ key: mainTag }, change)
   } catch (error) {
     if (!(error instanceof NotReplicatedError)) throw error
-    throw new Error(
+    throw new UnconfirmedError(
       `The change is made, but a failover of Redis could undo it; check it after one (${error.message}).`,
       { cause: error },
     )

@@ -88,7 +88,7 @@ t.test('wrong usage is reported in one sentence, with exit code 1', async (t) =>
     [['dead-letters', 'show', 'nothing'], /^There is no dead letter nothing\.\n$/],
     [['dead-letters', 'replay'], /^Name an id, or --all\.\n$/],
     [['dead-letters', 'drop', 'an-id', '--all'], /^Name an id, or --all\.\n$/],
-    [['keys', 'revoke', 'key_none'], /^There is no key key_none\.\n$/],
+    [['keys', 'revoke', 'key_none'], /^There is no key key_none, or it is revoked\.\n$/],
     [['keys', 'create', '--name', 'x', '--expires', '2020-01-01'], /must be in the future/],
     [['keys', 'create', '--name', 'x', '--expires', ''], /must be an ISO 8601 date/],
     [['keys', 'create', '--name', ' '], /^--name must not be empty\.\n$/],

@@ -2,32 +2,67 @@ import t from 'tap'
 import { connectRedis } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
-import { createRedisServer } from '@intake/test-kit/redis-server'
+import { createRandom } from '@intake/test-kit/random'
+import { createRedisServer, redisPassword } from '@intake/test-kit/redis-server'
+import { startTcpProxy } from '@intake/test-kit/tcp-proxy'
 import { until } from '@intake/test-kit/until'
 import { confirmChange } from '../src/confirm-change.ts'
 
-const [port, replicaPort] = await freePorts(2)
-const primary = await createRedisServer({ dataDir: createDataDir(t), port: port! })
+const [port, replicaPort, lonelyPort] = await freePorts(3)
+const dataDir = createDataDir(t)
+const primary = await createRedisServer({ dataDir, port: port! })
 const replica = await createRedisServer({
-  dataDir: createDataDir(t),
+  dataDir,
   port: replicaPort!,
   config: [`replicaof 127.0.0.1 ${port}`],
 })
-t.teardown(() => Promise.all([primary, replica].map((one) => one.process.kill())))
-await primary.process.start()
-const redis = connectRedis({ url: primary.url, role: 'consumer', onError: () => {} })
+const lonely = await createRedisServer({ dataDir, port: lonelyPort! })
+const servers = [primary, replica, lonely]
+t.teardown(() => Promise.all(servers.map((one) => one.process.kill())))
+await Promise.all(servers.map((one) => one.process.start()))
+const proxy = await startTcpProxy({ target: lonelyPort!, random: createRandom(1) })
+t.teardown(() => proxy.close())
+const redis = connectRedis({
+  url: `redis://default:${redisPassword}@127.0.0.1:${proxy.port}`,
+  role: 'consumer',
+  onError: () => {},
+})
 t.teardown(() => redis.disconnect())
 
+const operator = connectRedis({ url: lonely.url, role: 'consumer', onError: () => {} })
+t.teardown(() => operator.disconnect())
+
+const key = '{intake}:change'
+const change = () => redis.set(key, 'made')
+
+t.test('without the setting a change is made', async (t) => {
+  t.equal(await confirmChange(redis, change), 'OK')
+})
+
 t.test('a change is confirmed by as many replicas as gateways wait for', async (t) => {
-  await redis.set('{intake}:change', '1')
-  await confirmChange(redis)
   process.env['REDIS_ACK_REPLICAS'] = '1'
   t.teardown(() => delete process.env['REDIS_ACK_REPLICAS'])
-  await t.rejects(confirmChange(redis), /The change is made.*0 of 1 replicas have it/)
-  await replica.process.start()
-  await until('the replica is online', async () =>
+  await t.rejects(confirmChange(redis, change), /The change is made.*0 of 1 replicas have it/)
+  t.equal(await redis.get(key), 'made')
+
+  // What was not replied is sent again to another server, which has a replica.
+  const confirmed = confirmChange(redis, change)
+  await until('it waits for a replica', async () =>
+    (await operator.info('clients')).includes('blocked_clients:1'),
+  )
+  proxy.redirect(port!)
+  proxy.cut()
+  await t.rejects(confirmed, { name: 'UnconfirmedError' })
+
+  await until('a replica is online', async () =>
     (await redis.info('replication')).includes('state=online'),
   )
-  await redis.set('{intake}:change', '2')
-  await confirmChange(redis)
+  t.equal(await redis.get(key), null, 'the failover has undone it')
+  t.equal(await confirmChange(redis, change), 'OK')
+})
+
+t.test('a wrong setting is named', async (t) => {
+  process.env['REDIS_ACK_REPLICAS'] = 'one'
+  t.teardown(() => delete process.env['REDIS_ACK_REPLICAS'])
+  await t.rejects(confirmChange(redis, change), { message: /REDIS_ACK_REPLICAS must be integer/ })
 })

@@ -41,7 +41,8 @@ interface Episode {
   /** When the problem was last present. */
   seenAt: number
   detail: string
-  isLogged: boolean
+  /** The worst state that was logged. */
+  logged: ProblemState | undefined
 }
 
 const intervalMs = 1_000
@@ -93,7 +94,7 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
 
   function begin(code: ProblemCode): Episode {
     const now = clock.now()
-    const episode = { sinceMs: wallMs(), beganAt: now, seenAt: now, detail: '', isLogged: false }
+    const episode = { sinceMs: wallMs(), beganAt: now, seenAt: now, detail: '', logged: undefined }
     episodes.set(code, episode)
     return episode
   }
@@ -102,9 +103,12 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
     const episode = episodes.get(code) ?? begin(code)
     episode.seenAt = clock.now()
     episode.detail = detail
-    if (!episode.isLogged && episode.seenAt - episode.beganAt >= lastingMs) {
-      episode.isLogged = true
-      const level = stateOf(code) === 'down' ? 'error' : 'warn'
+    const state = stateOf(code)
+    const isWorse =
+      episode.logged === undefined || (episode.logged === 'degraded' && state === 'down')
+    if (isWorse && episode.seenAt - episode.beganAt >= lastingMs) {
+      episode.logged = state
+      const level = state === 'down' ? 'error' : 'warn'
       log[level]({ problem: code, detail, help: helpOf(code) }, problemCatalogue[code].title)
     }
     return episode
@@ -115,7 +119,7 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
     if (episode === undefined || clock.now() - episode.seenAt < quietMs) return
     episodes.delete(code)
     notes.delete(code)
-    if (!episode.isLogged) return
+    if (episode.logged === undefined) return
     const seconds = Math.round((episode.seenAt - episode.beganAt) / 1_000)
     log.info({ problem: code, seconds }, `over: ${problemCatalogue[code].title}`)
   }

@@ -16,7 +16,7 @@ import {
 const noon = Date.UTC(2026, 10, 23, 12)
 
 /** Problems of a process whose Redis and disk a test breaks. */
-function watch() {
+function watch({ states = {} }: Pick<Parameters<typeof startProblems>[0], 'states'> = {}) {
   const clock = createTestClock()
   const broken: Partial<Record<ProblemCode, string | typeof notKnown>> = {}
   const lines: Record<string, unknown>[] = []
@@ -27,6 +27,7 @@ function watch() {
       queue_full: () => broken.queue_full,
     },
     noted: ['locks_lost'],
+    states,
     log: createLogger({
       name: 'test',
       level: 'info',
@@ -88,6 +89,24 @@ t.test('a problem is logged when it begins and when it is over', async (t) => {
   t.match(problems.present(), [{ code: 'queue_full' }], 'it is over at once')
   await clock.advance(20_000)
   t.match(lines[2], { level: 30, problem: 'redis_connection', msg: /^over: Redis/ })
+  problems.close()
+})
+
+t.test('a problem that becomes worse is logged again', async (t) => {
+  let state: 'degraded' | 'down' = 'degraded'
+  const { clock, broken, lines, problems } = watch({ states: { queue_full: () => state } })
+  broken.queue_full = 'a shard is full'
+  await clock.advance(5_000)
+  state = 'down'
+  broken.queue_full = 'everything is full'
+  await clock.advance(5_000)
+  state = 'degraded'
+  await clock.advance(5_000)
+  t.match(lines, [
+    { level: 40, detail: 'a shard is full' },
+    { level: 50, detail: 'everything is full' },
+  ])
+  t.equal(lines.length, 2)
   problems.close()
 })
 

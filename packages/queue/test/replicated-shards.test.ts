@@ -9,7 +9,7 @@ t.test('shards of a cluster keep what replicas confirmed through a failover', as
   const cluster = await startRedisCluster({ dataDir: createDataDir(t), replicas: 1 })
   t.teardown(() => cluster.close())
   const producer = await startShardedProducer(t, cluster, { replicas: 1 })
-  const { main, logs, health, sinks } = producer
+  const { main, logs, poll, health, sinks } = producer
   const outcomes: string[] = []
   const add = async (timeoutMs = 4_000) => void outcomes.push(await producer.add(timeoutMs))
   const count = (outcome: string) => outcomes.filter((one) => one === outcome).length
@@ -34,6 +34,13 @@ t.test('shards of a cluster keep what replicas confirmed through a failover', as
     const now = await cluster.primaryOf(tags[shard]!)
     return now !== primary
   })
+  await until(
+    'it is known that it has no replica',
+    () => poll.refusalOf(tags[shard]!)?.includes('Redis has 0 replicas') ?? false,
+  )
+  const elsewhere = await Promise.all(Array.from({ length: 12 }, () => producer.add(4_000)))
+  t.same(new Set(elsewhere), new Set(['added']), 'the other shards get the frames')
+  outcomes.push(...elsewhere)
   await primary.process.start()
   await cluster.untilWhole()
   await until('the shard is usable again', () => health.isUsable(shard))

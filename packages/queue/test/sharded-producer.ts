@@ -69,7 +69,11 @@ export async function startShardedProducer(
     await Promise.all(sinks.map((sink) => sink.close()))
   })
   const producer = createFrameProducer({
-    route: createShardRouter({ sinks, isUsable: health.isUsable }),
+    route: createShardRouter({
+      sinks,
+      isUsable: (shard) =>
+        health.isUsable(shard) && poll.refusalOf(shardPrefix(shard)) === undefined,
+    }),
   })
   await until('all shards are usable', () => shards.every(health.isUsable))
   await until('Redis can be used', () => poll.state()?.writeRefusal === undefined)

@@ -1,7 +1,7 @@
 import type { Redis, Server } from './connect.ts'
 import { installationKeyOf } from './installation.ts'
 import { mainTag, nameOf, primaryOf, requireConnection } from './servers.ts'
-import { findWriteRefusal } from './write-refusal.ts'
+import { findWriteRefusal, RefusedError } from './write-refusal.ts'
 
 export interface Examination {
   /**
@@ -9,7 +9,8 @@ export interface Examination {
    * of the installation: both were read through that very socket. So nothing is added to a Redis that was exchanged
    * or has lost its data while there was no connection.
    *
-   * @throws {Error} otherwise, and while there is no connection
+   * @throws {RefusedError} when it is known that the server may get nothing; any other error otherwise, and while there is
+   * no connection
    */
   requireExamined(tag?: string): Promise<void>
 }
@@ -58,7 +59,7 @@ export function createExamination(options: {
   return {
     async requireExamined(tag = mainTag) {
       const refusal = refusalOf?.(tag)
-      if (refusal !== undefined) throw new Error(refusal)
+      if (refusal !== undefined) throw new RefusedError(refusal)
       await requireConnection(redis, tag)
       const { stream } = primaryOf(redis, tag)
       await examinationOf(stream, tag)

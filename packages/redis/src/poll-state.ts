@@ -15,7 +15,7 @@ export interface RedisPoll {
   silentMs(): number
   /** The other servers that refuse writes, or have not responded for five seconds: `host:port` and why. */
   unusableServers(): string[]
-  /** Why the server that holds the keys of a hash tag cannot be used, if it is one of these. */
+  /** Why the server that holds the keys of a hash tag must get nothing: it is one of these, or Redis has lost its data. */
   refusalOf(tag: string): string | undefined
   close(): void
 }
@@ -69,9 +69,11 @@ export function pollRedisState(
     ]
     if (main.name !== mainName) main.configReadAt = -Infinity
     main.name = mainName
-    others = groups.map(
-      ([name, [tag]]) => others.find((other) => other.name === name) ?? createPolled(name, tag),
-    )
+    others = groups.map(([name, [tag]]) => {
+      const known = others.find((other) => other.name === name)
+      // Its former tag can be elsewhere by now.
+      return known === undefined ? createPolled(name, tag) : Object.assign(known, { tag })
+    })
   }
 
   const isSilent = ({ respondedAt }: PolledServer) =>
@@ -111,18 +113,19 @@ export function pollRedisState(
     (server.reading ??= readOnce(server).finally(() => (server.reading = undefined)))
 
   const readOther = (server: PolledServer) =>
-    read(server).catch((error: unknown) => {
-      if (!isClosed) onError(error)
-    })
+    read(server)
+      .catch((error: unknown) => {
+        if (!isClosed) onError(error)
+      })
+      .finally(assess)
 
-  const polling = startPolling({
+  const ofMain = startPolling({
     async poll() {
       findServers()
-      const readings = others.map(readOther)
       try {
-        await read(main)
-        // Before anything is admitted, each of them has responded or failed.
-        if (known === undefined) await Promise.all(readings)
+        // Before anything is admitted, each of the others has responded or failed.
+        if (known === undefined) await Promise.all([read(main), ...others.map(readOther)])
+        else await read(main)
       } finally {
         assess()
       }
@@ -130,10 +133,20 @@ export function pollRedisState(
     intervalMs,
     onError,
   })
+  const ofOthers = startPolling({
+    async poll() {
+      findServers()
+      for (const other of others) void readOther(other)
+    },
+    intervalMs,
+    onError,
+  })
   function onReady(): void {
     for (const server of [main, ...others]) server.configReadAt = -Infinity
     // Each poll of a replica closes the connection: without the pause, polls would follow each other.
-    if (known?.writeRefusal === undefined) polling.pollNow()
+    if (known?.writeRefusal !== undefined) return
+    ofMain.pollNow()
+    ofOthers.pollNow()
   }
   redis.on('ready', onReady)
   const onNode = (node: Server) => void node.on('ready', onReady)
@@ -144,6 +157,7 @@ export function pollRedisState(
     silentMs: () => performance.now() - main.respondedAt,
     unusableServers: () => others.flatMap((other) => refusal(other) ?? []),
     refusalOf(tag) {
+      if (known?.installation === null) return 'Redis is new or has lost its data'
       const name = nameOf(redis, tag)
       const other = others.find((one) => one.name === name)
       return other === undefined ? undefined : refusal(other)
@@ -152,7 +166,8 @@ export function pollRedisState(
       isClosed = true
       redis.off('ready', onReady)
       redis.off('+node', onNode)
-      polling.close()
+      ofMain.close()
+      ofOthers.close()
     },
   }
 }

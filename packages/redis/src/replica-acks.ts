@@ -90,6 +90,8 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
     const mark = `${tagOf(key)}:acked`
     const writing = needsWrite ? server.set(mark, '', 'PX', 1) : undefined
     const [acks] = await Promise.all([countAcks(line, server), writing])
+    // A connection that sends commands again may have asked another server.
+    requireSame(connection)
     if (acks < replicas) throw new Error(`${acks} of ${replicas} replicas have it`)
   }
 

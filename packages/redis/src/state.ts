@@ -4,7 +4,7 @@ import type { Durability } from './durability.ts'
 import { infoField } from './info-field.ts'
 import { readInstallation } from './installation.ts'
 import { mainTag, primariesOf, type Primary } from './servers.ts'
-import { describeRefusal, findWriteRefusal } from './write-refusal.ts'
+import { describeRefusalOf, findWriteRefusal } from './write-refusal.ts'
 
 /** The state of a server, or of the worst of those of a cluster. */
 export interface RedisState {
@@ -18,6 +18,8 @@ export interface RedisState {
   memoryUsed: number
   /** `maxmemory`, or if that is not set the memory of the machine; of the fullest server. */
   memoryBytesMax: number
+  /** `host:port` of the fullest server; undefined: there is only one. */
+  fullestServer: string | undefined
   /** The installation that this Redis belongs to; null when it is new or has lost its data. */
   installation: string | null
   /** Undefined until Redis has returned its time. */
@@ -30,6 +32,7 @@ const unknown: Omit<RedisState, 'writeRefusal'> = {
   isDurabilityAsserted: false,
   memoryUsed: 0,
   memoryBytesMax: Infinity,
+  fullestServer: undefined,
   installation: null,
   clock: undefined,
 }
@@ -76,26 +79,28 @@ export async function readState(
         isUnreadable && !assertsDurability ? [...violations, unreadable] : violations,
       isDurabilityAsserted: isUnreadable && assertsDurability,
       ...memory,
+      fullestServer: primary.name,
       installation,
       clock,
     }
   } catch (error) {
-    return { ...previous, writeRefusal: describeRefusal(error) }
+    return { ...previous, writeRefusal: describeRefusalOf(redis, tag, error) }
   }
 }
 
-/** The state of several servers: installation and clock are those of the first one. */
+/** The state of several servers: whether it accepts writes, installation and clock are those of the first one. */
 export function worstOf(states: readonly [RedisState, ...RedisState[]]): RedisState {
-  const { installation, clock } = states[0]
-  const { memoryUsed, memoryBytesMax } = states.reduce((one, other) =>
+  const { writeRefusal, installation, clock } = states[0]
+  const { memoryUsed, memoryBytesMax, fullestServer } = states.reduce((one, other) =>
     other.memoryUsed > one.memoryUsed ? other : one,
   )
   return {
-    writeRefusal: states.find(({ writeRefusal }) => writeRefusal !== undefined)?.writeRefusal,
+    writeRefusal,
     durabilityViolations: [...new Set(states.flatMap((state) => state.durabilityViolations))],
     isDurabilityAsserted: states.some(({ isDurabilityAsserted }) => isDurabilityAsserted),
     memoryUsed,
     memoryBytesMax,
+    fullestServer,
     installation,
     clock,
   }

@@ -38,11 +38,7 @@ export async function findWriteRefusal(
 ): Promise<string | undefined> {
   const { tags = [mainTag], replicasMin = 0 } = options
   const refusals = await Promise.all(
-    tagPerPrimary(redis, tags).map(async (tag) => {
-      const refusal = await refusalOf(redis, tag, replicasMin)
-      const isOfServer = refusal !== undefined && refusal !== reasons['CLUSTERDOWN']
-      return isOfServer && redis instanceof Cluster ? `${nameOf(redis, tag)}: ${refusal}` : refusal
-    }),
+    tagPerPrimary(redis, tags).map((tag) => refusalOf(redis, tag, replicasMin)),
   )
   return refusals.find((refusal) => refusal !== undefined)
 }
@@ -60,15 +56,33 @@ async function refusalOf(
     if (infoField(replication, 'role') === 'slave') {
       // After a failover the same address leads to the new primary, but only for a new connection.
       if (!(redis instanceof Cluster)) redis.disconnect(true)
-      return replica
+      return withServer(redis, tag, replica)
     }
     const replicas = replication.match(/^slave\d+:.*state=online/gm)?.length ?? 0
     if (replicas >= replicasMin) return undefined
-    return `Redis has ${replicas} replicas, and REDIS_ACK_REPLICAS is ${replicasMin}`
+    return withServer(
+      redis,
+      tag,
+      `Redis has ${replicas} replicas, and REDIS_ACK_REPLICAS is ${replicasMin}`,
+    )
   } catch (error) {
-    return describeRefusal(error)
+    return describeRefusalOf(redis, tag, error)
   }
 }
+
+/**
+ * Of the server that holds the keys of a hash tag; in a cluster it is named.
+ *
+ * @throws the error when it is not an error reply of Redis
+ */
+export function describeRefusalOf(redis: Redis, tag: string, error: unknown): string {
+  const refusal = describeRefusal(error)
+  // That is said by the servers that are left.
+  return replyCode(error as Error) === 'CLUSTERDOWN' ? refusal : withServer(redis, tag, refusal)
+}
+
+const withServer = (redis: Redis, tag: string, refusal: string): string =>
+  redis instanceof Cluster ? `${nameOf(redis, tag)}: ${refusal}` : refusal
 
 /** @throws the error when it is not an error reply of Redis */
 export function describeRefusal(error: unknown): string {
@@ -77,9 +91,14 @@ export function describeRefusal(error: unknown): string {
   return reasons[code] ?? `Redis refuses commands${code === '' ? '' : ` (${code})`}`
 }
 
+/** It is known that Redis would refuse the command, which was not sent. */
+export class RefusedError extends Error {
+  override name = 'RefusedError'
+}
+
 /** Whether Redis refused a command: it was not executed. Any other error leaves that open. */
 export function isRefusal(error: unknown): error is Error {
-  return error instanceof ReplyError || isRedirectedTooOften(error)
+  return error instanceof ReplyError || error instanceof RefusedError || isRedirectedTooOften(error)
 }
 
 /**

@@ -50,10 +50,10 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
     .action((value: string, flags: { bundle?: string }) =>
       withServices(async ({ redis }) => {
         const sender = personalSubject(kind, value, flags)
-        if (!(await createPolicyStore({ redis }).unsuppress(sender)))
+        const policy = createPolicyStore({ redis })
+        if (!(await confirmChange(redis, () => policy.unsuppress(sender))))
           throw new UsageError(`This ${kind} is not suppressed.`)
         console.log('Gateways store its records again within seconds.')
-        await confirmChange(redis)
       }),
     )
 }
@@ -119,9 +119,10 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
       return
     }
     const progress = createProgress()
-    if (flags.suppress && subject !== undefined && subject.kind !== 'api-key') {
-      await suppress(services, subject, progress.say)
-    }
+    const unconfirmed =
+      flags.suppress && subject !== undefined && subject.kind !== 'api-key'
+        ? await suppress(services, subject, progress.say)
+        : undefined
     const report = await erase({
       services,
       subject,
@@ -130,6 +131,7 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
     })
     console.log(flags.json ? JSON.stringify(report) : describe(report))
     if (!report.complete) process.exitCode = incompleteExitCode
+    if (unconfirmed !== undefined) throw unconfirmed
   })
 }
 

@@ -71,17 +71,15 @@ export function defineKeys(keys: Command): void {
     .description('revoke the key with this id')
     .action((id: string) =>
       changeKeys(async (store) => {
-        if (!(await store.revoke(id))) throw new UsageError(`There is no key ${id}.`)
+        if (!(await store.revoke(id)))
+          throw new UsageError(`There is no key ${id}, or it is revoked.`)
         console.log(`Revoked ${id}.`)
       }),
     )
 }
 
 const changeKeys = (change: (store: ApiKeyStore) => Promise<void>): Promise<void> =>
-  withRedis(async (redis) => {
-    await change(createApiKeyStore({ redis }))
-    await confirmChange(redis)
-  })
+  withRedis((redis) => confirmChange(redis, () => change(createApiKeyStore({ redis }))))
 
 function requireSecret(variable: string): string {
   const secret = readSecret(process.env, variable)

@@ -1,18 +1,28 @@
 import { createPolicyStore, suppressedMax } from '@intake/policy'
-import { confirmChange } from '../confirm-change.ts'
+import { confirmChange, UnconfirmedError } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import type { Services } from '../services.ts'
 import type { PersonalSubject } from '../subjects.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
 
-/** Puts a sender on the list, and waits until gateways know it. What they accept before is erased. */
+/**
+ * Puts a sender on the list, and waits until gateways know it. What they accept before is erased. Resolves to the reason
+ * why a failover could undo it, which must not keep the erasure from being done.
+ */
 export async function suppress(
   { redis }: Services,
   subject: PersonalSubject,
   progress: (sentence: string) => void,
-): Promise<void> {
-  if (!(await createPolicyStore({ redis }).suppress(subject)))
+): Promise<UnconfirmedError | undefined> {
+  const policy = createPolicyStore({ redis })
+  const added = await confirmChange(redis, () => policy.suppress(subject)).catch(
+    (error: unknown) => {
+      if (error instanceof UnconfirmedError) return error
+      throw error
+    },
+  )
+  if (added === false)
     throw new UsageError(`${suppressedMax} senders are suppressed already; unsuppress some.`)
-  await confirmChange(redis)
   await untilGatewaysKnow(progress)
+  return added === true ? undefined : added
 }

@@ -7,6 +7,7 @@ import {
 } from '@intake/clickhouse'
 import { kinds } from '@intake/contract'
 import { createPolicyStore } from '@intake/policy'
+import { confirmChange } from '../confirm-change.ts'
 import { removeObjects } from '../erasure/remove-objects.ts'
 import type { Services } from '../services.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
@@ -34,7 +35,7 @@ export async function applyRetention(
   const before = expiryTimes(retention, now)
   for (const kind of kinds) {
     const end = before[kind]
-    if (end !== undefined) await policy.noteDropped(kind, monthOf(end))
+    if (end !== undefined) await confirmChange(redis, () => policy.noteDropped(kind, monthOf(end)))
   }
   const expired = await findExpired(services, before)
   const { logs, feedback, deadLetters } = expired
