@@ -70,9 +70,9 @@ export function pollRedisState(
     if (main.name !== mainName) main.configReadAt = -Infinity
     main.name = mainName
     others = groups.map(([name, [tag]]) => {
-      const known = others.find((other) => other.name === name)
+      const former = others.find((other) => other.name === name)
       // Its former tag can be elsewhere by now.
-      return known === undefined ? createPolled(name, tag) : Object.assign(known, { tag })
+      return former === undefined ? createPolled(name, tag) : Object.assign(former, { tag })
     })
   }
 

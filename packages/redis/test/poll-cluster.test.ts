@@ -44,13 +44,13 @@ t.teardown(() => poll.close())
 await until('the state is known', () => poll.state() !== undefined)
 const primaries = await Promise.all(tags.map((tag) => cluster.primaryOf(tag)))
 const other = primaries.find((primary) => primary !== main)!
-const ofOther = tags.filter((_, index) => primaries[index] === other)
+const [moved, kept] = tags.filter((_, index) => primaries[index] === other)
 
 t.test('while the server of {intake} is frozen, the others count as usable', async (t) => {
   main.process.freeze()
   const refusals = new Set<string | undefined>()
   await until('it has been silent for longer than the others may be', () => {
-    refusals.add(poll.refusalOf(ofOther[0]!))
+    refusals.add(poll.refusalOf(kept!))
     return poll.silentMs() > 12_000
   })
   main.process.thaw()
@@ -59,7 +59,6 @@ t.test('while the server of {intake} is frozen, the others count as usable', asy
 })
 
 t.test('a server is judged by its own state when a slot has moved', async (t) => {
-  const [moved, kept] = ofOther
   const slot = (await operate(main, 'CLUSTER', 'KEYSLOT', moved!)) as number
   const id = (await operate(main, 'CLUSTER', 'MYID')) as string
   for (const server of [main, ...cluster.servers]) {
