@@ -55,6 +55,25 @@ function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
   return given
 }
 
+/**
+ * Takes the settings of the running stack for what the environment does not set, unless it names services of its own. A file
+ * with a URL that has changed since then counts.
+ */
+export function adoptSettings(): void {
+  const { env } = process
+  if (Object.keys(variables).some((name) => env[name] || env[`${name}_FILE`])) return
+  for (const [name, value] of Object.entries(findStack()?.settings ?? {})) env[name] ||= value
+}
+
+/** Undefined also when its file cannot be read: a command that needs it says why. */
+function findStack(): Endpoints | undefined {
+  try {
+    return runningStack()
+  } catch {
+    return undefined
+  }
+}
+
 /** The endpoints of the stack that runs on INTAKE_DATA_DIR; undefined when none does. */
 export const runningStack = (): Endpoints | undefined => readEndpoints(dataDir())
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { commands } from './commands.ts'
+import { adoptSettings } from './endpoints.ts'
 
 const guide = `
 Commands find the services by REDIS_URL, CLICKHOUSE_URL and S3_ENDPOINT (or by files: REDIS_URL_FILE …), or else
@@ -34,6 +35,7 @@ if (process.argv[2] === 'complete' || asked === 'completion') {
 }
 
 try {
+  adoptSettings()
   await program.parseAsync()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

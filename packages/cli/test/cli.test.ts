@@ -137,12 +137,27 @@ t.test('env prints exports for a shell, from the running stack', async (t) => {
     clickhouse: 'http://c',
     s3: 'http://s',
     apiKey: 'ik_1',
+    settings: { QUEUE_SHARDS: '3' },
     pids,
   }
   writeFileSync(endpointsFile(dataDir), JSON.stringify(endpoints))
   const none = { REDIS_URL: '', CLICKHOUSE_URL: '', S3_ENDPOINT: '' }
   const outcome = await intake(['env'], { ...none, INTAKE_DATA_DIR: dataDir })
   t.match(outcome.stdout, `export REDIS_URL='redis://:it'\\''s@h'\n`)
+  t.match(outcome.stdout, `export QUEUE_SHARDS='3'\n`)
+
+  const file = join(dataDir, 'redis-url')
+  writeFileSync(file, 'redis://127.0.0.1:1')
+  const settings = { REDIS_URL_FILE: file, REDIS_ACK_REPLICAS: 'many' }
+  writeFileSync(endpointsFile(dataDir), JSON.stringify({ ...endpoints, settings }))
+  const withFile = await intake(['env'], { ...none, INTAKE_DATA_DIR: dataDir })
+  t.match(withFile.stdout, `export REDIS_URL_FILE='${file}'\n`)
+  t.notMatch(withFile.stdout, 'REDIS_URL=')
+  const adopted = await intake(['keys', 'list'], { ...none, INTAKE_DATA_DIR: dataDir })
+  t.match(adopted.stderr, '127.0.0.1:1', 'commands read the file')
+  const given = { ...none, INTAKE_DATA_DIR: dataDir, REDIS_URL: redis.url }
+  t.match(await intake(['keys', 'list'], given), { code: 0 }, 'another Redis has no such file')
+
   const missing = await intake(['env'], { ...none, INTAKE_DATA_DIR: join(dataDir, 'missing') })
   t.match(missing, {
     code: 1,

@@ -50,7 +50,7 @@ export const GatewayConfig = Type.Object({
     default: 0,
     description:
       'How many replicas of Redis must have a record before it is acknowledged (docs/operations/redis-failover.md). ' +
-      'Without so many replicas records are refused.',
+      'A primary with fewer replicas gets no records.',
   }),
   QUEUE_SHARDS: Type.Integer({
     minimum: 1,

@@ -19,6 +19,10 @@ export const Endpoints = Type.Object({
   clickhouse: Type.String(),
   s3: Type.String(),
   apiKey: Type.String(),
+  settings: Type.Record(Type.String(), Type.String(), {
+    description:
+      'What the environment sets for all gateways and workers. Of secrets the files, not the values.',
+  }),
   pids: Type.Object({
     redis: pid,
     clickhouse: pid,

@@ -19,6 +19,7 @@ import { createWriter, type Writer } from './file-writer.ts'
 import { createRunFiles, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { describeReplaced, type Services, startServices } from './services.ts'
+import { sharedSettings } from './shared-settings.ts'
 import type { StackConfig } from './config.ts'
 
 export interface StackOptions {
@@ -113,7 +114,7 @@ export function createStack({ config, env, say }: StackOptions): Stack {
     await Promise.all([gateway, ...workers].map((process) => process.start()))
     ending.signal.throwIfAborted()
 
-    const describe = () => describeEndpoints({ ports, services, apiKey, gateway, workers })
+    const describe = () => describeEndpoints({ ports, services, apiKey, env, gateway, workers })
     endpointsFile = createWriter({
       write: () => files?.writeEndpoints(describe()),
       onError: (error) => say(`endpoints.json could not be written: ${messageOf(error)}`),
@@ -166,10 +167,11 @@ function describeEndpoints(options: {
   ports: StackPorts
   services: Services
   apiKey: string
+  env: NodeJS.ProcessEnv
   gateway: SupervisedProcess
   workers: SupervisedProcess[]
 }): Endpoints {
-  const { ports, services, apiKey, gateway, workers } = options
+  const { ports, services, apiKey, env, gateway, workers } = options
   const { redis, clickhouse, s3 } = services
   const workerAdmins = ports.workerAdmin.map((port) => `http://127.0.0.1:${port}`)
   const pidOf = (process: SupervisedProcess | undefined) => process?.pid() ?? null
@@ -182,6 +184,7 @@ function describeEndpoints(options: {
     clickhouse: clickhouse.url,
     s3: s3.url,
     apiKey,
+    settings: sharedSettings(env),
     pids: {
       redis: pidOf(redis.process),
       clickhouse: pidOf(clickhouse.process),

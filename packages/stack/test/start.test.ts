@@ -72,6 +72,8 @@ t.test('npm start, from the first start to the last stop', async (t) => {
   const first = start(t, dataDir, {
     INTAKE_API_KEY: 'a key with "quotes" & $igns',
     WORKERS: '2',
+    PAGE_PASSWORD: 'not in the file',
+    RATE_LIMIT_MAX: '5000',
     HOST: '0.0.0.0',
     ADMIN_HOST: '0.0.0.0',
   })
@@ -82,6 +84,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     t.equal(statSync(`${dataDir}/endpoints.json`).mode & 0o777, 0o600)
     t.equal(statSync(`${dataDir}/secrets.json`).mode & 0o777, 0o600)
     t.equal(endpoints.apiKey, 'a key with "quotes" & $igns')
+    t.same(endpoints.settings, { RATE_LIMIT_MAX: '5000' })
     t.equal(endpoints.pids.workers.length, 2)
     for (const pid of pidsOf(endpoints)) t.ok(process.kill(pid, 0))
     for (const url of [endpoints.gatewayAdmin, endpoints.workerAdmin]) {

@@ -1,21 +1,27 @@
 import type { Command } from 'commander'
-import { findEndpoint, type EndpointVariable } from '../endpoints.ts'
+import { findEndpoint, runningStack, type EndpointVariable } from '../endpoints.ts'
 
 const shown: EndpointVariable[] = ['REDIS_URL', 'CLICKHOUSE_URL', 'S3_ENDPOINT']
 
 /**
- * `intake env`: the services of the running stack as shell exports, for starting more processes by
- * hand.
+ * `intake env`: the services and settings of the running stack as shell exports, for starting more processes
+ * by hand.
  */
 export function defineEnv(env: Command): void {
   env
     .option('--json', 'print them as JSON')
     .addHelpText(
       'after',
-      '\nExample: one more worker\n  eval "$(intake env)" && WORKER_ADMIN_PORT=0 node worker/dist/main.js',
+      '\nExamples: one more gateway, one more worker\n' +
+        '  eval "$(intake env)" && PORT=3010 GATEWAY_ADMIN_PORT=3011 node gateway/dist/main.js\n' +
+        '  eval "$(intake env)" && WORKER_ADMIN_PORT=0 node worker/dist/main.js',
     )
     .action((options: { json?: boolean }) => {
-      const values = shown.map((variable) => [variable, findEndpoint(variable)] as const)
+      const settings = runningStack()?.settings ?? {}
+      const urls = shown
+        .filter((variable) => !(`${variable}_FILE` in settings))
+        .map((variable) => [variable, findEndpoint(variable)] as const)
+      const values = [...urls, ...Object.entries(settings)]
       if (options.json) return console.log(JSON.stringify(Object.fromEntries(values)))
       for (const [variable, value] of values) {
         console.log(`export ${variable}='${value.replaceAll("'", "'\\''")}'`)
