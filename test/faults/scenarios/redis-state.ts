@@ -33,6 +33,12 @@ export const redisStateScenarios: Scenario[] = [
           () => producer.counts().acknowledged > before,
           { stallMs: 20_000 },
         ).catch(() => undefined)
+        // A Redis that acknowledges first has records that it has not written at all.
+        await until(
+          'records wait to be written',
+          async () => /aof_buffer_length:[1-9]/.test(await cluster.keys.info('persistence')),
+          { stallMs: 5_000 },
+        ).catch(() => undefined)
         await cluster.redis.kill()
         await strace.stop()
         await cluster.redis.start()
