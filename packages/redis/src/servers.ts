@@ -81,8 +81,17 @@ export const nameOf = (redis: Redis, tag: string): string =>
 /** The hash tag of a key. */
 export const tagOf = (key: string): string => /^\{[^}]*\}/.exec(key)?.[0] ?? mainTag
 
-const nodeName = (cluster: Cluster, tag: string): string =>
-  cluster.slots[new Command('get', [tag]).getSlot()]?.[0] ?? ''
+/** How texts for an operator call a server. */
+export function titleOf({ name, isReplica }: { name: string | undefined; isReplica: boolean }) {
+  if (name === undefined) return 'Redis'
+  return isReplica ? `the replica ${name}` : `Redis ${name}`
+}
+
+/** `host:port` of the servers that hold the keys of a hash tag, the primary first, as far as the cluster knows. */
+export const namesOf = (cluster: Cluster, tag: string): readonly string[] =>
+  cluster.slots[new Command('get', [tag]).getSlot()] ?? []
+
+const nodeName = (cluster: Cluster, tag: string): string => namesOf(cluster, tag)[0] ?? ''
 
 const findNode = (cluster: Cluster, name: string): Server | undefined =>
   cluster.nodes('all').find(({ options: { host, port } }) => `${host ?? ''}:${port ?? ''}` === name)

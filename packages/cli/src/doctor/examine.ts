@@ -80,10 +80,13 @@ export async function examine(options: {
 }
 
 function describeServers(facts: RedisInspection | undefined): string {
-  const { servers } = facts ?? { servers: [] }
+  const { servers, replicas } = facts ?? { servers: [], replicas: [] }
   const versions = [...new Set(servers.map(({ version }) => version))].toSorted().join(', ')
-  const count = servers.length > 1 ? ` (${servers.length} servers)` : ''
-  return `Redis ${versions}${count}`.trim()
+  const counts = [
+    ...(servers.length > 1 ? [`${servers.length} servers`] : []),
+    ...(replicas.length > 0 ? [`replicas: ${replicas.length}`] : []),
+  ]
+  return `Redis ${versions} ${counts.length > 0 ? `(${counts.join(', ')})` : ''}`.trim()
 }
 
 /** What is only wrong in relation to each other. */
