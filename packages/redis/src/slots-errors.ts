@@ -1,4 +1,4 @@
-import { Cluster, ReplyError, type Redis as Server } from 'ioredis'
+import { ReplyError, type Cluster, type Redis as Server } from 'ioredis'
 import { RedisUrlError } from './redis-url.ts'
 
 type Done = (error: Error | null | undefined, slots?: unknown) => void
@@ -21,6 +21,19 @@ export function reportSlotsErrors(cluster: Cluster): void {
         )) as typeof connection.cluster
       return connection
     }
+  })
+}
+
+/** Makes a cluster report why it connects again and again: its state, which ioredis waits for, is not `ok`. */
+export function reportLostPrimary(cluster: Cluster): void {
+  let hasSlots = false
+  cluster.on('connect', () => (hasSlots = true))
+  cluster.on('ready', () => (hasSlots = false))
+  cluster.on('reconnecting', () => {
+    if (hasSlots) {
+      cluster.emit('node error', new ReplyError('CLUSTERDOWN The cluster has lost a primary'), '')
+    }
+    hasSlots = false
   })
 }
 

@@ -3,6 +3,8 @@ import t from 'tap'
 import { startRedis } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
+import { startRedisCluster } from '@intake/test-kit/redis-cluster'
+import { until } from '@intake/test-kit/until'
 import { connectRedis, createConnectionCheck, whileConnected } from '../src/index.ts'
 
 t.test('no command is kept while there is no connection', async (t) => {
@@ -38,4 +40,26 @@ t.test('why no node of a cluster can be reached is the reason', async (t) => {
   const check = createConnectionCheck(redis)
   await once(redis, 'error')
   t.equal(check(), `not connected: connect ECONNREFUSED 127.0.0.1:${port}`)
+})
+
+t.test('that a cluster has lost a primary, and refuses everything, is the reason', async (t) => {
+  const cluster = await startRedisCluster({ dataDir: createDataDir(t), replicas: 0 })
+  t.teardown(() => cluster.close())
+  const [first, second] = cluster.servers
+  const operator = connectRedis({ url: first!.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => operator.disconnect())
+  await second!.process.kill()
+  // A connection that was ready before stays so.
+  await until('the cluster refuses everything', async () =>
+    String(await operator.call('CLUSTER', 'INFO')).includes('cluster_state:fail'),
+  )
+  const redis = connectRedis({
+    url: first!.url.replace(/^redis:/, 'redis+cluster:'),
+    role: 'producer',
+    onError: () => {},
+  })
+  t.teardown(() => redis.disconnect())
+  const check = createConnectionCheck(redis)
+  const reason = 'not connected: CLUSTERDOWN The cluster has lost a primary'
+  await until('it is known', () => check() === reason)
 })
