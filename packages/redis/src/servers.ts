@@ -1,8 +1,11 @@
 import { Cluster, Command, type Redis as Server } from 'ioredis'
+import { withTimeout } from '@intake/runtime'
 import type { Redis } from './connect.ts'
 
 /** The hash tag of the queues and of nearly all other keys: one node of a cluster holds them. */
 export const mainTag = '{intake}'
+
+const silentMs = 1_000
 
 /** A server that accepts writes, and the hash tags of keys that it holds. */
 export interface Primary {
@@ -49,6 +52,21 @@ export async function requireConnection(redis: Redis, tag = mainTag): Promise<vo
   if (node === undefined) redis.refreshSlotsCache()
   if (node?.status === 'wait') await node.connect()
   if (node?.status !== 'ready') throw new Error(`not connected to ${name || 'Redis Cluster'}`)
+}
+
+/** `host:port` of the primaries of a cluster that do not respond within a second, as far as it knows its servers. */
+export async function findSilentServers(cluster: Cluster): Promise<string[]> {
+  if (cluster.status !== 'ready') return []
+  const names = [...new Set(cluster.slots.flatMap(([primary]) => primary ?? []))]
+  const silent = names.map(async (name) => {
+    const node = findNode(cluster, name)
+    if (node === undefined) return name
+    return withTimeout(node.ping(), silentMs, name).then(
+      () => [],
+      () => name,
+    )
+  })
+  return (await Promise.all(silent)).flat()
 }
 
 /** Whether there is a connection for keys of the main hash tag. A cluster opens it with the first command. */
