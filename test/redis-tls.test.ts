@@ -6,9 +6,11 @@ import { text } from 'node:stream/consumers'
 import { connect } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { connectRedis, createConnectionCheck } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { createRedisServer, redisPassword } from '@intake/test-kit/redis-server'
+import { until } from '@intake/test-kit/until'
 
 const cli = fileURLToPath(new URL('../packages/cli/dist/main.js', import.meta.url))
 const dataDir = createDataDir(t)
@@ -31,7 +33,8 @@ t.test('Redis over TLS', { skip }, async (t: Test) => {
       '-out redis.pem',
   )
 
-  const [plainPort, port, clusterPlainPort, clusterPort, bus] = await freePorts(5)
+  const [plainPort, port, replicaPlainPort, replicaPort, clusterPlainPort, clusterPort, bus] =
+    await freePorts(7)
   const tls = [
     `tls-cert-file ${file('redis.pem')}`,
     `tls-key-file ${file('redis.key')}`,
@@ -42,6 +45,17 @@ t.test('Redis over TLS', { skip }, async (t: Test) => {
     dataDir,
     port: plainPort!,
     config: ['port 0', `tls-port ${port}`, ...tls],
+  })
+  const replica = await createRedisServer({
+    dataDir,
+    port: replicaPlainPort!,
+    config: [
+      'port 0',
+      `tls-port ${replicaPort}`,
+      ...tls,
+      'tls-replication yes',
+      `replicaof 127.0.0.1 ${port}`,
+    ],
   })
   const node = await createRedisServer({
     dataDir,
@@ -57,21 +71,21 @@ t.test('Redis over TLS', { skip }, async (t: Test) => {
       `cluster-port ${bus}`,
     ],
   })
-  t.teardown(() => Promise.all([single, node].map((one) => one.process.kill())))
-  await Promise.all([single.process.start(), node.process.start()])
+  t.teardown(() => Promise.all([single, replica, node].map((one) => one.process.kill())))
+  await Promise.all([single, replica, node].map((one) => one.process.start()))
 
   /** Runs a command of the kit's server over TLS. */
-  async function run(onPort: number, ...commands: string[]): Promise<void> {
+  async function run(onPort: number, ...commands: string[]): Promise<string> {
     const socket = connect({ port: onPort, host: '127.0.0.1', ca: readFileSync(file('ca.pem')) })
     socket.write([`AUTH ${redisPassword}`, ...commands, 'QUIT', ''].join('\r\n'))
-    await text(socket)
+    return text(socket)
   }
   await run(clusterPort!, 'CLUSTER ADDSLOTSRANGE 0 16383')
 
-  /** What `intake keys list` prints. */
-  async function listKeys(url: string, env: Record<string, string>): Promise<string> {
-    const child = spawn(process.execPath, [cli, 'keys', 'list'], {
-      env: { ...process.env, REDIS_URL: url, ...env },
+  /** What a command prints. */
+  async function intake(args: string[], env: Record<string, string>): Promise<string> {
+    const child = spawn(process.execPath, [cli, ...args], {
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const [out, errors] = await Promise.all([
@@ -81,6 +95,8 @@ t.test('Redis over TLS', { skip }, async (t: Test) => {
     ])
     return out + errors
   }
+  const listKeys = (url: string, env: Record<string, string>) =>
+    intake(['keys', 'list'], { REDIS_URL: url, ...env })
 
   for (const [title, url] of [
     ['one server by its name', `rediss://default:${redisPassword}@localhost:${port}`],
@@ -92,8 +108,39 @@ t.test('Redis over TLS', { skip }, async (t: Test) => {
     })
   }
 
-  t.test('a certificate of an unknown CA is refused', async (t) => {
-    const url = `rediss://default:${redisPassword}@localhost:${port}`
-    t.match(await listKeys(url, {}), /certificate/)
+  for (const [title, scheme, ofServer] of [
+    ['one server', 'rediss', port],
+    ['a cluster', 'rediss+cluster', clusterPort],
+  ] as const) {
+    t.test(`a certificate of an unknown CA is the reason that ${title} is refused`, async (t) => {
+      const url = `${scheme}://default:${redisPassword}@localhost:${ofServer}`
+      t.match(await listKeys(url, {}), /certificate/)
+    })
+  }
+
+  t.test('the doctor examines replicas over TLS', async (t) => {
+    await until('the replica is online', async () =>
+      (await run(port!, 'INFO replication')).includes('state=online'),
+    )
+    await run(replicaPort!, 'CONFIG SET appendfsync everysec')
+    const printed = await intake(['doctor'], {
+      REDIS_URL: `rediss://default:${redisPassword}@localhost:${port}`,
+      CLICKHOUSE_URL: 'http://u:p@127.0.0.1:1',
+      S3_ENDPOINT: 'http://u:p@127.0.0.1:1',
+      NODE_EXTRA_CA_CERTS: file('ca.pem'),
+    })
+    t.match(printed, `The replica 127.0.0.1:${replicaPort} has appendfsync everysec, not always.`)
+  })
+
+  t.test('the connection check of a cluster names the certificate', async (t) => {
+    const url = `rediss+cluster://default:${redisPassword}@localhost:${clusterPort}`
+    const errors: Error[] = []
+    const onError = (error: Error) => errors.push(error)
+    const redis = connectRedis({ url, role: 'producer', onError })
+    t.teardown(() => redis.disconnect())
+    const check = createConnectionCheck(redis)
+    await once(redis, 'error')
+    t.match(check(), /^not connected: .*certificate/)
+    for (const { message } of errors) t.match(message, /certificate/)
   })
 })

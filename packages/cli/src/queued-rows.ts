@@ -7,8 +7,7 @@ import {
   type QueuedFrame,
   type QueuedFrames,
 } from '@intake/queue'
-import type { Redis } from '@intake/redis'
-import { withTimeout } from '@intake/runtime'
+import { withRedisTimeout, type Redis } from '@intake/redis'
 
 /** A frame in Redis with rows that were looked for. */
 export interface FrameWithRows extends QueuedFrame {
@@ -19,29 +18,33 @@ export interface FrameWithRows extends QueuedFrame {
   rows: string[] | undefined
 }
 
-const timeoutMs = 30_000
+const defaultTimeoutMs = 30_000
 const readsAtOnce = 16
 
 /**
  * The frames that are in Redis when it is called and hold rows that match, or cannot be read. Frames that are
  * completed meanwhile are left out: their rows are in the tables or are dead letters.
+ *
+ * @param timeoutMs of a list of frames, and of the reading of a few
+ * @throws {TimeoutError}
  */
 export async function* findQueuedRows(
   redis: Redis,
   matches: (row: string) => boolean,
+  timeoutMs = defaultTimeoutMs,
 ): AsyncGenerator<FrameWithRows> {
-  const shards = await withTimeout(readShards(redis), timeoutMs, 'Redis')
+  const shards = await withRedisTimeout(redis, readShards(redis), timeoutMs)
   const queues = kinds.flatMap((kind) =>
     (kind === 'logs' ? shards : [0]).map((shard) => ({ kind, shard })),
   )
   for (const { kind, shard } of queues) {
     const frames = createQueuedFrames({ redis, kind, shard })
-    const all = await withTimeout(frames.list(), timeoutMs, 'Redis')
+    const all = await withRedisTimeout(redis, frames.list(), timeoutMs)
     for (let at = 0; at < all.length; at += readsAtOnce) {
       const reads = all.slice(at, at + readsAtOnce).map(async (frame) => {
         return { ...frame, kind, shard, rows: await rowsOf(frames, frame.id, matches) }
       })
-      const read = await withTimeout(Promise.all(reads), timeoutMs, 'Redis')
+      const read = await withRedisTimeout(redis, Promise.all(reads), timeoutMs)
       yield* read.filter(({ rows }) => rows === undefined || rows.length > 0)
     }
   }

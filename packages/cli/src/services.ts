@@ -1,7 +1,6 @@
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { createObjectStore, type ObjectStore } from '@intake/object-store'
-import { connectRedis, readInstallation, type Redis } from '@intake/redis'
-import { withTimeout } from '@intake/runtime'
+import { connectRedis, readInstallation, withRedisTimeout, type Redis } from '@intake/redis'
 import { findBucket } from './bucket.ts'
 import { findClickHouse, findEndpoint, UsageError } from './endpoints.ts'
 
@@ -51,11 +50,14 @@ export async function withRecords<T>(
     onError: (error) => failures.push(error),
   })
   try {
-    const installation = await withTimeout(
+    const installation = await withRedisTimeout(
+      redis,
       readInstallation(redis),
       connectTimeoutMs,
-      'Redis',
-    ).catch((error: unknown) => failures.at(-1) ?? (error as Error))
+    ).catch((error: unknown) =>
+      // Without a connection its errors say more than the timeout.
+      redis.status === 'ready' ? (error as Error) : (failures.at(-1) ?? (error as Error)),
+    )
     if (installation instanceof Error) {
       if (withoutRedis === undefined) throw installation
       return await withoutRedis(clickhouse, installation)

@@ -1,4 +1,4 @@
-import { problemCatalogue, type ProblemCode } from '@intake/health'
+import type { ProblemState } from '@intake/health'
 
 export type State = 'ok' | 'degraded' | 'down'
 
@@ -9,7 +9,7 @@ export const exitCodeHelp =
   'Exit codes: 0 ok, 2 degraded, 3 down, 1 the command itself failed or was used wrongly.'
 
 /** The state of something that has these problems. */
-export function stateOf(codes: readonly ProblemCode[]): State {
-  if (codes.length === 0) return 'ok'
-  return codes.some((code) => problemCatalogue[code].state === 'down') ? 'down' : 'degraded'
+export function stateOf(problems: readonly { state: ProblemState }[]): State {
+  if (problems.length === 0) return 'ok'
+  return problems.some(({ state }) => state === 'down') ? 'down' : 'degraded'
 }

@@ -1,5 +1,4 @@
-import { connectRedis, type Redis } from '@intake/redis'
-import { withTimeout } from '@intake/runtime'
+import { connectRedis, withRedisTimeout, type Redis } from '@intake/redis'
 import { findEndpoint } from './endpoints.ts'
 
 const timeoutMs = 10_000
@@ -13,7 +12,7 @@ export async function withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<
     onError: (error) => failures.push(error),
   })
   try {
-    return await withTimeout(work(redis), timeoutMs, 'Redis')
+    return await withRedisTimeout(redis, work(redis), timeoutMs)
   } catch (error) {
     // Without a connection its errors say more than the timeout.
     throw redis.status === 'ready' ? error : (failures.at(-1) ?? error)

@@ -8,7 +8,11 @@ import {
   createJobSink,
   createJobSource,
   registerShard,
+  shardPrefix,
 } from '@intake/queue'
+import { claimInstallation, connectRedis } from '@intake/redis'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { createIdempotencyStore } from '../../../gateway/src/identity/idempotency-store.ts'
 import { createReservationLedger } from '../../../gateway/src/identity/reservation-ledger.ts'
 import { member } from '../../clickhouse/test/fixture.ts'
@@ -253,6 +257,40 @@ t.test('without Redis, a stored record is found by its id', async (t) => {
   const stderr = /Not in ClickHouse, and Redis cannot be asked\./
   t.match(unknown, { code: 1, stdout: '', stderr })
   t.match(keyed, { code: 1, stdout: '' })
+})
+
+t.test('without a server of a cluster, commands name it, and trace asks the tables', async (t) => {
+  const cluster = await startRedisCluster({
+    dataDir: createDataDir(t),
+    replicas: 0,
+    config: ['cluster-require-full-coverage no'],
+  })
+  t.teardown(() => cluster.close())
+  const redis = connectRedis({ url: cluster.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  await claimInstallation(redis, 'one')
+  for (const shard of [1, 2]) await registerShard(redis, shard)
+  const lost = await cluster.primaryOf(shardPrefix(1))
+  t.not(lost, await cluster.primaryOf(shardPrefix(0)))
+  await lost.process.kill()
+
+  const row = logRow()
+  await insert('logs', [row])
+  const [traced, paused] = await Promise.all(
+    [
+      ['trace', row.id, '--json'],
+      ['queue', 'pause'],
+    ].map((args) => intake(args, { REDIS_URL: cluster.url })),
+  )
+  const reason = (ms: number) =>
+    `Redis took longer than ${ms} ms: no connection to 127.0.0.1:${lost.port}`
+  t.match(traced, { code: 0, stderr: '' })
+  t.match(JSON.parse(traced!.stdout), {
+    state: 'stored',
+    records: [{ id: row.id }],
+    queue_unread: reason(5_000),
+  })
+  t.match(paused, { code: 1, stderr: `${reason(10_000)}\n` })
 })
 
 t.test('frames that this version cannot read are counted', async (t) => {

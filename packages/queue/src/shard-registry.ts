@@ -44,9 +44,17 @@ export async function registerShard(redis: Redis, shard: number): Promise<ShardS
   return 'ready'
 }
 
-/** The registered shards whose marks are missing or those of another installation. */
-export async function findLostShards(redis: Redis, installation: string): Promise<number[]> {
-  const shards = await readShards(redis)
+/**
+ * The registered shards whose marks are missing or those of another installation.
+ *
+ * @param asked of these shards; default: of all
+ */
+export async function findLostShards(
+  redis: Redis,
+  installation: string,
+  asked?: readonly number[],
+): Promise<number[]> {
+  const shards = asked ?? (await readShards(redis))
   const marks = await Promise.all(shards.map((shard) => redis.get(shardMarkKey(shard))))
   return shards.filter((_, index) => marks[index] !== installation)
 }

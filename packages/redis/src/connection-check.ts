@@ -1,5 +1,6 @@
 import type { Redis } from './connect.ts'
 import { isConnected } from './servers.ts'
+import { causeOf } from './slots-errors.ts'
 
 /**
  * The same command, which rejects at once while there is no connection. A connection of role `consumer` would
@@ -18,7 +19,7 @@ export function whileConnected<Args extends unknown[], Result>(
 /** @returns why there is no connection, in words for an operator; undefined while there is one */
 export function createConnectionCheck(redis: Redis): () => string | undefined {
   let lastError: Error | undefined
-  const fail = (error: Error) => (lastError = error)
+  const fail = (error: Error) => (lastError = causeOf(error))
   redis.on('error', fail)
   redis.on('node error', fail)
   redis.on('ready', () => (lastError = undefined))

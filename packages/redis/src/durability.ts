@@ -1,5 +1,5 @@
 import { ReplyError, type Server } from './connect.ts'
-import type { Primary } from './servers.ts'
+import { titleOf, type Primary } from './servers.ts'
 
 const required = {
   appendonly: 'yes',
@@ -18,12 +18,14 @@ export interface Durability {
 }
 
 /** Of the servers together: one that could lose data is enough. */
-export async function readDurability(primaries: readonly Primary[]): Promise<Durability> {
+export async function readDurability(
+  servers: readonly (Primary & { isReplica?: boolean })[],
+): Promise<Durability> {
   const settings = await Promise.all(
-    primaries.flatMap(({ name, redis }) =>
+    servers.flatMap(({ name, redis, isReplica = false }) =>
       Object.entries(required).map(async ([setting, wanted]) => {
         const actual = await readSetting(redis, setting)
-        return { server: name === undefined ? 'Redis' : `Redis ${name}`, setting, wanted, actual }
+        return { server: titleOf({ name, isReplica }), setting, wanted, actual }
       }),
     ),
   )

@@ -10,11 +10,21 @@ export {
 } from './installation.ts'
 export { inspectRedis, type RedisFacts, type RedisInspection } from './inspect.ts'
 export { pollRedisState, type RedisPoll } from './poll-state.ts'
+export type { ReplicaReading } from './replicas.ts'
 export { parseRedisUrl, RedisUrlError, type RedisAddress } from './redis-url.ts'
 export type { RedisState } from './state.ts'
 export { createReplicaAcks, NotReplicatedError, type ReplicaAcks } from './replica-acks.ts'
+export { withRedisTimeout } from './with-redis-timeout.ts'
 export { retryCommand } from './retry-command.ts'
-export { mainTag, primaryOf, requireConnection, tagOf } from './servers.ts'
+export {
+  mainTag,
+  nameOf,
+  primaryOf,
+  requireConnection,
+  tagOf,
+  tagPerPrimary,
+  titleOf,
+} from './servers.ts'
 export { execAll } from './exec-all.ts'
 export {
   describeRefusal,

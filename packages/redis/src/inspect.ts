@@ -3,6 +3,7 @@ import { ReplyError, type Redis, type Server } from './connect.ts'
 import { readDurability } from './durability.ts'
 import { infoField } from './info-field.ts'
 import { readInstallation } from './installation.ts'
+import { readReplicas, type ReplicaReading } from './replicas.ts'
 import { primariesOf, primaryOf, type Primary } from './servers.ts'
 
 /** What an operator configures in one server, as it is. */
@@ -29,38 +30,47 @@ export interface RedisFacts {
 
 export interface RedisInspection {
   servers: RedisFacts[]
+  /** Of these servers. */
+  replicas: ReplicaReading<RedisFacts>[]
   installation: string | null
   clock: ClockReading
 }
 
 /**
- * @param options.tags every server that holds keys of these hash tags is asked
+ * @param options.tags every server that holds keys of these hash tags is asked, and its replicas
  * @throws when Redis does not respond, or refuses to be read
  */
 export async function inspectRedis(
   redis: Redis,
   { tags }: { tags?: readonly string[] } = {},
 ): Promise<RedisInspection> {
+  const primaries = primariesOf(redis, tags)
+  const [servers, replicas] = await Promise.all([
+    Promise.all(primaries.map(inspectServer)),
+    Promise.all(primaries.map((primary) => readReplicas(redis, primary, inspectServer))),
+  ])
   return {
-    servers: await Promise.all(primariesOf(redis, tags).map(inspectServer)),
+    servers,
+    replicas: replicas.flat(),
     installation: await readInstallation(redis),
     clock: await readClock(primaryOf(redis)),
   }
 }
 
-async function inspectServer(primary: Primary): Promise<RedisFacts> {
-  const { name, redis } = primary
-  const [server, replication, memory] = await Promise.all([
+async function inspectServer(server: Primary): Promise<RedisFacts> {
+  const { name, redis } = server
+  const [software, replication, memory] = await Promise.all([
     redis.info('server'),
     redis.info('replication'),
     redis.info('memory'),
   ])
   const bytes = (field: string) => Number(infoField(memory, field) ?? 0)
-  const { violations, isUnreadable } = await readDurability([primary])
+  const isReplica = infoField(replication, 'role') === 'slave'
+  const { violations, isUnreadable } = await readDurability([{ ...server, isReplica }])
   return {
     name,
-    version: infoField(server, 'redis_version') ?? 'unknown',
-    isReplica: infoField(replication, 'role') === 'slave',
+    version: infoField(software, 'redis_version') ?? 'unknown',
+    isReplica,
     durabilityViolations: violations,
     isDurabilityUnreadable: isUnreadable,
     memory: {

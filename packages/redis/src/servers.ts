@@ -1,8 +1,11 @@
 import { Cluster, Command, type Redis as Server } from 'ioredis'
+import { withTimeout } from '@intake/runtime'
 import type { Redis } from './connect.ts'
 
 /** The hash tag of the queues and of nearly all other keys: one node of a cluster holds them. */
 export const mainTag = '{intake}'
+
+const silentMs = 1_000
 
 /** A server that accepts writes, and the hash tags of keys that it holds. */
 export interface Primary {
@@ -51,6 +54,21 @@ export async function requireConnection(redis: Redis, tag = mainTag): Promise<vo
   if (node?.status !== 'ready') throw new Error(`not connected to ${name || 'Redis Cluster'}`)
 }
 
+/** `host:port` of the primaries of a cluster that do not respond within a second, as far as it knows its servers. */
+export async function findSilentServers(cluster: Cluster): Promise<string[]> {
+  if (cluster.status !== 'ready') return []
+  const names = [...new Set(cluster.slots.flatMap(([primary]) => primary ?? []))]
+  const silent = names.map(async (name) => {
+    const node = findNode(cluster, name)
+    if (node === undefined) return name
+    return withTimeout(node.ping(), silentMs, name).then(
+      () => [],
+      () => name,
+    )
+  })
+  return (await Promise.all(silent)).flat()
+}
+
 /** Whether there is a connection for keys of the main hash tag. A cluster opens it with the first command. */
 export function isConnected(redis: Redis): boolean {
   if (redis.status !== 'ready') return false
@@ -81,8 +99,17 @@ export const nameOf = (redis: Redis, tag: string): string =>
 /** The hash tag of a key. */
 export const tagOf = (key: string): string => /^\{[^}]*\}/.exec(key)?.[0] ?? mainTag
 
-const nodeName = (cluster: Cluster, tag: string): string =>
-  cluster.slots[new Command('get', [tag]).getSlot()]?.[0] ?? ''
+/** How texts for an operator call a server. */
+export function titleOf({ name, isReplica }: { name: string | undefined; isReplica: boolean }) {
+  if (name === undefined) return 'Redis'
+  return isReplica ? `the replica ${name}` : `Redis ${name}`
+}
+
+/** `host:port` of the servers that hold the keys of a hash tag, the primary first, as far as the cluster knows. */
+export const namesOf = (cluster: Cluster, tag: string): readonly string[] =>
+  cluster.slots[new Command('get', [tag]).getSlot()] ?? []
+
+const nodeName = (cluster: Cluster, tag: string): string => namesOf(cluster, tag)[0] ?? ''
 
 const findNode = (cluster: Cluster, name: string): Server | undefined =>
   cluster.nodes('all').find(({ options: { host, port } }) => `${host ?? ''}:${port ?? ''}` === name)

@@ -1,5 +1,11 @@
+import { once } from 'node:events'
 import t from 'tap'
-import { whileConnected } from '../src/index.ts'
+import { startRedis } from '@intake/engines'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { freePorts } from '@intake/test-kit/free-ports'
+import { startRedisCluster } from '@intake/test-kit/redis-cluster'
+import { until } from '@intake/test-kit/until'
+import { connectRedis, createConnectionCheck, whileConnected } from '../src/index.ts'
 
 t.test('no command is kept while there is no connection', async (t) => {
   const redis: { status: 'ready' | 'reconnecting' } = { status: 'reconnecting' }
@@ -9,4 +15,51 @@ t.test('no command is kept while there is no connection', async (t) => {
   redis.status = 'ready'
   await send(2)
   t.same(sent, [2])
+})
+
+t.test('a server that is no cluster is the reason for the missing connection', async (t) => {
+  const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
+  t.teardown(() => server.stop())
+  const errors: Error[] = []
+  const onError = (error: Error) => errors.push(error)
+  const url = server.url.replace(/^redis:/, 'redis+cluster:').replace(/\/$/, '')
+  const redis = connectRedis({ url, role: 'producer', onError })
+  t.teardown(() => redis.disconnect())
+  const check = createConnectionCheck(redis)
+  await once(redis, 'error')
+  const reason = 'Redis is no cluster: REDIS_URL must begin with redis:// (with TLS rediss://)'
+  t.equal(check(), `not connected: ${reason}`)
+  t.match(errors.at(-1), { name: 'RedisUrlError', message: reason })
+})
+
+t.test('why no node of a cluster can be reached is the reason', async (t) => {
+  const [port] = await freePorts(1)
+  const url = `redis+cluster://127.0.0.1:${port}`
+  const redis = connectRedis({ url, role: 'producer', onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  const check = createConnectionCheck(redis)
+  await once(redis, 'error')
+  t.equal(check(), `not connected: connect ECONNREFUSED 127.0.0.1:${port}`)
+})
+
+t.test('that a cluster has lost a primary, and refuses everything, is the reason', async (t) => {
+  const cluster = await startRedisCluster({ dataDir: createDataDir(t), replicas: 0 })
+  t.teardown(() => cluster.close())
+  const [first, second] = cluster.servers
+  const operator = connectRedis({ url: first!.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => operator.disconnect())
+  await second!.process.kill()
+  // A connection that was ready before stays so.
+  await until('the cluster refuses everything', async () =>
+    String(await operator.call('CLUSTER', 'INFO')).includes('cluster_state:fail'),
+  )
+  const redis = connectRedis({
+    url: first!.url.replace(/^redis:/, 'redis+cluster:'),
+    role: 'producer',
+    onError: () => {},
+  })
+  t.teardown(() => redis.disconnect())
+  const check = createConnectionCheck(redis)
+  const reason = 'not connected: CLUSTERDOWN The cluster has lost a primary'
+  await until('it is known', () => check() === reason)
 })

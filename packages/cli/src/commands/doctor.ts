@@ -12,7 +12,7 @@ interface DoctorFlags {
 
 const guide = `
 Examines, and changes nothing:
-  Redis        can it be written to, could it lose records, memory, version
+  Redis        can it be written to, could it or its replicas lose records, memory, version
   ClickHouse   version, tables and views of this version of Intake, settings, free disk
   bucket       puts, gets, lists and removes a small object
   clocks       of Redis, ClickHouse and this machine
@@ -44,7 +44,7 @@ export function defineDoctor(doctor: Command): void {
         env: process.env,
       })
       const { findings } = examination
-      const state = stateOf(findings.map(({ code }) => code))
+      const state = stateOf(findings)
       console.log(flags.json ? JSON.stringify({ state, findings }) : describe(examination))
       process.exitCode = exitCodes[state]
     })

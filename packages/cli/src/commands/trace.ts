@@ -88,6 +88,8 @@ function report(
   { json }: TraceFlags,
 ): void {
   const { records, unreadable_frames, queue_unread, tables_unread } = trace
+  if (records.length === 0 && queue_unread !== undefined && tables_unread !== undefined)
+    throw new Error(`Neither Redis nor ClickHouse can be asked. ${queue_unread} ${tables_unread}`)
   if (records.length === 0 && queue_unread !== undefined)
     throw new Error(`Not in ClickHouse, and Redis cannot be asked. ${queue_unread}`)
   if (records.length === 0 && tables_unread !== undefined)
@@ -98,7 +100,7 @@ function report(
   else {
     console.log(records.length === 0 ? 'unknown' : records.map(describe).join('\n'))
     if (queue_unread !== undefined)
-      console.error(`Redis cannot be asked, so this is what ClickHouse says. ${queue_unread}`)
+      console.error(`Redis cannot be asked, so this may not be the latest state. ${queue_unread}`)
     if (tables_unread !== undefined)
       console.error(`ClickHouse cannot be asked, so this is what Redis says. ${tables_unread}`)
     for (const sentence of explain(state, reservations, unreadable_frames)) console.error(sentence)

@@ -49,7 +49,8 @@ export async function examine(options: {
   const [redis, clickhouse, bucket, reader] = await Promise.all([
     examineRedis(redisUrl, {
       assertsDurability: env['REDIS_DURABILITY'] === 'asserted',
-      replicasMin: Number(env['REDIS_ACK_REPLICAS'] || 0),
+      // A value that is none is among the problems of the configuration.
+      replicasMin: Number(env['REDIS_ACK_REPLICAS']) || 0,
     }),
     examineClickHouse(
       { url: clickhouseUrl, cluster: env['CLICKHOUSE_CLUSTER'] || undefined },
@@ -80,10 +81,13 @@ export async function examine(options: {
 }
 
 function describeServers(facts: RedisInspection | undefined): string {
-  const { servers } = facts ?? { servers: [] }
+  const { servers, replicas } = facts ?? { servers: [], replicas: [] }
   const versions = [...new Set(servers.map(({ version }) => version))].toSorted().join(', ')
-  const count = servers.length > 1 ? ` (${servers.length} servers)` : ''
-  return `Redis ${versions}${count}`.trim()
+  const counts = [
+    ...(servers.length > 1 ? [`${servers.length} servers`] : []),
+    ...(replicas.length > 0 ? [`replicas: ${replicas.length}`] : []),
+  ]
+  return `Redis ${versions} ${counts.length > 0 ? `(${counts.join(', ')})` : ''}`.trim()
 }
 
 /** What is only wrong in relation to each other. */

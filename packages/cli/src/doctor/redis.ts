@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { helpOf } from '@intake/health'
 import { bucketFieldsMax, reservationTags } from '@intake/identity'
 import { findLostShards, readShards, shardPrefix } from '@intake/queue'
 import {
@@ -7,14 +8,22 @@ import {
   findWriteRefusal,
   inspectRedis,
   mainTag,
+  nameOf,
   type Redis,
   type RedisFacts,
   type RedisInspection,
+  RedisUrlError,
+  ReplyError,
+  tagPerPrimary,
+  titleOf,
 } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
-import { finding, type Finding } from './finding.ts'
+import { degraded, finding, type Finding } from './finding.ts'
 
-const timeoutMs = 10_000
+const connectTimeoutMs = 10_000
+/** A server or replica that does not respond takes some seconds of it. */
+const timeoutMs = 20_000
+const serverTimeoutMs = 4_000
 const mebibyte = 1024 ** 2
 /** Less is used up by an outage of ClickHouse of a few minutes. */
 const memoryBytesMin = 128 * mebibyte
@@ -34,21 +43,20 @@ interface Examination {
 }
 
 /**
- * The findings about Redis, of a cluster about each server that holds keys of Intake.
+ * The findings about Redis, of a cluster about each server that holds keys of Intake, and about the replicas.
  *
  * @param options.assertsDurability the operator asserts the settings that cannot be read
  * @param options.replicasMin how many replicas each server must have
  */
 export async function examineRedis(url: string, options: RedisExpectations): Promise<Examination> {
-  let fail: ((error: Error) => void) | undefined
-  const failed = new Promise<never>((_, reject) => (fail = reject))
+  let lastError: Error | undefined
+  const redis = connectRedis({ url, role: 'producer', onError: (error) => (lastError = error) })
+  // Of a cluster, the error of a single node is not one of these.
+  const failed = once(redis, 'error').then(() => Promise.reject(lastError))
   failed.catch(() => undefined)
-  const redis = connectRedis({ url, role: 'consumer', onError: (error) => fail?.(error) })
   try {
-    await Promise.race([
-      withTimeout(once(redis, 'ready'), timeoutMs, 'connecting to Redis'),
-      failed,
-    ])
+    const ready = withTimeout(once(redis, 'ready'), connectTimeoutMs, 'connecting to Redis')
+    await Promise.race([ready.catch((late: Error) => Promise.reject(lastError ?? late)), failed])
     return await Promise.race([withTimeout(examine(redis, options), timeoutMs, 'Redis'), failed])
   } catch (error) {
     return { findings: [unusable(reasonOf(error))], facts: undefined }
@@ -58,23 +66,70 @@ export async function examineRedis(url: string, options: RedisExpectations): Pro
 }
 
 async function examine(redis: Redis, options: RedisExpectations): Promise<Examination> {
+  const { replicasMin } = options
   // First, because nothing else counts in a replica, whose settings are those of another server.
-  const mainRefusal = await findWriteRefusal(redis)
-  if (mainRefusal !== undefined) return { findings: [unusable(mainRefusal)], facts: undefined }
-  const shards = await readShards(redis)
-  const tags = [...new Set([mainTag, ...reservationTags, ...shards.map(shardPrefix)])]
-  const refusal = await findWriteRefusal(redis, { tags, replicasMin: options.replicasMin })
+  const refusal = await refusalOf(redis, mainTag, replicasMin)
   if (refusal !== undefined) return { findings: [unusable(refusal)], facts: undefined }
+  const shards = await readShards(redis)
+  const all = tagPerPrimary(redis, [mainTag, ...reservationTags, ...shards.map(shardPrefix)])
+  const others = await Promise.all(
+    all.slice(1).map(async (tag) => ({ tag, refusal: await refusalOf(redis, tag, replicasMin) })),
+  )
+  const usable = others.filter((other) => other.refusal === undefined).map(({ tag }) => tag)
+  const tags = [mainTag, ...usable]
   const facts = await inspectRedis(redis, { tags })
+  const names = new Set(tags.map((tag) => nameOf(redis, tag)))
+  const asked = shards.filter((shard) => names.has(nameOf(redis, shardPrefix(shard))))
   const { installation } = facts
-  const lost = installation === null ? [] : await findLostShards(redis, installation)
+  const lost = installation === null ? [] : await findLostShards(redis, installation, asked)
   return {
     findings: [
+      // Records go to the other servers.
+      ...others.flatMap((other) =>
+        other.refusal === undefined ? [] : [degraded(unusable(other.refusal))],
+      ),
       ...facts.servers.flatMap((one) => findRedisProblems(one, options)),
+      ...facts.replicas.flatMap((one) => findReplicaProblems(one, options)),
       ...findShardProblems(lost),
     ],
     facts: { ...facts, shards: shards.length },
   }
+}
+
+/** Why the server that holds the keys of a hash tag takes no writes; undefined: it takes them. */
+async function refusalOf(
+  redis: Redis,
+  tag: string,
+  replicasMin: number,
+): Promise<string | undefined> {
+  const refusal = findWriteRefusal(redis, { tags: [tag], replicasMin })
+  try {
+    return await withTimeout(refusal, serverTimeoutMs, 'Redis')
+  } catch (error) {
+    const name = nameOf(redis, tag)
+    if (name === '') throw error
+    return `${name}: it does not respond`
+  }
+}
+
+/** What is wrong with a replica. It counts when it becomes the primary. */
+export function findReplicaProblems(
+  replica: RedisInspection['replicas'][number],
+  options: Pick<RedisExpectations, 'assertsDurability'>,
+): Finding[] {
+  if ('facts' in replica) return findRedisProblems(replica.facts, options).map(degraded)
+  const { name, primary, failure } = replica
+  const server = titleOf({ name: primary, isReplica: false })
+  return [
+    degraded(
+      finding(
+        'redis_connection',
+        `${server} lists the replica ${name}, which cannot be examined: ${messageOf(failure)}`,
+        'Run doctor where the replicas can be reached, with a user that may log in there. Where the provider of a managed Redis ' +
+          'hides them, see to their settings yourself: each can become the primary.',
+      ),
+    ),
+  ]
 }
 
 function findShardProblems(lost: readonly number[]): Finding[] {
@@ -90,10 +145,10 @@ function findShardProblems(lost: readonly number[]): Finding[] {
 
 /** What is wrong with the settings of a server that accepts writes. */
 export function findRedisProblems(
-  { name, version, durabilityViolations, isDurabilityUnreadable, memory }: RedisFacts,
+  { name, isReplica, version, durabilityViolations, isDurabilityUnreadable, memory }: RedisFacts,
   { assertsDurability }: Pick<RedisExpectations, 'assertsDurability'>,
 ): Finding[] {
-  const server = name === undefined ? 'Redis' : `Redis ${name}`
+  const server = titleOf({ name, isReplica })
   return [
     ...(Number.parseInt(version, 10) >= versionMin
       ? []
@@ -173,14 +228,17 @@ const unusable = (reason: string): Finding =>
   finding(
     'redis_connection',
     reason,
-    'Check REDIS_URL: it must lead to the primary, with a user and password that it accepts.',
+    `Do what ${helpOf('redis_connection')} says for this message: the cause may be the server, its disk, its replicas, the network, or REDIS_URL.`,
   )
 
 function reasonOf(error: unknown): string {
-  try {
-    return describeRefusal(error)
-  } catch {
-    const { message, code } = error as NodeJS.ErrnoException
-    return `Redis cannot be reached: ${message || code || String(error)}`
-  }
+  const isReply = error instanceof ReplyError || error instanceof RedisUrlError
+  return isReply ? messageOf(error) : `Redis cannot be reached: ${messageOf(error)}`
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof ReplyError) return describeRefusal(error)
+  // The error of a host with several addresses has a code and no message.
+  const { message, code } = error as NodeJS.ErrnoException
+  return message || code || String(error)
 }

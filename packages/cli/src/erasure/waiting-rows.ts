@@ -1,7 +1,6 @@
 import type { Subject } from '@intake/clickhouse'
 import { createQueuedFrames } from '@intake/queue'
-import type { Redis } from '@intake/redis'
-import { withTimeout } from '@intake/runtime'
+import { withRedisTimeout, type Redis } from '@intake/redis'
 import { findQueuedRows, type FrameWithRows } from '../queued-rows.ts'
 import { isOf, senderOfRow } from './sender-of-row.ts'
 
@@ -28,10 +27,10 @@ export async function stillWaiting(
   }
   for (const mine of queues.values()) {
     const { kind, shard } = mine[0]!
-    const ids = await withTimeout(
+    const ids = await withRedisTimeout(
+      redis,
       createQueuedFrames({ redis, kind, shard }).remaining(mine.map(({ id }) => id)),
       timeoutMs,
-      'Redis',
     )
     const left = new Set(ids)
     remaining.push(...mine.filter(({ id }) => left.has(id)))

@@ -8,8 +8,7 @@ import {
   parseIdentity,
   type KeyScope,
 } from '@intake/identity'
-import type { Redis } from '@intake/redis'
-import { withTimeout } from '@intake/runtime'
+import { withRedisTimeout, type Redis } from '@intake/redis'
 
 /** A key as a client sent it: an `Idempotency-Key`, the id of a log event, or `feedback.id`. */
 export interface SentKey {
@@ -34,7 +33,8 @@ export async function findReservations(
 ): Promise<Reservation[]> {
   const find = defineFindReservation({ redis })
   const found = scopes.map(async (scope) => {
-    const id = await withTimeout(find({ ...owner, scope, key: headerKey(key) }), timeoutMs, 'Redis')
+    const reading = find({ ...owner, scope, key: headerKey(key) })
+    const id = await withRedisTimeout(redis, reading, timeoutMs)
     return id === undefined ? [] : [{ scope, id }]
   })
   return (await Promise.all(found)).flat()

@@ -9,6 +9,8 @@ import {
   type RecordSearch,
 } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
+import { isRefusal } from '@intake/redis'
+import { TimeoutError } from '@intake/runtime'
 import { findQueuedRows } from '../queued-rows.ts'
 import type { RecordServices } from '../services.ts'
 import { matches, type QueuedRow } from './matches.ts'
@@ -35,11 +37,13 @@ export interface Trace {
   records: TracedRecord[]
   /** Frames in Redis that this version cannot read: the record may be in one. */
   unreadable_frames: number
-  /** Why Redis could not be asked, in words for an operator; absent: it was. */
+  /** Why Redis could not be read completely, in words for an operator; absent: it was. */
   queue_unread?: string
   /** Why ClickHouse could not be asked, in words for an operator; absent: it was. */
   tables_unread?: string
 }
+
+const queueTimeoutMs = 5_000
 
 /** Looks for records in Redis and in ClickHouse. A record that is in several places is where it came last. */
 export async function traceRecords(
@@ -49,21 +53,27 @@ export async function traceRecords(
   const records = new Map<string, TracedRecord>()
   const add = (record: TracedRecord) => records.set(identityOf(record), record)
   let unreadableFrames = 0
+  const unread: Pick<Trace, 'queue_unread' | 'tables_unread'> = {}
   // Redis first: a frame that is stored meanwhile is then found in the tables.
-  for await (const { kind, isClaimed, rows } of findQueuedRows(redis, matches(search))) {
-    if (rows === undefined) unreadableFrames++
-    for (const row of rows ?? []) {
-      add(traced(isClaimed ? 'in_progress' : 'queued', kind, JSON.parse(row) as QueuedRow))
+  try {
+    const frames = findQueuedRows(redis, matches(search), queueTimeoutMs)
+    for await (const { kind, isClaimed, rows } of frames) {
+      if (rows === undefined) unreadableFrames++
+      for (const row of rows ?? []) {
+        add(traced(isClaimed ? 'in_progress' : 'queued', kind, JSON.parse(row) as QueuedRow))
+      }
     }
+  } catch (error) {
+    if (!(error instanceof TimeoutError || isRefusal(error))) throw error
+    unread.queue_unread = error.message
   }
   try {
     for await (const record of findInTables(clickhouse, search)) add(record)
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
-    const found = { records: [...records.values()], unreadable_frames: unreadableFrames }
-    return { ...found, tables_unread: describeError(error) }
+    unread.tables_unread = describeError(error)
   }
-  return { records: [...records.values()], unreadable_frames: unreadableFrames }
+  return { records: [...records.values()], unreadable_frames: unreadableFrames, ...unread }
 }
 
 /** The same without Redis, which cannot be asked for the reason `failure`. */

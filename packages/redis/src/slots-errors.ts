@@ -1,0 +1,50 @@
+import { ReplyError, type Cluster, type Redis as Server } from 'ioredis'
+import { RedisUrlError } from './redis-url.ts'
+
+type Done = (error: Error | null | undefined, slots?: unknown) => void
+
+/**
+ * Makes a cluster report why it cannot read its slots. ioredis asks each node through a connection whose errors it
+ * drops, so that the reason would be "Connection is closed.", whatever closed it.
+ */
+export function reportSlotsErrors(cluster: Cluster): void {
+  cluster.on('+node', (node: Server) => {
+    const duplicate = node.duplicate.bind(node)
+    node.duplicate = (...options) => {
+      const connection = duplicate(...options)
+      let socketError: Error | undefined
+      connection.on('error', (error: Error) => (socketError = error))
+      const ask = connection.cluster.bind(connection) as (command: string, done: Done) => unknown
+      connection.cluster = ((command: string, done: Done) =>
+        ask(command, (error, slots) =>
+          done(error && explain(socketError ?? error), slots),
+        )) as typeof connection.cluster
+      return connection
+    }
+  })
+}
+
+/** Makes a cluster report why it connects again and again: its state, which ioredis waits for, is not `ok`. */
+export function reportLostPrimary(cluster: Cluster): void {
+  let hasSlots = false
+  cluster.on('connect', () => (hasSlots = true))
+  cluster.on('ready', () => (hasSlots = false))
+  cluster.on('reconnecting', () => {
+    if (hasSlots) {
+      cluster.emit('node error', new ReplyError('CLUSTERDOWN The cluster has lost a primary'), '')
+    }
+    hasSlots = false
+  })
+}
+
+/** By its text: the code, ERR, is that of many errors. */
+function explain(error: Error): Error {
+  if (!(error instanceof ReplyError && /cluster support disabled/.test(error.message))) return error
+  return new RedisUrlError(
+    'Redis is no cluster: REDIS_URL must begin with redis:// (with TLS rediss://)',
+  )
+}
+
+/** The error of the node that was asked last, when none could be asked for the slots. */
+export const causeOf = (error: Error): Error =>
+  (error as { lastNodeError?: Error | null }).lastNodeError ?? error
