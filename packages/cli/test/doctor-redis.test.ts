@@ -10,10 +10,8 @@ import { until } from '@intake/test-kit/until'
 import { examineRedis } from '../src/doctor/redis.ts'
 import { stateOf } from '../src/state.ts'
 
-const expectations = { assertsDurability: false, replicasMin: 0 }
-
-async function examine(url: string) {
-  const { findings, facts } = await examineRedis(url, expectations)
+async function examine(url: string, { assertsDurability = false } = {}) {
+  const { findings, facts } = await examineRedis(url, { assertsDurability, replicasMin: 0 })
   return {
     state: stateOf(findings),
     details: findings.map(({ detail }) => detail),
@@ -72,6 +70,8 @@ t.test('a replica that is silent, or hidden, is named', async (t) => {
   const { state, details } = await examine(hidden.primary.url)
   t.equal(state, 'degraded')
   t.match(details, [/^Redis lists the replica 127.0.0.1:1, which cannot be examined: .*REFUSED/])
+  const asserted = await examine(hidden.primary.url, { assertsDurability: true })
+  t.equal(asserted.state, 'ok', 'the operator has seen to its settings')
 })
 
 t.test('a replica that does not accept the user is named', async (t) => {

@@ -118,6 +118,7 @@ export function findReplicaProblems(
   options: Pick<RedisExpectations, 'assertsDurability'>,
 ): Finding[] {
   if ('facts' in replica) return findRedisProblems(replica.facts, options).map(degraded)
+  if (options.assertsDurability) return []
   const { name, primary, failure } = replica
   const server = titleOf({ name: primary, isReplica: false })
   return [
@@ -126,7 +127,7 @@ export function findReplicaProblems(
         'redis_connection',
         `${server} lists the replica ${name}, which cannot be examined: ${messageOf(failure)}`,
         'Run doctor where the replicas can be reached, with a user that may log in there. Where the provider of a managed Redis ' +
-          'hides them, see to their settings yourself: each can become the primary.',
+          'hides them, see to their settings yourself, and set REDIS_DURABILITY=asserted: each can become the primary.',
       ),
     ),
   ]
