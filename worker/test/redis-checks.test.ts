@@ -21,7 +21,9 @@ t.test('the servers of all registered shards are checked', async (t) => {
   const checks = startRedisChecks({ redis, intervalMs: 50, timeoutMs: 3_000 })
   t.teardown(() => checks.close())
   const areWell = () =>
-    [checks.writes, checks.shards, checks.memory].every(({ problem }) => problem() === undefined)
+    [checks.writes, checks.shards, checks.memory, checks.shardMemory].every(
+      ({ problem }) => problem() === undefined,
+    )
   await until('all is well', areWell)
 
   const main = await cluster.primaryOf(shardPrefix(0))
@@ -30,7 +32,8 @@ t.test('the servers of all registered shards are checked', async (t) => {
   const other = primaryOf(redis, shardPrefix(shards[index]!))
 
   await other.config('SET', 'maxmemory', '1')
-  await until('it is full', () => isOutOfMemory(checks.memory.error()))
+  await until('it is full', () => isOutOfMemory(checks.shardMemory.error()))
+  t.notOk(isOutOfMemory(checks.memory.error()), 'that of {intake} is not')
   await other.config('SET', 'maxmemory', '0')
   await until('it is not', areWell)
 
