@@ -165,14 +165,18 @@ export const clickhouseScenarios: Scenario[] = [
     title: 'column missing: frames are kept until it is back',
     async run({ cluster, acknowledged, expect }) {
       await acknowledged(50)
-      await cluster.sql.command('ALTER TABLE intake.logs_raw RENAME COLUMN event TO event_away')
+      const [worker] = cluster.workers
+      // ClickHouse (26.7) empties the column in rows of an insert that runs while it is renamed.
+      const rename = async (from: string, to: string) => {
+        await worker!.kill()
+        await cluster.sql.command(`ALTER TABLE intake.logs_raw RENAME COLUMN ${from} TO ${to}`)
+        await worker!.start()
+      }
+      await rename('event', 'event_away')
       const held = () =>
-        cluster.metric(
-          cluster.workers[0]!,
-          'intake_insert_failures_total{kind="logs",failure="operator"}',
-        )
+        cluster.metric(worker!, 'intake_insert_failures_total{kind="logs",failure="operator"}')
       await until('inserts fail', async () => (await held()) >= 2)
-      await cluster.sql.command('ALTER TABLE intake.logs_raw RENAME COLUMN event_away TO event')
+      await rename('event_away', 'event')
       const [letters] = await cluster.sql.query<{ n: number }>(
         'SELECT count() AS n FROM intake.dead_letters',
       )
