@@ -3,14 +3,7 @@ import { createReplicaAcks, mainTag, NotReplicatedError, type Redis } from '@int
 import { loadConfig } from '@intake/runtime'
 import { Type } from 'typebox'
 
-const Replicas = Type.Pick(GatewayConfig, ['REDIS_ACK_REPLICAS'])
-
-/**
- * How many replicas gateways wait for, by the environment.
- *
- * @throws {ConfigError}
- */
-export const replicasMin = (): number => loadConfig(Replicas, process.env).REDIS_ACK_REPLICAS
+const Config = Type.Pick(GatewayConfig, ['REDIS_ACK_REPLICAS'])
 
 /** The change is made, and too few replicas have confirmed it: a failover could undo it. */
 export class UnconfirmedError extends Error {
@@ -21,12 +14,13 @@ export class UnconfirmedError extends Error {
  * Makes a change in Redis, and resolves when as many replicas as gateways wait for have it.
  *
  * @throws {UnconfirmedError} when they do not confirm it within a second
+ * @throws {ConfigError} `REDIS_ACK_REPLICAS` is wrong; nothing is changed
  */
 export async function confirmChange<Result>(
   redis: Redis,
   change: () => Promise<Result>,
 ): Promise<Result> {
-  const replicas = replicasMin()
+  const { REDIS_ACK_REPLICAS: replicas } = loadConfig(Config, process.env)
   if (replicas === 0) return change()
   // From here on the connection must stay the same one.
   await redis.exists(mainTag)
