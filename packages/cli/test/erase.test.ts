@@ -227,12 +227,16 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
   t.equal(early.code, 2, 'out of time')
   t.match(early.stdout, /INCOMPLETE: 1 frames in Redis/)
 
-  const done = erase('user', 'erase', victim)
-  await until('it waits', async () => {
-    const sql =
-      "count() AS n FROM intake.erasures FINAL WHERE kind = 'user' AND finished_at IS NULL"
-    return (await number(sql)) >= 2
+  // An erasure is listed before it has read the frames.
+  let waits: (() => void) | undefined
+  const isWaiting = new Promise<void>((resolve) => (waits = resolve))
+  const done = eraseSubject({
+    services: { clickhouse, redis: keys, objects, installation: 'x' },
+    subject: { kind: 'user', id: victim },
+    deadline: performance.now() + 600_000,
+    progress: (sentence) => sentence.startsWith('waiting for a worker') && waits!(),
   })
+  await Promise.race([isWaiting, done])
   await insert('logs', mine)
   // A worker removes a frame after it has stored the rows.
   await keys.multi().lrem('{intake}:logs:wait', 0, frame).del(`{intake}:logs:${frame}`).exec()
