@@ -3,7 +3,7 @@ import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createApiKeyStore } from '@intake/api-keys'
 import { createClickHouse } from '@intake/clickhouse'
 import { startClickHouse, startRedis, startS3 } from '@intake/engines'
@@ -19,7 +19,7 @@ const bucket = { bucket: 'intake', region: 'us-east-1' }
 const worker = fileURLToPath(new URL('../worker/dist/main.js', import.meta.url))
 
 /** The services on a data directory, which may hold restored data. */
-async function startServices(dataDir: string) {
+async function startServices(t: Test, dataDir: string) {
   const [redis, server, s3] = await Promise.all([
     startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
     startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 }),
@@ -66,7 +66,7 @@ function logRow(event: string) {
 const ndjson = (rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 
 t.test('a backup of a running stack, restored into a new one, has every record once', async (t) => {
-  const old = await startServices(createDataDir(t))
+  const old = await startServices(t, createDataDir(t))
   await old.prepare()
   const insert = (rows: object[]) =>
     old.clickhouse.insertGzip({
@@ -106,7 +106,7 @@ t.test('a backup of a running stack, restored into a new one, has every record o
 
   const backup = 'clickhouse/data/backups/monday'
   cpSync(join(old.dataDir, backup), join(next, backup), { recursive: true })
-  const fresh = await startServices(next)
+  const fresh = await startServices(t, next)
   await fresh.clickhouse.query("RESTORE DATABASE intake FROM File('monday')")
   t.same((await fresh.prepare()).applied, [], 'Redis and ClickHouse belong together')
   t.equal((await createApiKeyStore({ redis: fresh.keys }).list()).length, 1)
