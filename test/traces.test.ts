@@ -13,7 +13,6 @@ const tracesTo = (collector: OtlpCollector) => ({
   OTEL_TRACES_EXPORTER: 'otlp',
   OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   OTEL_BSP_SCHEDULE_DELAY: '100',
-  OTEL_BSP_EXPORT_TIMEOUT: '1000',
 })
 
 async function sendEvent(
@@ -48,17 +47,24 @@ t.test('a trace leads from the client through the frame to the insert', async (t
   const response = await sendEvent(stack, { traceparent: `00-${traceId}-${spanId}-01` })
   t.equal(response.status, 201)
   const ofClient = () => spans.filter((span) => span.traceId === traceId)
-  await until('the insert is there', () => ofClient().some(({ name }) => name === 'INSERT logs'))
-  const named = (name: string) => ofClient().find((span) => span.name === name)!
-  const [request, frame, insert] = ['POST /api/log', 'enqueue logs', 'INSERT logs'].map(named)
+  const names = ['POST /api/log', 'enqueue logs', 'INSERT logs']
+  // Gateway and worker export each for itself, so the insert may be the first that arrives.
+  const [request, frame, insert] = await until('request, frame and insert are there', () => {
+    const found = names.map((name) => ofClient().find((span) => span.name === name))
+    return found.every((span) => span !== undefined) && found
+  })
   t.match(request, { service: 'intake-gateway', parentSpanId: spanId })
   t.match(frame, { service: 'intake-gateway', parentSpanId: request!.spanId })
   t.match(insert, { service: 'intake-worker', parentSpanId: frame!.spanId })
   t.match(insert!.attributes, { 'db.system.name': 'clickhouse', 'db.operation.batch.size': 1 })
-  t.ok(request!.startedAt <= frame!.startedAt && frame!.endedAt <= request!.endedAt)
-  t.ok(frame!.endedAt <= insert!.startedAt)
+  // The SDK cuts the start to milliseconds and adds the exact duration, so an end is up to 1 ms early.
+  const cut = 1_000_000n
+  t.ok(request!.startedAt <= frame!.startedAt && frame!.endedAt <= request!.endedAt + cut)
+  // Not its end: the worker may be faster than the reply of Redis to the gateway.
+  t.ok(frame!.startedAt <= insert!.startedAt)
 
-  const requests = 200
+  // A span keeps 128 links, and a slow gateway may put all requests into one frame.
+  const requests = 100
   await sendMany(t, stack, requests)
   const isOther = (name: string) => (span: CollectedSpan) =>
     span.name === name && span.traceId !== traceId
@@ -85,7 +91,8 @@ t.test('a trace leads from the client through the frame to the insert', async (t
 
 t.test('a collector that hangs holds up neither requests nor the end of a process', async (t) => {
   const collector = await startOtlpCollector(t, { mode: 'hang' })
-  const stack = await startStack(t, { dataDir: createDataDir(t), env: tracesTo(collector) })
+  const env = { ...tracesTo(collector), OTEL_BSP_EXPORT_TIMEOUT: '1000' }
+  const stack = await startStack(t, { dataDir: createDataDir(t), env })
   await sendMany(t, stack, 10)
   await until('gateway and worker wait for the collector', () => collector.requests >= 2)
   await sendMany(t, stack, 190)
