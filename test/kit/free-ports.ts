@@ -1,6 +1,6 @@
 import { pickPort } from '@intake/supervisor'
 
-/** Different free ports on loopback; another process could still take them. */
+/** Different free ports on loopback, which no other process picks before this one ends. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>()
   while (ports.size < count) ports.add(await pickPort())

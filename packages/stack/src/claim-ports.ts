@@ -76,7 +76,7 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
   while (workerAdmin.length < config.WORKERS) {
     const previous = workerAdmin.at(-1)
     workerAdmin.push(
-      previous === undefined
+      previous === undefined || config.WORKER_ADMIN_PORT === 0
         ? await claim('WORKER_ADMIN_PORT', 'the health checks of the worker')
         : await claimNext(previous),
     )

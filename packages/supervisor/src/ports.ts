@@ -9,13 +9,33 @@ const connectTimeoutMs = 500
 
 /** Below the ports that systems give to outgoing connections, which would take one between its choice and its use. */
 const lowestPicked = 20_000
-const highestPicked = 32_767
+const highestPicked = 26_383
 const candidates = 20
+/**
+ * The process that was given a port listens on the port this far above it until it ends. So no other process
+ * is given the same one before a service listens on it, or while the service is restarted.
+ */
+const markDistance = highestPicked + 1 - lowestPicked
+const attempts = 100
 
-/** A free port on loopback that this process was not given recently. */
-export function pickPort(): Promise<number> {
+/** A free port on loopback that neither this process nor another one that still runs was given. */
+export async function pickPort(): Promise<number> {
   const random = () => randomInt(lowestPicked, highestPicked + 1)
-  return getPort({ host, port: Array.from({ length: candidates }, random) })
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const port = await getPort({ host, port: Array.from({ length: candidates }, random) })
+    if (port >= lowestPicked && port <= highestPicked && (await mark(port))) return port
+  }
+  throw new StartError(`No port between ${lowestPicked} and ${highestPicked} is free.`)
+}
+
+/** False: another process has marked the port. */
+function mark(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer((socket) => socket.destroy())
+    server.once('error', () => resolve(false))
+    server.listen(port + markDistance, host, () => resolve(true))
+    server.unref()
+  })
 }
 
 /** Returns the port, or a free one when it is 0. Rejects with one sentence when it is in use. */
