@@ -21,14 +21,15 @@ t.test(
   'between two requests a connection may be idle for longer than a response may take',
   async (t) => {
     const body = '{"code":"queue_full"}'
-    const full = `HTTP/1.1 503 x\r\nRetry-After: 1\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+    const full = `HTTP/1.1 503 x\r\nRetry-After: 3\r\ncontent-length: ${body.length}\r\n\r\n${body}`
     let requests = 0
     const port = await serve(t, (socket) =>
       socket.on('data', () =>
         socket.write(requests++ === 0 ? full : 'HTTP/1.1 201 x\r\ncontent-length: 0\r\n\r\n'),
       ),
     )
-    const connection = await openConnection(port, { answerMs: 200 })
+    // Shorter than the pause, but longer than this process ever waits for a CPU before it reads a response.
+    const connection = await openConnection(port, { answerMs: 2_500 })
     t.teardown(() => connection.close())
     const response = await sendUntilTaken({
       connection,
