@@ -1,12 +1,12 @@
 // The process of an attack, separate so that it does not distort the innocent sender's measurements.
 import { setMaxListeners } from 'node:events'
-import { setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { hostileCases } from './cases/index.ts'
 import type { Facts } from './hostile-case.ts'
 import type { Order, Outcome } from './attack-process.ts'
 
-// A real attacker has its own machine. Here it must not take the gateway's CPU.
-setPriority(5)
+// A real attacker has its own machine. Here it must not take the gateway's CPU, whose priority may be low already.
+setPriority(Math.min(getPriority() + 5, constants.priority.PRIORITY_LOW))
 
 function tell(outcome: Outcome): void {
   process.send?.(outcome)
