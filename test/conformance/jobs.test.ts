@@ -38,6 +38,10 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
     await claimInstallation(redis, 'test')
     const shard = seed % 2
     await registerShard(redis, shard)
+    const key = (part: string) => `${shardPrefix(shard)}:${queueNames.logs}:${part}`
+    const lockOf = ({ id }: ClaimedJob) => key(`${id}:lock`)
+    // Locks expire, and jobs stall, only where the script says so: real time may pass in between.
+    await redis.set(key('stalled-check'), 'done', 'PX', hourMs)
     const sink = createJobSink({ redis, kind: 'logs', shard })
     const onError = (error: Error) => t.fail(error)
     const source = createJobSource({ redis, kind: 'logs', shard, onError })
@@ -130,12 +134,13 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
         if (random.chance(0.8)) return
         now += lockPastTicks
         for (const { job } of claimed) {
-          await redis.del(`${shardPrefix(shard)}:${queueNames.logs}:${job.id}:lock`)
+          await redis.del(lockOf(job))
         }
       },
     ]
     for (let action = 0; action < actionsPerScript; action++) {
       await random.pick([actions[0]!, actions[0]!, actions[1]!, actions[1]!, ...actions])()
+      await Promise.all(claimed.map(({ job }) => redis.persist(lockOf(job))))
       await both(
         'peek',
         () => source.peek(),
