@@ -27,7 +27,8 @@ export interface ObjectStore {
   put(object: StoredObject): Promise<void>
   /**
    * Resolves to the bytes of an object; undefined: there is none. Rejects when the store does not respond
-   * in time, or when the object is larger than `bytesMax` (default: any size).
+   * in time, or when the object is larger than `bytesMax` (default: any size). Repeats an attempt whose connection
+   * was closed: servers close idle ones, perhaps just when they are used again.
    */
   get(key: string, options?: { bytesMax: number }): Promise<Buffer | undefined>
   /** Deletes what can be deleted within the timeout. Rejects when an object may remain. */
@@ -115,14 +116,16 @@ export function createObjectStore(
     },
 
     async get(key, { bytesMax } = { bytesMax: Infinity }) {
+      // The transport ends an object that does not arrive in time, also in the middle.
+      const attempt = async () => readAll(await client.getObject(bucket, folder + key), bytesMax)
       try {
-        // The transport ends an object that does not arrive in time, also in the middle.
-        const stream = await withTimeout(
-          client.getObject(bucket, folder + key),
-          timeoutMs,
-          'reading an attachment',
-        )
-        return await readAll(stream, bytesMax)
+        return await retryUntil(attempt, {
+          what: 'reading an attachment',
+          deadline: performance.now() + timeoutMs,
+          attemptTimeoutMs: attemptMs,
+          pauseMs,
+          isFinal: (error) => !isClosedConnection(error),
+        })
       } catch (error) {
         if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined
         throw error
@@ -220,6 +223,9 @@ const finalCodes = new Set([
   'InvalidTokenId',
   'XAdminUserNotFound',
 ])
+
+const isClosedConnection = (error: unknown) =>
+  ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 /** Whether the store has rejected the request for a reason that a retry would not change. */
 function isFinal(error: unknown): boolean {

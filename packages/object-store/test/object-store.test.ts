@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { Client } from 'minio'
 import { buffer } from 'node:stream/consumers'
@@ -99,7 +99,6 @@ t.test(
   'when the connection is cut after the last byte, the upload is repeated under the same key',
   async (t) => {
     const { hostname, port } = new URL(server.url)
-    const { connect } = await import('node:net')
     let connections = 0
     const proxy = createServer((client) => {
       const upstream = connect(Number(port), hostname)
@@ -122,6 +121,37 @@ t.test(
     t.equal(connections, 2)
   },
 )
+
+t.test('a read is repeated when the server closes the connection that it reuses', async (t) => {
+  await store.put(object)
+  const { hostname, port } = new URL(server.url)
+  let connections = 0
+  const proxy = createServer((client) => {
+    const isFirst = connections++ === 0
+    let responded = false
+    const upstream = connect(Number(port), hostname)
+    upstream.on('error', () => client.destroy())
+    upstream.on('data', () => (responded = true)).pipe(client)
+    client.on('error', () => upstream.destroy())
+    // The first one is closed when a second request arrives, like an idle one.
+    client.on('data', (chunk) => {
+      if (isFirst && responded) client.resetAndDestroy()
+      else upstream.write(chunk)
+    })
+    client.on('close', () => upstream.destroy())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.teardown(() => proxy.close())
+  const reader = createObjectStore({
+    ...options,
+    endpoint: server.url.replace(port, String((proxy.address() as AddressInfo).port)),
+  })
+  t.teardown(() => reader.close())
+  t.same(await reader.get(object.key), body)
+  t.same(await reader.get(object.key), body)
+  t.equal(connections, 2)
+})
 
 t.test('all keys with a prefix are listed, in more than one page', async (t) => {
   const keys = Array.from({ length: 1_010 }, (_, n) => `listed/${String(n).padStart(4, '0')}.png`)
