@@ -4,7 +4,6 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
-import { createPolicyStore } from '@intake/policy'
 import { createFrameProducer, createJobSink, createJobSource, registerShard } from '@intake/queue'
 import { until } from '@intake/test-kit/until'
 import { member } from '../../clickhouse/test/fixture.ts'
@@ -56,10 +55,6 @@ async function strayParts(table: string): Promise<string[]> {
   const names = new Set(active.map(({ name }) => name))
   return readdirSync(info!.path).filter((name) => /^(\d{6}|all)_/.test(name) && !names.has(name))
 }
-
-/** It waits for gateways for 50 s; the other tests run meanwhile. */
-const suppressed = user()
-const suppression = erase('user', 'erase', suppressed, '--suppress')
 
 t.test('a user is erased in every version and place; everybody else stays', async (t) => {
   const [victim, other] = [user(), user()]
@@ -129,7 +124,6 @@ t.test('a user is erased in every version and place; everybody else stays', asyn
     t.equal(await number('count() AS n FROM intake.feedback'), 0)
     t.equal(await rawRows(victim), 6)
     const applied = await intake(['erasures', 'apply', '--json'])
-    // No numbers: the other erasure that runs, which waits for gateways, deletes what it finds, too.
     t.match(JSON.parse(applied.stdout), { complete: true })
     t.equal(await rawRows(victim), 0)
     t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
@@ -307,16 +301,6 @@ t.test('rows that become visible while it runs are erased too', async (t) => {
   })
   t.match(report, { complete: true, tombstones: { logs: 2 }, rowsDeleted: 2 })
   t.equal(await rawRows(victim), 0)
-})
-
-t.test('--suppress puts the user on the list of gateways, unsuppress removes it', async (t) => {
-  t.match(await suppression, { complete: true })
-  t.equal((await createPolicyStore({ redis: keys }).load())!.suppressed.size, 1)
-  t.match(await intake(['user', 'unsuppress', suppressed]), { code: 0 })
-  t.match(await intake(['user', 'unsuppress', suppressed]), {
-    code: 1,
-    stderr: /is not suppressed/,
-  })
 })
 
 t.test('wrong usage is reported in one sentence, with exit code 1', async (t) => {
