@@ -99,6 +99,8 @@ export async function startGateway(
   const config = loadConfig(GatewayConfig, {
     REDIS_URL: 'redis://unused',
     S3_ENDPOINT: 'http://unused',
+    // Rows that wait behind frames that are held would be refused after four seconds.
+    ...(options.holdFrames && { ENQUEUE_TIMEOUT_MS: '10000', STORAGE_TIMEOUT_MS: '1000' }),
     ...options.env,
   })
   let requests = 0
