@@ -146,6 +146,7 @@ t.test('a job that is not a frame is kept and reported, and does not delay other
 t.test('one of several consumers takes all waiting frames; they do not share them', async (t) => {
   const { producer } = produce(t)
   const frames = 300
+  const began = performance.now()
   const takers: string[] = []
   const allTaken = new Promise<void>((resolve) => {
     for (const name of ['a', 'b', 'c']) {
@@ -162,7 +163,9 @@ t.test('one of several consumers takes all waiting frames; they do not share the
   }
   await allTaken
   const turns = takers.filter((name, index) => name !== takers[index - 1]).length
-  t.ok(turns <= frames / 20, `${turns} turns for ${frames} frames`)
+  // Each of them lets frames gather for 350 ms before it takes any. Timers may fire a millisecond early.
+  const turnsMax = 3 * ((performance.now() - began) / 349 + 1)
+  t.ok(turns <= turnsMax, `${turns} turns for ${frames} frames, at most ${turnsMax}`)
 })
 
 t.test('frames beyond the limit of a consumer go to another one', async (t) => {
@@ -315,7 +318,7 @@ t.test('queue_full when Redis has no memory left', async (t) => {
   await once(redis, 'ready')
   await redis.config('SET', 'maxmemory', '1')
   t.teardown(() => redis.config('SET', 'maxmemory', '0'))
-  await t.rejects(producer.add(frame('too much'), soon(5_000)), { code: 'queue_full' })
+  await t.rejects(producer.add(frame('too much'), soon()), { code: 'queue_full' })
 })
 
 /** Resolves when no job is waiting or active. */
