@@ -76,10 +76,11 @@ export function createEndpoints(options: {
   return {
     execute: async (statement) => {
       const endsAt = performance.now() + requestTimeoutMs
-      for (let untried = inOrder; ;) {
+      // The first endpoint may use all of it, also if the process is interrupted here.
+      let timeoutMs = requestTimeoutMs
+      for (let untried = inOrder; ; timeoutMs = endsAt - performance.now()) {
         const endpoint = choose(untried)!
         untried = untried.filter((one) => one !== endpoint)
-        const timeoutMs = endsAt - performance.now()
         try {
           const reply = await endpoint.execute({ ...statement, timeoutMs })
           note(endpoint, false)
