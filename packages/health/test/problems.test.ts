@@ -158,7 +158,7 @@ t.test('the admin server tells the same in every way', async (t) => {
   })
   const get = async (path: string, headers = {}) => {
     const url = `http://127.0.0.1:${admin.port}${path}`
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(10_000) })
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) })
     return { status: response.status, text: await response.text() }
   }
   t.match(await get('/readyz'), { status: 200, text: '{"status":"ready"}' })

@@ -5,7 +5,7 @@ import { runProcess } from '../src/process.ts'
 await runProcess({
   name: 'test',
   config: Type.Object({ PASSWORD: Type.String({ writeOnly: true, isFollowed: true }) }),
-  closeTimeoutMs: () => 20_000,
+  closeTimeoutMs: () => 120_000,
   async start(_config, log, secrets) {
     const secret = secrets.follow('PASSWORD')
     log.info('up')
