@@ -48,9 +48,11 @@ const untilCodes = (...codes: string[]) =>
   })
 
 t.test('ok, with exit code 0, once both are up', async (t) => {
-  await untilCodes()
-  const { code, stdout } = await intake(['status', ...given])
-  t.equal(code, 0)
+  // On a busy machine a queue may have a backlog again by the time the command has started.
+  const { stdout } = await until('the command finds no problem', async () => {
+    const outcome = await intake(['status', ...given])
+    return outcome.code === 0 && outcome
+  })
   t.match(stdout, /^Intake is ok\./)
   t.match(stdout, /^logs +0 +0 +0 +0 \+ 0 \+ 0 +0 s +0 s +0 +/m)
   t.match(stdout, new RegExp(`^gateway +${gateway.adminUrl()} +ok +up `, 'm'))
@@ -82,10 +84,11 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
     { rows: 1, jsonBytes: 100, gzip: member([row]), receivedAtMs: Date.now() },
     performance.now() + 60_000,
   )
-  await untilCodes('queue_paused', 'backlog')
-  const { code, stdout } = await intake(['status', ...given, '--json'])
-  t.equal(code, 2)
-  const summary = JSON.parse(stdout) as Awaited<ReturnType<typeof summarize>>
+  const summary = await until('the command finds both problems and no other', async () => {
+    const { code, stdout } = await intake(['status', ...given, '--json'])
+    const found = JSON.parse(stdout) as Awaited<ReturnType<typeof summarize>>
+    return code === 2 && found.problems.length === 2 && found
+  })
   t.match(summary, {
     state: 'degraded',
     problems: [
@@ -102,7 +105,10 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
     ],
   })
   const text = printSummary(summary, new Date())
-  t.match(text, /^queue_paused, for \d+ s, at \S+\n  logs\n  docs\/operations\/queue-paused.md$/m)
+  t.match(
+    text,
+    /^queue_paused, for \d+ (?:s|min), at \S+\n  logs\n  docs\/operations\/queue-paused.md$/m,
+  )
   t.match(text, /^logs .* 1 \(paused\) +1 \+ 0 \+ 0 /m)
   t.match(text, /^logs, shard 0 +0 +0\nlogs, shard 1 +1 +1$/m)
 
@@ -122,9 +128,11 @@ t.test('--watch repeats it until it is interrupted', async (t) => {
   })
   const exited = once(watching, 'exit')
   const lines = createInterface(watching.stdout)[Symbol.asyncIterator]()
-  for (let n = 0; n < 2; n++) {
+  for (let ok = 0; ok < 2;) {
     const { value } = (await lines.next()) as { value: string }
-    t.match(JSON.parse(value), { state: 'ok', services: [{}, {}] })
+    const summary = JSON.parse(value) as Awaited<ReturnType<typeof summarize>>
+    t.equal(summary.services.length, 2)
+    if (summary.state === 'ok') ok++
   }
   watching.kill('SIGINT')
   t.same(await exited, [0, null])
