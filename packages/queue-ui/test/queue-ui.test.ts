@@ -15,6 +15,8 @@ const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => redisServer.stop())
 const password = 'the password of the queues'
 const authorization = `Basic ${Buffer.from(`anyone:${password}`).toString('base64')}`
+/** Much longer than any step takes: by default it is half a minute. */
+const browserTimeoutMs = 300_000
 const frames = 120
 const frameBytes = 400_000
 
@@ -177,9 +179,11 @@ t.test(
     const browser = await chromium.launch({
       executablePath: findChromium()!,
       args: ['--no-sandbox'],
+      timeout: browserTimeoutMs,
     })
     t.teardown(() => browser.close())
     const page = await browser.newPage({ httpCredentials: { username: 'x', password } })
+    page.setDefaultTimeout(browserTimeoutMs)
     const answered: string[] = []
     page.on('response', (response) => answered.push(response.url()))
     page.on('dialog', () => t.fail('a script ran'))
