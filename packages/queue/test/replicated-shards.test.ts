@@ -11,7 +11,7 @@ t.test('shards of a cluster keep what replicas confirmed through a failover', as
   const producer = await startShardedProducer(t, cluster, { replicas: 1 })
   const { main, logs, poll, health, sinks } = producer
   const outcomes: string[] = []
-  const add = async (timeoutMs = 4_000) => void outcomes.push(await producer.add(timeoutMs))
+  const add = async (timeoutMs = 60_000) => void outcomes.push(await producer.add(timeoutMs))
   const count = (outcome: string) => outcomes.filter((one) => one === outcome).length
   const lengths = () => Promise.all(tags.map((tag) => main.llen(`${tag}:logs:wait`)))
 
