@@ -68,6 +68,8 @@ export async function startVariant(name: VariantName, options: VariantOptions): 
 async function startIntake(options: VariantOptions): Promise<Variant> {
   const { services, owner, dataDir, profileDir } = options
   const ports = await freePorts(options.gateways ?? 1)
+  // All load uses one key.
+  const shared = { REDIS_URL: services.redis.url, RATE_LIMIT_MAX: '1000000000' }
   const start = (part: 'gateway' | 'worker', index: number, env: Record<string, string>) => {
     const name = `${part}-${index + 1}`
     const profile = [
@@ -78,7 +80,7 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
     return startProcess({
       name,
       args: [...(profileDir === undefined ? [] : profile), join(root, part, 'dist', 'main.js')],
-      env: { REDIS_URL: services.redis.url, ...options.env, ...env },
+      env: { ...shared, ...options.env, ...env },
       logFile: join(dataDir, `intake-${name}.log`),
       owner,
     })
@@ -91,8 +93,6 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
         S3_ENDPOINT: services.s3.url,
         S3_BUCKET: s3Settings.bucket,
         S3_REGION: s3Settings.region,
-        // All load uses one key.
-        RATE_LIMIT_MAX: '1000000000',
       }),
     ),
   )

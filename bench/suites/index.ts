@@ -6,6 +6,7 @@ import { ids } from './ids.ts'
 import { latency } from './latency.ts'
 import { outage } from './outage.ts'
 import { queries } from './queries.ts'
+import { rateLimit } from './rate-limit.ts'
 import { scale } from './scale.ts'
 import { shards } from './shards.ts'
 import { soak } from './soak.ts'
@@ -25,10 +26,11 @@ export const suites: Readonly<Record<string, Suite>> = {
   queries,
   tracing,
   shards,
+  'rate-limit': rateLimit,
   soak,
 }
 
 /** Not part of a default run, because they take many minutes. */
-export const separateSuites = ['drain', 'ids', 'queries', 'tracing', 'shards', 'soak']
+export const separateSuites = ['drain', 'ids', 'queries', 'tracing', 'shards', 'rate-limit', 'soak']
 
 export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.includes(name))
