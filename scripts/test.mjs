@@ -6,49 +6,30 @@ import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'
 
 const resultsFile = join(root, '.tap', 'results.tap')
-const coverageDir = join(root, '.tap', 'v8')
-/** In percent, of the sources of the applications and packages; see CONTRIBUTING.md. */
-const coverageFloor = { lines: 95, branches: 90 }
 const sources = ['gateway', 'worker', 'packages', 'scripts', 'test', 'deploy', 'bench']
 
 const began = performance.now()
 await bootstrap()
 mkdirSync(join(root, '.tap'), { recursive: true })
 rmSync(resultsFile, { force: true })
-rmSync(coverageDir, { recursive: true, force: true })
 
 let passed = 0
 let failed = 0
 const failedChecks = []
-await check('format', 'prettier', ['--check', '--log-level=warn', '.'])
-await check('lint', 'oxlint', ['--type-aware', '--deny-warnings', ...sources])
-await check('types', 'tsc', ['-b'])
+await Promise.all([
+  check('format', 'prettier', ['--check', '--log-level=warn', '.']),
+  check('lint', 'oxlint', ['--type-aware', '--deny-warnings', ...sources]),
+  check('types', 'tsc', ['-b']),
+])
 await check('docs', process.execPath, ['scripts/generate-docs.mjs', '--check'])
 await check('compose', process.execPath, ['deploy/check-clickhouse.mjs'])
 
-const chosen = process.argv.slice(2)
 const tapArgs = [
   '--reporter=./scripts/test-reporter.mjs',
   `--output-file=${resultsFile}`,
-  ...chosen,
+  ...process.argv.slice(2),
 ]
-const code = await run('tests', 'tap', tapArgs, { NODE_V8_COVERAGE: coverageDir })
-if (chosen.length === 0) {
-  await check('coverage', 'c8', [
-    'report',
-    `--temp-directory=${coverageDir}`,
-    '--include={gateway,worker,packages/*}/src/**',
-    '--exclude-after-remap',
-    '--merge-async',
-    '--reporter=text-summary',
-    '--check-coverage',
-    `--lines=${coverageFloor.lines}`,
-    `--branches=${coverageFloor.branches}`,
-    '--functions=0',
-    '--statements=0',
-  ])
-  rmSync(coverageDir, { recursive: true, force: true })
-}
+const code = await run('tests', 'tap', tapArgs)
 const results = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8') : ''
 // The failures, with their reasons.
 const notOk = /^( *)not ok .*\n(?:\1  ---\n(?:.*\n)*?\1  \.\.\.\n)?/gm
@@ -73,11 +54,11 @@ async function check(name, command, args) {
   }
 }
 
-function run(name, command, args, extraEnv = {}) {
+function run(name, command, args) {
   const seconds = Math.round((performance.now() - began) / 1000)
   console.log(`> ${name} (after ${seconds} s)`)
   const path = join(root, 'node_modules', '.bin')
-  const env = { ...process.env, ...extraEnv, PATH: `${path}:${process.env.PATH}` }
+  const env = { ...process.env, PATH: `${path}:${process.env.PATH}` }
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] })
     child.once('error', reject)

@@ -1,0 +1,40 @@
+// npm run test:coverage: how much of the applications and packages their own tests execute; about ten minutes. What
+// only the tests in test/ execute, fault and hostile suites among them, does not count. Fails below the floor.
+import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { bootstrap, root } from './bootstrap.mjs'
+
+/** In percent; see CONTRIBUTING.md. */
+const floor = { lines: 95, branches: 90 }
+const coverageDir = join(root, '.tap', 'v8')
+const tests = '{gateway,worker,packages/*}/test/**/*.test.ts'
+
+await bootstrap()
+rmSync(coverageDir, { recursive: true, force: true })
+const compiled = run('tsc', ['-b'])
+const tested = run('tap', ['--reporter=./scripts/test-reporter.mjs', tests], {
+  NODE_V8_COVERAGE: coverageDir,
+})
+const counted = run('c8', [
+  'report',
+  `--temp-directory=${coverageDir}`,
+  '--include={gateway,worker,packages/*}/src/**',
+  '--exclude-after-remap',
+  '--merge-async',
+  '--reporter=text-summary',
+  '--check-coverage',
+  `--lines=${floor.lines}`,
+  `--branches=${floor.branches}`,
+  '--functions=0',
+  '--statements=0',
+])
+rmSync(coverageDir, { recursive: true, force: true })
+process.exitCode = compiled === 0 && tested === 0 && counted === 0 ? 0 : 1
+
+function run(command, args, extraEnv = {}) {
+  const path = join(root, 'node_modules', '.bin')
+  const env = { ...process.env, ...extraEnv, PATH: `${path}:${process.env.PATH}` }
+  return spawnSync(command, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] })
+    .status
+}
