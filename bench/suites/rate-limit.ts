@@ -46,7 +46,7 @@ in turn, for ${windows} windows.`,
       },
     ],
     checks: counts.map((count, window) => ({
-      item: '9',
+      item: '10',
       what: `requests that pass in window ${window + 1}`,
       measured: number(count),
       limit: `${number(max)} ± ${100 * toleranceShare} %`,
