@@ -33,7 +33,9 @@ export function reportMarkdown(report: Report): string {
 the ids matched in every round; otherwise there would be no report.`,
     ...(rounds.rounds > 0 ? [roundsMarkdown(rounds, options)] : []),
     'How this is measured: [bench/README.md](../README.md).',
-    checksMarkdown(checks.toSorted((a, b) => a.item.localeCompare(b.item, 'en', { numeric: true }))),
+    checksMarkdown(
+      checks.toSorted((a, b) => a.item.localeCompare(b.item, 'en', { numeric: true })),
+    ),
     ...suites.map(suiteMarkdown),
   ].join('\n\n')}\n`
 }
