@@ -11,16 +11,19 @@ export interface Lock {
   release(): Promise<void>
 }
 
+const isLinux = process.platform === 'linux'
+
 /**
  * Makes this process the only one that uses the data directory, until it releases the lock or ends. The
- * lock is a listening Unix socket: the system closes it with the process, so a socket file that refuses
- * connections remains from a killed process.
+ * lock is a listening Unix socket, which the system closes with the process. On Linux its name is not a file
+ * (unix(7), abstract), so nothing remains. Elsewhere a socket file that refuses connections remains from a killed
+ * process and is replaced; two processes that start at the same moment may then both do so.
  *
  * @throws {StartError} another process holds the lock
  */
 export async function lockDataDir(dataDir: string): Promise<Lock> {
   const path = socketPath(dataDir)
-  const lock = (await tryListen(path)) ?? (await replaceStale(path))
+  const lock = (await tryListen(path)) ?? (isLinux ? undefined : await replaceStale(path))
   if (lock === undefined) {
     throw new StartError(
       `Intake is already running on ${dataDir}: stop it first, or set INTAKE_DATA_DIR to another folder.`,
@@ -32,7 +35,8 @@ export async function lockDataDir(dataDir: string): Promise<Lock> {
 /** Not inside the data directory, because a socket path is limited to about 100 bytes. */
 function socketPath(dataDir: string) {
   const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex')
-  return join(tmpdir(), `intake-${hash.slice(0, 16)}.lock`)
+  const name = `intake-${hash.slice(0, 16)}.lock`
+  return isLinux ? `\0${name}` : join(tmpdir(), name)
 }
 
 async function replaceStale(path: string) {

@@ -24,16 +24,36 @@ t.test('only one process locks a data directory, also through a symbolic link', 
   await next.release()
 })
 
-t.test('a lock ends with its process, even after SIGKILL', async (t) => {
-  const dir = t.testdir()
+async function startHolder(dir: string) {
   const fixture = fileURLToPath(new URL('hold-lock.ts', import.meta.url))
   const holder = spawn(process.execPath, [...process.execArgv, fixture, dir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   await once(holder.stdout, 'data')
+  return holder
+}
+
+t.test('a lock ends with its process, even after SIGKILL', async (t) => {
+  const dir = t.testdir()
+  const holder = await startHolder(dir)
   await t.rejects(lockDataDir(dir), refusal)
   holder.kill('SIGKILL')
   await once(holder, 'exit')
   const lock = await lockDataDir(dir)
   await lock.release()
 })
+
+t.test(
+  'only one of several that start at the same moment gets the lock of a killed process',
+  { skip: process.platform !== 'linux' && 'the file of the killed process remains' },
+  async (t) => {
+    const dir = t.testdir()
+    const holder = await startHolder(dir)
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
+    const locks = await Promise.allSettled(Array.from({ length: 20 }, () => lockDataDir(dir)))
+    const held = locks.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    await Promise.all(held.map((lock) => lock.release()))
+    t.equal(held.length, 1)
+  },
+)
