@@ -27,8 +27,7 @@ export interface ObjectStore {
   put(object: StoredObject): Promise<void>
   /**
    * Resolves to the bytes of an object; undefined: there is none. Rejects when the store does not respond
-   * in time, or when the object is larger than `bytesMax` (default: any size). Repeats an attempt whose connection
-   * was closed: servers close idle ones, perhaps just when they are used again.
+   * in time, or when the object is larger than `bytesMax` (default: any size).
    */
   get(key: string, options?: { bytesMax: number }): Promise<Buffer | undefined>
   /** Deletes what can be deleted within the timeout. Rejects when an object may remain. */
@@ -46,6 +45,7 @@ export interface ObjectStore {
 }
 
 const pauseMs = 200
+const idleRepeatsMax = 3
 const pageKeys = 1_000
 
 /** @param options.timeoutMs for a whole operation, including retries */
@@ -93,6 +93,18 @@ export function createObjectStore(
       throw error
     })
 
+  /** Repeats an attempt whose connection was closed, a few times: a server may close idle ones when they are used again. */
+  const read = <Result>(what: string, attempt: () => Promise<Result>): Promise<Result> => {
+    let repeats = 0
+    return retryUntil(attempt, {
+      what,
+      deadline: performance.now() + timeoutMs,
+      attemptTimeoutMs: timeoutMs,
+      pauseMs,
+      isFinal: (error) => !isClosedConnection(error) || ++repeats > idleRepeatsMax,
+    })
+  }
+
   return {
     async put({ key, body, contentType, sha256 }) {
       const headers = {
@@ -119,13 +131,7 @@ export function createObjectStore(
       // The transport ends an object that does not arrive in time, also in the middle.
       const attempt = async () => readAll(await client.getObject(bucket, folder + key), bytesMax)
       try {
-        return await retryUntil(attempt, {
-          what: 'reading an attachment',
-          deadline: performance.now() + timeoutMs,
-          attemptTimeoutMs: attemptMs,
-          pauseMs,
-          isFinal: (error) => !isClosedConnection(error),
-        })
+        return await read('reading an attachment', attempt)
       } catch (error) {
         if (error instanceof S3Error && error.code === 'NoSuchKey') return undefined
         throw error
@@ -169,7 +175,7 @@ export function createObjectStore(
     },
 
     async checkBucket() {
-      const found = await withTimeout(exists(), timeoutMs, 'the object store')
+      const found = await read('the object store', exists)
       if (!found) throw new Error(`there is no bucket ${bucket}`)
     },
 
