@@ -32,6 +32,8 @@ export interface HostileCase<Seen extends Facts = Facts> {
   visibleMsMax?: number
   /** ClickHouse is frozen during the attack, so a backlog builds up. */
   whileClickHouseIsFrozen?: boolean
+  /** Its requests repeat an id among their entries, so more counts as accepted than is stored. */
+  repeatsIds?: boolean
   gatewayEnv?: Record<string, string>
   /** What the attacker does before the attack is timed. */
   prepare?(attacker: Omit<Attacker, 'signal'>): Promise<void>

@@ -40,6 +40,8 @@ export interface CheckOptions {
   everyStoredIsAnswered?: boolean
   /** What is stored is rewritten or deleted, so it is not compared with outcomes and watermarks. */
   rewritesRows?: boolean
+  /** Requests repeat an id among their entries: each counts as accepted, and one of them is stored. */
+  repeatsIds?: boolean | undefined
   /** SQL condition that selects the rows to check, if others send too; default: all. */
   where?: string | undefined
 }
@@ -92,7 +94,7 @@ export async function check(options: CheckOptions): Promise<Verdict> {
   }
   await checkAttachments(cluster, visible, violations)
   if (!options.rewritesRows) {
-    await checkOutcomes(cluster, violations)
+    await checkOutcomes(cluster, { violations, repeatsIds: options.repeatsIds ?? false })
     const acknowledged = new Set([...records.values()].flatMap((one) => [...one.acknowledged]))
     await checkWatermark(cluster, { acknowledged, violations })
   }

@@ -59,6 +59,7 @@ export const costlyBatches = [
   hostileCase({
     id: 'd14',
     title: 'one key: batches of 500 entries with the same id and different content, four at a time',
+    repeatsIds: true,
     attack: same({
       lanes: 4,
       path: '/api/log/batch',

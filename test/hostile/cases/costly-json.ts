@@ -164,6 +164,7 @@ export const costlyJson = [
   hostileCase({
     id: 'd19',
     title: 'one key: batches of 80 KB gzip with 499 repeats of an id whose first entry has 14 MB',
+    repeatsIds: true,
     attack: same({
       lanes: 2,
       path: '/api/log/batch',
