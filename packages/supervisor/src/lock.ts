@@ -11,8 +11,6 @@ export interface Lock {
   release(): Promise<void>
 }
 
-const isLinux = process.platform === 'linux'
-
 /**
  * Makes this process the only one that uses the data directory, until it releases the lock or ends. The
  * lock is a listening Unix socket, which the system closes with the process. On Linux its name is not a file
@@ -22,8 +20,7 @@ const isLinux = process.platform === 'linux'
  * @throws {StartError} another process holds the lock
  */
 export async function lockDataDir(dataDir: string): Promise<Lock> {
-  const path = socketPath(dataDir)
-  const lock = (await tryListen(path)) ?? (isLinux ? undefined : await replaceStale(path))
+  const lock = await lockSocket(socketPath(dataDir))
   if (lock === undefined) {
     throw new StartError(
       `Intake is already running on ${dataDir}: stop it first, or set INTAKE_DATA_DIR to another folder.`,
@@ -36,7 +33,13 @@ export async function lockDataDir(dataDir: string): Promise<Lock> {
 function socketPath(dataDir: string) {
   const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex')
   const name = `intake-${hash.slice(0, 16)}.lock`
-  return isLinux ? `\0${name}` : join(tmpdir(), name)
+  return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name)
+}
+
+/** Undefined: another process listens there. */
+export async function lockSocket(path: string): Promise<Lock | undefined> {
+  const isFile = !path.startsWith('\0')
+  return (await tryListen(path)) ?? (isFile ? replaceStale(path) : undefined)
 }
 
 async function replaceStale(path: string) {

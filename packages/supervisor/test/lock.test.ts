@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { symlinkSync } from 'node:fs'
+import { existsSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { createDataDir } from '@intake/test-kit/data-dir'
 
-import { lockDataDir } from '../src/lock.ts'
+import { lockDataDir, lockSocket } from '../src/lock.ts'
 
 const refusal = {
   name: 'StartError',
@@ -24,9 +26,9 @@ t.test('only one process locks a data directory, also through a symbolic link', 
   await next.release()
 })
 
-async function startHolder(dir: string) {
+async function startHolder(kind: 'folder' | 'socket', place: string) {
   const fixture = fileURLToPath(new URL('hold-lock.ts', import.meta.url))
-  const holder = spawn(process.execPath, [...process.execArgv, fixture, dir], {
+  const holder = spawn(process.execPath, [...process.execArgv, fixture, kind, place], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   await once(holder.stdout, 'data')
@@ -35,7 +37,7 @@ async function startHolder(dir: string) {
 
 t.test('a lock ends with its process, even after SIGKILL', async (t) => {
   const dir = t.testdir()
-  const holder = await startHolder(dir)
+  const holder = await startHolder('folder', dir)
   await t.rejects(lockDataDir(dir), refusal)
   holder.kill('SIGKILL')
   await once(holder, 'exit')
@@ -48,7 +50,7 @@ t.test(
   { skip: process.platform !== 'linux' && 'the file of the killed process remains' },
   async (t) => {
     const dir = t.testdir()
-    const holder = await startHolder(dir)
+    const holder = await startHolder('folder', dir)
     holder.kill('SIGKILL')
     await once(holder, 'exit')
     const locks = await Promise.allSettled(Array.from({ length: 20 }, () => lockDataDir(dir)))
@@ -57,3 +59,16 @@ t.test(
     t.equal(held.length, 1)
   },
 )
+
+t.test('where a lock is a file, that of a killed process is replaced', async (t) => {
+  // Short: a longer path than about 100 bytes is cut.
+  const path = join(createDataDir(t), 'socket')
+  const holder = await startHolder('socket', path)
+  t.equal(await lockSocket(path), undefined)
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  t.ok(existsSync(path))
+  const lock = await lockSocket(path)
+  t.equal(await lockSocket(path), undefined)
+  await lock!.release()
+})
