@@ -95,7 +95,10 @@ async function sendSteadily(
     const window = Math.floor(elapsed() / seconds)
     while (sending.length < elapsed() * perSecond) {
       const port = ports[sending.length % ports.length]!
-      sending.push(send(port).then((status) => ({ window, status })))
+      const response = send(port).then((status) => ({ window, status }))
+      // An error is thrown at the end, by all of them together; until then it must not end the process.
+      response.catch(() => {})
+      sending.push(response)
     }
     await pause(5, undefined, { signal: owner.signal })
   }
