@@ -223,15 +223,14 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
   t.match(early.stdout, /INCOMPLETE: 1 frames in Redis/)
 
   // An erasure is listed before it has read the frames.
-  let waits: (() => void) | undefined
-  const isWaiting = new Promise<void>((resolve) => (waits = resolve))
+  const said: string[] = []
   const done = eraseSubject({
     services: { clickhouse, redis: keys, objects, installation: 'x' },
     subject: { kind: 'user', id: victim },
     deadline: performance.now() + 600_000,
-    progress: (sentence) => sentence.startsWith('waiting for a worker') && waits!(),
+    progress: (sentence) => said.push(sentence),
   })
-  await Promise.race([isWaiting, done])
+  await until('it waits', () => said.some((one) => one.startsWith('waiting for a worker')))
   await insert('logs', mine)
   // A worker removes a frame after it has stored the rows.
   await keys.multi().lrem('{intake}:logs:wait', 0, frame).del(`{intake}:logs:${frame}`).exec()
