@@ -1,9 +1,12 @@
 // Runs a ClickHouse server in this process: libchdb contains the whole engine with its HTTP server.
 // clickhouse-local, the program behind chdb_query_cmdline, starts to listen on a SQL statement.
+// Arguments: data folder, configuration file, port, and with how many free bytes on its disk it ends.
+import { statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
-const [dataDir, configFile, port] = process.argv.slice(2)
+const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
+const diskCheckMs = 5
 
 // The second statement never ends, so the server keeps running.
 const sql = `SYSTEM START LISTEN HTTP;
@@ -18,6 +21,7 @@ const argv = [
   `--query=${sql}`,
 ]
 
+endBeforeDiskIsFull()
 const library = 'chdb'
 open({ library, path: libchdbPath() })
 
@@ -35,6 +39,24 @@ const result = await load({
 const message = resultError(DataType.External)
 console.error(isNullPointer(message) ? 'The engine has ended.' : resultError(DataType.String))
 process.exitCode = 1
+
+/**
+ * libchdb ignores the error of a write for which the disk has no room (WriteBufferFromFileDescriptor.cpp), and
+ * confirms the insert or replaces parts by a broken one. So it must not run on a full disk: when others take the space
+ * that it leaves free, it ends as abruptly as by a crash, which the tables survive.
+ */
+function endBeforeDiskIsFull() {
+  setInterval(() => {
+    if (freeBytes() >= Number(endBelowBytes)) return
+    console.error('Ended, because the disk is full.')
+    process.kill(process.pid, 'SIGKILL')
+  }, diskCheckMs).unref()
+}
+
+function freeBytes() {
+  const { bavail, bsize } = statfsSync(dataDir)
+  return bavail * bsize
+}
 
 function resultError(retType) {
   return load({

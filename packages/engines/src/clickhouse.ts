@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { claimPort, startChild, untilReady } from '@intake/supervisor'
 import { serverConfig, usersConfig } from './clickhouse-config.ts'
-import { keptFreeBytes } from './kept-free-bytes.ts'
+import { checkFreeSpace, keptFreeBytes } from './free-space.ts'
 import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
 
 const checkTimeoutMs = 20_000
@@ -44,7 +44,8 @@ export interface ClickHouse extends Service {
 
 /**
  * Starts a ClickHouse server in a separate process, with HTTP on loopback only. Resolves when it executes
- * a query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables survive.
+ * a query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables survive. It ends by itself
+ * when its disk becomes full (free-space.ts).
  *
  * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
  * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`, or for `intake` and `worker` by basic
@@ -58,14 +59,15 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const { workerPassword = randomSecret() } = options
   const { memoryBytesMax = 2 * 1024 ** 3, readyMs = 60_000, signal } = options
   const dataDir = resolve(options.dataDir)
+  const backupsDir = join(dataDir, 'data', 'backups')
+  for (const folder of [backupsDir, join(dataDir, 'config')]) mkdirSync(folder, { recursive: true })
+  const keepFreeBytes = keptFreeBytes(dataDir)
+  checkFreeSpace(dataDir, keepFreeBytes)
+
   const [port, obstacles] = await Promise.all([
     claimPort('ClickHouse', options.port),
     findObstacles(),
   ])
-
-  const backupsDir = join(dataDir, 'data', 'backups')
-  for (const name of ['data', 'config', 'data/backups'])
-    mkdirSync(join(dataDir, name), { recursive: true })
   const configFile = join(dataDir, 'config', 'config.xml')
   const usersFile = join(dataDir, 'config', 'users.xml')
   const hasAnalyst = obstacles.files === undefined
@@ -75,7 +77,6 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     analystPassword: hasAnalyst ? analystPassword : undefined,
   }
   const playPath = hasAnalyst ? playPathOf(analystPassword) : undefined
-  const keepFreeBytes = keptFreeBytes(dataDir)
   const config = serverConfig({
     usersFile,
     memoryBytesMax,
@@ -91,7 +92,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const child = startChild({
     name: 'ClickHouse',
     command: process.execPath,
-    args: [host, join(dataDir, 'data'), configFile, String(port)],
+    args: [host, join(dataDir, 'data'), configFile, String(port), String(keepFreeBytes / 2)],
     cwd: dataDir,
     // Every user can make the engine show its environment.
     env: { PATH: process.env['PATH'] },

@@ -1,5 +1,5 @@
 export { type ClickHouse, type ClickHouseOptions, startClickHouse } from './clickhouse.ts'
-export { keptFreeBytes } from './kept-free-bytes.ts'
+export { keptFreeBytes } from './free-space.ts'
 export { findRedis } from './redis-binary.ts'
 export { type RedisOptions, startRedis } from './redis.ts'
 export { startS3 } from './s3.ts'

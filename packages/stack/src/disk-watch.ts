@@ -10,16 +10,14 @@ export interface DiskWatch {
  * Reports in one line when the disk of the data directory becomes full, and when it has room again.
  *
  * @param options.fullBelowBytes the disk counts as full with less than this, and has room again with twice as much
- * @param options.onFull called each time the disk becomes full
  */
 export function watchDisk(options: {
   dataDir: string
   fullBelowBytes: number
   say: (line: string) => void
-  onFull: () => void
   freeBytes?: (dataDir: string) => number
 }): DiskWatch {
-  const { dataDir, fullBelowBytes, say, onFull, freeBytes = readFreeBytes } = options
+  const { dataDir, fullBelowBytes, say, freeBytes = readFreeBytes } = options
   let full = false
 
   function check() {
@@ -31,7 +29,6 @@ export function watchDisk(options: {
         ? `The disk of ${dataDir} is full: records are refused or wait until there is room. No accepted record is lost.`
         : `The disk of ${dataDir} has room again.`,
     )
-    if (full) onFull()
   }
 
   const timer = setInterval(check, intervalMs)

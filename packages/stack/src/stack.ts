@@ -80,13 +80,7 @@ export function createStack({ config, env, say }: StackOptions): Stack {
     say(`Starting Intake: data and logs are in ${dataDir}`)
     const replaced = describeReplaced(config)
     if (replaced !== undefined) say(replaced)
-    disk = watchDisk({
-      dataDir,
-      fullBelowBytes: keptFreeBytes(dataDir),
-      say,
-      // Ends its merges: it must not write to a full disk, and begins nothing until there is room.
-      onFull: () => find('ClickHouse')?.kill(),
-    })
+    disk = watchDisk({ dataDir, fullBelowBytes: keptFreeBytes(dataDir), say })
     const services = await startServices({
       dataDir,
       config,

@@ -12,7 +12,6 @@ t.test('one line when a disk becomes full, and one when it has room again', asyn
     dataDir: '/data',
     fullBelowBytes: 16 * mebibyte,
     say: (line) => lines.push(line),
-    onFull: () => lines.push('full'),
     freeBytes: () => freeBytes,
   })
   const [check] = clock.args()[0] as unknown as [() => void]
@@ -22,7 +21,6 @@ t.test('one line when a disk becomes full, and one when it has room again', asyn
   }
   t.strictSame(lines, [
     'The disk of /data is full: records are refused or wait until there is room. No accepted record is lost.',
-    'full',
     'The disk of /data has room again.',
   ])
   watch.stop()
@@ -31,7 +29,7 @@ t.test('one line when a disk becomes full, and one when it has room again', asyn
 t.test('a disk whose free space cannot be read does not count as full', async (t) => {
   const lines: string[] = []
   const say = (line: string) => lines.push(line)
-  const options = { fullBelowBytes: 16 * mebibyte, say, onFull: () => say('full') }
+  const options = { fullBelowBytes: 16 * mebibyte, say }
   watchDisk({ dataDir: '/no/such/folder', ...options }).stop()
   t.strictSame(lines, [])
 })

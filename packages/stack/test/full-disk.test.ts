@@ -36,6 +36,15 @@ function sendLog({ gateway, apiKey }: Endpoints, event: string): Promise<Respons
   })
 }
 
+function hasEnded(pid: number | null) {
+  try {
+    process.kill(pid ?? 0, 0)
+    return false
+  } catch {
+    return true
+  }
+}
+
 t.test(
   'npm start survives a full disk, reports it in few lines, and loses nothing',
   { skip: mounted ? false : 'no small disk can be mounted' },
@@ -66,16 +75,19 @@ t.test(
 
     const filler = join(disk, 'filler')
     mkdirSync(filler)
-    const fill = () => {
+    const fill = ({ leave = 0 } = {}) => {
       const { bavail, bsize } = statfsSync(disk)
       try {
-        writeFileSync(join(filler, `${performance.now()}`), Buffer.alloc(bavail * bsize))
+        writeFileSync(join(filler, `${performance.now()}`), Buffer.alloc(bavail * bsize - leave))
       } catch {
         // another process used the remaining space
       }
     }
-    fill()
+    // Not at once: docs/guarantees.md excepts a disk that is filled within milliseconds.
+    fill({ leave: 4 * 1024 ** 2 })
     await until('it reports the full disk', hasSaid('is full'))
+    await until('ClickHouse has ended', () => hasEnded(before.pids.clickhouse))
+    fill()
     await until('records are refused', async () => {
       fill()
       const { status } = await sendLog(before, 'while full')
@@ -88,13 +100,13 @@ t.test(
     })
     let reason = ''
     second.stderr.on('data', (it) => (reason += it))
-    const filling = setInterval(fill, 20)
+    const filling = setInterval(() => fill(), 20)
     const ended = await once(second, 'close').finally(() => clearInterval(filling))
     t.strictSame(ended, [1, null])
     // Which of them meets the full disk depends on what freed a little space meanwhile.
     t.match(
       reason,
-      /^(Intake cannot start: ENOSPC|.*\(NOT_ENOUGH_SPACE\)|Redis ended before it was ready)[^\n]+\n$/,
+      /^(Intake cannot start: ENOSPC|ClickHouse needs 16 MiB|Redis ended before it was ready)[^\n]+\n$/,
     )
 
     // Another process dies, so endpoints.json must be written.
