@@ -51,7 +51,8 @@ await writeFile(
 const host = pathOf('../packages/engines/hosts/clickhouse.mjs')
 const engine = spawn(
   process.execPath,
-  [host, join(folder, 'data'), join(folder, 'config.xml'), String(port)],
+  // The 0: it does not end when its disk is full.
+  [host, join(folder, 'data'), join(folder, 'config.xml'), String(port), '0'],
   {
     cwd: folder,
     // In its own session, because it lowers the priority of its session.
