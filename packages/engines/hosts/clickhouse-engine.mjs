@@ -42,20 +42,23 @@ process.exitCode = 1
 
 /**
  * libchdb ignores the error of a write for which the disk has no room (WriteBufferFromFileDescriptor.cpp), and
- * confirms the insert or replaces parts by a broken one. So it must not run on a full disk: when others take the space
- * that it leaves free, it ends as abruptly as by a crash, which the tables survive.
+ * confirms the insert or replaces parts by a broken one. So it must not run on a full disk: when the space that it
+ * leaves free is taken, it ends as abruptly as by a crash, which the tables survive.
  */
 function endBeforeDiskIsFull() {
   setInterval(() => {
-    if (freeBytes() >= Number(endBelowBytes)) return
-    console.error('Ended, because the disk is full.')
-    process.kill(process.pid, 'SIGKILL')
+    if (freeBytes() < Number(endBelowBytes)) process.kill(process.pid, 'SIGKILL')
   }, diskCheckMs).unref()
 }
 
+/** 0 when it cannot be read: then nothing may be written, either. */
 function freeBytes() {
-  const { bavail, bsize } = statfsSync(dataDir)
-  return bavail * bsize
+  try {
+    const { bavail, bsize } = statfsSync(dataDir)
+    return bavail * bsize
+  } catch {
+    return 0
+  }
 }
 
 function resultError(retType) {

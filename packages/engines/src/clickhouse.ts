@@ -59,17 +59,19 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const { workerPassword = randomSecret() } = options
   const { memoryBytesMax = 2 * 1024 ** 3, readyMs = 60_000, signal } = options
   const dataDir = resolve(options.dataDir)
-  const backupsDir = join(dataDir, 'data', 'backups')
-  for (const folder of [backupsDir, join(dataDir, 'config')]) mkdirSync(folder, { recursive: true })
-  const keepFreeBytes = keptFreeBytes(dataDir)
-  checkFreeSpace(dataDir, keepFreeBytes)
+  const tablesDir = join(dataDir, 'data')
+  const configDir = join(dataDir, 'config')
+  const backupsDir = join(tablesDir, 'backups')
+  for (const folder of [configDir, backupsDir]) mkdirSync(folder, { recursive: true })
+  const keepFreeBytes = keptFreeBytes(tablesDir)
+  checkFreeSpace(tablesDir, keepFreeBytes)
 
   const [port, obstacles] = await Promise.all([
     claimPort('ClickHouse', options.port),
     findObstacles(),
   ])
-  const configFile = join(dataDir, 'config', 'config.xml')
-  const usersFile = join(dataDir, 'config', 'users.xml')
+  const configFile = join(configDir, 'config.xml')
+  const usersFile = join(configDir, 'users.xml')
   const hasAnalyst = obstacles.files === undefined
   const passwords = {
     password,
@@ -92,7 +94,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const child = startChild({
     name: 'ClickHouse',
     command: process.execPath,
-    args: [host, join(dataDir, 'data'), configFile, String(port), String(keepFreeBytes / 2)],
+    args: [host, tablesDir, configFile, String(port), String(keepFreeBytes / 2)],
     cwd: dataDir,
     // Every user can make the engine show its environment.
     env: { PATH: process.env['PATH'] },
