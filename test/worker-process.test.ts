@@ -16,7 +16,7 @@ import { until } from '@intake/test-kit/until'
 
 const heapMiB = 128
 const frames = 370
-/** As docs/deploy/README.md states. It was 336 on an idle machine and 407 on a busy one. */
+/** As docs/deploy/README.md states. */
 const residentMiBMax = 450
 /** As large as frames of the gateway get; the text hardly compresses. */
 const textBytes = 700_000
