@@ -3,7 +3,7 @@ import { IntakeError } from '@intake/contract'
 import { bodyTooLarge } from './body-lease.ts'
 import { Chunks } from './chunks.ts'
 import { chunksTooSmall, createChunkLimit } from '../edge/chunk-limit.ts'
-import { exchangeOf } from '../edge/exchange.ts'
+import { beginStep, exchangeOf } from '../edge/exchange.ts'
 
 /**
  * Reads the body of a request to its end, and charges each chunk to the byte budget as it arrives. The
@@ -45,6 +45,6 @@ export function readBody({ raw, bodyLease, routeOptions }: FastifyRequest): Prom
     }
     raw.on('data', onData).on('end', onEnd).on('close', onClose)
     const exchange = exchangeOf(raw)
-    if (exchange !== undefined) exchange.fail = fail
+    if (exchange !== undefined) beginStep(exchange, fail)
   })
 }

@@ -2,33 +2,64 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { errorCatalogue, IntakeError } from '@intake/contract'
-import { connections } from './exchange.ts'
+import { connections, failIncomplete } from './exchange.ts'
+import { closeInStages, discardRest } from './linger.ts'
 import { problem, problemType } from './problem.ts'
 import type { Refusals } from './refusals.ts'
 
 /**
- * Responds to what the HTTP parser refused: too slow, header too large, or not HTTP. It closes the
- * connection without a response in three cases: a complete request on the connection still waits for
- * its response, and the client would take this one for it; the request that could not be parsed already
- * has its response; or the client disconnected in the middle. A refusal that is being sent closes the
- * connection itself.
+ * Ends a connection on which the HTTP parser refused something: too slow, header too large, or not
+ * HTTP. Nothing that follows is parsed. Requests that were understood keep their responses, in their
+ * order, and the last one says that the connection closes. A request whose body is broken is refused.
+ * Bytes that belong to no such request get a response only if no client can take it for that of
+ * another request.
  */
 export function answerClientErrors(refusals: Refusals) {
-  return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    const connection = connections.get(socket)
-    const due = connection?.exchanges[0]
-    if (connection?.isEnding === true && due !== undefined) {
-      socket.pause()
+  return (cause: NodeJS.ErrnoException, socket: Socket): void => {
+    // It is closing already, or nobody is left to read a response.
+    if (socket.destroyed || socket.writableEnded) return
+    if (cause.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
       return
     }
-    const isAnswerable =
-      due === undefined
-        ? connection?.unwanted === undefined
-        : !due.request.complete && !due.response.headersSent
-    const isGone = error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE'
-    if (isGone || !socket.writable || !isAnswerable) socket.destroy()
-    else refuseSocket(socket, clientError(error.code), refusals)
+    const error = clientError(cause.code)
+    if (endAfterResponses(socket, error)) return
+    const connection = connections.get(socket)
+    const isAnswered = connection !== undefined && connection.turn >= 0
+    if (
+      cause.code === 'HPE_INVALID_EOF_STATE' ||
+      connection?.unwanted !== undefined ||
+      (isAnswered && cause.code === 'HPE_INVALID_METHOD')
+    ) {
+      closeInStages(socket)
+    } else {
+      refuseSocket(socket, error, refusals)
+    }
   }
+}
+
+/**
+ * Ignores everything that follows on a connection, and closes it after the responses to the requests
+ * on it. If the body of the latest one is incomplete, that request fails with `error`.
+ *
+ * @returns whether there are such requests
+ */
+export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
+  const connection = connections.get(socket)
+  const last = connection?.exchanges.at(-1)
+  if (connection === undefined || last === undefined) return false
+  if (connection.isBroken) return true
+  connection.isBroken = true
+  connection.isEnding = true
+  discardRest(socket)
+  const { request, response } = last
+  // Its header may say that the connection stays open.
+  if (response.headersSent) last.onEnd.push(() => closeInStages(socket))
+  else {
+    response.setHeader('connection', 'close')
+    if (!request.complete) failIncomplete(last, error)
+  }
+  return true
 }
 
 /** Writes a problem to a connection that the HTTP server has given up, and closes it. */
@@ -36,20 +67,22 @@ export function refuseSocket(socket: Socket, error: IntakeError, refusals: Refus
   const requestId = randomUUID()
   refusals.note({ error, requestId, apiKeyId: undefined, kind: '', records: 1 })
   const body = JSON.stringify(problem(error, requestId))
-  socket.end(
+  socket.write(
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
       `Content-Type: ${problemType}\r\n` +
       (errorCatalogue[error.code].retryable ? 'Retry-After: 1\r\n' : '') +
       `Content-Length: ${Buffer.byteLength(body)}\r\n` +
       `Connection: close\r\n\r\n${body}`,
-    () => socket.destroy(),
   )
+  closeInStages(socket)
 }
 
 function clientError(code: string | undefined): IntakeError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new IntakeError('request_timeout', 'The request did not arrive in time.')
+    case 'HPE_INVALID_EOF_STATE':
+      return new IntakeError('malformed_http', 'The body ended early.')
     case 'HPE_HEADER_OVERFLOW':
       return new IntakeError('headers_too_large', 'Send fewer or shorter header fields.')
     default:

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { createEvictionOrder } from './eviction-order.ts'
 import { connections, type Connection, type Exchange } from './exchange.ts'
+import { closeInStages } from './linger.ts'
 
 /** Why this process closes a connection before the client does. */
 export const endReasons = [
@@ -105,6 +106,11 @@ export function createConnections(options: {
     for (const onEnd of exchange.onEnd) onEnd()
     options.onExchangeEnd(exchange)
     if (connection.socket.destroyed) return
+    // It is closing in stages.
+    if (connection.socket.writableEnded) {
+      evictionOrder.rest(connection)
+      return
+    }
     if (!exchange.request.complete) {
       // Discards the rest of the body, which is small here, so that the connection can stay open.
       connection.unwanted = { request: exchange.request, ms: 0 }
@@ -125,6 +131,7 @@ export function createConnections(options: {
         turn: -1,
         begunInTurn: 0,
         isEnding: false,
+        isBroken: false,
         unwanted: undefined,
         makeEvictable: () => evictionOrder.rest(connection),
       }
@@ -133,6 +140,8 @@ export function createConnections(options: {
         return
       }
       connections.set(socket, connection)
+      // Node calls it after the last response.
+      socket.destroySoon = () => closeInStages(socket)
       open.add(connection)
       evictionOrder.touch(connection)
       socket.once('close', () => {
@@ -198,6 +207,7 @@ function createExchange(request: IncomingMessage, response: ServerResponse): Exc
     response,
     startedAt: performance.now(),
     fail: undefined,
+    failure: undefined,
     onEnd: [],
     bodyBytesMax: Infinity,
     progress: {

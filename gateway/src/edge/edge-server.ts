@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { pipeline } from 'node:stream'
 import { IntakeError } from '@intake/contract'
-import { refuseSocket } from './client-errors.ts'
+import { endAfterResponses, refuseSocket } from './client-errors.ts'
 import type { Connections } from './connections.ts'
 import { createFairDispatch } from '../fairness/fair-dispatch.ts'
-import { ignoreFollowing, isResponseDue } from './exchange.ts'
-import { lingering } from './linger.ts'
+import { ignoreFollowing } from './exchange.ts'
 import { awaitContinue } from './expect-continue.ts'
 import { kindOfPath } from './operation.ts'
 import { problem, problemType } from './problem.ts'
@@ -66,8 +64,7 @@ export function createEdgeServer(options: {
       'content-length': Buffer.byteLength(body),
       connection: 'close',
     })
-    // If the client has disconnected, nobody needs the response.
-    pipeline(lingering(body, request), response, () => {})
+    response.end(body)
   }
 
   const server = createServer(
@@ -102,10 +99,11 @@ export function createEdgeServer(options: {
   server.on('connect', (_request, socket: Socket) => {
     // Node has removed its own error listener.
     socket.on('error', () => socket.destroy())
-    // The client would take a response now for that of an earlier request that still waits for its own.
-    if (isResponseDue(socket)) socket.destroy()
-    else refuseSocket(socket, new IntakeError('malformed_http', 'This is not a proxy.'), refusals)
+    const error = new IntakeError('malformed_http', 'This is not a proxy.')
+    if (!endAfterResponses(socket, error)) refuseSocket(socket, error, refusals)
   })
+  // A client that has nothing more to send may close its half of the connection before the response.
+  Object.assign(server, { httpAllowHalfOpen: true })
   server.on('listening', sweep.start)
   server.on('close', sweep.stop)
   return server

@@ -5,7 +5,7 @@ import type { ApiKey } from '@intake/api-keys'
 import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
 import { ignoreFollowing } from './exchange.ts'
 import { asIntakeError, isGone } from './framework-errors.ts'
-import { lingering, unwantedBytesMax } from './linger.ts'
+import { unwantedBytesMax } from './linger.ts'
 import { kindOfPath } from './operation.ts'
 import { problem, problemType } from './problem.ts'
 import type { Refusals } from './refusals.ts'
@@ -86,10 +86,7 @@ function sendProblem(
   reply.removeHeader('connection')
   if (request.raw.complete || isSmall(request.headers)) return reply.send(body)
   ignoreFollowing(request.raw)
-  return reply
-    .header('connection', 'close')
-    .header('content-length', String(Buffer.byteLength(body)))
-    .send(lingering(body, request.raw))
+  return reply.header('connection', 'close').send(body)
 }
 
 const asIs = (body: unknown) => body as string

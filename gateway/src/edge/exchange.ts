@@ -13,6 +13,8 @@ export interface Exchange {
    * for, and without effect when that step is over; undefined before the first one.
    */
   fail: ((error: IntakeError) => void) | undefined
+  /** With what the first step fails: the request was already broken when that step began. */
+  failure: IntakeError | undefined
   /** Each is called once, when the exchange has ended. */
   readonly onEnd: (() => void)[]
   /** Size, with framing, at which the sweep refuses the body. */
@@ -50,6 +52,8 @@ export interface Connection {
    * The response to the latest request is the last one: later requests on the connection are ignored.
    */
   isEnding: boolean
+  /** Bytes on it could not be parsed: it ends with the response to its latest request. */
+  isBroken: boolean
   /** A body that still arrives after its response has been sent. */
   unwanted: { request: IncomingMessage; ms: number } | undefined
   /** From now on it may be evicted like an idle one. */
@@ -62,11 +66,6 @@ export const connections = new WeakMap<Socket, Connection>()
 /** The exchange of a request; undefined when it did not arrive over a connection (`inject`). */
 export function exchangeOf(request: IncomingMessage): Exchange | undefined {
   return connections.get(request.socket)?.exchanges.findLast((one) => one.request === request)
-}
-
-/** Whether a request on the connection waits for its response. */
-export function isResponseDue(socket: Socket): boolean {
-  return (connections.get(socket)?.exchanges.length ?? 0) > 0
 }
 
 /**
@@ -89,9 +88,22 @@ export function failable<Result>(request: IncomingMessage, work: Promise<Result>
   const exchange = exchangeOf(request)
   if (exchange === undefined) return work
   return new Promise((resolve, reject) => {
-    exchange.fail = reject
     work.then(resolve, reject)
+    beginStep(exchange, reject)
   })
+}
+
+/** Notes how the step that the request now waits for can be failed from outside. */
+export function beginStep(exchange: Exchange, fail: (error: IntakeError) => void): void {
+  if (exchange.failure === undefined) exchange.fail = fail
+  else fail(exchange.failure)
+}
+
+/** Fails a request whose body will never be complete: now, or as soon as its first step begins. */
+export function failIncomplete(exchange: Exchange, error: IntakeError): void {
+  exchange.failure = error
+  exchange.fail?.(error)
+  exchange.fail = undefined
 }
 
 /** Calls `onEnd` once, when the response has been sent or the connection has ended. */

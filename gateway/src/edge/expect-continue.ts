@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
+import { connections } from './exchange.ts'
 
 const waiting = new WeakSet<IncomingMessage>()
 
@@ -19,8 +20,9 @@ export const expectContinue = fp(
   async (app: FastifyInstance) => {
     app.addHook('preParsing', (request, reply, _payload, done) => {
       if (waiting.delete(request.raw) && !request.is404) {
-        // While the server closes, the header must stay.
-        if (app.server.listening) reply.raw.removeHeader('connection')
+        // While the server or the connection closes, the header must stay.
+        const isEnding = connections.get(request.raw.socket)?.isEnding === true
+        if (app.server.listening && !isEnding) reply.raw.removeHeader('connection')
         reply.raw.writeContinue()
       }
       done()

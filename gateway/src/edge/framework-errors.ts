@@ -15,8 +15,9 @@ const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
   },
 }
 
-/** Whether the client has disconnected before the end of its body. */
-export const isGone = ({ raw }: FastifyRequest) => raw.destroyed && !raw.complete
+/** Whether the client has closed the connection, or its half of it, before the end of its body. */
+export const isGone = ({ raw }: FastifyRequest) =>
+  !raw.complete && (raw.destroyed || raw.socket.readableEnded)
 
 /** Any error as one of the catalogue. */
 export function asIntakeError(error: unknown, request: FastifyRequest): IntakeError {

@@ -21,6 +21,7 @@ function exchange() {
     response: response as unknown as ServerResponse,
     startedAt: 0,
     fail: undefined,
+    failure: undefined,
     onEnd: [],
     bodyBytesMax: 50_000_000,
     progress,
