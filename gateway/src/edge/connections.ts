@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { closeInStages } from '@intake/runtime'
 import { createEvictionOrder } from './eviction-order.ts'
 import { connections, type Connection, type Exchange } from './exchange.ts'
-import { closeInStages } from './linger.ts'
 
 /** Why this process closes a connection before the client does. */
 export const endReasons = [

@@ -1,8 +1,8 @@
 import { IntakeError } from '@intake/contract'
+import { lingerMs } from '@intake/runtime'
 import type { Connections } from './connections.ts'
 import { ignoreFollowing, type Connection, type Exchange } from './exchange.ts'
 import { judgeExchange, type ExchangeLimits } from './judge-exchange.ts'
-import { lingerMs } from './linger.ts'
 
 /** The source of time; tests have a faster one. */
 export interface SweepClock {

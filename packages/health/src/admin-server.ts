@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyPluginAsync } from 'fastify'
 import type { Registry } from '@intake/runtime'
 import { healthRoutes } from './health-routes.ts'
-import { limitPipelining } from './limit-pipelining.ts'
+import { createPipelines } from './pipelines.ts'
 import { openMetricsType, toOpenMetrics } from './openmetrics.ts'
 import type { Problems } from './problems.ts'
 import { share } from './share.ts'
@@ -41,12 +41,14 @@ export async function startAdminServer(options: {
   page?: FastifyPluginAsync
 }): Promise<{ port: number; close(): Promise<void> }> {
   const { service, problems, facts, scaling, metrics } = options
+  const pipelines = createPipelines()
   const app = fastify({
     serverFactory: (serve) =>
       createServer(
         { requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs },
-        limitPipelining(serve),
+        pipelines.limit(serve),
       ),
+    clientErrorHandler: pipelines.answerClientError,
     forceCloseConnections: true,
     trustProxy: options.trustProxy ?? false,
   })
