@@ -84,7 +84,7 @@ export function createEdgeServer(options: {
   server.on(
     'checkContinue',
     admit((request, response) => {
-      awaitContinue(request, response)
+      awaitContinue(request)
       handler(request, response)
     }),
   )

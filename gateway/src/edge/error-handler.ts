@@ -5,6 +5,7 @@ import type { ApiKey } from '@intake/api-keys'
 import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
 import { unwantedBytesMax } from '@intake/runtime'
 import { ignoreFollowing } from './exchange.ts'
+import { awaitsContinue } from './expect-continue.ts'
 import { asIntakeError, isGone } from './framework-errors.ts'
 import { kindOfPath } from './operation.ts'
 import { problem, problemType } from './problem.ts'
@@ -84,7 +85,8 @@ function sendProblem(
   }
   // Fastify would close the connection after every body that was not read to its end.
   reply.removeHeader('connection')
-  if (request.raw.complete || isSmall(request.headers)) return reply.send(body)
+  const isAwaited = !awaitsContinue(request.raw) && isSmall(request.headers)
+  if (request.raw.complete || isAwaited) return reply.send(body)
   ignoreFollowing(request.raw)
   return reply.header('connection', 'close').send(body)
 }

@@ -1,0 +1,164 @@
+import { once } from 'node:events'
+import t, { type Test } from 'tap'
+import { until } from '@intake/test-kit/until'
+import { fastClock, json, open, post, received } from '../raw-client.ts'
+import { logBody, startGateway, type TestGateway } from '../support.ts'
+
+const body = JSON.stringify(logBody())
+const length = (bytes: number) => `content-length: ${bytes}`
+const log = post('/api/log', [json, length(body.length)]) + body
+const chunkedHead = post('/api/log', [json, 'transfer-encoding: chunked'])
+const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
+const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
+
+/** The status lines, codes and `connection: close` headers that a connection receives until it ends. */
+async function outcome(
+  t: Test,
+  gateway: TestGateway,
+  bytes: string,
+  options: { halfClose?: boolean } = {},
+): Promise<string> {
+  const socket = await open(t, gateway)
+  socket.allowHalfOpen = options.halfClose === true
+  const response = received(socket)
+  if (options.halfClose === true) socket.end(bytes)
+  else socket.write(bytes)
+  // Node reports the end of a connection whose own half is still open only as `end`.
+  socket.once('end', () => socket.destroy())
+  const found = (await response).match(/(?<=HTTP\/1\.1 )\d+|connection: close|(?<="code":")\w+/gi)
+  return (found ?? []).join(' ').toLowerCase()
+}
+
+t.test('201 for an event with more bytes than its Content-Length, then the end', async (t) => {
+  const gateway = await startGateway(t)
+  for (const rest of [' ', '}', '\0', 'garbage\r\n\r\n', ' '.repeat(1_000_000)]) {
+    t.equal(await outcome(t, gateway, log + rest), '201 connection: close', JSON.stringify(rest[0]))
+  }
+  const old = log.replace('HTTP/1.1', 'HTTP/1.0')
+  t.equal(await outcome(t, gateway, `${old} `), '201 connection: close')
+  t.equal(
+    await outcome(t, gateway, `${old.replace('\r\n', '\r\nconnection: keep-alive\r\n')} `),
+    '201 connection: close',
+  )
+  const expecting = log.replace('host: x', 'host: x\r\nexpect: 100-continue')
+  t.equal(await outcome(t, gateway, `${expecting} `), '100 201 connection: close')
+  t.equal(gateway.rows('logs').length, 8)
+})
+
+t.test('400 for a length in characters, none, or HTTP/1.0 without one', async (t) => {
+  const gateway = await startGateway(t)
+  const umlauts = body.replace('screen_view', 'gekauft für ü')
+  const characters = post('/api/log', [json, length(umlauts.length)]) + umlauts
+  t.equal(await outcome(t, gateway, characters), '400 connection: close invalid_json')
+  const none = post('/api/log', [json]) + body
+  t.equal(await outcome(t, gateway, none), '400 connection: close invalid_json')
+  const old = none.replace('HTTP/1.1', 'HTTP/1.0')
+  t.equal(await outcome(t, gateway, old), '400 connection: close invalid_json')
+  t.equal(gateway.frames.logs.length, 0)
+})
+
+t.test('all requests before broken bytes get their responses, in their order', async (t) => {
+  const gateway = await startGateway(t)
+  const all = log + get + log.replace('"log"', '"lag"')
+  t.equal(
+    await outcome(t, gateway, `${all}\0${log}`),
+    '201 200 400 connection: close invalid_request',
+  )
+  t.equal(
+    await outcome(t, gateway, `${log}GET / HTTP/1.1\r\na: ${'a'.repeat(20_000)}`),
+    '201 connection: close',
+  )
+  t.equal(
+    await outcome(t, gateway, `${log}PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`),
+    '201 connection: close',
+  )
+  t.equal(await outcome(t, gateway, `${get.replace('GET', 'HEAD')} `), '200 connection: close')
+  t.equal(gateway.rows('logs').length, 3, 'nothing behind them is executed')
+})
+
+t.test('a request whose head does not arrive takes no pending response away', async (t) => {
+  const gateway = await startGateway(t, { env: { HEADERS_TIMEOUT_MS: '1000' }, holdFrames: true })
+  const timedOut = once(gateway.app.server, 'clientError')
+  const response = outcome(t, gateway, `${log}GET / HT`)
+  await timedOut
+  gateway.release()
+  t.equal(await response, '201 connection: close')
+})
+
+t.test('400 for a body with a broken chunk, 201 for bytes behind a chunked body', async (t) => {
+  const gateway = await startGateway(t)
+  for (const broken of ['zz\r\n', `${chunk}zz\r\n`, `${chunk}0\r\na b\r\n\r\n`]) {
+    t.equal(
+      await outcome(t, gateway, log + chunkedHead + broken),
+      '201 400 connection: close malformed_http',
+    )
+  }
+  const socket = await open(t, gateway)
+  const parsed = once(gateway.app.server, 'request')
+  socket.write(chunkedHead + chunk)
+  const response = received(socket)
+  await parsed
+  socket.write('zz\r\n')
+  t.match(await response, /^HTTP\/1\.1 400 [^]*connection: close[^]*malformed_http/i)
+  t.equal(gateway.rows('logs').length, 3, 'none of them is stored')
+  t.equal(await outcome(t, gateway, `${chunkedHead}${chunk}0\r\n\r\nzz`), '201 connection: close')
+})
+
+t.test('a form with a broken chunk releases its bytes', async (t) => {
+  const gateway = await startGateway(t)
+  const form = 'content-type: multipart/form-data; boundary=b'
+  const head = post('/api/feedback', [form, 'transfer-encoding: chunked'])
+  const part = '--b\r\ncontent-disposition: form-data; name="payload"\r\n\r\n{'
+  const bytes = `${head}${part.length.toString(16)}\r\n${part}\r\nzz\r\n`
+  t.equal(await outcome(t, gateway, bytes), '400 connection: close malformed_http')
+  const held = /^intake_bytes_in_flight\{kind="feedback"\} (\d+)$/m
+  let bytesHeld: string | undefined
+  await until('the bytes are released', () => {
+    void gateway.metrics().then((text) => (bytesHeld = held.exec(text)?.[1]))
+    return bytesHeld === '0'
+  })
+})
+
+t.test('bytes that begin no request get no response behind an earlier one', async (t) => {
+  const gateway = await startGateway(t)
+  const socket = await open(t, gateway)
+  socket.write(log)
+  t.match(await received(socket, /message/), /^HTTP\/1\.1 201 /)
+  // The client would take it for the response to its next request.
+  socket.write(' ')
+  t.equal(await received(socket), '')
+  const other = await open(t, gateway)
+  other.write(log)
+  t.match(await received(other, /message/), /^HTTP\/1\.1 201 /)
+  other.write('GET / NOPE\r\n\r\n')
+  t.match(await received(other), /^HTTP\/1\.1 400 [^]*malformed_http/)
+})
+
+t.test('a client may close its half of the connection before the response', async (t) => {
+  const gateway = await startGateway(t)
+  const { length: bytes } = body
+  const short = post('/api/log', [json, length(bytes + 1)]) + body
+  const half = { halfClose: true }
+  t.equal(await outcome(t, gateway, log + log, half), '201 201')
+  t.equal(await outcome(t, gateway, `${log} `, half), '201 connection: close')
+  t.equal(await outcome(t, gateway, `${log}GET /he`, half), '201 connection: close')
+  t.equal(await outcome(t, gateway, log + short, half), '201 400 connection: close malformed_http')
+  t.match(await gateway.metrics(), 'refused_total{code="malformed_http"} 0', 'it may be gone')
+})
+
+t.test('a client that closed its half while it awaited 100 Continue sees the end', async (t) => {
+  const gateway = await startGateway(t, { holdFrames: true })
+  const expecting = log.replace('host: x', 'host: x\r\nexpect: 100-continue')
+  const taken = once(gateway.app.server, 'connection')
+  const response = outcome(t, gateway, expecting, { halfClose: true })
+  const [peer] = await taken
+  await until('its half is closed', () => peer.readableEnded === true)
+  gateway.release()
+  t.equal(await response, '100 201')
+})
+
+t.test('the responses that broken bytes wait for are limited like all others', async (t) => {
+  const gateway = await startGateway(t, { clock: fastClock(), holdFrames: true })
+  t.equal(await outcome(t, gateway, `${log} `), '503 connection: close outcome_unknown')
+  gateway.release()
+})
