@@ -108,6 +108,7 @@ export function createConnections(options: {
     if (connection.socket.destroyed) return
     // It is closing in stages.
     if (connection.socket.writableEnded) {
+      if (!exchange.request.complete) abortOnClose(exchange.request)
       evictionOrder.rest(connection)
       return
     }
@@ -199,6 +200,11 @@ function dropStacks(socket: Socket): void {
   const { stackTraceLimit } = Error
   socket.prependOnceListener('close', () => (Error.stackTraceLimit = 0))
   socket.once('close', () => (Error.stackTraceLimit = stackTraceLimit))
+}
+
+/** Node no longer aborts a request that has its response, but its handler may still read the body. */
+function abortOnClose(request: IncomingMessage): void {
+  request.socket.once('close', () => request.destroy(new Error('The connection has closed.')))
 }
 
 function createExchange(request: IncomingMessage, response: ServerResponse): Exchange {
