@@ -27,8 +27,9 @@ export const timeZones = ['UTC', 'Asia/Kathmandu', 'America/New_York'] as const
 
 /** The URL for a user whose profile sets this. */
 export const withSettings = (url: string, settings: Record<string, string>) => {
-  const query = Object.entries(settings).map(([name, value]) => [`ch_${name}`, value])
-  return `${url}/?${new URLSearchParams(query).toString()}`
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(settings)) query.set(`ch_${name}`, value)
+  return `${url}/?${query.toString()}`
 }
 
 /** A UUIDv7 with this time. */

@@ -62,7 +62,10 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
 export function definePurge(purge: Command): void {
   eraseOptions(purge)
     .requiredOption('--api-key <id>', 'the id of the key, from intake keys list')
-    .requiredOption('--from <time>', 'ISO 8601, UTC unless it has an offset; accepted at or after this time')
+    .requiredOption(
+      '--from <time>',
+      'ISO 8601, UTC unless it has an offset; accepted at or after this time',
+    )
     .requiredOption('--to <time>', 'likewise; accepted before this time')
     .addHelpText('after', effect)
     .action((flags: EraseFlags & { apiKey: string; from: string; to: string }) => {
