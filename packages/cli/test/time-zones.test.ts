@@ -7,7 +7,7 @@ import {
   listDeadLetters,
   readDeadLetterPages,
 } from '@intake/clickhouse'
-import { timeZones } from '../../clickhouse/test/fixture.ts'
+import { member, timeZones } from '../../clickhouse/test/fixture.ts'
 import { applyRetention } from '../src/retention/apply-retention.ts'
 import { logRow, logsOf, startServices, user, uuidV7 } from './services.ts'
 
@@ -129,9 +129,15 @@ for (const timeZone of timeZones.filter((zone) => zone !== 'UTC')) {
         .split('\n')
         .map((line) => JSON.parse(line) as { id: string })
       t.same(exported.map(({ id }) => id).toSorted(), rows.map(({ id }) => id).toSorted())
-      const bad = Array.from({ length: 150 }, () => logRow())
-      for (const row of bad)
-        await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(row), refusal })
+      const failedAtMs = Date.UTC(2026, 10, 21)
+      const letters = Array.from({ length: 150 }, (_, n) => {
+        const { id, time, bundle_identifier, device_uuid } = logRow()
+        const failed_at = new Date(failedAtMs + n * minuteMs).toISOString()
+        const identity = { id, time, bundle_identifier, device_uuid }
+        return { ...identity, ver: 1, table: 'logs', failed_at, error_code: 27, error: '', row: '' }
+      })
+      const members = [member(letters)]
+      await clickhouse.insertGzip({ table: 'dead_letters', members, rows: letters.length })
       const read: string[] = []
       for await (const page of readDeadLetterPages(clickhouse)) {
         read.push(...page.map(({ id }) => id))
@@ -139,7 +145,7 @@ for (const timeZone of timeZones.filter((zone) => zone !== 'UTC')) {
       }
       t.ok(read.length >= 150, `${read.length} dead letters`)
       t.equal(new Set(read).size, read.length)
-      for (const { id } of bad) if (!read.includes(id)) t.fail(`${id} is missing`)
+      for (const { id } of letters) if (!read.includes(id)) t.fail(`${id} is missing`)
     })
 
     await t.test('a key expires at the time that was written', async (t) => {

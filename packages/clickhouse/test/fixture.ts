@@ -10,8 +10,8 @@ import { ClickHouseError, createClickHouse, migrate, type ClickHouseOptions } fr
  *
  * @param options.timeZone of the server
  */
-export const startServer = async (t: Test, options: { timeZone?: string } = {}) => {
-  const server = await startClickHouse({ dataDir: createDataDir(t), port: 0, ...options })
+export const startServer = async (t: Test, { timeZone = 'UTC' } = {}) => {
+  const server = await startClickHouse({ dataDir: createDataDir(t), port: 0, timeZone })
   t.teardown(() => server.stop())
   const connect = (t: Test, options: Partial<ClickHouseOptions> = {}) => {
     const clickhouse = createClickHouse({ url: server.url, ...options })
