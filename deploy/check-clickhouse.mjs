@@ -60,6 +60,8 @@ const engine = spawn(
     stdio: ['pipe', 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,
+      // The embedded engine ignores <timezone>; so the profile of analysts must say theirs.
+      TZ: 'Asia/Kathmandu',
       CLICKHOUSE_MEMORY_BYTES: String(1024 ** 3),
       CLICKHOUSE_INTAKE_PASSWORD: 'intake-secret',
       CLICKHOUSE_WORKER_PASSWORD: 'worker-secret',
@@ -81,6 +83,8 @@ try {
   await allowed(analyst, 'SELECT count() FROM intake.feedback')
   await allowed(analyst, 'SELECT params.screen, count() FROM intake.logs GROUP BY ALL ORDER BY 1')
   await allowed(analyst, 'SELECT 1 SETTINGS max_execution_time = 60')
+  await allowed(analyst, "SELECT throwIf(timezone() != 'UTC')")
+  await allowed(analyst, "SELECT now() SETTINGS session_timezone = 'Asia/Tokyo'")
   await allowed(analyst, 'SELECT count() FROM INFORMATION_SCHEMA.TABLES')
   await refused(analyst, 497, 'SELECT count() FROM intake.logs_raw')
   await refused(analyst, 497, 'TRUNCATE TABLE intake.logs_raw')

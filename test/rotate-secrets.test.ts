@@ -177,7 +177,7 @@ t.test('all secrets change under load, the old ones end, and no request fails', 
     await clickhouse.command('SYSTEM FLUSH LOGS')
     const [seen] = await clickhouse.query<{ n: number }>(
       `SELECT count() AS n FROM system.query_log WHERE user = 'intake' AND query_kind = 'Insert'
-         AND event_time >= {switched:DateTime} AND query LIKE 'INSERT INTO intake.%'`,
+         AND event_time >= {switched:DateTime('UTC')} AND query LIKE 'INSERT INTO intake.%'`,
       { switched },
     )
     return seen!.n > 0

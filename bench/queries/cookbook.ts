@@ -25,7 +25,7 @@ GROUP BY ALL ORDER BY ALL`,
   {
     name: 'the last hundred events of an application',
     sql: `SELECT * FROM intake.logs
-WHERE bundle_identifier = {app:String} AND time >= {from:DateTime} AND time < {to:DateTime}
+WHERE bundle_identifier = {app:String} AND time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}
 ORDER BY time DESC LIMIT 100`,
   },
 ]

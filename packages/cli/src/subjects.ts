@@ -1,9 +1,12 @@
 import type { Subject } from '@intake/clickhouse'
 import { isUuid } from '@intake/contract'
+import { parseTime, timeForm } from '@intake/runtime'
 import { UsageError } from './endpoints.ts'
 
 /** A user or a device. */
 export type PersonalSubject = Exclude<Subject, { kind: 'api-key' }>
+/** What was sent with an API key in a period. */
+export type KeySubject = Extract<Subject, { kind: 'api-key' }>
 
 /** @throws {UsageError} the identifier is not one */
 export function personalSubject(
@@ -17,10 +20,15 @@ export function personalSubject(
 }
 
 /** @throws {UsageError} a time is not one, or the range is empty */
-export function keySubject(options: { apiKey: string; from: string; to: string }): Subject {
-  const [from, to] = [options.from, options.to].map((text) => new Date(text)) as [Date, Date]
-  if (Number.isNaN(from.getTime()) || Number.isNaN(to.getTime()))
-    throw new UsageError('--from and --to must be ISO 8601 times.')
+export function keySubject(options: { apiKey: string; from: string; to: string }): KeySubject {
+  const from = readTime('--from', options.from)
+  const to = readTime('--to', options.to)
   if (from >= to) throw new UsageError('--from must be before --to.')
   return { kind: 'api-key', id: options.apiKey, from, to }
+}
+
+function readTime(option: string, text: string): Date {
+  const time = parseTime(text)
+  if (time === undefined) throw new UsageError(`${option} must be ${timeForm}.`)
+  return time
 }

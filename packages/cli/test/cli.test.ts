@@ -90,7 +90,9 @@ t.test('wrong usage is reported in one sentence, with exit code 1', async (t) =>
     [['dead-letters', 'drop', 'an-id', '--all'], /^Name an id, or --all\.\n$/],
     [['keys', 'revoke', 'key_none'], /^There is no key key_none, or it is revoked\.\n$/],
     [['keys', 'create', '--name', 'x', '--expires', '2020-01-01'], /must be in the future/],
-    [['keys', 'create', '--name', 'x', '--expires', ''], /must be an ISO 8601 date/],
+    [['keys', 'create', '--name', 'x', '--expires', ''], /must be a time that exists/],
+    [['keys', 'create', '--name', 'x', '--expires', '2199-02-30'], /must be a time that exists/],
+    [['setup', '--new-shards-from', '2199-02-30T00:00Z'], /must be a time that exists/],
     [['keys', 'create', '--name', ' '], /^--name must not be empty\.\n$/],
   ]
   for (const [args, stderr] of cases) t.match(await intake(args), { code: 1, stdout: '', stderr })

@@ -6,6 +6,7 @@ import { migrate, repairViews } from '@intake/clickhouse'
 import { helpOf, type ProblemCode } from '@intake/health'
 import { examine } from '../src/doctor/examine.ts'
 import type { Finding } from '../src/doctor/finding.ts'
+import { withSettings } from '../../clickhouse/test/fixture.ts'
 import { startServices } from './services.ts'
 
 const { clickhouse, endpoints, intake, keys, s3 } = await startServices(t)
@@ -38,6 +39,10 @@ const setUpAgain = async () => {
   await migrate({ clickhouse })
   await repairViews(clickhouse)
 }
+
+/** The server for a user with this zone in the profile. */
+const inZone = (session_timezone: string) =>
+  withSettings(endpoints.CLICKHOUSE_URL, { session_timezone })
 
 const setRedis = (name: string, wrong: string, right: string) => ({
   plant: async () => void (await keys.config('SET', name, wrong)),
@@ -159,6 +164,12 @@ const planted: Planted[] = [
     detail: /^The table intake\.logs_raw has fsync_after_insert 0, not 1\.$/,
   },
   {
+    what: 'times without a zone are not in UTC',
+    plant: async () => ({ env: { CLICKHOUSE_URL: inZone('Europe/London') } }),
+    code: 'clickhouse_settings',
+    detail: /^The user in CLICKHOUSE_URL reads times in the zone Europe\/London, not UTC\.$/,
+  },
+  {
     what: 'the disk of ClickHouse is full beyond the limit',
     plant: async () => ({ diskFree: 100 }),
     code: 'clickhouse_disk',
@@ -208,10 +219,10 @@ async function findingsOf({ diskFree = 10, env = {}, aheadMs = 0 }: Examined): P
   const now = Date.now
   Date.now = () => now() + aheadMs
   try {
-    const { S3_ENDPOINT = s3.url } = env
+    const { S3_ENDPOINT = s3.url, CLICKHOUSE_URL = endpoints.CLICKHOUSE_URL } = env
     const { findings } = await examine({
       redisUrl: endpoints.REDIS_URL,
-      clickhouseUrl: endpoints.CLICKHOUSE_URL,
+      clickhouseUrl: CLICKHOUSE_URL,
       s3Endpoint: S3_ENDPOINT,
       freeShareMin: diskFree / 100,
       env,
@@ -240,6 +251,12 @@ for (const { what, plant, repair, code, detail } of planted) {
     t.match(findings[0], { code, detail, change: /\w/, help: helpOf(code) })
   })
 }
+
+t.test('a user of the page whose times are not in UTC is found', async (t) => {
+  const found = await findingsOf({ env: { PAGE_CLICKHOUSE_URL: inZone('Asia/Tokyo') } })
+  t.match(found, [{ code: 'clickhouse_settings', detail: /^The user in PAGE_CLICKHOUSE_URL/ }])
+  t.same(await findingsOf({ env: { PAGE_CLICKHOUSE_URL: inZone('Etc/UTC') } }), [])
+})
 
 t.test('all that is planted at once is found, and nothing else', async (t) => {
   const together = planted.filter(

@@ -307,7 +307,11 @@ t.test('wrong usage is reported in one sentence, with exit code 1', async (t) =>
   const cases: [string[], RegExp][] = [
     [['user', 'erase', ''], /^Name a user\.\n$/],
     [['device', 'erase', 'phone'], /^A device is named by its UUID\.\n$/],
-    [['purge', '--api-key', 'k', '--from', 'x', '--to', 'y'], /must be ISO 8601 times/],
+    [
+      ['purge', '--api-key', 'k', '--from', '2026-02-30', '--to', '2026-03-01'],
+      /^--from must be a time that exists/,
+    ],
+    [['purge', '--api-key', 'k', '--from', '2026-02-28', '--to', 'y'], /^--to must be a time/],
     [
       ['purge', '--api-key', 'k', '--from', '2026-01-02', '--to', '2026-01-01'],
       /must be before --to/,

@@ -36,12 +36,16 @@ export function createIntake(options: { cwd: string; env: Record<string, string>
     })
 }
 
-/** All services, set up, for one test file. */
-export async function startServices(t: Test) {
+/**
+ * All services, set up, for one test.
+ *
+ * @param options.timeZone of ClickHouse
+ */
+export async function startServices(t: Test, { timeZone = 'UTC' } = {}) {
   const dataDir = createDataDir(t)
   const [redis, server, s3] = await Promise.all([
     startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
-    startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 }),
+    startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0, timeZone }),
     startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
   ])
   t.teardown(() => Promise.all([redis, server, s3].map((service) => service.stop())))

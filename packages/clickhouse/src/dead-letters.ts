@@ -90,7 +90,7 @@ export async function* readDeadLetterPages(
 
 const order = 'failed_at, id, device_uuid, bundle_identifier, toString(table)'
 const orderTypes =
-  '{failed_at:DateTime64(3)}, {id:UUID}, {device_uuid:UUID}, {bundle_identifier:String}, {table:String}'
+  "{failed_at:DateTime64(3, 'UTC')}, {id:UUID}, {device_uuid:UUID}, {bundle_identifier:String}, {table:String}"
 const pageLetters = 100
 
 function cursorOf(letter: DeadLetter): QueryParams {

@@ -28,6 +28,7 @@ export {
   type Disk,
 } from './inspect/inspect.ts'
 export { findMissingTables } from './inspect/schema.ts'
+export { findZoneViolations } from './inspect/settings.ts'
 export { migrate, repairViews } from './migrate.ts'
 export type { Migration } from './migrations/migration.ts'
 export {

@@ -67,7 +67,7 @@ function monthEnd(month: string): Date {
   return new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4))))
 }
 
-const expiredLetters = `ver < ${tombstoneVer} AND failed_at < {before:DateTime64(3)}`
+const expiredLetters = `ver < ${tombstoneVer} AND failed_at < {before:DateTime64(3, 'UTC')}`
 
 /** The number of dead letters that failed before `before`. */
 export async function countExpiredDeadLetters(

@@ -68,6 +68,8 @@ export const querySettings: ClickHouseSettings = {
   ...common,
   default_format: 'JSONEachRow',
   output_format_json_quote_64bit_integers: 0,
+  // As `isoTime` reads it.
+  date_time_output_format: 'simple',
   json_type_escape_dots_in_keys: 1,
 }
 

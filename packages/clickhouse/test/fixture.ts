@@ -5,9 +5,13 @@ import { startClickHouse } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { ClickHouseError, createClickHouse, migrate, type ClickHouseOptions } from '../src/index.ts'
 
-/** Starts a migrated server for one test file; it stops when the file ends. */
-export const startServer = async (t: Test) => {
-  const server = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
+/**
+ * Starts a migrated server for a test; it stops when the test ends.
+ *
+ * @param options.timeZone of the server
+ */
+export const startServer = async (t: Test, { timeZone = 'UTC' } = {}) => {
+  const server = await startClickHouse({ dataDir: createDataDir(t), port: 0, timeZone })
   t.teardown(() => server.stop())
   const connect = (t: Test, options: Partial<ClickHouseOptions> = {}) => {
     const clickhouse = createClickHouse({ url: server.url, ...options })
@@ -16,6 +20,16 @@ export const startServer = async (t: Test) => {
   }
   await migrate({ clickhouse: connect(t) })
   return { server, connect }
+}
+
+/** Of the machine, the server or a session: nothing depends on it. One is not a whole hour off. */
+export const timeZones = ['UTC', 'Asia/Kathmandu', 'America/New_York'] as const
+
+/** The URL for a user whose profile sets this. */
+export const withSettings = (url: string, settings: Record<string, string>) => {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(settings)) query.set(`ch_${name}`, value)
+  return `${url}/?${query.toString()}`
 }
 
 /** A UUIDv7 with this time. */

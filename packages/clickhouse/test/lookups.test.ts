@@ -108,7 +108,7 @@ t.test(
     const erased = events[30_000]!
     await owner.command(
       `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted) VALUES
-     ({id:UUID}, {time:DateTime64(3)}, {app:String}, {device:UUID}, 18446744073709551615, 1)`,
+     ({id:UUID}, {time:DateTime64(3, 'UTC')}, {app:String}, {device:UUID}, 18446744073709551615, 1)`,
       {
         id: erased.id,
         time: erased.time.replace('T', ' ').replace('Z', ''),

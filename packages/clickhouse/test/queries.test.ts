@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { documentedQueries } from '@intake/test-kit/documented-queries'
-import { addDeadLetter, ClickHouseError, createClickHouse } from '../src/index.ts'
-import { feedbackRow, logRow, member, startServer, uuidV7 } from './fixture.ts'
-
-const { server, connect } = await startServer(t)
-const owner = connect(t)
-const analyst = createClickHouse({ url: server.analystUrl })
-t.teardown(() => analyst.close())
+import { addDeadLetter, ClickHouseError, createClickHouse, type ClickHouse } from '../src/index.ts'
+import {
+  feedbackRow,
+  logRow,
+  member,
+  startServer,
+  timeZones,
+  uuidV7,
+  withSettings,
+} from './fixture.ts'
 
 const deviceId = (digit: number) => `00000000-0000-4000-8000-00000000000${digit}`
 const one = { device_uuid: deviceId(1), unique_user_id: 'u1', api_key_id: 'key-1' }
@@ -76,15 +79,6 @@ const praise = { ...at('11-10 10:00'), ...three, device: fresh }
 const feedback = [complaint, praise, { ...praise, bundle_identifier: 'com.example.b' }].map(
   feedbackRow,
 )
-
-// Twice, as after a lost confirmation.
-for (const _ of [1, 2]) {
-  await owner.insertGzip({ table: 'logs', members: [member(logs)], rows: logs.length })
-  await owner.insertGzip({ table: 'feedback', members: [member(feedback)], rows: feedback.length })
-}
-const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
-for (const row of logs.slice(0, 2))
-  await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
 
 const expected: Record<string, object[]> = {
   'Active devices': [
@@ -167,17 +161,28 @@ const expected: Record<string, object[]> = {
   ],
 }
 
-await owner.command(`INSERT INTO intake.outcomes_raw VALUES
-  ('2026-11-10 09:00:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 7),
-  ('2026-11-10 09:01:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 5),
-  ('2026-11-10 09:01:00', 'key-2', 'logs', 'accepted', generateUUIDv4(), 5),
-  ('2026-11-10 09:01:00', 'key-2', 'logs', 'suppressed', generateUUIDv4(), 3),
-  ('2026-11-10 09:01:00', '', '', 'overflow', generateUUIDv4(), 2),
-  ('2026-11-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1),
-  ('2026-10-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1)`)
-await owner.command(`INSERT INTO intake.watermark_raw VALUES
-  ('logs', '2026-11-16 00:00:00.000'),
-  ('feedback', '2026-11-15 23:59:59.000')`)
+async function store(owner: ClickHouse): Promise<void> {
+  // Twice, as after a lost confirmation.
+  for (const _ of [1, 2]) {
+    await owner.insertGzip({ table: 'logs', members: [member(logs)], rows: logs.length })
+    const rows = feedback.length
+    await owner.insertGzip({ table: 'feedback', members: [member(feedback)], rows })
+  }
+  const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
+  for (const row of logs.slice(0, 2))
+    await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
+  await owner.command(`INSERT INTO intake.outcomes_raw VALUES
+    ('2026-11-10 09:00:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 7),
+    ('2026-11-10 09:01:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 5),
+    ('2026-11-10 09:01:00', 'key-2', 'logs', 'accepted', generateUUIDv4(), 5),
+    ('2026-11-10 09:01:00', 'key-2', 'logs', 'suppressed', generateUUIDv4(), 3),
+    ('2026-11-10 09:01:00', '', '', 'overflow', generateUUIDv4(), 2),
+    ('2026-11-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1),
+    ('2026-10-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1)`)
+  await owner.command(`INSERT INTO intake.watermark_raw VALUES
+    ('logs', '2026-11-16 00:00:00.000'),
+    ('feedback', '2026-11-15 23:59:59.000')`)
+}
 
 const params = {
   app: 'com.example.app',
@@ -197,16 +202,32 @@ t.test('each query of the page has a checked result', (t) => {
   t.end()
 })
 
-for (const { title, sql } of recipes) {
-  if (title === 'Dead letters by reason') continue
-  t.test(`${title}: as on the page`, async (t) => {
-    t.strictSame(await analyst.query(sql, params), expected[title])
+for (const timeZone of timeZones) {
+  t.test(`on a server in ${timeZone}`, async (t) => {
+    const { server, connect } = await startServer(t, { timeZone })
+    const owner = connect(t)
+    await store(owner)
+    await testRecipes(t, owner, 'owner')
+    for (const session of timeZone === 'UTC' ? [undefined, ...timeZones] : [undefined]) {
+      const url = withSettings(server.analystUrl, session ? { session_timezone: session } : {})
+      const analyst = createClickHouse({ url })
+      t.teardown(() => analyst.close())
+      const [zone] = await analyst.query('SELECT timezone() AS name')
+      t.same(zone, { name: session ?? 'UTC' })
+      await testRecipes(t, analyst, `analyst in ${session ?? 'the zone of the profile'}`)
+    }
   })
 }
 
-t.test('Dead letters by reason: as on the page', async (t) => {
-  const { sql = '' } = recipes.find(({ title }) => title === 'Dead letters by reason') ?? {}
-  // They are dated by the clock of the worker.
-  const today = { ...params, from: '2020-01-01 00:00:00', to: '2100-01-01 00:00:00' }
-  t.match(await analyst.query(sql, today), [{ table: 'logs', error_code: 117, rows: 2 }])
-})
+async function testRecipes(t: Test, reader: ClickHouse, who: string): Promise<void> {
+  for (const { title, sql } of recipes) {
+    if (title === 'Dead letters by reason') {
+      // They are dated by the clock of the worker.
+      const today = { ...params, from: '2020-01-01 00:00:00', to: '2200-01-01 00:00:00' }
+      const found = await reader.query(sql, today)
+      t.match(found, [{ table: 'logs', error_code: 117, rows: 2 }], `${title}, ${who}`)
+    } else {
+      t.strictSame(await reader.query(sql, params), expected[title], `${title}, ${who}`)
+    }
+  }
+}

@@ -30,7 +30,6 @@ export function serverConfig(options: ServerConfigOptions) {
   )
   return `<clickhouse>
   <users_config>${escape(options.usersFile)}</users_config>
-  <timezone>UTC</timezone>
   <max_server_memory_usage>${options.memoryBytesMax}</max_server_memory_usage>
   <storage_configuration>
     <disks><default><keep_free_space_bytes>${options.keepFreeBytes}</keep_free_space_bytes></default></disks>
@@ -143,6 +142,7 @@ export function usersConfig({ password, workerPassword, analystPassword }: Passw
       ${readerSettings}
       <readonly>2</readonly>
       <final>1</final>
+      <session_timezone>UTC</session_timezone>
       <output_format_json_escape_forward_slashes>0</output_format_json_escape_forward_slashes>
       <use_skip_indexes_if_final_exact_mode>1</use_skip_indexes_if_final_exact_mode>
       <max_execution_time>30</max_execution_time>

@@ -21,6 +21,8 @@ export interface ClickHouseOptions extends ServiceOptions {
   analystPassword?: string
   /** Total memory limit of the server. */
   memoryBytesMax?: number
+  /** Time zone of the server. Default UTC, whatever that of the machine is. */
+  timeZone?: string
 }
 
 export interface ClickHouse extends Service {
@@ -57,7 +59,7 @@ export interface ClickHouse extends Service {
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
   const { workerPassword = randomSecret() } = options
-  const { memoryBytesMax = 2 * 1024 ** 3, readyMs = 60_000, signal } = options
+  const { memoryBytesMax = 2 * 1024 ** 3, timeZone = 'UTC', readyMs = 60_000, signal } = options
   const dataDir = resolve(options.dataDir)
   const tablesDir = join(dataDir, 'data')
   const configDir = join(dataDir, 'config')
@@ -97,7 +99,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     args: [host, tablesDir, configFile, String(port), String(keepFreeBytes / 2)],
     cwd: dataDir,
     // Every user can make the engine show its environment.
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: process.env['PATH'], TZ: timeZone },
     logFile: options.logFile ?? join(dataDir, 'clickhouse.log'),
     ownSession: options.ownSession,
   })

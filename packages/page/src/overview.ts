@@ -49,20 +49,20 @@ export async function readOverview(
 async function readRates(reader: RecordReader, kind: RecordKind) {
   const [hours, [accepted]] = await Promise.all([
     reader.query<HourCount>(
-      `SELECT toStartOfHour(time, 'UTC') AS hour, count() AS records
+      `SELECT toStartOfHour(time) AS hour, count() AS records
        FROM intake.${kind}
-       WHERE time >= toStartOfHour(now64(3), 'UTC') - INTERVAL 23 HOUR
+       WHERE time >= toStartOfHour(now64(3, 'UTC')) - INTERVAL 23 HOUR
        GROUP BY hour ORDER BY hour
-       WITH FILL FROM toStartOfHour(now(), 'UTC') - INTERVAL 23 HOUR
-         TO toStartOfHour(now(), 'UTC') + INTERVAL 1 HOUR STEP INTERVAL 1 HOUR
+       WITH FILL FROM toStartOfHour(now('UTC')) - INTERVAL 23 HOUR
+         TO toStartOfHour(now('UTC')) + INTERVAL 1 HOUR STEP INTERVAL 1 HOUR
        ${querySettings}`,
     ),
     // By arrival, so late events count, and without reading records.
     reader.query<{ last_minute: number; last_hour: number }>(
-      `SELECT sumIf(records, minute = toStartOfMinute(now()) - INTERVAL 1 MINUTE) AS last_minute,
+      `SELECT sumIf(records, minute = toStartOfMinute(now('UTC')) - INTERVAL 1 MINUTE) AS last_minute,
          sum(records) AS last_hour
        FROM intake.outcomes
-       WHERE code = 'accepted' AND kind = '${kind}' AND minute >= now() - INTERVAL 1 HOUR
+       WHERE code = 'accepted' AND kind = '${kind}' AND minute >= now('UTC') - INTERVAL 1 HOUR
        ${querySettings}`,
     ),
   ])

@@ -1,4 +1,5 @@
 import { isUuid, limits, timeOfUuidV7, type RecordKind } from '@intake/contract'
+import { parseTime, timeForm } from '@intake/runtime'
 import { PageError } from './page-error.ts'
 
 /** What a list is limited to. Texts compare exactly, except `text`. */
@@ -82,15 +83,13 @@ export function readExact(query: URLSearchParams, name: string): string | undefi
   return text === '' ? undefined : text
 }
 
-/** As an `<input type="datetime-local">` sends it, or a date, or with seconds and `Z`; always UTC. */
+/** An `<input type="datetime-local">` sends it without an offset. */
 function readTime(query: URLSearchParams, name: string): Date | undefined {
   const text = readText(query, name)
   if (text === undefined) return undefined
-  const [, date, time = '00:00'] =
-    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)Z?)?$/.exec(text) ?? []
-  const moment = new Date(`${date}T${time}Z`)
-  if (moment.getTime() >= 0) return moment
-  throw new PageError(400, `${name} must be a time like 2026-11-23T10:00, in UTC.`)
+  const time = parseTime(text)
+  if (time === undefined) throw new PageError(400, `${name} must be ${timeForm}.`)
+  return time
 }
 
 export function requireUuid(text: string, name: string): string {

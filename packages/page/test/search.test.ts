@@ -33,6 +33,9 @@ t.test('400 for what cannot be read', async (t) => {
   for (const query of [
     'from=yesterday',
     'from=2026-13-01',
+    'from=2026-02-30',
+    'to=2026-02-30T10:00',
+    'to=2026-11-23T24:00',
     'to=-1',
     'device=1',
     'text=a&text=b',
@@ -42,6 +45,7 @@ t.test('400 for what cannot be read', async (t) => {
   ]) {
     t.throws(() => read(query), { name: 'PageError', status: 400 }, query)
   }
+  t.throws(() => read('from=2026-02-30'), { message: /^from must be a time that exists/ })
   t.type(new PageError(400, ''), Error)
 })
 

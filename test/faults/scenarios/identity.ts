@@ -178,7 +178,7 @@ export const identityScenarios: Scenario[] = [
       const after = await sendAll()
       expect(isDeepStrictEqual(after, before), 'every retry gets the id of its first attempt')
       const [row] = await cluster.sql.query<{ n: number }>(
-        'SELECT count() AS n FROM intake.logs_raw WHERE time = {time:DateTime64(3)}',
+        "SELECT count() AS n FROM intake.logs_raw WHERE time = {time:DateTime64(3, 'UTC')}",
         { time: timestamp.replace('T', ' ').slice(0, -1) },
       )
       expect(row !== undefined, 'they can be queried by their time')

@@ -62,12 +62,17 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
 export function definePurge(purge: Command): void {
   eraseOptions(purge)
     .requiredOption('--api-key <id>', 'the id of the key, from intake keys list')
-    .requiredOption('--from <time>', 'ISO 8601; accepted at or after this time')
-    .requiredOption('--to <time>', 'ISO 8601; accepted before this time')
-    .addHelpText('after', effect)
-    .action((flags: EraseFlags & { apiKey: string; from: string; to: string }) =>
-      run(keySubject(flags), flags),
+    .requiredOption(
+      '--from <time>',
+      'ISO 8601, UTC unless it has an offset; accepted at or after this time',
     )
+    .requiredOption('--to <time>', 'likewise; accepted before this time')
+    .addHelpText('after', effect)
+    .action((flags: EraseFlags & { apiKey: string; from: string; to: string }) => {
+      const subject = keySubject(flags)
+      console.error(`From ${subject.from.toISOString()} to ${subject.to.toISOString()}.`)
+      return run(subject, flags)
+    })
 }
 
 /** `intake erasures list|apply`: the proof, and what came back. */

@@ -1,5 +1,5 @@
 import { createApiKeyStore, type ApiKeyStore } from '@intake/api-keys'
-import { readSecret } from '@intake/runtime'
+import { parseTime, readSecret, timeForm } from '@intake/runtime'
 import type { Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
@@ -20,8 +20,8 @@ export function defineKeys(keys: Command): void {
     .requiredOption('--name <name>', 'what the key is for')
     .option('--bundle <identifier...>', 'bundle identifiers it may write for (default: all)')
     .option(
-      '--expires <date>',
-      'ISO 8601 time from which it is invalid; a date means midnight UTC at its start',
+      '--expires <time>',
+      'ISO 8601 time from which it is invalid, UTC unless it has an offset; a date means its midnight',
     )
     .option(
       '--from-env <variable>',
@@ -88,8 +88,8 @@ function requireSecret(variable: string): string {
 }
 
 function parseFuture(text: string): Date {
-  const date = new Date(text)
-  if (Number.isNaN(date.getTime())) throw new UsageError('--expires must be an ISO 8601 date.')
+  const date = parseTime(text)
+  if (date === undefined) throw new UsageError(`--expires must be ${timeForm}.`)
   if (date.getTime() <= Date.now()) throw new UsageError('--expires must be in the future.')
   return date
 }

@@ -1,4 +1,4 @@
-import { readSecret } from '@intake/runtime'
+import { parseTime, readSecret, timeForm } from '@intake/runtime'
 import { setUp } from '@intake/setup'
 import { InvalidArgumentError, type Command } from 'commander'
 import { findBucket } from '../bucket.ts'
@@ -10,8 +10,8 @@ export function defineSetup(setup: Command): void {
     .option('--accept-empty-redis', 'continue although Redis has lost its data')
     .option(
       '--new-shards-from <time>',
-      'spread records from this time on (ISO 8601) over the shards that were added to CLICKHOUSE_CLUSTER',
-      parseTime,
+      'spread records from this time on (ISO 8601, UTC unless it has an offset) over the shards that were added to CLICKHOUSE_CLUSTER',
+      requireTime,
     )
     .addHelpText(
       'after',
@@ -34,8 +34,8 @@ export function defineSetup(setup: Command): void {
     })
 }
 
-function parseTime(text: string): Date {
-  const time = new Date(text)
-  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(time.getTime())) return time
-  throw new InvalidArgumentError('It must be a time in UTC like 2027-01-31T00:00:00Z.')
+function requireTime(text: string): Date {
+  const time = parseTime(text)
+  if (time === undefined) throw new InvalidArgumentError(`It must be ${timeForm}.`)
+  return time
 }

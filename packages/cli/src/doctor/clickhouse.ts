@@ -81,13 +81,7 @@ export function findClickHouseProblems(
           'A table or column that it names was removed by hand: bring it back as the page says.',
       ),
     ),
-    ...settingViolations.map((violation) =>
-      finding(
-        'clickhouse_settings',
-        violation,
-        'Change it back: ALTER TABLE … MODIFY SETTING for a table, the profile for a user, config.xml for the server.',
-      ),
-    ),
+    ...settingViolations.map(settingFinding),
     ...disks
       .filter(({ freeBytes, totalBytes }) => freeBytes < totalBytes * freeShareMin)
       .map(({ name, freeBytes, totalBytes }) =>
@@ -99,6 +93,13 @@ export function findClickHouseProblems(
       ),
   ]
 }
+
+export const settingFinding = (violation: string): Finding =>
+  finding(
+    'clickhouse_settings',
+    violation,
+    'Change it back: ALTER TABLE … MODIFY SETTING for a table, the profile for a user, config.xml for the server.',
+  )
 
 const gib = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
 

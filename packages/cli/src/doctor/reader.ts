@@ -1,5 +1,11 @@
-import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
+import {
+  ClickHouseError,
+  createClickHouse,
+  describeError,
+  findZoneViolations,
+} from '@intake/clickhouse'
 import { readSecret } from '@intake/runtime'
+import { settingFinding } from './clickhouse.ts'
 import { finding, type Finding } from './finding.ts'
 
 const timeoutMs = 15_000
@@ -13,7 +19,7 @@ export async function examineReader(env: Record<string, string | undefined>): Pr
     for (const view of ['dead_letters', 'watermark', 'logs', 'feedback']) {
       await clickhouse.query(`SELECT * FROM intake.${view} LIMIT 0`)
     }
-    return []
+    return (await findZoneViolations(clickhouse, 'PAGE_CLICKHOUSE_URL')).map(settingFinding)
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
     return [

@@ -135,7 +135,7 @@ export async function countPayloads(
   for (const table of payloadTables) rows += await countRows(clickhouse, table, erased(table))
   if (subject === undefined) return rows
   const { sql, params } = recordCondition(subject)
-  const where = `ver < ${tombstoneVer} AND ${sql} AND received_at <= {before:DateTime64(3)}`
+  const where = `ver < ${tombstoneVer} AND ${sql} AND received_at <= {before:DateTime64(3, 'UTC')}`
   for (const table of recordTables) {
     const all = { ...params, before: sqlTime(receivedBefore) }
     rows += await countRows(clickhouse, table, where, all)

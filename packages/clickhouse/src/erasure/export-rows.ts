@@ -34,7 +34,7 @@ const pageRows = 100
 const columnTypes = {
   table: 'String',
   bundle_identifier: 'String',
-  time: 'DateTime64(3)',
+  time: "DateTime64(3, 'UTC')",
   id: 'UUID',
   device_uuid: 'UUID',
   ver: 'UInt64',

@@ -31,8 +31,8 @@ export async function noteErasure(
   const { id, kind, subjectHash, startedAt, finishedAt, report } = erasure
   await clickhouse.insertSelect(
     `INSERT INTO intake.erasures (id, kind, subject_sha256, started_at, finished_at, report, ver)
-     SELECT {id:UUID}, {kind:String}, {subject:String}, {started:DateTime64(3)},
-       {finished:Nullable(DateTime64(3))}, {report:String}, {ver:UInt64}`,
+     SELECT {id:UUID}, {kind:String}, {subject:String}, {started:DateTime64(3, 'UTC')},
+       {finished:Nullable(DateTime64(3, 'UTC'))}, {report:String}, {ver:UInt64}`,
     {
       id,
       kind,

@@ -30,7 +30,7 @@ export interface Condition {
 export function recordCondition(subject: Subject): Condition {
   const params = paramsOf(subject)
   if (subject.kind === 'api-key') {
-    const range = 'received_at >= {from:DateTime64(3)} AND received_at < {to:DateTime64(3)}'
+    const range = during('received_at')
     return { sql: `(api_key_id = {subject:String} AND ${range})`, params }
   }
   const own =
@@ -60,7 +60,7 @@ export function deadLetterCondition(subject: Subject): Condition {
   if (subject.kind === 'api-key') {
     const receivedAt =
       "parseDateTime64BestEffortOrNull(JSONExtractString(row, 'received_at'), 3, 'UTC')"
-    const range = `${receivedAt} >= {from:DateTime64(3)} AND ${receivedAt} < {to:DateTime64(3)}`
+    const range = during(receivedAt)
     return { sql: `(JSONExtractString(row, 'api_key_id') = {subject:String} AND ${range})`, params }
   }
   const own =
@@ -79,6 +79,9 @@ export function subjectHash(subject: Subject, installation: string): string {
   const bundle = subject.kind === 'api-key' ? '' : (subject.bundleIdentifier ?? '')
   return hash('sha256', JSON.stringify([installation, subject.kind, bundle, subject.id]))
 }
+
+const during = (time: string) =>
+  `${time} >= {from:DateTime64(3, 'UTC')} AND ${time} < {to:DateTime64(3, 'UTC')}`
 
 function inApplication(subject: { bundleIdentifier?: string | undefined }): string {
   return subject.bundleIdentifier === undefined ? '' : ' AND bundle_identifier = {bundle:String}'

@@ -47,9 +47,31 @@ export async function findSettingViolations(
       }),
     ),
     ...(readonly === '0' ? [] : ['the user in CLICKHOUSE_URL is readonly']),
+    ...(await findZoneViolations(clickhouse, 'CLICKHOUSE_URL')),
     ...tooLittle('the server', 'max_server_memory_usage', memory),
     ...tooLittle('the user in CLICKHOUSE_URL', 'max_memory_usage', userMemory),
   ]
+}
+
+/** In winter and in summer: some zones differ from UTC only half of the year. */
+const midnights = ['2026-01-01', '2026-07-01']
+
+/**
+ * Whether times that a user writes without a zone are in UTC, in words for an operator; empty: they are.
+ *
+ * @param url the name of the setting with its URL
+ */
+export async function findZoneViolations(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  url: string,
+): Promise<string[]> {
+  const [row] = await clickhouse.query<{ zone: string; seconds: number[] }>(
+    `SELECT timezone() AS zone,
+       arrayMap(day -> toUnixTimestamp(toDateTime(day)), {midnights:Array(String)}) AS seconds`,
+    { midnights },
+  )
+  const isUtc = midnights.every((day, at) => row?.seconds[at] === Date.parse(day) / 1_000)
+  return isUtc ? [] : [`the user in ${url} reads times in the zone ${row?.zone}, not UTC`]
 }
 
 const tooLittle = (who: string, name: string, bytes: number): string[] =>
