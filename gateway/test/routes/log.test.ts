@@ -169,8 +169,8 @@ t.test('400 with a pointer to each invalid field, without its value', async (t) 
     [{ log: { event: 'e', params: ['SUBMITTED'] } }, ['/log/params']],
     [{ device: { os: 1, sdk_version: 1.5 } }, ['/device/os', '/device/sdk_version']],
     [{ device: { is_emulator: 'SUBMITTED' } }, ['/device/is_emulator']],
-    [{ device: { build_time: '2024-02-30T00:00:00Z' } }, ['/device/build_time']],
-    [{ device: { build_security_patch: '2024-13-01' } }, ['/device/build_security_patch']],
+    [{ device: { build_time: 1714557600 } }, ['/device/build_time']],
+    [{ device: { build_security_patch: ['2024-05-01'] } }, ['/device/build_security_patch']],
     [{ device: { supported_abis: ['a', 1] } }, ['/device/supported_abis/1']],
     [{ device: [] }, ['/device']],
   ]
