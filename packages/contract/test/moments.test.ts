@@ -25,14 +25,30 @@ t.test('a timestamp exists, has an offset with a colon, and is from 1970 to 2199
 
 t.test('a date exists, and is from 1970 to 2199', async (t) => {
   for (const text of ['1970-01-01', '2024-02-29', '2199-12-31']) t.ok(isDate(text), text)
-  for (const text of ['', '2016-02', '2023-02-29', '1969-12-31', '2026-11-05 ', '2026-11-05T00:00Z']) {
+  for (const text of [
+    '',
+    '2016-02',
+    '2023-02-29',
+    '1969-12-31',
+    '2026-11-05 ',
+    '2026-11-05T00:00Z',
+  ]) {
     t.notOk(isDate(text), text)
   }
 })
 
 t.test('every timestamp is a moment for JavaScript', async (t) => {
-  for (const offset of ['Z', '+14:00', '-12:00', '+23:59', '-23:59', '+00:00', '+99:99', '+23:60']) {
+  for (const offset of [
+    'Z',
+    '+14:00',
+    '-12:00',
+    '+23:59',
+    '-23:59',
+    '+00:00',
+    '+99:99',
+    '+23:60',
+  ]) {
     const text = `2026-11-21T06:30:00${offset}`
-    t.equal(isTimestamp(text), isTimestamp(text) && !Number.isNaN(Date.parse(text)), text)
+    t.notOk(isTimestamp(text) && Number.isNaN(Date.parse(text)), text)
   }
 })
