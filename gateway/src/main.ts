@@ -30,6 +30,7 @@ import { registerRedisMetrics } from './state-metrics.ts'
 
 const minute = 60_000
 const redisHelp = helpOf('redis_connection')
+const lostHelp = helpOf('redis_lost_its_data')
 
 await runProcess({
   name: 'gateway',
@@ -59,17 +60,24 @@ await runProcess({
         if (redis.status === 'ready') warn(error)
       }
     }
+    /** Such an entry harms only what it is for. Its name says nothing of its content. */
+    const warnOfUnreadable = (what: string) => {
+      const warn = limitRepeats((err, omitted) => log.warn({ err, omitted, help: lostHelp }, what))
+      return (names: string[]) => warn(new Error(names.join(', ')))
+    }
     const apiKeys = watchApiKeys({
       store: createApiKeyStore({ redis }),
       intervalMs: 2_000,
       // The keys that are already known remain valid.
       onError: warnWhileConnected('API keys could not be read'),
+      onUnreadable: warnOfUnreadable('the entries of some API keys cannot be read'),
     })
     const policy = watchPolicy({
       store: createPolicyStore({ redis }),
       intervalMs: 2_000,
       // The policy that is already known remains valid.
       onError: warnWhileConnected('the policy could not be read'),
+      onUnreadable: warnOfUnreadable('a part of the retention cannot be read'),
     })
     const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
     const redisPoll = pollRedisState({

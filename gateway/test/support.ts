@@ -187,12 +187,20 @@ export function feedbackPayload(feedback: object = {}, rest: object = {}): Recor
 
 export const headers = { 'x-api-key': secret, 'content-type': 'application/json' }
 
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 /** A real 1 × 1 image in each format. */
 export const images = {
-  png: Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-    'base64',
-  ),
+  png,
+  /** With the chunk of an animation before its first frame. */
+  animatedPng: Buffer.concat([
+    png.subarray(0, 33),
+    Buffer.from('000000086163544c0000000100000000b92d6dbb', 'hex'),
+    png.subarray(33),
+  ]),
   gif: Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64'),
   webp: Buffer.from('UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==', 'base64'),
 }

@@ -1,4 +1,4 @@
-import { execAll, type Redis } from '@intake/redis'
+import { isDamaged, type Redis } from '@intake/redis'
 
 /** The requests of one API key in its current window. */
 export interface RateCount {
@@ -16,6 +16,8 @@ export interface RateCounts {
   add(counted: readonly { apiKeyId: string; requests: number }[]): Promise<RateCount[]>
 }
 
+type Reply = [error: Error | null, reply: unknown]
+
 const key = (apiKeyId: string) => `{intake}:rate:${apiKeyId}`
 
 /** @param options.redis a connection of role `producer`, whose commands have a timeout */
@@ -30,11 +32,20 @@ export function createRateCounts(options: { redis: Redis; windowMs: number }): R
           .incrby(key(apiKeyId), requests)
           .pttl(key(apiKeyId))
       }
-      const replies = await execAll(adding)
-      return counted.map((_, index) => ({
-        requests: Number(replies[index * 3 + 1]),
-        msLeft: Math.max(0, Number(replies[index * 3 + 2])),
-      }))
+      const replies = await adding.exec()
+      if (replies === null) throw new Error('Redis has discarded the transaction')
+      return Promise.all(
+        counted.map(async ({ apiKeyId, requests }, index) => {
+          const [, [error, sum], [, msLeft]] = replies.slice(index * 3) as [Reply, Reply, Reply]
+          // A count that is none, or that never ends, would be so for good, and fail with all the others.
+          if (error === null ? Number(msLeft) < 0 : isDamaged(error)) {
+            await redis.set(key(apiKeyId), requests, 'PX', windowMs)
+            return { requests, msLeft: windowMs }
+          }
+          if (error !== null) throw error
+          return { requests: Number(sum), msLeft: Number(msLeft) }
+        }),
+      )
     },
   }
 }

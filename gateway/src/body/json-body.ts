@@ -31,8 +31,8 @@ export const jsonBody = fp(
   async (app: FastifyInstance, options: JsonBodyOptions) => {
     await app.register(contentEncoding, { accepted: ['gzip'] })
     app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
-      const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '')
-      if (charset?.[1] !== undefined && charset[1].toLowerCase() !== 'utf-8') {
+      const charset = charsetParameter.exec(request.headers['content-type'] ?? '')?.[1]
+      if (charset !== undefined && !utf8Labels.has(charset.toLowerCase())) {
         throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
       }
       const body = await readBody(request)
@@ -45,6 +45,20 @@ export const jsonBody = fp(
   },
   { name: 'json-body' },
 )
+
+const charsetParameter = /;\s*charset\s*=\s*["']?\s*([^\s;"']+)/i
+
+/** The labels of UTF-8 in the Encoding Standard, and those of ASCII, which is a part of it. */
+const utf8Labels: ReadonlySet<string> = new Set([
+  'utf-8',
+  'utf8',
+  'unicode-1-1-utf-8',
+  'unicode11utf8',
+  'unicode20utf8',
+  'x-unicode20utf8',
+  'us-ascii',
+  'ascii',
+])
 
 async function parseLarge(
   body: Buffer,

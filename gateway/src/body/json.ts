@@ -35,11 +35,19 @@ export function parseJson(
   return exactValue(text, parsed)
 }
 
-/** @throws {IntakeError} `invalid_encoding` */
+/**
+ * Ignores a byte order mark, as RFC 8259 allows.
+ *
+ * @throws {IntakeError} `invalid_encoding`
+ */
 export function decodeJson(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new IntakeError('invalid_encoding', 'The JSON is not valid UTF-8.')
-  return bytes.toString()
+  return bytes[0] === byteOrderMark[0] && bytes.subarray(0, 3).equals(byteOrderMark)
+    ? bytes.toString('utf8', byteOrderMark.length)
+    : bytes.toString()
 }
+
+const byteOrderMark = Buffer.from('\uFEFF')
 
 export interface ParsedText extends Survey {
   value: unknown

@@ -83,9 +83,9 @@ async function readForm(
     const parts = await Promise.race([readParts(request, attachmentBytesMax), watch.failure])
     if (parts.count === watch.parts()) return parts
     const detail = 'Every part needs a header with Content-Disposition: form-data.'
-    throw new IntakeError('invalid_multipart', detail)
+    throw new IntakeError('invalid_multipart', watch.reason() ?? detail)
   } catch (cause) {
-    throw asRefusal(cause)
+    throw asRefusal(cause, watch?.reason())
   } finally {
     watch?.close()
     // Discards the rest of a refused form, so that the client can read the response.
@@ -94,12 +94,12 @@ async function readForm(
   }
 }
 
-function asRefusal(cause: unknown): IntakeError {
+function asRefusal(cause: unknown, reason = 'The form cannot be parsed.'): IntakeError {
   if (cause instanceof IntakeError) return cause
   if (partsLimits.has((cause as { code?: string }).code ?? '')) {
     return new IntakeError('body_too_large', `A form has at most ${limits.formParts} parts.`)
   }
-  return new IntakeError('invalid_multipart', 'The form cannot be parsed.', { cause })
+  return new IntakeError('invalid_multipart', reason, { cause })
 }
 
 /** The error codes of the parser for too many parts. */

@@ -3,7 +3,8 @@ import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits } from '@intake/contract'
 import type { ByteLease } from '../body/byte-budget.ts'
-import { isImage, readUpload, type Upload } from './upload.ts'
+import { imageTypeOf } from './image-type.ts'
+import { readUpload, type Upload } from './upload.ts'
 
 export interface FormParts {
   /** The number of parts that the parser has emitted. */
@@ -56,7 +57,7 @@ export async function readParts(
     } else {
       const hasPlace = parts.texts.length < limits.formTexts
       const { text, bytes } = await readText(file, hasPlace ? Buffer.byteLength(name) : Infinity)
-      if (text !== undefined && !isUtf8(text) && (await isImage(text))) {
+      if (text !== undefined && !isUtf8(text) && imageTypeOf(text) !== undefined) {
         // Its header may be damaged, or the client sends neither file name nor type.
         const index = parts.uploads.length
         const upload = await readUpload([text], { index, bytesMax: attachmentBytesMax, lease })

@@ -9,6 +9,8 @@ import { chunksTooSmall, createChunkLimit } from '../edge/chunk-limit.ts'
 export interface FormWatch {
   /** Number of parts that have begun; the parser skips parts that it cannot read. */
   parts(): number
+  /** Why the parser skips parts or does not find the end, as far as the delimiters tell. */
+  reason(): string | undefined
   /**
    * Rejects when the form is too large, when its chunks are too small, when the parser does not end
    * after the form has arrived, and after `close`.
@@ -26,6 +28,7 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const isAcceptable = createChunkLimit()
   let formBytes = 0
   let parts = 0
+  let hasLooseDelimiter = false
   let ended = false
   const closing = new AbortController()
   const { signal } = closing
@@ -49,8 +52,12 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
         from = at === -1 ? Math.max(from, bytes.length - delimiter.length + 1) : at
         break
       }
-      if (bytes.subarray(behind, behind + dashes.length).equals(dashes)) ended = true
-      else parts++
+      const next = bytes.subarray(behind, behind + dashes.length)
+      if (next.equals(dashes)) ended = true
+      else {
+        parts++
+        if (!next.equals(lineBreak)) hasLooseDelimiter = true
+      }
       from = behind
     }
     tail = bytes.subarray(from)
@@ -69,6 +76,12 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   })()
   return {
     parts: () => parts,
+    reason() {
+      if (hasLooseDelimiter) return looseDelimiter
+      return parts === 0
+        ? 'No part begins with the boundary that the content type names.'
+        : undefined
+    },
     failure,
     close() {
       closing.abort()
@@ -78,6 +91,9 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
 }
 
 const dashes = Buffer.from('--')
+const lineBreak = Buffer.from('\r\n')
+/** RFC 2046 allows blanks there, and the parser does not. */
+const looseDelimiter = 'CR LF must follow each boundary at once: no blanks, and no LF alone.'
 
 /** @throws {IntakeError} `invalid_multipart` when the boundary is missing or unusual */
 function boundaryOf(contentType = ''): string {

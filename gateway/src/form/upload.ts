@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { fileTypeFromBuffer } from 'file-type'
 import { imageTypes, IntakeError, limits } from '@intake/contract'
 import type { ByteLease } from '../body/byte-budget.ts'
 import { Chunks } from '../body/chunks.ts'
+import { imageTypeOf } from './image-type.ts'
 
 /** An image that may be stored. */
 export interface Image {
@@ -16,11 +16,6 @@ export interface Image {
 
 /** The result for one file part: an image, or the reason why it cannot be kept. */
 export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeError })
-
-/** Signatures of images lie within these bytes. For archives the library would search every byte. */
-const signatureBytesMax = 4_100
-/** The library would read all tags, up to 65,535, wherever they are in the file. */
-const tiffSignatures = [Buffer.from('II*\0'), Buffer.from('MM\0*')]
 
 /**
  * Reads one file part to its end.
@@ -60,9 +55,9 @@ export async function readUpload(
     })
   }
   const body = chunks.concat()
-  const contentType = await detectType(body)
-  const extension = imageTypes.get(contentType)
-  if (extension === undefined) {
+  const contentType = imageTypeOf(body)
+  const extension = imageTypes.get(contentType ?? '')
+  if (contentType === undefined || extension === undefined) {
     const formats = [...new Set(imageTypes.values())].join(', ')
     return refuse('attachment_not_an_image', {
       index,
@@ -71,19 +66,6 @@ export async function readUpload(
     })
   }
   return { bytes, image: { body, contentType, extension, sha256: hash.digest('hex') } }
-}
-
-/** The media type by the first bytes; empty when it is unknown. */
-async function detectType(body: Buffer): Promise<string> {
-  const start = body.subarray(0, 4)
-  if (tiffSignatures.some((signature) => signature.equals(start))) return 'image/tiff'
-  const type = await fileTypeFromBuffer(body.subarray(0, signatureBytesMax))
-  return type?.mime ?? ''
-}
-
-/** Whether the bytes are an image of an allowed type. */
-export async function isImage(bytes: Buffer): Promise<boolean> {
-  return imageTypes.has((await fileTypeFromBuffer(bytes))?.mime ?? '')
 }
 
 function refuse(

@@ -1,6 +1,6 @@
 import { kinds, limits, type RecordKind } from '@intake/contract'
 import type { Day } from '@intake/identity'
-import { execAll, type Redis } from '@intake/redis'
+import { isDamaged, type Redis } from '@intake/redis'
 
 export interface ReservationUsage {
   /** Counts a new reservation. */
@@ -63,7 +63,9 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
           writing.expireat(usageKey(kind, today), (today + 1 + limits.keyDays[kind]) * 86_400)
         }
       }
-      await execAll(writing)
+      const replies = await writing.exec()
+      // A count that is damaged is lost; counting the others again and again would refuse their keys.
+      for (const [error] of replies ?? []) if (error !== null && !isDamaged(error)) throw error
       subtract(sent)
       known = await readTallies(today)
     },
@@ -79,13 +81,23 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
     }
   }
 
+  /** A count that is damaged is 0: it limits the memory of one API key for a day. */
+  async function readCounts(key: string): Promise<Record<string, string>> {
+    try {
+      return await redis.hgetall(key)
+    } catch (error) {
+      if (error instanceof Error && isDamaged(error)) return {}
+      throw error
+    }
+  }
+
   async function readTallies(today: Day): Promise<Tallies> {
     const tallies = createTallies()
     const reading = kinds.flatMap((kind) =>
       Array.from({ length: limits.keyDays[kind] + 1 }, async (_, daysAgo) => {
-        const used = await redis.hgetall(usageKey(kind, today - daysAgo))
+        const used = await readCounts(usageKey(kind, today - daysAgo))
         for (const [apiKeyId, number] of Object.entries(used)) {
-          count(tallies[kind], apiKeyId, Number(number))
+          if (/^\d{1,15}$/.test(number)) count(tallies[kind], apiKeyId, Number(number))
         }
       }),
     )

@@ -1,7 +1,7 @@
 import { compileSchema, IntakeError, limits, LogEntry } from '@intake/contract'
-import { unknownFields, type ExtraPrinter } from '../record/extra.ts'
+import type { ExtraPrinter } from '../record/extra.ts'
 import { checkJson } from '../body/check-json.ts'
-import { logFields } from '../record/log-fields.ts'
+import { takeUnknown } from '../record/log-fields.ts'
 import { identityBytes, logColumns } from '../record/row.ts'
 
 /** The intermediate result for an entry, or why it is rejected. */
@@ -35,7 +35,8 @@ export function createEntryReader(options: {
     try {
       checkJson(value, { depthMax: entryDepthMax, pointer: `/logs/${index}` })
       const log = validateEntry(value, `/logs/${index}`)
-      const columns = logColumns(sender, log, extra.print(unknownFields(log, logFields)))
+      const unknown = takeUnknown(log)
+      const columns = logColumns(sender, log, extra.print(unknown))
       if (Buffer.byteLength(columns) + identityBytes <= bytesMax) return { log, columns }
       return new IntakeError('body_too_large', `An entry must not exceed ${bytesMax} bytes.`)
     } catch (error) {

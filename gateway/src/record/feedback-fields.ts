@@ -17,6 +17,15 @@ export const invalidEmailErrors: FieldError[] = [
   { pointer: '/payload/feedback/email', detail: 'must be an e-mail address' },
 ]
 
+/** Removes the white space around the e-mail of an unvalidated payload, as keyboards of phones leave it. */
+export function trimEmail(payload: unknown): void {
+  const feedback = (payload as { feedback?: { email?: unknown } | null } | null)?.feedback
+  if (typeof feedback?.email !== 'string') return
+  const trimmed = feedback.email.trim()
+  // An invalid one is kept as it was sent.
+  if (isEmail(trimmed)) feedback.email = trimmed
+}
+
 /** Removes an invalid e-mail from an unvalidated payload; undefined: there is none. */
 export function takeInvalidEmail(payload: unknown): InvalidEmail | undefined {
   const feedback = (payload as { feedback?: unknown } | null)?.feedback

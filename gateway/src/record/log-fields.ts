@@ -1,12 +1,11 @@
-import { compileCheck, LogEntry, type LogSubmission } from '@intake/contract'
+import { compileCheck, isTimestamp, LogEntry, type LogSubmission } from '@intake/contract'
+import { unknownFields } from './extra.ts'
 import type { Extra } from './row.ts'
 
-const { id, timestamp } = LogEntry.properties
-const isId = compileCheck(id)
-const isTimestamp = compileCheck(timestamp)
+const isId = compileCheck(LogEntry.properties.id)
 
 /** The names of the fields of a log event; all others are unknown. */
-export const logFields: ReadonlySet<string> = new Set(Object.keys(LogEntry.properties))
+const logFields: ReadonlySet<string> = new Set(Object.keys(LogEntry.properties))
 
 /**
  * The event of `POST /api/log`, and its unknown fields. An invalid `id` or `timestamp` counts as an
@@ -20,8 +19,20 @@ export function readLog(sent: LogSubmission['log']): { log: LogEntry; unknown: E
     const value = (sent as Record<string, unknown>)[name]
     if (name === 'event' || name === 'params') continue
     if (name === 'id' && isId(value)) log.id = value ?? null
-    else if (name === 'timestamp' && isTimestamp(value)) log.timestamp = value ?? null
+    else if (name === 'timestamp' && (value === null || isTimestamp(value))) log.timestamp = value
     else (unknown ??= Object.create(null) as Record<string, unknown>)[name] = value
   }
   return { log, unknown }
+}
+
+/**
+ * Removes and returns what has no column from a valid entry of a batch: its unknown fields, and a
+ * timestamp that is none, because the clock and the calendar of the device decide what it is.
+ */
+export function takeUnknown(entry: LogEntry): Extra {
+  const unknown = unknownFields(entry, logFields)
+  const { timestamp } = entry
+  if (timestamp == null || isTimestamp(timestamp)) return unknown
+  entry.timestamp = null
+  return Object.assign(Object.create(null) as Record<string, unknown>, unknown, { timestamp })
 }

@@ -1,6 +1,9 @@
 import {
   documentedDeviceFields,
-  timestampDeviceFields,
+  isDate,
+  isTimestamp,
+  momentDeviceFields,
+  type DeviceField,
   type FeedbackPayload,
   type LogEntry,
   type Sender,
@@ -130,8 +133,9 @@ function columns(values: object): string {
 }
 
 /**
- * Moves documented properties to their typed columns and all others to `device_extra`. Modifies the
- * device in place: copying it would cost as much as printing it.
+ * Moves documented properties to their typed columns and all others to `device_extra`, also a date or
+ * time that its column cannot hold. Modifies the device in place: copying it would cost as much as
+ * printing it.
  */
 function splitDevice(device: Record<string, unknown>): {
   device: Record<string, unknown>
@@ -146,11 +150,24 @@ function splitDevice(device: Record<string, unknown>): {
     // `undefined` is not printed, and deleting a property makes the object slow.
     device[name] = undefined
   }
-  for (const name of timestampDeviceFields) {
-    const value = device[name]
-    if (typeof value === 'string') device[name] = inUtc(value)
+  for (const { name, kind } of momentDeviceFields) {
+    const sent = device[name]
+    if (typeof sent !== 'string') continue
+    const value = momentColumn(kind, sent)
+    if (value === undefined && sent !== '') extra[name] = sent
+    device[name] = value
   }
   return { device, device_extra: extra }
+}
+
+/**
+ * A date or time of the device as its column gets it; undefined: it is none. A time before 1970 is how
+ * Android says that it knows none (-1 ms).
+ */
+function momentColumn(kind: DeviceField['kind'], sent: string): string | undefined {
+  if (kind === 'date') return isDate(sent) ? sent : undefined
+  const utc = isTimestamp(sent) ? inUtc(sent) : ''
+  return utc >= '1970' ? utc : undefined
 }
 
 /**

@@ -29,6 +29,7 @@ import type { ContextOf } from './request-context.ts'
 import {
   invalidEmailErrors,
   takeInvalidEmail,
+  trimEmail,
   type InvalidEmail,
 } from '../record/feedback-fields.ts'
 
@@ -84,6 +85,7 @@ export async function feedbackRoute(
       let invalidEmail: InvalidEmail | undefined
       const { payload, uploads, fields, omitted } = await readFeedbackForm(request, {
         validate(sent, root) {
+          trimEmail(sent)
           if (isLenient(request)) invalidEmail = takeInvalidEmail(sent)
           return validatePayload(sent, root)
         },

@@ -113,9 +113,33 @@ t.test('boundaries as clients write them, text before the first and after the la
   ] as const) {
     const line = `--${boundary}`
     const form = `${line}\r\n${payload}${line}\r\n${part('a', `\r\n-${line}`)}${line}--`
-    for (const body of [form, `before\r\n${form}`, `${form}\r\nbehind\r\n${line}\r\n`]) {
+    for (const body of [
+      form,
+      `before\r\n${form}`,
+      `\r\n${form}`,
+      `${form} \t\r\n`,
+      `${form}\r\nbehind\r\n${line}\r\n`,
+    ]) {
       const response = await send(`multipart/form-data; boundary=${written}`, body)
       t.same(response.json(), { fields: { a: `\r\n-${line}` } }, written)
     }
+  }
+})
+
+t.test('headers of parts as clients write them', async (t) => {
+  const send = await startForms(t)
+  for (const header of [
+    'CONTENT-DISPOSITION: FORM-DATA; NAME="a"',
+    'Content-Disposition:form-data;name="a"',
+    'content-disposition: form-data; name=a',
+    'content-disposition: form-data;\r\n name="a"',
+    'content-disposition: form-data; name="a"\r\ncontent-type: text/plain;\r\n\tcharset=utf8',
+    'content-type: text/plain\r\ncontent-disposition: form-data; name="a"',
+    'content-disposition: form-data; name="a";',
+    'content-transfer-encoding: binary\r\ncontent-disposition: form-data; name="a"',
+  ]) {
+    const body = `--x\r\n${payload}--x\r\n${header}\r\n\r\ntext\r\n--x--\r\n`
+    const response = await send('multipart/form-data; boundary=x', body)
+    t.same(response.json(), { fields: { a: 'text' } }, header)
   }
 })

@@ -81,6 +81,41 @@ t.test('400 for a malformed form', async (t) => {
   }
 })
 
+t.test('400 with the true reason for delimiters that the parser does not read', async (t) => {
+  const gateway = await startGateway(t)
+  const form = [
+    '--x',
+    'content-disposition: form-data; name="payload"',
+    '',
+    JSON.stringify(feedbackPayload()),
+    '--x',
+    'content-disposition: form-data; name="a"',
+    '',
+    'text',
+    '--x--',
+    '',
+  ].join('\r\n')
+  const blanks = /no blanks/
+  for (const [body, detail] of [
+    [form.replaceAll('--x\r\n', '--x \t\r\n'), blanks],
+    [form.replace('--x\r\n', '--x \r\n'), blanks],
+    [form.replace('\r\n--x\r\n', '\r\n--x \r\n'), blanks],
+    [form.replace('--x--', '--x --'), blanks],
+    [form.replaceAll('\r\n', '\n'), /CR LF/],
+    [form.replaceAll('--x', '--y'), /the content type names/],
+    [form.replace('--x--', ''), /cannot be parsed/],
+  ] as const) {
+    const response = await gateway.app.inject({
+      method: 'POST',
+      url: '/api/feedback',
+      headers: { 'x-api-key': secret, 'content-type': 'multipart/form-data; boundary=x' },
+      payload: body,
+    })
+    t.match(response.json(), { status: 400, code: 'invalid_multipart', detail }, body.slice(0, 9))
+  }
+  t.equal(gateway.frames.feedback.length, 0)
+})
+
 t.test('400 for a part that the parser would skip: no part of a form is lost', async (t) => {
   const gateway = await startGateway(t)
   const form = (part: string) =>

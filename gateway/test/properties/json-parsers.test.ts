@@ -85,7 +85,7 @@ t.test('a broken document is refused by both parsers or by neither', async (t) =
       equal(accepts(parseLossless, broken), accepts(JSON.parse, broken))
       equal(
         accepts((json) => parse(json), broken),
-        accepts(JSON.parse, broken),
+        accepts(JSON.parse, broken.replace(/^\ufeff/, '')),
       )
     },
   })

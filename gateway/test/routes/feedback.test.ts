@@ -71,6 +71,76 @@ t.test('201: a file under another name is an attachment, in the order of the par
   t.equal(gateway.objects.size, 3)
 })
 
+t.test('201: a payload may have a byte order mark, and any label of UTF-8', async (t) => {
+  const gateway = await startGateway(t)
+  const [name, json] = payload({ text: 'für' })
+  for (const type of [
+    'application/json; charset=utf8',
+    'text/plain; charset="UTF-8"',
+    'text/plain',
+  ]) {
+    const { status } = await send(gateway, [[name, `\ufeff${json as string}`, undefined, type]])
+    t.equal(status, 201)
+    t.match(gateway.rows('feedback').at(-1), { text: 'für' })
+  }
+})
+
+t.test('201: an animated PNG is a PNG, in a file part and in a text part', async (t) => {
+  const gateway = await startGateway(t)
+  const sent = file(images.animatedPng)
+  const parts: Part[] = [payload(), sent, ['image', images.animatedPng]]
+  const { status, body } = await send(gateway, parts)
+  t.equal(status, 201)
+  t.match(body.attachments, [
+    { status: 'stored', content_type: 'image/png' },
+    { status: 'stored', content_type: 'image/png' },
+  ])
+  t.match([...gateway.objects.values()], [{ body: images.animatedPng }, {}])
+})
+
+t.test('201: the white space around an e-mail is removed', async (t) => {
+  const gateway = await startGateway(t)
+  const id = randomUUID()
+  // As keyboards leave it, a page from which it is copied, and a keyboard for Japanese.
+  for (const email of [
+    'user@example.com',
+    ' user@example.com',
+    'user@example.com\n',
+    '\t\r\nuser@example.com \u00a0',
+    '\u3000user@example.com\ufeff',
+    `${' '.repeat(300)}user@example.com`,
+  ]) {
+    for (const prefer of ['', 'handling=lenient']) {
+      const { status, body } = await send(gateway, [payload({ id, email })], { prefer })
+      t.equal(status, 201, JSON.stringify(email))
+      t.equal(body.invalid_fields, undefined)
+      const row = gateway.rows('feedback').at(-1)
+      t.equal(row?.['email'], 'user@example.com')
+      t.notOk(row?.['extra'])
+    }
+  }
+  const ids = new Set(gateway.rows('feedback').map((row) => row['id']))
+  t.equal(ids.size, 1, 'with and without white space it is the same content')
+  for (const email of ['', ' ', '\n\u00a0']) {
+    t.equal((await send(gateway, [payload({ email })])).status, 201)
+    t.equal(gateway.rows('feedback').at(-1)?.['email'], null)
+  }
+})
+
+t.test(
+  '400 for white space within an e-mail; a lenient form keeps it as it was sent',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const email = ' user @example.com\n'
+    t.match(await send(gateway, [payload({ email })]), {
+      status: 400,
+      body: { errors: [{ pointer: '/payload/feedback/email' }] },
+    })
+    t.equal((await send(gateway, [payload({ email })], { prefer: 'handling=lenient' })).status, 201)
+    t.match(gateway.rows('feedback')[0], { email: null, extra: { feedback: { email } } })
+  },
+)
+
 t.test('201: an image in a part without file name and type is an attachment', async (t) => {
   const gateway = await startGateway(t)
   const parts: Part[] = [['a', images.png], payload(), ['attachments', images.gif]]
@@ -107,7 +177,7 @@ t.test('201 for internationalised e-mail addresses; 400 for invalid ones', async
     'a@.b',
     'a@b.',
     'A <a@b.c>',
-    'a@b\n',
+    'a@b\nc',
     `${'a'.repeat(250)}@b.de`,
   ]) {
     t.match(await send(gateway, [payload({ email })]), {

@@ -45,6 +45,21 @@ t.test('207: every entry becomes a row with the sender, its own id and its time'
   t.equal(gateway.frames.logs.length, 1, 'one frame')
 })
 
+t.test('207: a timestamp that is none costs no entry, and is kept', async (t) => {
+  const gateway = await startGateway(t)
+  // A calendar, digits and a clock that the owner of the device has chosen; and no time at all.
+  const sent = ['2569-11-21T06:30:00Z', '٢٠٢٦-١١-٢١T06:30:00Z', '1969-12-31T19:00:00-05:00', '']
+  const logs = sent.map((timestamp) => ({ event: 'e', timestamp, level: 'warn' }))
+  const response = await send(gateway, batch(logs))
+  t.match(response.json(), { accepted: sent.length, rejected: 0 })
+  const rows = gateway.rows('logs')
+  t.same(
+    rows.map(({ extra }) => extra),
+    sent.map((timestamp) => ({ log: { level: 'warn', timestamp } })),
+  )
+  for (const row of rows) t.notOk('client_timestamp' in row)
+})
+
 t.test('207: a bad entry is rejected with its pointers, the others are stored', async (t) => {
   const gateway = await startGateway(t)
   const deep = JSON.parse(`${'{"a":'.repeat(30)}1${'}'.repeat(30)}`) as object
@@ -55,7 +70,7 @@ t.test('207: a bad entry is rejected with its pointers, the others are stored', 
       { event: '', id: 'SUBMITTED' },
       { event: 'deep', params: deep },
       { event: 'number', params: { n: 70707 } },
-      { event: 'late', timestamp: 'yesterday' },
+      { event: 'late', timestamp: 1763706600250 },
       { event: 'good too' },
     ]),
   ).replace('70707', '1e999')

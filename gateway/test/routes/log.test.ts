@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import { headers, logBody, secret, startGateway } from '../support.ts'
@@ -169,8 +169,8 @@ t.test('400 with a pointer to each invalid field, without its value', async (t) 
     [{ log: { event: 'e', params: ['SUBMITTED'] } }, ['/log/params']],
     [{ device: { os: 1, sdk_version: 1.5 } }, ['/device/os', '/device/sdk_version']],
     [{ device: { is_emulator: 'SUBMITTED' } }, ['/device/is_emulator']],
-    [{ device: { build_time: '2024-02-30T00:00:00Z' } }, ['/device/build_time']],
-    [{ device: { build_security_patch: '2024-13-01' } }, ['/device/build_security_patch']],
+    [{ device: { build_time: 1714557600 } }, ['/device/build_time']],
+    [{ device: { build_security_patch: ['2024-05-01'] } }, ['/device/build_security_patch']],
     [{ device: { supported_abis: ['a', 1] } }, ['/device/supported_abis/1']],
     [{ device: [] }, ['/device']],
   ]
@@ -223,6 +223,75 @@ t.test('413 over 1 MiB; a body of exactly that size is accepted', async (t) => {
   const exact = await app.inject({ method: 'POST', url, headers, payload: sized(limit) })
   t.equal(exact.statusCode, 201)
   t.equal(rows('logs').length, 1)
+})
+
+t.test('201: every label of UTF-8 is one, in any notation', async (t) => {
+  const gateway = await startGateway(t)
+  const payload = JSON.stringify(logBody({ params: { text: 'für' } }))
+  for (const label of [
+    'utf-8',
+    'UTF-8',
+    'utf8',
+    'Utf8',
+    'unicode-1-1-utf-8',
+    'x-unicode20utf8',
+    'us-ascii',
+    '"utf8"',
+    "'utf-8'",
+    '" utf-8 "',
+  ]) {
+    for (const type of [
+      `application/json; charset=${label}`,
+      `application/json;charset=${label}`,
+      `application/json ; Charset = ${label}`,
+      `Application/JSON; a=b; CHARSET=${label}; c=d`,
+    ]) {
+      const sent = { ...headers, 'content-type': type }
+      const response = await gateway.app.inject({ method: 'POST', url, headers: sent, payload })
+      t.equal(response.statusCode, 201, type)
+      t.match(gateway.rows('logs').at(-1), { params: { text: 'für' } })
+    }
+  }
+})
+
+t.test('201: a byte order mark before the JSON is ignored', async (t) => {
+  const gateway = await startGateway(t)
+  const large = { event: 'e', params: { text: '\ufeff'.repeat(5_000) } }
+  for (const log of [{ event: 'e', params: { text: '\ufeffa' } }, large]) {
+    const json = Buffer.from(`\ufeff${JSON.stringify(logBody(log))}`)
+    const gzipped = { ...headers, 'content-encoding': 'gzip' }
+    for (const sent of [
+      { headers, payload: json },
+      { headers: gzipped, payload: gzipSync(json) },
+    ]) {
+      const response = await gateway.app.inject({ method: 'POST', url, ...sent })
+      t.equal(response.statusCode, 201)
+      t.match(gateway.rows('logs').at(-1), log)
+    }
+  }
+  const batch = { ...logBody({}, { logs: [{ event: 'e' }] }), log: undefined }
+  const payload = `\ufeff${JSON.stringify(batch)}`
+  const inBatch = await gateway.app.inject({
+    method: 'POST',
+    url: `${url}/batch`,
+    headers,
+    payload,
+  })
+  t.match(inBatch.json(), { accepted: 1, rejected: 0 })
+})
+
+t.test('400 for two byte order marks, and one of another encoding', async (t) => {
+  const { app } = await startGateway(t)
+  const json = JSON.stringify(logBody())
+  for (const [payload, code] of [
+    [Buffer.from(`\ufeff\ufeff${json}`), 'invalid_json'],
+    [Buffer.from('\ufeff'), 'invalid_json'],
+    [Buffer.from(`\ufeff${json}`, 'utf16le'), 'invalid_encoding'],
+    [Buffer.from('efbb', 'hex'), 'invalid_encoding'],
+  ] as const) {
+    const response = await app.inject({ method: 'POST', url, headers, payload })
+    t.match(response.json(), { status: 400, code })
+  }
 })
 
 t.test('415 for another content type, charset or content encoding', async (t) => {

@@ -11,12 +11,16 @@ export interface ApiKeyDirectory {
 
 /**
  * Keeps all keys in memory and reads them again every `intervalMs`, with shorter intervals until the
- * first success. While the store is unavailable the last known keys remain valid.
+ * first success. While the store is unavailable the last known keys remain valid, and so does a key whose
+ * entry becomes unreadable: revoking it would have written a readable one.
+ *
+ * @param options.onUnreadable called after each reading with the names of entries that cannot be read
  */
 export function watchApiKeys(options: {
   store: ApiKeyStore
   intervalMs: number
   onError: (error: unknown) => void
+  onUnreadable: (names: string[]) => void
 }): ApiKeyDirectory {
   let keys: Map<string, ApiKey> | undefined
   /** Secrets looked up since the last refresh, so that each is hashed once per refresh. */
@@ -24,8 +28,14 @@ export function watchApiKeys(options: {
 
   const { close } = startPolling({
     async poll() {
-      keys = await options.store.load()
+      const { keys: readable, unreadable } = await options.store.load()
+      for (const secretHash of unreadable.keys()) {
+        const known = keys?.get(secretHash)
+        if (known !== undefined) readable.set(secretHash, known)
+      }
+      keys = readable
       found.clear()
+      if (unreadable.size > 0) options.onUnreadable([...unreadable.values()])
     },
     intervalMs: options.intervalMs,
     onError: options.onError,

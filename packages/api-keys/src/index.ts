@@ -1,2 +1,2 @@
-export { createApiKeyStore, type ApiKey, type ApiKeyStore } from './store.ts'
+export { createApiKeyStore, type ApiKey, type ApiKeyStore, type StoredKeys } from './store.ts'
 export { watchApiKeys, type ApiKeyDirectory } from './directory.ts'

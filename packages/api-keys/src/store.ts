@@ -32,11 +32,18 @@ export interface ApiKeyStore {
   list(): Promise<ApiKey[]>
   /** Resolves to false when there is no such key or it is already revoked. */
   revoke(id: string): Promise<boolean>
+  /** Rejects when Redis has lost its data, because an empty result would then be wrong. */
+  load(): Promise<StoredKeys>
+}
+
+export interface StoredKeys {
+  /** By the hash of their secret. */
+  keys: Map<string, ApiKey>
   /**
-   * All keys, by the hash of their secret. Rejects when Redis has lost its data, because an empty
-   * result would then be wrong.
+   * Entries that cannot be read, by the same hash: the id of the key or, when that cannot be read either,
+   * where the entry is.
    */
-  load(): Promise<Map<string, ApiKey>>
+  unreadable: Map<string, string>
 }
 
 /**
@@ -52,11 +59,14 @@ export function hashSecret(secret: string): string {
 }
 
 export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
-  async function load(): Promise<Map<string, ApiKey>> {
-    const stored = await readInstallationHash(redis, redisKey)
-    return new Map(
-      Object.entries(stored).map(([secretHash, json]) => [secretHash, JSON.parse(json) as ApiKey]),
-    )
+  async function load(): Promise<StoredKeys> {
+    const stored: StoredKeys = { keys: new Map(), unreadable: new Map() }
+    for (const [field, json] of Object.entries(await readInstallationHash(redis, redisKey))) {
+      const entry = parseEntry(json)
+      if (isApiKey(entry)) stored.keys.set(field, entry)
+      else stored.unreadable.set(field, nameOf(field, entry))
+    }
+    return stored
   }
 
   return {
@@ -75,18 +85,27 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
       }
       const created = (await redis.hsetnx(redisKey, secretHash, JSON.stringify(key))) === 1
       if (created) return { key, secret, created }
-      const existing = (await load()).get(secretHash)
-      if (existing === undefined) throw new Error('the key disappeared while it was being created')
+      const { keys, unreadable } = await load()
+      const existing = keys.get(secretHash)
+      if (existing === undefined) {
+        // It may have been revoked, so it is not replaced.
+        const name = unreadable.get(secretHash)
+        throw new Error(
+          name === undefined
+            ? 'the key disappeared while it was being created'
+            : `${name} has this secret, and its entry in Redis cannot be read`,
+        )
+      }
       return { key: existing, secret, created }
     },
 
     async list() {
-      const keys = [...(await load()).values()]
-      return keys.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
+      const { keys } = await load()
+      return [...keys.values()].toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
     },
 
     async revoke(id) {
-      for (const [secretHash, key] of await load()) {
+      for (const [secretHash, key] of (await load()).keys) {
         if (key.id !== id || key.revokedAt !== null) continue
         const revoked: ApiKey = { ...key, revokedAt: new Date().toISOString() }
         await redis.hset(redisKey, secretHash, JSON.stringify(revoked))
@@ -98,6 +117,43 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
     load,
   }
 }
+
+/** Undefined: it is not JSON. */
+function parseEntry(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether every field is as this version writes it; a later version may have added others. A field that is
+ * missing or damaged would let the key do more than it may: write for every application, or never expire.
+ */
+function isApiKey(entry: unknown): entry is ApiKey {
+  const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } = fieldsOf(entry)
+  return (
+    isId(id) &&
+    typeof name === 'string' &&
+    Array.isArray(bundleIdentifiers) &&
+    bundleIdentifiers.every((one) => typeof one === 'string') &&
+    isTime(createdAt) &&
+    (expiresAt === null || isTime(expiresAt)) &&
+    (revokedAt === null || isTime(revokedAt))
+  )
+}
+
+/** Says nothing of its content except the id. */
+function nameOf(field: string, entry: unknown): string {
+  const { id } = fieldsOf(entry)
+  return isId(id) ? id : `the entry ${field.slice(0, 8)}… of ${redisKey}`
+}
+
+const fieldsOf = (entry: unknown): Partial<Record<keyof ApiKey, unknown>> =>
+  typeof entry === 'object' && entry !== null ? entry : {}
+const isId = (id: unknown): id is string => typeof id === 'string' && /^key_[\da-f]{12}$/.test(id)
+const isTime = (time: unknown) => typeof time === 'string' && !Number.isNaN(Date.parse(time))
 
 function generateSecret(): string {
   return `ik_${randomBytes(32).toString('base64url')}`

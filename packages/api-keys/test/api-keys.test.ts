@@ -35,6 +35,7 @@ t.test('a directory follows creation, expiry and revocation', async (t) => {
     store,
     intervalMs: 10,
     onError: (error) => t.fail(String(error)),
+    onUnreadable: (names) => t.fail(String(names)),
   })
   t.teardown(() => directory.close())
   const { key, secret } = await store.create({ name: 'new' })
@@ -79,6 +80,7 @@ t.test('a directory keeps the last known keys while the store is unavailable', a
     },
     intervalMs: 5,
     onError: () => failures++,
+    onUnreadable: (names) => t.fail(String(names)),
   })
   t.teardown(() => directory.close())
   t.equal(directory.isLoaded(), false)
@@ -95,9 +97,98 @@ t.test('keys that cannot be read at first are retried with growing pauses', asyn
     store: { ...store, load: () => Promise.reject(new Error('down')) },
     intervalMs: 300,
     onError: () => attempts.push(performance.now()),
+    onUnreadable: (names) => t.fail(String(names)),
   })
   t.teardown(() => directory.close())
   await until('five attempts have failed', () => attempts.length === 5)
   // Timers may fire slightly early. Their lateness is not tested.
   t.ok(attempts[4]! - attempts[0]! >= 100 + 200 + 300 + 300 - 10)
+})
+
+const redisKey = '{intake}:api-keys'
+const fieldOf = async (id: string) => {
+  const entries = Object.entries(await redis.hgetall(redisKey))
+  return entries.find(([, json]) => json.includes(id))?.[0] ?? ''
+}
+
+t.test('a damaged entry harms only its own key, and is named without its content', async (t) => {
+  const healthy = await store.create({ name: 'healthy' })
+  const { key, secret } = await store.create({ name: 'DAMAGED', bundleIdentifiers: ['com.one'] })
+  const field = await fieldOf(key.id)
+  const named = JSON.stringify({ id: key.id, name: 'DAMAGED' })
+  const cases: [string, string][] = [
+    ['', field.slice(0, 8)],
+    ['DAMAGED', field.slice(0, 8)],
+    ['{"id":"key_', field.slice(0, 8)],
+    ['null', field.slice(0, 8)],
+    ['[]', field.slice(0, 8)],
+    ['7', field.slice(0, 8)],
+    ['"key_0123456789ab"', field.slice(0, 8)],
+    [JSON.stringify({ ...key, id: 'DAMAGED' }), field.slice(0, 8)],
+    [named, key.id],
+    // Each of these would allow more than the key may do.
+    [JSON.stringify({ ...key, bundleIdentifiers: 'DAMAGED' }), key.id],
+    [JSON.stringify({ ...key, bundleIdentifiers: [7] }), key.id],
+    [JSON.stringify({ ...key, expiresAt: 'DAMAGED' }), key.id],
+    [JSON.stringify({ ...key, expiresAt: undefined }), key.id],
+    [JSON.stringify({ ...key, revokedAt: false }), key.id],
+  ]
+  for (const [json, name] of cases) {
+    await redis.hset(redisKey, field, json)
+    const found: string[][] = []
+    const watching = { store, intervalMs: 20, onError: (error: unknown) => t.fail(String(error)) }
+    const directory = watchApiKeys({ ...watching, onUnreadable: (names) => found.push(names) })
+    t.teardown(() => directory.close())
+    await until('the keys are read twice', () => found.length > 1)
+    t.equal(directory.find(healthy.secret)?.id, healthy.key.id, json)
+    t.equal(directory.find(secret), undefined, json)
+    t.match(
+      found,
+      [[name]].map(([one]) => [new RegExp(one!.replace(/[+]/g, '.'))]),
+    )
+    t.notMatch(String(found), 'DAMAGED')
+    await t.rejects(store.create({ name: 'again', secret }), /cannot be read/)
+    t.notOk((await store.list()).some(({ id }) => id === key.id))
+    directory.close()
+  }
+  await redis.hdel(redisKey, field)
+  t.match(await store.create({ name: 'again', secret }), { created: true })
+})
+
+t.test('a gateway that knows a key goes on with it when its entry is damaged', async (t) => {
+  const { key, secret } = await store.create({ name: 'known' })
+  let unreadable = 0
+  const watching = { store, intervalMs: 20, onError: (error: unknown) => t.fail(String(error)) }
+  const directory = watchApiKeys({ ...watching, onUnreadable: () => unreadable++ })
+  t.teardown(() => directory.close())
+  await until('the key is known', () => directory.find(secret) !== undefined)
+  const field = await fieldOf(key.id)
+  const entry = await redis.hget(redisKey, field)
+  await redis.hset(redisKey, field, 'damaged')
+  await until('it was read twice', () => unreadable > 1)
+  t.equal(directory.find(secret)?.id, key.id)
+  await redis.hset(redisKey, field, entry!)
+  t.equal(await store.revoke(key.id), true)
+  await until('the revocation is known', () => directory.find(secret) === undefined)
+})
+
+t.test('fields that a later version adds to a key are ignored', async (t) => {
+  const { key, secret } = await store.create({ name: 'later' })
+  const field = await fieldOf(key.id)
+  await redis.hset(
+    redisKey,
+    field,
+    JSON.stringify({ ...key, origins: ['https://example.com'], v: 2 }),
+  )
+  const { keys, unreadable } = await store.load()
+  t.match(keys.get(field), key)
+  t.equal(unreadable.size, 0)
+  t.match(await store.create({ name: 'later', secret }), { created: false, key: { id: key.id } })
+})
+
+t.test('another type under the name of the keys is an error, not an empty list', async (t) => {
+  await redis.rename(redisKey, '{intake}:kept')
+  await redis.set(redisKey, 'garbage')
+  await t.rejects(store.load(), /WRONGTYPE/)
+  await redis.rename('{intake}:kept', redisKey)
 })

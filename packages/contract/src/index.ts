@@ -4,9 +4,10 @@ export { limits } from './limits.ts'
 export type { OutcomeCode } from './outcomes.ts'
 export { kinds, type RecordKind } from './kinds.ts'
 export {
+  DeviceInformation,
   deviceFields,
   documentedDeviceFields,
-  timestampDeviceFields,
+  momentDeviceFields,
   type DeviceField,
 } from './schemas/device.ts'
 export {
@@ -24,7 +25,7 @@ export {
   LogEntryResult,
 } from './schemas/log-batch.ts'
 export { senderFields, type Sender } from './schemas/sender.ts'
-export { timestamp } from './schemas/fields.ts'
+export { isDate, isTimestamp } from './moments.ts'
 export { Problem } from './schemas/problem.ts'
 export { imageTypes } from './image-types.ts'
 export { compileCheck, compileSchema, type Validator } from './validate.ts'

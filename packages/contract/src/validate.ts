@@ -70,7 +70,7 @@ function fieldErrors(error: SchemaError, root: string): FieldError[] {
 /** A text for errors whose message would repeat a pattern or a minimum length, which is always 1. */
 function expectation({ keyword, params }: SchemaError): string | undefined {
   if (keyword === 'minLength') return 'must not be empty'
-  if (keyword !== 'pattern' && keyword !== 'format') return undefined
-  const expected = (params as Record<string, unknown>)[keyword]
-  return expectations.get(String(expected)) ?? 'has the wrong format'
+  if (keyword !== 'pattern') return undefined
+  const { pattern } = params as { pattern: unknown }
+  return expectations.get(String(pattern)) ?? 'has the wrong format'
 }

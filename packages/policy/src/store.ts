@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
-import { kinds, type RecordKind } from '@intake/contract'
+import type { RecordKind } from '@intake/contract'
 import { execAll, readInstallation, readInstallationHash, type Redis } from '@intake/redis'
 
 /** Senders whose records gateways acknowledge and do not store. */
@@ -36,8 +36,13 @@ export interface StoredPolicy {
   /** Hashes of `suppressionHash`. */
   suppressed: ReadonlySet<string>
   retentionDays: Record<RecordKind, number | undefined>
-  /** Records before this moment may have been dropped, in milliseconds since 1970. */
+  /**
+   * Records before this moment may have been dropped, in milliseconds since 1970. Infinity: it cannot be
+   * read, so any record that can have been dropped may have been.
+   */
   droppedUntilMs: Record<RecordKind, number>
+  /** Fields of the retention that cannot be read. */
+  unreadable: string[]
 }
 
 /** Every gateway keeps the whole list in memory. */
@@ -55,9 +60,10 @@ if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 redis.call('SET', KEYS[2], ARGV[4])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])`
 
-/** The moment never moves back. */
+/** The moment never moves back. One that cannot be read is replaced. */
 const dropScript = `
-if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0') >= tonumber(ARGV[2]) then return 0 end
+local known = redis.call('HGET', KEYS[1], ARGV[1])
+if known and string.match(known, '^%d+$') and tonumber(known) >= tonumber(ARGV[2]) then return 0 end
 redis.call('SET', KEYS[2], ARGV[3])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`
 const droppedField = (kind: RecordKind) => `${kind}:dropped-until`
@@ -125,16 +131,23 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         readInstallationHash(redis, suppressedKey),
         readInstallationHash(redis, retentionKey),
       ])
-      const days = kinds.map((kind) => [kind, Number(retention[kind] ?? 0) || undefined])
+      const unreadable: string[] = []
+      const numberOf = (field: string): number | undefined => {
+        const { [field]: text = '0' } = retention
+        if (/^\d{1,15}$/.test(text)) return Number(text)
+        unreadable.push(`the field ${field} of ${retentionKey}`)
+        return undefined
+      }
+      // Without a period nothing that was dropped can reappear: that is the other field.
+      const periodOf = (kind: RecordKind) => numberOf(kind) || undefined
+      const droppedUntil = (kind: RecordKind) => numberOf(droppedField(kind)) ?? Infinity
       return {
         salt,
         revision: current,
         suppressed: new Set(Object.keys(suppressed)),
-        retentionDays: Object.fromEntries(days) as StoredPolicy['retentionDays'],
-        droppedUntilMs: {
-          logs: Number(retention[droppedField('logs')] ?? 0),
-          feedback: Number(retention[droppedField('feedback')] ?? 0),
-        },
+        retentionDays: { logs: periodOf('logs'), feedback: periodOf('feedback') },
+        droppedUntilMs: { logs: droppedUntil('logs'), feedback: droppedUntil('feedback') },
+        unreadable,
       }
     },
   }

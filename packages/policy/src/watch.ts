@@ -21,14 +21,23 @@ export interface Policy {
 
 const dayMs = 24 * 60 * 60 * 1000
 
+/** Whole months are dropped, and never the current one. */
+function beginningOfMonth(atMs: number): number {
+  const at = new Date(atMs)
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
+}
+
 /**
  * Keeps the policy in memory and looks every `intervalMs` whether it has changed. While the store is
  * unavailable the last known policy remains valid.
+ *
+ * @param options.onUnreadable called after each change with the names of fields that cannot be read
  */
 export function watchPolicy(options: {
   store: Pick<PolicyStore, 'load'>
   intervalMs: number
   onError: (error: unknown) => void
+  onUnreadable: (names: string[]) => void
   /** Milliseconds since 1970. */
   now?: () => number
 }): Policy & { close(): void } {
@@ -37,7 +46,10 @@ export function watchPolicy(options: {
 
   const { close } = startPolling({
     async poll() {
-      policy = (await options.store.load(policy?.revision)) ?? policy
+      const changed = await options.store.load(policy?.revision)
+      if (changed === undefined) return
+      policy = changed
+      if (changed.unreadable.length > 0) options.onUnreadable(changed.unreadable)
     },
     intervalMs: options.intervalMs,
     onError: options.onError,
@@ -48,7 +60,7 @@ export function watchPolicy(options: {
     retentionMs(kind) {
       if (policy === undefined) return undefined
       const { [kind]: days = Infinity } = policy.retentionDays
-      const { [kind]: droppedUntilMs } = policy.droppedUntilMs
+      const droppedUntilMs = Math.min(policy.droppedUntilMs[kind], beginningOfMonth(now()))
       const keptMs = Math.min(
         days * dayMs,
         droppedUntilMs === 0 ? Infinity : now() - droppedUntilMs,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { startRedis } from '@intake/engines'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
@@ -12,6 +12,8 @@ const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {
 t.teardown(() => redis.disconnect())
 const store = createPolicyStore({ redis })
 const dayMs = 24 * 60 * 60 * 1000
+
+const fail = (t: Test) => (found: unknown) => t.fail(String(found))
 
 const sender = (fields: object = {}) => ({
   bundle_identifier: 'com.example.app',
@@ -28,7 +30,7 @@ t.test('a Redis that has lost its data is not a policy', async (t) => {
 
 t.test('a gateway learns whom it must not store, and for how long', async (t) => {
   await claimInstallation(redis, randomUUID())
-  const policy = watchPolicy({ store, intervalMs: 20, onError: (error) => t.fail(String(error)) })
+  const policy = watchPolicy({ store, intervalMs: 20, onError: fail(t), onUnreadable: fail(t) })
   t.teardown(() => policy.close())
   t.notOk(policy.isLoaded())
   await until('it is loaded', () => policy.isLoaded())
@@ -60,17 +62,17 @@ t.test('a gateway learns whom it must not store, and for how long', async (t) =>
 
 t.test('what was dropped is refused, even when the period becomes longer', async (t) => {
   const nowMs = Date.parse('2026-11-23T00:00:00Z')
-  const onError = (error: unknown) => t.fail(String(error))
-  const policy = watchPolicy({ store, intervalMs: 20, onError, now: () => nowMs })
+  const watching = { store, intervalMs: 20, onError: fail(t), onUnreadable: fail(t) }
+  const policy = watchPolicy({ ...watching, now: () => nowMs })
   t.teardown(() => policy.close())
-  await store.noteDropped('logs', new Date(nowMs - 20 * dayMs))
-  await until('it knows', () => policy.retentionMs('logs') === 20 * dayMs)
+  await store.noteDropped('logs', new Date(nowMs - 22 * dayMs))
+  await until('it knows', () => policy.retentionMs('logs') === 22 * dayMs)
   await store.noteDropped('logs', new Date(nowMs - 25 * dayMs))
-  t.equal((await store.load())!.droppedUntilMs.logs, nowMs - 20 * dayMs, 'it never moves back')
+  t.equal((await store.load())!.droppedUntilMs.logs, nowMs - 22 * dayMs, 'it never moves back')
   await store.setRetention('logs', 7)
   await until('it knows the shorter one', () => policy.retentionMs('logs') === 7 * dayMs)
   await store.setRetention('logs', undefined)
-  await until('it is longer again', () => policy.retentionMs('logs') === 20 * dayMs)
+  await until('it is longer again', () => policy.retentionMs('logs') === 22 * dayMs)
   t.equal(policy.retentionMs('feedback'), undefined)
 })
 
@@ -104,3 +106,78 @@ t.test('the list is bounded and holds no identifiers', async (t) => {
   const known = { kind: 'user', id: 'user-1', bundleIdentifier: 'com.example.app' } as const
   t.ok(await store.suppress(known), 'who is on the list already stays on it')
 })
+
+const retentionKey = '{intake}:retention'
+
+t.test(
+  'a period that cannot be read is none; what was dropped is refused all the same',
+  async (t) => {
+    const nowMs = Date.parse('2026-11-23T00:00:00Z')
+    const damaged = ['', 'ninety', '90d', '-5', '1e3', 'null', '{}', ' 7', '9'.repeat(16)]
+    for (const value of damaged) {
+      await redis.hset(retentionKey, { logs: value, feedback: '7', shape: 'of a later version' })
+      await redis.hset(retentionKey, 'logs:dropped-until', nowMs - 22 * dayMs)
+      await redis.set('{intake}:policy:revision', randomUUID())
+      const names: string[][] = []
+      const watching = { store, intervalMs: 20, onError: fail(t), now: () => nowMs }
+      const policy = watchPolicy({ ...watching, onUnreadable: (found) => names.push(found) })
+      t.teardown(() => policy.close())
+      await until('it is loaded', () => policy.isLoaded())
+      t.equal(policy.retentionMs('logs'), 22 * dayMs, value)
+      t.equal(policy.retentionMs('feedback'), 7 * dayMs, 'the other is not harmed')
+      t.same(names, [['the field logs of {intake}:retention']])
+      policy.close()
+    }
+  },
+)
+
+t.test('if it cannot be read what was dropped, all that can have been is refused', async (t) => {
+  const nowMs = Date.parse('2026-11-23T06:00:00Z')
+  for (const value of ['', 'never', '-1', '1e99', '[]', '9'.repeat(15), '9'.repeat(40)]) {
+    await redis.hset(retentionKey, { logs: '0', 'logs:dropped-until': value })
+    await redis.set('{intake}:policy:revision', randomUUID())
+    const watching = { store, intervalMs: 20, onError: fail(t), onUnreadable: () => {} }
+    const policy = watchPolicy({ ...watching, now: () => nowMs })
+    t.teardown(() => policy.close())
+    await until('it is loaded', () => policy.isLoaded())
+    t.equal(policy.retentionMs('logs'), 22.25 * dayMs, 'from the beginning of the month')
+    policy.close()
+  }
+  const dropped = new Date('2026-10-01T00:00:00Z')
+  await redis.hset(retentionKey, 'logs:dropped-until', 'damaged')
+  await store.noteDropped('logs', dropped)
+  t.equal((await store.load())!.droppedUntilMs.logs, dropped.getTime(), 'it is written anew')
+})
+
+t.test(
+  'a suppressed sender stays suppressed, whatever its entry and the others hold',
+  async (t) => {
+    const user = { kind: 'user', id: randomUUID() } as const
+    await redis.del('{intake}:suppressed')
+    await store.suppress(user)
+    const [field] = await redis.hkeys('{intake}:suppressed')
+    const policy = () =>
+      watchPolicy({ store, intervalMs: 20, onError: () => {}, onUnreadable: fail(t) })
+    for (const value of ['', 'garbage', '{"v":2}']) {
+      await redis.hset('{intake}:suppressed', { [field!]: value, '': value, garbage: value })
+      const watched = policy()
+      t.teardown(() => watched.close())
+      await until('it is loaded', () => watched.isLoaded())
+      t.ok(watched.isSuppressed(sender({ unique_user_id: user.id })), value)
+      t.notOk(watched.isSuppressed(sender({ unique_user_id: 'another' })))
+      watched.close()
+    }
+    // Nothing can be learnt from it: a gateway that starts now accepts nothing, and the others know the list.
+    const before = policy()
+    t.teardown(() => before.close())
+    await until('it is loaded', () => before.isLoaded())
+    await redis
+      .multi()
+      .set('{intake}:suppressed', 'x')
+      .set('{intake}:policy:revision', randomUUID())
+      .exec()
+    await t.rejects(store.load(), /WRONGTYPE/)
+    t.ok(before.isSuppressed(sender({ unique_user_id: user.id })))
+    await redis.del('{intake}:suppressed', retentionKey)
+  },
+)

@@ -22,9 +22,13 @@ export async function readShards(redis: Redis): Promise<number[]> {
   return toShards(await redis.smembers(registryKey))
 }
 
-/** Numbers of a later version with more shards are left out: this one does not know their tags. */
+/**
+ * Numbers of a later version with more shards are left out: this one does not know their tags. So is what no
+ * gateway writes: another notation of a number would count the frames of its shard twice.
+ */
 export function toShards(members: readonly string[]): number[] {
-  const known = members.map(Number).filter((shard) => shard > 0 && shard < shardsMax)
+  const numbers = members.filter((member) => /^[1-9]\d*$/.test(member)).map(Number)
+  const known = numbers.filter((shard) => shard < shardsMax)
   return [0, ...known.toSorted((one, other) => one - other)]
 }
 

@@ -1,3 +1,4 @@
+import { toShards } from '../src/shard-registry.ts'
 import t, { type Test } from 'tap'
 import { claimInstallation, connectRedis, primaryOf } from '@intake/redis'
 import { startRedis } from '@intake/engines'
@@ -261,4 +262,11 @@ t.test('shards whose Redis does not respond are not usable', async (t) => {
   await until('they are not', async () => !health.isUsable(0) && !health.isUsable(1))
   t.same(health.lost(), [])
   t.ok(errors.length > 0)
+})
+
+t.test('what no gateway writes into the registry harms no shard', async (t) => {
+  t.same(toShards([]), [0])
+  const damaged = ['', 'garbage', '1.5', '01', ' 2', '2e0', '0x3', '-1', '0', 'Infinity', '{}']
+  t.same(toShards([...damaged, '2', '1']), [0, 1, 2])
+  t.same(toShards(['3', '99', '1e3']), [0, 3], 'numbers of a later version')
 })

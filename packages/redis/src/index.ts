@@ -15,6 +15,7 @@ export { parseRedisUrl, RedisUrlError, type RedisAddress } from './redis-url.ts'
 export type { RedisState } from './state.ts'
 export { createReplicaAcks, NotReplicatedError, type ReplicaAcks } from './replica-acks.ts'
 export { withRedisTimeout } from './with-redis-timeout.ts'
+export { isDamaged } from './reply-code.ts'
 export { retryCommand } from './retry-command.ts'
 export {
   mainTag,

@@ -40,12 +40,22 @@ export function endpointsFile(dataDir: string): string {
 /**
  * The endpoints of the stack that runs on a data directory; undefined when none does.
  *
- * @throws {Error} another version of Intake wrote the file
+ * @throws {Error} another version of Intake wrote the file, or it is damaged
  */
 export function readEndpoints(dataDir: string): Endpoints | undefined {
   const file = endpointsFile(dataDir)
   if (!existsSync(file)) return undefined
-  const endpoints: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  const endpoints = parse(readFileSync(file, 'utf8'))
+  if (endpoints === undefined) throw new Error(`${file} is damaged: start the stack again.`)
   if (Value.Check(Endpoints, endpoints)) return endpoints
   throw new Error(`${file} was written by another version of Intake.`)
+}
+
+/** Undefined: it is not JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -39,9 +39,16 @@ function newSecrets(): Secrets {
 
 function readSecrets(path: string): Partial<Secrets> {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Partial<Secrets>
+    const kept: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (areSecrets(kept)) return kept
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new StartError(`The secrets in ${path} cannot be read: restore or delete that file.`)
   }
+  throw new StartError(`The secrets in ${path} cannot be read: restore or delete that file.`)
+}
+
+/** A later version may have others. */
+function areSecrets(kept: unknown): kept is Partial<Secrets> {
+  if (typeof kept !== 'object' || kept === null || Array.isArray(kept)) return false
+  return Object.values(kept).every((secret) => typeof secret === 'string' && secret !== '')
 }

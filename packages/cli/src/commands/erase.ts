@@ -83,7 +83,7 @@ export function defineErasures(erasures: Command): void {
     .action(() =>
       withServices(async ({ clickhouse }) => {
         for (const { report, ...entry } of await listErasures(clickhouse)) {
-          console.log(JSON.stringify({ ...entry, report: JSON.parse(report) as unknown }))
+          console.log(JSON.stringify({ ...entry, report: parseReport(report) }))
         }
       }),
     )
@@ -93,6 +93,15 @@ export function defineErasures(erasures: Command): void {
   waitOption(apply)
     .option('--json', 'print the report as JSON')
     .action((flags: EraseFlags) => run(undefined, { ...flags, yes: true }))
+}
+
+/** One that is damaged is printed as it is, so that the others are printed too. */
+function parseReport(report: string): unknown {
+  try {
+    return JSON.parse(report)
+  } catch {
+    return report
+  }
 }
 
 function eraseOptions(command: Command): Command {

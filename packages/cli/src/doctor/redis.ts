@@ -18,6 +18,7 @@ import {
   titleOf,
 } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
+import { findUnreadableEntries } from './entries.ts'
 import { degraded, finding, type Finding } from './finding.ts'
 
 const connectTimeoutMs = 10_000
@@ -81,7 +82,13 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
   const names = new Set(tags.map((tag) => nameOf(redis, tag)))
   const asked = shards.filter((shard) => names.has(nameOf(redis, shardPrefix(shard))))
   const { installation } = facts
-  const lost = installation === null ? [] : await findLostShards(redis, installation, asked)
+  const [lost, unreadable] =
+    installation === null
+      ? [[], []]
+      : await Promise.all([
+          findLostShards(redis, installation, asked),
+          findUnreadableEntries(redis),
+        ])
   return {
     findings: [
       // Records go to the other servers.
@@ -91,6 +98,7 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
       ...facts.servers.flatMap((one) => findRedisProblems(one, options)),
       ...facts.replicas.flatMap((one) => findReplicaProblems(one, options)),
       ...findShardProblems(lost),
+      ...unreadable,
     ],
     facts: { ...facts, shards: shards.length },
   }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { datePattern, nullable, timestampOf } from './fields.ts'
+import { nullable, timestampForm } from './fields.ts'
 
 const text = (description: string) => Type.Optional(nullable<string>('string', { description }))
 const number = (description: string) => Type.Optional(nullable<number>('number', { description }))
@@ -8,15 +8,21 @@ const integer = (description: string) =>
   Type.Optional(nullable<number | bigint>('integer', { format: 'int64', description }))
 const boolean = (description: string) =>
   Type.Optional(nullable<boolean>('boolean', { description }))
-const time = (description: string) => Type.Optional(timestampOf(description))
-const date = (description: string) =>
+/**
+ * A date or a time that the phone states about itself. It can be wrong there, and shipped apps cannot be
+ * changed, so any string is accepted. The formats are ours: they say where the string belongs, and no
+ * validator knows them.
+ */
+const moment = (format: 'device-date' | 'device-time', description: string) =>
   Type.Optional(
     nullable<string>('string', {
-      format: 'date',
-      pattern: datePattern,
-      description: `${description} YYYY-MM-DD, 1970 to 2199.`,
+      format,
+      description: `${description} Any other string is kept in \`device_extra\`; an empty one counts as absent.`,
     }),
   )
+const date = (description: string) =>
+  moment('device-date', `${description} YYYY-MM-DD, 1970 to 2199.`)
+const time = (description: string) => moment('device-time', `${description} ${timestampForm}`)
 const texts = (description: string) =>
   Type.Optional(
     nullable<string[]>('array', {
@@ -81,8 +87,8 @@ const kinds: Readonly<Record<string, DeviceField['kind']>> = {
   number: 'number',
   int64: 'integer',
   boolean: 'boolean',
-  'date-time': 'time',
-  date: 'date',
+  'device-time': 'time',
+  'device-date': 'date',
   array: 'texts',
 }
 
@@ -103,7 +109,7 @@ export const deviceFields: readonly DeviceField[] = Object.entries(documented).m
 /** Names of the properties that have a typed column. */
 export const documentedDeviceFields: ReadonlySet<string> = new Set(Object.keys(documented))
 
-/** Names of the properties that contain a timestamp. */
-export const timestampDeviceFields: readonly string[] = deviceFields
-  .filter(({ kind }) => kind === 'time')
-  .map(({ name }) => name)
+/** The properties that contain a date or a time. */
+export const momentDeviceFields: readonly DeviceField[] = deviceFields.filter(
+  ({ kind }) => kind === 'time' || kind === 'date',
+)

@@ -24,7 +24,8 @@ export const FeedbackPayload = Type.Object(
           ],
           {
             description:
-              'Contact e-mail, also internationalised. An empty string counts as absent.',
+              'Contact e-mail, also internationalised. White space around it is removed; an empty ' +
+              'string counts as absent.',
           },
         ),
       ),

@@ -18,23 +18,10 @@ export const deviceUuid = Type.String({
  */
 export const emailPattern = String.raw`^(?:[^\s\p{Cc}\p{Cs}"(),:;<>@]+|"[^\p{Cc}\p{Cs}"]+")@[^\s\p{Cc}\p{Cs}"(),;<>@.]+(?:\.[^\s\p{Cc}\p{Cs}"(),;<>@.]+)*$`
 
-export const datePattern = '^(19[7-9]|2[01]\\d)\\d-\\d\\d-\\d\\d$'
-
-const timestampPattern =
-  '^(19[7-9]|2[01]\\d)\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$'
-
-const aTimestamp =
-  'must be an ISO 8601 timestamp from 1970 to 2199, such as 2026-11-21T06:30:00.250Z or ...+01:00'
-const aDate = 'must be a date from 1970 to 2199, as YYYY-MM-DD'
-
-/** The error text for a value that does not match, by its `pattern` or `format`. */
+/** The error text for a value that does not match, by its `pattern`. */
 export const expectations: ReadonlyMap<string, string> = new Map([
   [uuidPattern, 'must be a UUID'],
   [emailPattern, 'must be an e-mail address'],
-  [timestampPattern, aTimestamp],
-  ['date-time', aTimestamp],
-  [datePattern, aDate],
-  ['date', aDate],
 ])
 
 /** An optional field for which `null` means absent. */
@@ -43,15 +30,6 @@ export const nullable = <T>(
   options: Record<string, unknown> = {},
 ): TUnsafe<T | null> => Type.Unsafe<T | null>({ type: [type, 'null'], ...options })
 
-const timestampForm =
+/** How a timestamp is best sent. Any string is accepted, because it can depend on the device. */
+export const timestampForm =
   'ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199; kept in UTC with milliseconds.'
-
-/** A timestamp as clients send it. */
-export const timestampOf = (description: string) =>
-  nullable<string>('string', {
-    format: 'date-time',
-    pattern: timestampPattern,
-    description: `${description} ${timestampForm}`.trim(),
-  })
-
-export const timestamp = timestampOf('')

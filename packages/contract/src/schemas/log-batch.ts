@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../limits.ts'
 import { uuidPattern } from '../uuid.ts'
-import { nullable, timestamp } from './fields.ts'
+import { nullable, timestampForm } from './fields.ts'
 import { logEvent } from './log.ts'
 import { FieldErrors, serverTime } from './problem.ts'
 import { sender } from './sender.ts'
@@ -19,7 +19,13 @@ export const LogEntry = Type.Object({
         'Any other UUID is remembered for 72 hours.',
     }),
   ),
-  timestamp: Type.Optional(timestamp),
+  timestamp: Type.Optional(
+    nullable<string>('string', {
+      description:
+        `When the event happened by the clock of the device: ${timestampForm} ` +
+        'Any other string is kept in `extra`.',
+    }),
+  ),
 })
 export type LogEntry = Static<typeof LogEntry>
 

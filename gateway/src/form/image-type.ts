@@ -1,0 +1,52 @@
+/** What a file of a type begins with; undefined: any byte. */
+const signatures: readonly [string, readonly (number | undefined)[]][] = [
+  ['image/jpeg', [0xff, 0xd8, 0xff]],
+  // Animated or not.
+  ['image/png', [...Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')]],
+  ['image/gif', [...Buffer.from('GIF8')]],
+  ['image/webp', [...Buffer.from('RIFF'), ...any(4), ...Buffer.from('WEBP')]],
+  // The size of its second header is small: without that, a text that begins with BM would be an image.
+  ['image/bmp', [...Buffer.from('BM'), ...any(13), 0, 0, 0]],
+  ['image/tiff', [...Buffer.from('II*\0')]],
+  ['image/tiff', [...Buffer.from('MM\0*')]],
+  ['image/tiff', [...Buffer.from('II+\0')]],
+  ['image/tiff', [...Buffer.from('MM\0+')]],
+]
+
+function any(bytes: number): undefined[] {
+  return Array.from({ length: bytes })
+}
+
+/** Brands of the HEIF family, of single images and of sequences (ISO/IEC 23008-12, AVIF). */
+const brands: ReadonlyMap<string, string> = new Map([
+  ...['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs'].map(
+    (brand) => [brand, 'image/heic'] as const,
+  ),
+  ['avif', 'image/avif'],
+  ['avis', 'image/avif'],
+])
+/** These say only that it is one of the family. */
+const commonBrands = new Set(['mif1', 'msf1'])
+
+/** More brands than a file has. */
+const brandBytesMax = 1_024
+
+/** The media type of an image by its first bytes; undefined when it is no accepted image. */
+export function imageTypeOf(bytes: Buffer): string | undefined {
+  const found = signatures.find(([, signature]) =>
+    signature.every((byte, at) => byte === undefined || bytes[at] === byte),
+  )
+  return found === undefined ? heifTypeOf(bytes) : found[0]
+}
+
+/** By the first brand that names a format, and the major brand comes first. */
+function heifTypeOf(bytes: Buffer): string | undefined {
+  if (bytes.length < 16 || bytes.toString('latin1', 4, 8) !== 'ftyp') return undefined
+  const end = Math.min(bytes.readUInt32BE(0), bytes.length, brandBytesMax)
+  const found = [bytes.toString('latin1', 8, 12)]
+  // Between them is the version.
+  for (let at = 16; at + 4 <= end; at += 4) found.push(bytes.toString('latin1', at, at + 4))
+  const brand = found.find((one) => brands.has(one))
+  if (brand !== undefined) return brands.get(brand)
+  return found.some((one) => commonBrands.has(one)) ? 'image/heif' : undefined
+}

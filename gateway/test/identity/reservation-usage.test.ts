@@ -1,0 +1,46 @@
+import t from 'tap'
+import { startRedis } from '@intake/engines'
+import { connectRedis } from '@intake/redis'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { createReservationUsage } from '../../src/identity/reservation-usage.ts'
+
+const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
+const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+t.teardown(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+const today = 20_782
+const key = `{intake}:reservations:used:logs:${today}`
+
+t.test('a count that is damaged is 0, and the others are counted once', async (t) => {
+  for (const damaged of ['', 'garbage', '1.5', 'NaN', 'Infinity', '-7', '{"v":2}']) {
+    await redis.flushall()
+    await redis.hset(key, { damaged, other: '10' })
+    const usage = createReservationUsage({ redis })
+    for (const apiKeyId of ['damaged', 'other', 'other']) usage.add('logs', apiKeyId)
+    await usage.sync(today)
+    await usage.sync(today)
+    t.equal(usage.of('logs', 'other'), 12, damaged)
+    t.equal(usage.of('logs', 'damaged'), 0, damaged)
+    t.equal(usage.total('logs'), 12, damaged)
+    t.equal(usage.largest('logs'), 12, damaged)
+  }
+})
+
+t.test(
+  'another type under the counts of a day harms no other day, and no other kind',
+  async (t) => {
+    await redis.flushall()
+    await redis.set(key, 'garbage')
+    await redis.hset(`{intake}:reservations:used:logs:${today - 1}`, { other: '10' })
+    const usage = createReservationUsage({ redis })
+    usage.add('logs', 'other')
+    usage.add('feedback', 'other')
+    await usage.sync(today)
+    await usage.sync(today)
+    t.equal(usage.total('logs'), 10)
+    t.equal(usage.total('feedback'), 1)
+  },
+)

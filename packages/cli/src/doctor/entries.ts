@@ -1,0 +1,33 @@
+import { createApiKeyStore } from '@intake/api-keys'
+import { createPolicyStore } from '@intake/policy'
+import { ReplyError, type Redis } from '@intake/redis'
+import { degraded, finding, type Finding } from './finding.ts'
+
+const restore =
+  'Restore Redis from a backup, or write what is named anew: docs/operations/redis-lost-its-data.md says how.'
+
+/** Entries of this installation that cannot be read, by their names, which say nothing of their content. */
+export async function findUnreadableEntries(redis: Redis): Promise<Finding[]> {
+  const findings = await Promise.all([
+    examine('the API keys', async () => [
+      ...(await createApiKeyStore({ redis }).load()).unreadable.values(),
+    ]),
+    examine(
+      'the policy',
+      async () => (await createPolicyStore({ redis }).load())?.unreadable ?? [],
+    ),
+  ])
+  return findings.flat()
+}
+
+async function examine(what: string, read: () => Promise<string[]>): Promise<Finding[]> {
+  try {
+    // Each harms only what it is for.
+    return (await read()).map((name) => degraded(unreadable(`${name} cannot be read`)))
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error
+    return [unreadable(`${what} cannot be read: ${(error as Error).message}`)]
+  }
+}
+
+const unreadable = (detail: string) => finding('redis_lost_its_data', detail, restore)

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { createApiKeyStore } from '@intake/api-keys'
+import { startRedis } from '@intake/engines'
+import { claimInstallation, connectRedis } from '@intake/redis'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { examineRedis } from '../src/doctor/redis.ts'
+
+const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
+const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+t.teardown(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+await claimInstallation(redis, 'test')
+
+const keysKey = '{intake}:api-keys'
+const findings = async () => {
+  const found = await examineRedis(server.url, { assertsDurability: true, replicasMin: 0 })
+  t.ok(found.facts, 'the rest is examined')
+  return found.findings.filter(({ code }) => code === 'redis_lost_its_data')
+}
+
+t.test('entries that cannot be read are named, without their content', async (t) => {
+  const { key } = await createApiKeyStore({ redis }).create({ name: 'SECRET' })
+  t.same(await findings(), [])
+  const [field] = await redis.hkeys(keysKey)
+  await redis.hset(keysKey, field!, JSON.stringify({ ...key, expiresAt: 'SECRET' }))
+  await redis.hset(keysKey, 'another-field', 'SECRET')
+  await redis.hset('{intake}:retention', { logs: 'SECRET', feedback: '90' })
+  const found = await findings()
+  const sorted = found.toSorted((one, other) => one.detail.localeCompare(other.detail))
+  t.match(sorted, [
+    { state: 'degraded', detail: new RegExp(key.id, 'i') },
+    { state: 'degraded', detail: /another-… of \{intake\}:api-keys cannot be read/ },
+    { state: 'degraded', detail: /the field logs of \{intake\}:retention cannot be read/i },
+  ])
+  t.notMatch(JSON.stringify(found), 'SECRET')
+})
+
+t.test('another type under the names of the keys and the policy is named', async (t) => {
+  await redis.set(keysKey, 'garbage')
+  await redis.set('{intake}:suppressed', 'garbage')
+  t.match(await findings(), [
+    { state: 'down', detail: /^The API keys cannot be read: WRONGTYPE/ },
+    { state: 'down', detail: /^The policy cannot be read: WRONGTYPE/ },
+  ])
+})

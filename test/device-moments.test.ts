@@ -1,0 +1,170 @@
+import { gunzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import t from 'tap'
+import { momentDeviceFields, type RecordKind } from '@intake/contract'
+import { startServer } from '../packages/clickhouse/test/fixture.ts'
+import { send as sendForm, payload } from '../gateway/test/forms.ts'
+import { checkProperty } from '../gateway/test/properties/property.ts'
+import { headers, logBody, startGateway } from '../gateway/test/support.ts'
+
+const { connect } = await startServer(t)
+const clickhouse = connect(t)
+const gateway = await startGateway(t)
+
+type Moments = Record<string, string>
+interface Stored {
+  id: string
+  device: Record<string, string | null>
+  device_extra: Record<string, unknown>
+}
+
+/** Sends a log event and a feedback for each device, and reads what an analyst sees of them. */
+async function storedOf(devices: readonly Moments[]): Promise<Map<string, [Moments, Stored]>> {
+  const sent = new Map<string, Moments>()
+  for (const device of devices) {
+    const request = { method: 'POST', url: '/api/log', headers } as const
+    const response = await gateway.app.inject({ ...request, payload: logBody({}, { device }) })
+    const form = await sendForm(gateway, [payload({}, { device })])
+    if (response.statusCode !== 201 || form.status !== 201) throw new Error('a device was refused')
+    sent.set((response.json() as Stored).id, device).set(form.body.id, device)
+  }
+  const stored = new Map<string, [Moments, Stored]>()
+  for (const table of ['logs', 'feedback'] as const) {
+    for (const row of await insert(table)) stored.set(row.id, [sent.get(row.id)!, row])
+  }
+  if (stored.size !== sent.size) throw new Error('a row is missing')
+  return stored
+}
+
+async function insert(table: RecordKind): Promise<Stored[]> {
+  const frames = gateway.frames[table].splice(0)
+  const rows = frames.reduce((sum, frame) => sum + frame.rows, 0)
+  await clickhouse.insertGzip({ table, members: frames.map(({ gzip }) => gzip), rows })
+  const json = frames.flatMap(({ gzip }) => gunzipSync(gzip).toString().trimEnd().split('\n'))
+  const ids = json.map((row) => (JSON.parse(row) as Stored).id)
+  return clickhouse.query<Stored>(
+    `SELECT id, device, device_extra FROM intake.${table} WHERE id IN {ids:Array(UUID)}`,
+    { ids },
+  )
+}
+
+/** Where a sent string is: in its column or in `device_extra`, and nowhere when it is empty. */
+function placeOf(name: string, sent: string, { device, device_extra }: Stored): string {
+  const column = device[name] ?? null
+  const extra = device_extra[name]
+  if (column !== null && extra === undefined && isSame(sent, column)) return 'column'
+  if (column === null && extra === sent.toWellFormed() && sent !== '') return 'device_extra'
+  if (column === null && extra === undefined && sent === '') return 'nowhere'
+  throw new Error(`${name}: ${JSON.stringify({ sent, column, extra })}`)
+}
+
+/** A column of a time has milliseconds. */
+const isSame = (sent: string, column: string) =>
+  column.length === 10
+    ? column === sent
+    : Date.parse(`${column.replace(' ', 'T')}Z`) === Date.parse(sent)
+
+const digits = (count: number, max: number) =>
+  fc.integer({ min: 0, max }).map((number) => String(number).padStart(count, '0'))
+const likeDate = fc
+  .tuple(fc.constantFrom('', '-', '+', '+00'), digits(4, 9999), digits(2, 14), digits(2, 33))
+  .map(([sign, year, month, day]) => `${sign}${year}-${month}-${day}`)
+const likeTime = fc
+  .tuple(
+    likeDate,
+    fc.constantFrom('T', 't', ' '),
+    digits(2, 25),
+    digits(2, 61),
+    digits(2, 61),
+    fc.constantFrom('', '.5', '.123', ',5', '.123456789', '.1234567890'),
+    fc.constantFrom('Z', 'z', '', '+01:00', '-23:59', '+14:00', '+0100', ' UTC', '+25:00'),
+  )
+  .map(([date, t, hours, minutes, seconds, fraction, zone]) =>
+    [date, t, hours, ':', minutes, ':', seconds, fraction, zone].join(''),
+  )
+const date = fc.date({
+  min: new Date('1890-01-01'),
+  max: new Date('2310-01-01'),
+  noInvalidDate: true,
+})
+const moment = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  // Lone surrogates.
+  fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes).toString('utf16le')),
+  date.map((at) => at.toISOString()),
+  date.map((at) => at.toISOString().slice(0, 10)),
+  likeDate,
+  likeTime,
+  fc.integer().map(String),
+)
+
+t.test('any string in a date or time of the device is accepted, and kept as it is', async (t) => {
+  const names = momentDeviceFields.map(({ name }) => name)
+  const device = fc.record(Object.fromEntries(names.map((name) => [name, moment])))
+  const places = new Map<string, number>()
+  await checkProperty(t, {
+    runs: 12,
+    value: fc.array(device, { minLength: 20, maxLength: 40 }),
+    async holds(devices) {
+      for (const [sent, stored] of (await storedOf(devices)).values()) {
+        for (const name of names) {
+          const place = placeOf(name, sent[name]!, stored)
+          places.set(place, (places.get(place) ?? 0) + 1)
+        }
+      }
+    },
+  })
+  t.comment(Object.fromEntries(places))
+  for (const place of ['column', 'device_extra']) t.ok(places.get(place), `some are in ${place}`)
+})
+
+const dates: [string, string][] = [
+  ['2024-02-29', 'column'],
+  ['1970-01-01', 'column'],
+  ['2199-12-31', 'column'],
+  ['', 'nowhere'],
+  ['unknown', 'device_extra'],
+  ['2016-02', 'device_extra'],
+  ['2023-02-29', 'device_extra'],
+  ['1969-12-31', 'device_extra'],
+  ['2300-01-01', 'device_extra'],
+  ['2026-11-05T00:00:00.000Z', 'device_extra'],
+  [' 2026-11-05', 'device_extra'],
+  ['19000', 'device_extra'],
+]
+const times: [string, string][] = [
+  ['1970-01-01T00:00:00.000Z', 'column'],
+  ['2024-05-01T12:00:00.5+02:00', 'column'],
+  ['2026-11-21T06:30:00.123456789Z', 'column'],
+  ['', 'nowhere'],
+  // Android and react-native-device-info say so that they do not know it.
+  ['1969-12-31T23:59:59.999Z', 'device_extra'],
+  ['1970-01-01T00:59:59.999+01:00', 'device_extra'],
+  ['1601-01-01T00:00:00.000Z', 'device_extra'],
+  ['9999-12-31T23:59:59.999Z', 'device_extra'],
+  ['2024-02-30T00:00:00Z', 'device_extra'],
+  ['2026-11-21', 'device_extra'],
+  ['2026-11-21T06:30:00', 'device_extra'],
+  ['1714557600', 'device_extra'],
+  ['Invalid Date', 'device_extra'],
+]
+
+t.test('what is a date or a time has its column, and everything else a place', async (t) => {
+  for (const { name, kind } of momentDeviceFields) {
+    const cases = kind === 'date' ? dates : times
+    const rows = await storedOf(cases.map(([sent]) => ({ [name]: sent })))
+    const expected = new Map(cases)
+    t.equal(rows.size, 2 * cases.length)
+    for (const [{ [name]: sent = '' }, stored] of rows.values()) {
+      t.equal(placeOf(name, sent, stored), expected.get(sent), `${name} ${sent}`)
+    }
+  }
+})
+
+t.test('unknown fields of the device keep their places beside them', async (t) => {
+  const device = { build_time: 'unknown', build_time_zone: 'UTC', ram: 4096, os: 'Android' }
+  for (const [, stored] of (await storedOf([device as unknown as Moments])).values()) {
+    t.same(stored.device_extra, { build_time: 'unknown', build_time_zone: 'UTC', ram: 4096 })
+    t.match(stored.device, { os: 'Android', build_time: null })
+  }
+})
