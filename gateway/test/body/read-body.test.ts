@@ -111,7 +111,7 @@ t.test('503 busy while requests of disconnected clients are still processed', as
     )
     const client = open()
     await until('so many frames are enqueued', () => frames.logs.length >= n)
-    client.destroy()
+    client.socket?.resetAndDestroy()
     await closed
   }
   const status = async () => {
