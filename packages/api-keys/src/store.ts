@@ -89,11 +89,11 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
       const existing = keys.get(secretHash)
       if (existing === undefined) {
         // It may have been revoked, so it is not replaced.
-        const name = unreadable.get(secretHash)
+        const damaged = unreadable.get(secretHash)
         throw new Error(
-          name === undefined
+          damaged === undefined
             ? 'the key disappeared while it was being created'
-            : `${name} has this secret, and its entry in Redis cannot be read`,
+            : `${damaged} has this secret, and its entry in Redis cannot be read`,
         )
       }
       return { key: existing, secret, created }
