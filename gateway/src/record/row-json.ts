@@ -25,21 +25,28 @@ function isUnusual(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
   if (Array.isArray(value)) {
     // Only large numbers can be lost otherwise.
-    return isMixedArray(value) || losesNull(value) || value.some(isUnusual)
+    return isMixedArray(value) || losesNull(value) || value.some(isUnusualElement)
   }
   for (const name in value) if (isUnusual((value as Record<string, unknown>)[name])) return true
   return false
 }
 
+/** An array in an array is part of it, and is not examined again. */
+function isUnusualElement(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(isUnusualElement) : isUnusual(value)
+}
+
 function unusualJson(row: object): string {
-  return exactJson(row, (value) =>
-    Array.isArray(value) && isTextArray(value) ? exactJson(value) : value,
+  return exactJson(row, (value, parent) =>
+    Array.isArray(value) && !Array.isArray(parent) && isTextArray(value) ? exactJson(value) : value,
   )
 }
 
 /** @param change applied to each value before it is printed */
-function exactJson(value: unknown, change = (inner: unknown) => inner): string {
-  const json = JSON.stringify(value, (_, inner: unknown) => printable(change(inner)))
+function exactJson(value: unknown, change = (inner: unknown, _parent: unknown) => inner): string {
+  const json = JSON.stringify(value, function (this: unknown, _, inner: unknown) {
+    return printable(change(inner, this))
+  })
   return json.replace(marked, '$1')
 }
 

@@ -3,10 +3,10 @@ import { isRoundingArray } from './rounding-array.ts'
 
 /**
  * Whether an array is stored as text, its JSON, because ClickHouse would change one of its elements, reject the
- * row, or take seconds (docs/decisions/0020-exact-arrays.md).
+ * row, or take seconds (docs/decisions/0020-exact-arrays.md). If that holds for an array in it, it holds for the array.
  */
 export function isTextArray(array: readonly unknown[]): boolean {
-  return isMixedArray(array) || losesNull(array) || losesNumber(array)
+  return isMixedArray(array) || losesNull(array) || isRoundingArray(array) || hasBothSigns(array)
 }
 
 /**
@@ -39,11 +39,6 @@ function depthsOf(array: readonly unknown[]): Depths | undefined {
     }
   }
   return (found.nulls & found.arrays & ~found.others) === 0 ? found : undefined
-}
-
-/** Whether ClickHouse would round or reject a number in an array or in the arrays in it. */
-function losesNumber(array: readonly unknown[]): boolean {
-  return hasBothSigns(array) || isRoundingArray(array) || array.filter(isArray).some(losesNumber)
 }
 
 /**

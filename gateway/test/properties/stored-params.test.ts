@@ -147,7 +147,7 @@ function checkFlat(sent: Record<string, unknown>, { isReadable, flat }: Stored):
 t.test('params are read as they were sent, alone, with others and after merges', async (t) => {
   const all: { id: string; params: string }[] = []
   await checkProperty(t, {
-    runs: 150,
+    runs: 40,
     value: fc.array(params, { minLength: 2, maxLength: 3 }),
     async holds(group) {
       const ids = await insertTogether(group)
