@@ -43,7 +43,10 @@ function unusualJson(row: object): string {
 }
 
 /** @param change applied to each value before it is printed */
-function exactJson(value: unknown, change = (inner: unknown, _parent: unknown) => inner): string {
+function exactJson(
+  value: unknown,
+  change: (inner: unknown, parent: unknown) => unknown = (inner) => inner,
+): string {
   const json = JSON.stringify(value, function (this: unknown, _, inner: unknown) {
     return printable(change(inner, this))
   })
