@@ -229,9 +229,9 @@ t.test('what JDBC, DBeaver and Grafana ask works for the user analyst', async (t
 t.test('every double is readable in the flat views', async (t) => {
   const doubles = [2.5e19, -2.5e19, 2 ** 64, 1e20, 9.999e20, 1e21, -9.223372036854778e18, 5e-324]
   const integers = ['18446744073709551615', '-9223372036854775808', '9007199254740993']
-  const numbers = [...doubles.map((double) => double.toExponential()), ...integers]
+  const sent = [...doubles.map((double) => double.toExponential()), ...integers]
   const text = '25000000000000000000,\\"-99999999999999999999\\\\'
-  const json = `{"ms":5,"n":[${numbers.join(',')}],"one":2.5e19,"s":"${text}","25000000000000000000":1}`
+  const json = `{"ms":5,"n":[${sent.join(',')}],"one":2.5e19,"s":"${text}","25000000000000000000":1}`
   const rows = { logs: logRow({ event: 'doubles' }), feedback: feedbackRow() }
   for (const table of ['logs', 'feedback'] as const) {
     const { params: _, device_extra: __, ...row } = { params: {}, ...rows[table] }
@@ -248,7 +248,7 @@ t.test('every double is readable in the flat views', async (t) => {
            FROM intake.${table}_flat WHERE id = {id:UUID}`,
           { id: row.id },
         ),
-        [{ valid: 1, ms: '5', one: 2.5e19, s: JSON.parse(`"${text}"`), n: numbers.map(Number) }],
+        [{ valid: 1, ms: '5', one: 2.5e19, s: JSON.parse(`"${text}"`), n: sent.map(Number) }],
         `${table}.${name}`,
       )
     }
@@ -257,8 +257,8 @@ t.test('every double is readable in the flat views', async (t) => {
     `SELECT intake_text(params.n) AS list, JSONExtractRaw(intake_json(params), 'n') AS all
      FROM intake.logs WHERE event = 'doubles'`,
   )
-  t.same(JSON.parse(lists?.list ?? ''), numbers.map(Number))
-  t.same(JSON.parse(lists?.all ?? ''), numbers.map(Number))
+  t.same(JSON.parse(lists?.list ?? ''), sent.map(Number))
+  t.same(JSON.parse(lists?.all ?? ''), sent.map(Number))
 })
 
 t.test('slashes in JSON are printed as they were sent', async (t) => {
