@@ -1,7 +1,7 @@
 import { IntakeError, limits } from '@intake/contract'
 import { tooManyNodes } from './json-nodes.ts'
 import { documentedPointer } from './json-pointer.ts'
-import { isRoundingArray } from './rounding-array.ts'
+import { isBeyond64Bits } from './lossless-json.ts'
 
 /**
  * Checks what the parser does not.
@@ -24,16 +24,12 @@ export function checkJson(
 }
 
 function checkLargeIntegers(value: unknown, pointer: string): void {
-  for (const [isWrong, detail] of [
-    [isBeyond64Bits, 'must not contain an integer beyond 64 bits'],
-    [isRoundingArray, 'must not contain an integer beyond 2^53 and a fraction in one array'],
-  ] as const) {
-    const at = documentedPointer(value, isWrong)
-    if (at === undefined) continue
-    throw new IntakeError('invalid_request', 'An integer cannot be kept exactly.', {
-      errors: [{ pointer: pointer + at, detail }],
-    })
-  }
+  const at = documentedPointer(value, isInexact)
+  if (at === undefined) return
+  const detail = 'must not contain an integer that neither 64 bits nor a double can hold'
+  throw new IntakeError('invalid_request', 'An integer cannot be kept exactly.', {
+    errors: [{ pointer: pointer + at, detail }],
+  })
 }
 
 function check(
@@ -65,6 +61,6 @@ function check(
   if (found.nodes === before) found.nodes++
 }
 
-function isBeyond64Bits(value: unknown): boolean {
-  return typeof value === 'bigint' && (value < -(2n ** 63n) || value >= 2n ** 64n)
+function isInexact(value: unknown): boolean {
+  return typeof value === 'bigint' && isBeyond64Bits(value)
 }

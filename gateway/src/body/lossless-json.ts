@@ -2,7 +2,8 @@ import { parse } from 'lossless-json'
 
 /**
  * Parses JSON as `JSON.parse` does, but keeps integers exact: those beyond the safe range become
- * `bigint`s. Numbers with a fraction or an exponent are doubles.
+ * `bigint`s, or doubles if they are beyond 64 bits and a double is the same number. Numbers with a
+ * fraction or an exponent are doubles.
  *
  * @throws for invalid JSON, and for JSON that is nested thousands of levels deep
  */
@@ -10,14 +11,35 @@ export function parseLossless(text: string): unknown {
   return flatten(parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue }))
 }
 
-/** Longer than any 64-bit integer. Converting longer ones takes quadratic time. */
-const digitsMax = 20
-const beyond64Bits = 2n ** 64n
+/** A sign and the digits of the largest double: converting longer texts takes quadratic time. */
+const lengthMax = 310
+const beyondAnyType = 2n ** 1024n
 
 function parseNumber(text: string): number | bigint {
   const value = Number(text)
   if (Number.isSafeInteger(value) || /[.eE]/.test(text)) return value
-  return text.length > digitsMax ? beyond64Bits : BigInt(text)
+  if (text.length > lengthMax || !Number.isFinite(value)) return beyondAnyType
+  const integer = BigInt(text)
+  return isBeyond64Bits(integer) && isSameNumber(value, integer) ? value : integer
+}
+
+/** Whether neither Int64 nor UInt64 has this value. */
+export function isBeyond64Bits(integer: bigint): boolean {
+  return integer < -(2n ** 63n) || integer >= 2n ** 64n
+}
+
+/**
+ * Whether the double is the integer, or the integer is how the double is printed: `JSON.stringify` prints
+ * 2^64 as 18446744073709552000, which is the shortest text that is read as 2^64.
+ */
+function isSameNumber(value: number, integer: bigint): boolean {
+  return BigInt(value) === integer || shortestInteger(value) === integer
+}
+
+function shortestInteger(value: number): bigint {
+  const [digits = '', exponent] = value.toExponential().split('e')
+  const [whole = '', fraction = ''] = digits.split('.')
+  return BigInt(whole + fraction.padEnd(Number(exponent), '0'))
 }
 
 /**
@@ -73,8 +95,11 @@ const isPartOfDouble = (code: number) => code === dot || (code | 0x20) === lette
 const isPartOfNumber = (code: number) =>
   isDigit(code) || isPartOfDouble(code) || code === plus || code === minus
 
+/** The digits of the largest safe integer. */
+const safeDigits = 16
+
 function isSafe(json: string, from: number, to: number): boolean {
-  return to - from <= digitsMax && Number.isSafeInteger(Number(json.slice(from, to)))
+  return to - from <= safeDigits && Number.isSafeInteger(Number(json.slice(from, to)))
 }
 
 /** The position after the string that contains `at`, or the end of the text. */

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { isMixedArray } from './mixed-array.ts'
+import { isTextArray, losesNull } from './text-array.ts'
 
 /**
  * Prints a row as one line of JSON that ClickHouse accepts, whatever the client sent. Lone surrogates,
  * which are not valid Unicode, become U+FFFD. A `bigint` is printed with all its digits; a double
- * beyond the safe integers with an exponent, so that ClickHouse reads a double. An array that mixes objects with
- * other values becomes a string, its JSON.
+ * beyond the safe integers with an exponent, so that ClickHouse reads a double. An array that ClickHouse would not
+ * keep becomes a string, its JSON.
  */
 export function rowJson(row: object): string {
   if (isUnusual(row)) return unusualJson(row)
@@ -18,24 +19,37 @@ export function rowJson(row: object): string {
 const mark = randomBytes(16).toString('hex')
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g')
 
-/** Whether the row has a large number or a mixed array. */
+/** Whether the row has a large number, or an array that is stored as text. */
 function isUnusual(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
-  if (Array.isArray(value)) return isMixedArray(value) || value.some(isUnusual)
+  if (Array.isArray(value)) {
+    // Only large numbers can be lost otherwise.
+    return isMixedArray(value) || losesNull(value) || value.some(isUnusualElement)
+  }
   for (const name in value) if (isUnusual((value as Record<string, unknown>)[name])) return true
   return false
 }
 
+/** An array in an array is part of it, and is not examined again. */
+function isUnusualElement(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(isUnusualElement) : isUnusual(value)
+}
+
 function unusualJson(row: object): string {
-  return exactJson(row, (value) =>
-    Array.isArray(value) && isMixedArray(value) ? exactJson(value) : value,
+  return exactJson(row, (value, parent) =>
+    Array.isArray(value) && !Array.isArray(parent) && isTextArray(value) ? exactJson(value) : value,
   )
 }
 
 /** @param change applied to each value before it is printed */
-function exactJson(value: unknown, change = (inner: unknown) => inner): string {
-  const json = JSON.stringify(value, (_, inner: unknown) => printable(change(inner)))
+function exactJson(
+  value: unknown,
+  change: (inner: unknown, parent: unknown) => unknown = (inner) => inner,
+): string {
+  const json = JSON.stringify(value, function (this: unknown, _, inner: unknown) {
+    return printable(change(inner, this))
+  })
   return json.replace(marked, '$1')
 }
 

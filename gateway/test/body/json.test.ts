@@ -87,15 +87,34 @@ t.test('doubles beyond 2^53 and digits in a text are allowed in a large document
   }
 })
 
+t.test('an integer beyond 64 bits is the double that it is, or that is printed so', async (t) => {
+  for (const [digits, double] of [
+    ['18446744073709551616', 2 ** 64],
+    ['18446744073709552000', 2 ** 64],
+    ['100000000000000000000', 1e20],
+    ['-25000000000000000000', -2.5e19],
+    ['-9223372036854778000', -9.223372036854778e18],
+    ['123456789012345680000', 123_456_789_012_345_680_000],
+    [`1${'0'.repeat(25)}`, 1e25],
+    [BigInt(Number.MAX_VALUE).toString(), Number.MAX_VALUE],
+    [`-17976931348623157${'0'.repeat(292)}`, -Number.MAX_VALUE],
+  ] as const) {
+    const { value } = parse(`{"n":[${digits}]}`)
+    t.same(value, { n: [double] })
+    t.doesNotThrow(() => checkJson(value), digits)
+  }
+})
+
 t.test(
-  'an integer beyond 64 bits is refused; its pointer contains no names from the client',
+  'an integer that no type holds is refused; its pointer contains no names from the client',
   async (t) => {
     const cases: [string, string][] = [
-      ['{"log":{"event":"e","params":{"SENT":{"n":18446744073709551616}}}}', '/log/params'],
+      ['{"log":{"event":"e","params":{"SENT":{"n":18446744073709551617}}}}', '/log/params'],
       ['{"device":{"ram":-9223372036854775809}}', '/device'],
       ['{"device":{"version_code":99999999999999999999}}', '/device/version_code'],
       [`{"logs":[1,{"params":{"n":1${'0'.repeat(100_000)}}}]}`, '/logs/1/params'],
-      ['{"SENT":1e3,"SENT2":[36893488147419103232]}', ''],
+      [`{"log":{"params":{"n":${'9'.repeat(309)}}}}`, '/log/params'],
+      ['{"SENT":1e3,"SENT2":[36893488147419103233]}', ''],
     ]
     for (const [json, pointer] of cases) {
       const { value } = parse(json)
@@ -103,35 +122,6 @@ t.test(
         code: 'invalid_request',
         errors: [{ pointer: `/payload${pointer}` }],
       })
-    }
-  },
-)
-
-t.test(
-  'an array in which ClickHouse would round an integer is refused, with its pointer',
-  async (t) => {
-    const large = '9007199254740993'
-    for (const array of [
-      `[${large},1.5]`,
-      `[1,null,${large},1e300]`,
-      `[[${large}],[],[0.5]]`,
-      `{"a":[0,{"b":[[[${large}]],[[0.5]]]}]}`,
-    ]) {
-      const { value } = parse(`{"log":{"event":"e","params":${array}}}`)
-      t.throws(() => checkJson(value), {
-        code: 'invalid_request',
-        errors: [{ pointer: '/log/params' }],
-      })
-    }
-    for (const array of [
-      `[${large},1,null]`,
-      `[${large},"1.5",0.5]`,
-      `[${large},[0.5]]`,
-      `[{"a":${large}},{"a":0.5}]`,
-      `[[${large},true],[0.5]]`,
-      '[18446744073709551615,-1]',
-    ]) {
-      t.doesNotThrow(() => checkJson(parse(array).value), array)
     }
   },
 )

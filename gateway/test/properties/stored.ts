@@ -30,11 +30,11 @@ export function expectEqual(actual: unknown, expected: unknown): void {
   if (!isStoredAs(actual, expected)) throw new Error('stored is not what was sent')
 }
 
-/** Like `isDeepStrictEqual`, except that an array which contains objects may be stored as its JSON. */
+/** Like `isDeepStrictEqual`, except that an array may be stored as its JSON. */
 function isStoredAs(actual: unknown, expected: unknown): boolean {
   if (Array.isArray(expected)) {
     if (typeof actual === 'string') {
-      return actual.includes('{') && isDeepStrictEqual(parseLossless(actual), expected)
+      return isDeepStrictEqual(parseLossless(actual), expected)
     }
     return (
       Array.isArray(actual) &&

@@ -47,6 +47,25 @@ t.test('an array that mixes objects with other values becomes its JSON as a text
   t.equal(rowJson({ v: mixed.at(-1) }), JSON.stringify({ v: text }))
 })
 
+t.test('an array whose numbers or nulls ClickHouse would change becomes its JSON', async (t) => {
+  const large = 9_007_199_254_740_993n
+  for (const [array, text] of [
+    [[large, 1.5], '[9007199254740993,1.5]'],
+    [[1e20, large], '[1e+20,9007199254740993]'],
+    [[1, null, large, 1e300], '[1,null,9007199254740993,1e+300]'],
+    [[[large], [], [0.5]], '[[9007199254740993],[],[0.5]]'],
+    [['x', [large, 0.5]], '["x",[9007199254740993,0.5]]'],
+    [[[-5, 1], [2n ** 63n]], '[[-5,1],[9223372036854775808]]'],
+    [[[1], null], '[[1],null]'],
+    [[[], null], '[[],null]'],
+    [[[null], [[]]], '[[null],[[]]]'],
+    [[[null, [1]], ['x']], '[[null,[1]],["x"]]'],
+    [[[{ a: 1 }], null], '[[{"a":1}],null]'],
+  ] as const) {
+    t.equal(rowJson({ v: [{ inner: array }] }), JSON.stringify({ v: [{ inner: text }] }))
+  }
+})
+
 t.test('other arrays stay arrays', async (t) => {
   const row = {
     a: [1, 'x', null, true, 1.5],
@@ -54,6 +73,19 @@ t.test('other arrays stay arrays', async (t) => {
     c: [{ a: 1 }, null, { b: [1, [2]] }, {}],
     d: [[{ a: 1 }], [{ b: 1 }, null]],
     e: [],
+    f: ['x', null, [1]],
+    g: [[null], [1, null]],
   }
   t.equal(rowJson(row), JSON.stringify(row))
+  const large = 9_007_199_254_740_993n
+  for (const [array, json] of [
+    [[large, 1, null], '[9007199254740993,1,null]'],
+    [[large, 'a', 1.5], '[9007199254740993,"a",1.5]'],
+    [[large, [1.5]], '[9007199254740993,[1.5]]'],
+    [[{ a: large }, { a: 1.5 }], '[{"a":9007199254740993},{"a":1.5}]'],
+    [[[large, true], [0.5]], '[[9007199254740993,true],[0.5]]'],
+    [[2n ** 63n, -1], '[9223372036854775808,-1]'],
+  ] as const) {
+    t.equal(rowJson({ array }), `{"array":${json}}`)
+  }
 })

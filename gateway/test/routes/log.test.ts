@@ -90,14 +90,32 @@ t.test('201: integers of 64 bits are stored as they were sent', async (t) => {
   t.match(json, '"version_code":9223372036854775807')
 })
 
-t.test('400 with a pointer for an integer that its column or 64 bits cannot hold', async (t) => {
+t.test('201: a number that a double holds is the same in any notation', async (t) => {
+  const { app, rows } = await startGateway(t)
+  for (const n of [
+    '1e20',
+    '100000000000000000000',
+    '18446744073709552000',
+    '18446744073709551616',
+  ]) {
+    const payload = JSON.stringify(logBody({ params: { n: 'N' } })).replace('"N"', n)
+    const response = await app.inject({ method: 'POST', url, headers, payload })
+    t.equal(response.statusCode, 201, n)
+  }
+  t.same(
+    rows('logs').map(({ params }) => params),
+    [{ n: 1e20 }, { n: 1e20 }, { n: 2 ** 64 }, { n: 2 ** 64 }],
+  )
+})
+
+t.test('400 with a pointer for an integer that its column cannot hold, or no type', async (t) => {
   const { app, frames } = await startGateway(t)
   const cases: [string, string][] = [
     ['"version_code":9223372036854775808', '/device/version_code'],
     ['"version_code":-9223372036854775809', '/device/version_code'],
     ['"sdk_version":1e17', '/device/sdk_version'],
     ['"battery_level":9007199254740993', '/device/battery_level'],
-    ['"unknown":{"SENT":18446744073709551616}', '/device'],
+    ['"unknown":{"SENT":18446744073709551617}', '/device'],
   ]
   for (const [field, pointer] of cases) {
     const payload = JSON.stringify(logBody()).replace('"os":', `${field},"os":`)

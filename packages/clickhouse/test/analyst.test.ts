@@ -71,6 +71,8 @@ await first.stop()
 const server = await startClickHouse(options)
 t.teardown(() => server.stop())
 const analyst = createClickHouse({ url: server.analystUrl })
+const writer = createClickHouse({ url: server.url })
+t.teardown(() => writer.close())
 t.teardown(() => analyst.close())
 
 t.test('intake_number, intake_text and intake_bool read what any client sends', async (t) => {
@@ -222,6 +224,41 @@ t.test('what JDBC, DBeaver and Grafana ask works for the user analyst', async (t
      WHERE database = 'intake' AND table LIKE '%flat' AND match(type, 'Tuple|JSON|Dynamic|Object')`,
   )
   t.same(complex, [], 'flat views have plain types only')
+})
+
+t.test('every double is readable in the flat views', async (t) => {
+  const doubles = [2.5e19, -2.5e19, 2 ** 64, 1e20, 9.999e20, 1e21, -9.223372036854778e18, 5e-324]
+  const integers = ['18446744073709551615', '-9223372036854775808', '9007199254740993']
+  const sent = [...doubles.map((double) => double.toExponential()), ...integers]
+  const text = '25000000000000000000,\\"-99999999999999999999\\\\'
+  const json = `{"ms":5,"n":[${sent.join(',')}],"one":2.5e19,"s":"${text}","25000000000000000000":1}`
+  const rows = { logs: logRow({ event: 'doubles' }), feedback: feedbackRow() }
+  for (const table of ['logs', 'feedback'] as const) {
+    const { params: _, device_extra: __, ...row } = { params: {}, ...rows[table] }
+    const names = table === 'logs' ? ['params', 'device_extra', 'extra'] : ['device_extra', 'extra']
+    const fields = names.map((name) => `"${name}":${json}`).join(',')
+    const members = [gzipSync(`${JSON.stringify(row).slice(0, -1)},${fields}}`)]
+    await writer.insertGzip({ table, members, rows: 1 })
+    for (const name of names) {
+      t.same(
+        await analyst.query(
+          `SELECT isValidJSON(${name}) AS valid, JSON_VALUE(${name}, '$.ms') AS ms,
+             intake_number(JSON_VALUE(${name}, '$.one')) AS one, JSON_VALUE(${name}, '$.s') AS s,
+             JSONExtract(${name}, 'n', 'Array(Float64)') AS n
+           FROM intake.${table}_flat WHERE id = {id:UUID}`,
+          { id: row.id },
+        ),
+        [{ valid: 1, ms: '5', one: 2.5e19, s: JSON.parse(`"${text}"`), n: sent.map(Number) }],
+        `${table}.${name}`,
+      )
+    }
+  }
+  const [lists] = await analyst.query<{ list: string; all: string }>(
+    `SELECT intake_text(params.n) AS list, JSONExtractRaw(intake_json(params), 'n') AS all
+     FROM intake.logs WHERE event = 'doubles'`,
+  )
+  t.same(JSON.parse(lists?.list ?? ''), sent.map(Number))
+  t.same(JSON.parse(lists?.all ?? ''), sent.map(Number))
 })
 
 t.test('slashes in JSON are printed as they were sent', async (t) => {

@@ -211,7 +211,7 @@ t.test(
   'an integer beyond 2^53 in an array is rounded only if the array has fractions',
   async (t) => {
     const large = '9007199254740993'
-    // The gateway accepts these; it refuses the one added below (gateway/src/body/rounding-array.ts).
+    // The gateway sends the one added below as text (gateway/src/record/text-array.ts).
     const exact = [
       `[${large},1,null]`,
       `[${large},"a",1.5]`,

@@ -1,5 +1,6 @@
 import type { DeviceField } from '@intake/contract'
 import type { ColumnComments, Definition } from './definition.ts'
+import { jsonText } from './functions.ts'
 
 const head: ColumnComments = {
   id: 'UUIDv7 of the record. The time inside it is the column time.',
@@ -55,7 +56,7 @@ const plainNameOf = (field: string) => (field.startsWith('device_') ? field : `d
 const names = (columns: ColumnComments) => Object.keys(columns).join(', ')
 const asText = (columns: ColumnComments) =>
   Object.keys(columns)
-    .map((name) => `toJSONString(${name}) AS ${name}`)
+    .map((name) => `${jsonText(name)} AS ${name}`)
     .join(', ')
 
 const forTools = 'for tools that cannot read tuples and JSON: a plain column for each property'

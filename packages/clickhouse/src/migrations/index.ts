@@ -5,6 +5,7 @@ import { installation } from './0003-installation.ts'
 import { country } from './0005-country.ts'
 import { outcomesAndWatermark } from './0006-outcomes-and-watermark.ts'
 import { erasuresAndRetention } from './0007-erasures-and-retention.ts'
+import { exactParams } from './0008-exact-params.ts'
 
 /** In the order of application. A released migration never changes: add another one. */
 export const migrations: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   country,
   outcomesAndWatermark,
   erasuresAndRetention,
+  exactParams,
 ]

@@ -1,0 +1,45 @@
+interface Numbers {
+  /** Nesting depth of arrays; undefined without any element. */
+  depth: number | undefined
+  hasLarge: boolean
+  hasFraction: boolean
+}
+
+/**
+ * Whether ClickHouse would round an integer of this array, or of an array in it. ClickHouse gives an array one type
+ * if all its elements are numbers or null at the same nesting depth. That type is a double when the array has
+ * both an integer beyond 2^53 and a fraction. In any other array every element keeps its own type.
+ */
+export function isRoundingArray(array: readonly unknown[]): boolean {
+  return numbersOfArray(array) === 'rounded'
+}
+
+/** Undefined when there are other values than numbers and null, or when they are at different depths. */
+function numbersOf(value: unknown): Numbers | 'rounded' | undefined {
+  if (Array.isArray(value)) return numbersOfArray(value)
+  const found: Numbers = { depth: 0, hasLarge: false, hasFraction: false }
+  if (value === null) return { ...found, depth: undefined }
+  if (typeof value === 'bigint') return { ...found, hasLarge: true }
+  if (typeof value === 'number') return { ...found, hasFraction: isFraction(value) }
+  return undefined
+}
+
+function numbersOfArray(array: readonly unknown[]): Numbers | 'rounded' | undefined {
+  const found: Numbers = { depth: undefined, hasLarge: false, hasFraction: false }
+  let isAlike = true
+  for (const element of array) {
+    const inner = numbersOf(element)
+    if (inner === 'rounded') return inner
+    if (inner === undefined) isAlike = false
+    if (inner?.depth === undefined) continue
+    if (found.depth !== undefined && found.depth !== inner.depth + 1) isAlike = false
+    found.depth = inner.depth + 1
+    found.hasLarge ||= inner.hasLarge
+    found.hasFraction ||= inner.hasFraction
+  }
+  if (!isAlike) return undefined
+  return found.hasLarge && found.hasFraction ? 'rounded' : found
+}
+
+/** Printed with a fraction or an exponent. */
+const isFraction = (value: number) => !Number.isSafeInteger(value)

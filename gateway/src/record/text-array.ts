@@ -1,0 +1,57 @@
+import { isMixedArray } from './mixed-array.ts'
+import { isRoundingArray } from './rounding-array.ts'
+
+/**
+ * Whether an array is stored as text, its JSON, because ClickHouse would change one of its elements, reject the
+ * row, or take seconds (docs/decisions/0020-exact-arrays.md). If that holds for an array in it, it holds for the array.
+ */
+export function isTextArray(array: readonly unknown[]): boolean {
+  return isMixedArray(array) || losesNull(array) || isRoundingArray(array) || hasBothSigns(array)
+}
+
+/**
+ * Whether ClickHouse would replace a `null` in an array by an empty array: where all other elements at its depth
+ * are arrays, also those of neighbouring arrays.
+ */
+export function losesNull(array: readonly unknown[]): boolean {
+  return array.some(isArray) && depthsOf(array) === undefined
+}
+
+/** At which depths an array has values of a kind, as bits: the lowest is that of its elements. */
+interface Depths {
+  nulls: number
+  arrays: number
+  others: number
+}
+
+/** Undefined: a `null` would be lost. */
+function depthsOf(array: readonly unknown[]): Depths | undefined {
+  const found: Depths = { nulls: 0, arrays: 0, others: 0 }
+  for (const element of array) {
+    if (element === null) found.nulls |= 1
+    else if (!isArray(element)) found.others |= 1
+    else {
+      const inner = depthsOf(element)
+      if (inner === undefined) return undefined
+      found.nulls |= inner.nulls << 1
+      found.arrays |= (inner.arrays << 1) | 1
+      found.others |= inner.others << 1
+    }
+  }
+  return (found.nulls & found.arrays & ~found.others) === 0 ? found : undefined
+}
+
+/**
+ * Whether arrays in an array have both a negative integer and one that only UInt64 holds: ClickHouse may choose
+ * UInt64 for all of them, and rejects the row.
+ */
+function hasBothSigns(array: readonly unknown[]): boolean {
+  if (!array.some(isArray)) return false
+  const numbers = array.flat(Infinity)
+  return numbers.some(isNegative) && numbers.some(isUnsigned)
+}
+
+const isNegative = (value: unknown) =>
+  (typeof value === 'number' || typeof value === 'bigint') && value < 0
+const isUnsigned = (value: unknown) => typeof value === 'bigint' && value >= 2n ** 63n
+const isArray = (value: unknown): value is readonly unknown[] => Array.isArray(value)

@@ -1,0 +1,94 @@
+import { gzipSync } from 'node:zlib'
+import { startClickHouse } from '@intake/engines'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import t from 'tap'
+import { migrations } from '../src/migrations/index.ts'
+import { exactParams } from '../src/migrations/0008-exact-params.ts'
+import { createClickHouse, migrate } from '../src/index.ts'
+import { logRow } from './fixture.ts'
+
+const server = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
+t.teardown(() => server.stop())
+const clickhouse = createClickHouse({ url: server.url })
+t.teardown(() => clickhouse.close())
+
+/** Each pair was changed by the other record of its insert. */
+const neighbours = [
+  ['{"values":[21.5]}', '{"values":[7301444403921084417]}'],
+  ['{"answers":[[1,2]]}', '{"answers":[null]}'],
+  ['{"items":[{"sku":"a"}]}', '{"items":[null]}'],
+  ['{"deep":{"list":[{"a":[1.5]}]}}', '{"deep":{"list":[{"a":[9007199254740993]}]}}'],
+  ['{"z":1}', '{"list":[{"a":[1.5]},{"a":[9007199254740993]}]}'],
+] as const
+
+const columns = ['params', 'device_extra', 'extra'] as const
+
+/** Inserts all as one, each text in every JSON column; resolves to the ids. */
+async function insert(texts: readonly string[]): Promise<string[]> {
+  const rows = texts.map((text) => {
+    const row = logRow()
+    const json = columns.map((name) => `"${name}":${text}`).join(',')
+    const { params: _, device_extra: __, ...others } = row
+    return { id: row.id, line: `${JSON.stringify(others).slice(0, -1)},${json}}\n` }
+  })
+  const members = [gzipSync(rows.map(({ line }) => line).join(''))]
+  await clickhouse.insertGzip({ table: 'logs', members, rows: rows.length })
+  return rows.map(({ id }) => id)
+}
+
+async function read(ids: readonly string[]): Promise<string[][]> {
+  const rows = await clickhouse.query<Record<(typeof columns)[number], string>>(
+    `SELECT ${columns.map((name) => `toJSONString(${name}) AS ${name}`).join(', ')}
+     FROM intake.logs WHERE id IN ({ids:Array(UUID)}) ORDER BY indexOf({ids:Array(UUID)}, id)`,
+    { ids },
+  )
+  return rows.map((row) => columns.map((name) => row[name]))
+}
+
+const former = migrations.filter((migration) => migration !== exactParams)
+const early = '{"list":[{"a":[1.5]}],"n":9007199254740993,"s":["a",null,[1]]}'
+
+t.test('rows of the former column stay readable while it is changed, and after', async (t) => {
+  const formerDefinitions = { name: 'definitions', statements: [] }
+  await migrate({ clickhouse, migrations: former, definitions: formerDefinitions })
+  const ids = await insert(Array.from({ length: 100 }, () => early))
+  const expected = ids.map(() => columns.map(() => early))
+  t.same(await read(ids), expected)
+
+  await clickhouse.command('SYSTEM STOP MERGES intake.logs_raw')
+  const during: string[] = []
+  const inserting = async () => {
+    for (let n = 0; n < 20; n++) during.push(...(await insert([early, neighbours[0][1]])))
+  }
+  const [{ applied }] = await Promise.all([migrate({ clickhouse }), inserting()])
+  t.same(applied, [exactParams.name, 'definitions'])
+  t.same(await migrate({ clickhouse }), { applied: [] })
+  for (const statement of exactParams.statements) await clickhouse.command(statement)
+  t.same(await read(ids), expected, 'before ClickHouse has rewritten them')
+  t.equal((await read(during)).length, during.length)
+
+  await clickhouse.command('SYSTEM START MERGES intake.logs_raw')
+  await clickhouse.command('OPTIMIZE TABLE intake.logs_raw FINAL')
+  t.same(await read(ids), expected, 'after')
+})
+
+t.test('a record is not changed by another one of the same insert, or by merges', async (t) => {
+  const ids: string[] = []
+  const expected: string[][] = []
+  for (const pair of neighbours) {
+    for (const texts of [pair, pair.toReversed(), [...pair, ...pair], [pair[1]]]) {
+      ids.push(...(await insert(texts)))
+      expected.push(...texts.map((text) => columns.map(() => text)))
+    }
+  }
+  t.same(await read(ids), expected)
+  await clickhouse.command('OPTIMIZE TABLE intake.logs_raw FINAL')
+  t.same(await read(ids), expected, 'after merges')
+})
+
+t.test('no JSON column of a table or view has dynamic paths', async (t) => {
+  const types = await clickhouse.query(
+    `SELECT DISTINCT type FROM system.columns WHERE database = 'intake' AND type LIKE '%JSON%'`,
+  )
+  t.same(types, [{ type: 'JSON(max_dynamic_paths=0)' }])
+})
