@@ -2,6 +2,7 @@
 // privileges of the users. Run `npm run build` first. Usage: node deploy/check-clickhouse.mjs
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -63,15 +64,19 @@ const engine = spawn(
       // The embedded engine ignores <timezone>; so the profile of analysts must say theirs.
       TZ: 'Asia/Kathmandu',
       CLICKHOUSE_MEMORY_BYTES: String(1024 ** 3),
-      CLICKHOUSE_INTAKE_PASSWORD: 'intake-secret',
-      CLICKHOUSE_WORKER_PASSWORD: 'worker-secret',
-      CLICKHOUSE_ANALYST_PASSWORD: 'analyst-secret',
+      ...Object.fromEntries(
+        ['intake', 'worker', 'reader', 'analyst'].map((user) => [
+          `CLICKHOUSE_${user.toUpperCase()}_PASSWORD_SHA256`,
+          createHash('sha256').update(`${user}-secret`).digest('hex'),
+        ]),
+      ),
     },
   },
 )
 const urlOf = (user) => `http://${user}:${user}-secret@127.0.0.1:${port}`
 const intake = createClickHouse({ url: urlOf('intake') })
 const worker = createClickHouse({ url: urlOf('worker') })
+const reader = createClickHouse({ url: urlOf('reader') })
 const analyst = createClickHouse({ url: urlOf('analyst') })
 
 try {
@@ -104,7 +109,7 @@ try {
     "mongodb('127.0.0.1:9', 'd', 't', 'u', 'p', 'x String')",
     "redis('127.0.0.1:9', 'k', 'k String, v String')",
   ]) {
-    for (const user of [analyst, worker, intake])
+    for (const user of [analyst, reader, worker, intake])
       await refused(user, 497, `SELECT * FROM ${source}`)
   }
   // Not query_log: the server creates it only some seconds after its first query.
@@ -118,6 +123,28 @@ try {
     452,
     "SELECT count() FROM intake.logs SETTINGS additional_table_filters = {'intake.logs_raw': '1'}",
   )
+  await refused(
+    analyst,
+    452,
+    "SELECT count() FROM intake.logs SETTINGS additional_result_filter = '1'",
+  )
+  await refused(analyst, 452, 'SELECT 1 SETTINGS max_memory_usage_for_user = 0')
+  for (const view of ['logs', 'feedback', 'dead_letters', 'outcomes', 'watermark'])
+    await allowed(reader, `SELECT count() FROM intake.${view}`)
+  await allowed(reader, 'SELECT 1 SETTINGS max_execution_time = 10, max_memory_usage = 536870912')
+  await refused(reader, 497, 'SELECT count() FROM intake.logs_raw')
+  await refused(reader, 497, 'SELECT count() FROM intake.devices')
+  await refused(reader, 497, 'SELECT * FROM system.parts')
+  await refused(reader, 497, 'SELECT * FROM system.processes')
+  await refused(reader, 452, 'SELECT 1 SETTINGS final = 0')
+  await refused(reader, 452, 'SELECT 1 SETTINGS max_concurrent_queries_for_user = 0')
+  for (const [user, places] of [
+    [analyst, 10],
+    [reader, 50],
+  ]) {
+    const [limit] = await user.query("SELECT getSetting('max_concurrent_queries_for_user') AS n")
+    assert.equal(limit.n, places)
+  }
   await worker.ping()
   await allowed(worker, "SELECT query_id FROM system.processes WHERE query_id = 'x'")
   await refused(worker, 497, 'SELECT count() FROM intake.logs')
@@ -133,7 +160,7 @@ try {
   assert.equal(setting.value, String(1024 ** 3))
   console.log('the configuration of ClickHouse is correct')
 } finally {
-  await Promise.all([intake.close(), worker.close(), analyst.close()])
+  await Promise.all([intake, worker, reader, analyst].map((user) => user.close()))
   engine.kill('SIGKILL')
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }

@@ -9,8 +9,8 @@
 set -eu
 umask 022
 folder=${SECRETS:-/secrets}
-names='redis-password clickhouse-password clickhouse-worker-password clickhouse-analyst-password'
-names="$names s3-secret-key page-password grafana-password"
+names='redis-password clickhouse-password clickhouse-worker-password clickhouse-reader-password'
+names="$names clickhouse-analyst-password s3-secret-key page-password grafana-password"
 
 main() {
   case ${1:-make} in
@@ -38,9 +38,12 @@ make_all() {
   fit_for_url S3_ACCESS_KEY "$S3_ACCESS_KEY"
 
   write redis password "$(kept redis-password)"
-  write clickhouse intake-password "$(kept clickhouse-password)"
-  write clickhouse worker-password "$(kept clickhouse-worker-password)"
-  write clickhouse analyst-password "$(kept clickhouse-analyst-password)"
+  write clickhouse intake-sha256 "$(hash_of clickhouse-password)"
+  for user in worker reader analyst; do
+    write clickhouse $user-sha256 "$(hash_of clickhouse-$user-password)"
+  done
+  # Earlier versions wrote these.
+  rm -f "$folder"/clickhouse/*-password
   write s3 secret-key "$(kept s3-secret-key)"
   write grafana password "$(kept grafana-password)"
 
@@ -49,7 +52,7 @@ make_all() {
     write $service s3-endpoint "$(s3_endpoint s3:9000)"
   done
   write worker clickhouse-url "$(clickhouse_url worker clickhouse-worker-password clickhouse:8123)"
-  write worker page-clickhouse-url "$(clickhouse_url analyst clickhouse-analyst-password clickhouse:8123)"
+  write worker page-clickhouse-url "$(clickhouse_url reader clickhouse-reader-password clickhouse:8123)"
   write worker page-password "$(kept page-password)"
   write cli clickhouse-url "$(clickhouse_url intake clickhouse-password clickhouse:8123)"
 }
@@ -65,6 +68,7 @@ clickhouse_url() { echo "http://$1:$(kept "$2")@$3"; }
 s3_endpoint() { echo "http://$S3_ACCESS_KEY:$(kept s3-secret-key)@$1"; }
 
 kept() { cat "$folder/kept/$1"; }
+hash_of() { kept "$1" | sha256sum | cut -d ' ' -f 1; }
 random() { od -An -v -N24 -tx1 /dev/urandom | tr -d ' \n'; }
 variable() { echo "$1" | tr 'a-z-' 'A-Z_'; }
 given() { eval "printf %s \"\${$(variable "$1"):-}\""; }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -18,6 +19,7 @@ interface Service {
   pids_limit?: number
   read_only?: boolean
   cap_drop?: string[]
+  entrypoint?: string[]
 }
 
 const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
@@ -134,18 +136,55 @@ t.test('the secrets of compose', async (t) => {
 
   t.test('are random and differ from each other', async (t) => {
     const kept = files().filter((name) => name.startsWith('kept/'))
-    t.equal(kept.length, 7)
-    t.equal(new Set(kept.map(read)).size, 7)
+    t.equal(kept.length, 8)
+    t.equal(new Set(kept.map(read)).size, 8)
     for (const name of kept) t.match(read(name), /^[0-9a-f]{48}$/, name)
   })
 
   t.test('are URLs for the processes, and each gets no others', async (t) => {
     t.equal(read('gateway/redis-url'), `redis://default:${read('redis/password')}@redis:6379`)
     t.same(readdirSync(join(folder, 'gateway')), ['redis-url', 's3-endpoint'])
-    t.match(read('worker/clickhouse-url'), `//worker:${read('clickhouse/worker-password')}@`)
-    t.match(read('cli/clickhouse-url'), `//intake:${read('clickhouse/intake-password')}@`)
-    const owner = read('clickhouse/intake-password')
-    t.notOk(files().some((name) => name.startsWith('worker/') && read(name).includes(owner)))
+    const url = (user: string, name = user) => `//${user}:${read(`kept/clickhouse-${name}`)}@`
+    t.match(read('worker/clickhouse-url'), url('worker', 'worker-password'))
+    t.match(read('worker/page-clickhouse-url'), url('reader', 'reader-password'))
+    t.match(read('cli/clickhouse-url'), url('intake', 'password'))
+    for (const other of ['clickhouse-password', 'clickhouse-analyst-password']) {
+      const password = read(`kept/${other}`)
+      t.notOk(files().some((name) => name.startsWith('worker/') && read(name).includes(password)))
+    }
+  })
+
+  t.test('are only hashes for ClickHouse, which would write copies beside its data', async (t) => {
+    const users = ['analyst', 'intake', 'reader', 'worker']
+    t.same(
+      readdirSync(join(folder, 'clickhouse')),
+      users.map((user) => `${user}-sha256`),
+    )
+    for (const user of users) {
+      const kept = user === 'intake' ? 'clickhouse-password' : `clickhouse-${user}-password`
+      const hash = createHash('sha256')
+        .update(read(`kept/${kept}`))
+        .digest('hex')
+      t.equal(read(`clickhouse/${user}-sha256`), hash)
+    }
+    const config = readFileSync(pathOf('deploy/clickhouse/users.xml'), 'utf8')
+    t.notMatch(config, /<password[ >]/)
+    const asked = Array.from(
+      config.matchAll(/from_env="CLICKHOUSE_(\w+)_PASSWORD_SHA256"/g),
+      ([, user = '']) => user.toLowerCase(),
+    )
+    t.same(
+      asked.toSorted((a, b) => a.localeCompare(b)),
+      users,
+    )
+    const { entrypoint } = compose.services['clickhouse'] ?? {}
+    t.match(String(entrypoint), 'for user in intake worker reader analyst; do')
+  })
+
+  t.test('of earlier versions do not stay where ClickHouse reads', async (t) => {
+    writeFileSync(join(folder, 'clickhouse/intake-password'), 'old')
+    t.equal(run([]).status, 0)
+    t.notOk(existsSync(join(folder, 'clickhouse/intake-password')))
   })
 
   t.test('exist for every file that the services name', async (t) => {
@@ -178,7 +217,7 @@ t.test('the secrets of compose', async (t) => {
     t.equal(run(['rotate', 'redis-password']).status, 0)
     t.not(read('redis/password'), first.get('redis/password'))
     t.match(read('worker/redis-url'), read('redis/password'))
-    t.equal(read('clickhouse/intake-password'), first.get('clickhouse/intake-password'))
+    t.equal(read('clickhouse/intake-sha256'), first.get('clickhouse/intake-sha256'))
 
     t.equal(run(['make'], { REDIS_PASSWORD: 'mine' }).status, 0)
     t.equal(read('gateway/redis-url'), 'redis://default:mine@redis:6379')

@@ -1,12 +1,13 @@
 // Runs a ClickHouse server in this process: libchdb contains the whole engine with its HTTP server.
 // clickhouse-local, the program behind chdb_query_cmdline, starts to listen on a SQL statement.
 // Arguments: data folder, configuration file, port, and with how many free bytes on its disk it ends.
-import { statfsSync } from 'node:fs'
+import { fchmodSync, fstatSync, readdirSync, statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
 const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
 const diskCheckMs = 5
+const pipeCheckMs = 1_000
 
 // The second statement never ends, so the server keeps running.
 const sql = `SYSTEM START LISTEN HTTP;
@@ -22,6 +23,7 @@ const argv = [
 ]
 
 endBeforeDiskIsFull()
+if (process.platform === 'linux') closePipesToNames()
 const library = 'chdb'
 open({ library, path: libchdbPath() })
 
@@ -49,6 +51,32 @@ function endBeforeDiskIsFull() {
   setInterval(() => {
     if (freeBytes() < Number(endBelowBytes)) process.kill(process.pid, 'SIGKILL')
   }, diskCheckMs).unref()
+}
+
+/**
+ * `file('/proc/self/fd/4')` opens a pipe of this process a second time, which Landlock allows, and reading it never ends.
+ * Without rights nobody can open it by that name; who has it open does not notice. Root does not need the rights
+ * (hung-queries.ts).
+ */
+function closePipesToNames() {
+  setInterval(() => {
+    try {
+      for (const descriptor of readdirSync('/proc/self/fd').map(Number)) closeIfPipe(descriptor)
+    } catch (error) {
+      console.error(`The pipes could not be closed to queries: ${error.message}`)
+    }
+  }, pipeCheckMs).unref()
+}
+
+function closeIfPipe(descriptor) {
+  // The standard streams belong to the process that started this one.
+  if (descriptor <= 2) return
+  try {
+    const status = fstatSync(descriptor)
+    if (status.isFIFO() && (status.mode & 0o777) !== 0) fchmodSync(descriptor, 0)
+  } catch (error) {
+    if (error.code !== 'EBADF') throw error // closed meanwhile
+  }
 }
 
 /** 0 when it cannot be read: then nothing may be written, either. */

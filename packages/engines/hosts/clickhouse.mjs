@@ -6,10 +6,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { becomeProgram, confine, obstacles } from './landlock.mjs'
+import { becomeConfinedNode } from './confined-node.mjs'
+import { obstacles } from './landlock.mjs'
 
-const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url))
 const found = obstacles()
 
 if (process.argv[2] === '--check') {
@@ -20,23 +19,19 @@ if (process.argv[2] === '--check') {
   else await import('./clickhouse-engine.mjs')
 }
 
-function startConfined([dataDir, configFile, port]) {
-  const program = [process.execPath, pathOf('..'), pathOf('../../../node_modules')]
-  const libraries = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib', '/nix/store']
-  const system = ['/etc/ld.so.cache', '/etc/localtime', '/usr/share/zoneinfo', '/dev/urandom']
+function startConfined(args) {
+  const [dataDir, configFile, port] = args
   const facts = ['cpuinfo', 'loadavg', 'meminfo', 'self', 'stat', 'uptime'].map(
     (it) => `/proc/${it}`,
   )
   const processors = ['/sys/devices/system', '/sys/fs/cgroup']
-  confine({
-    readable: [dirname(configFile), program, libraries, system, facts, processors].flat(),
-    writable: [dataDir, '/dev/null'],
+  becomeConfinedNode({
+    script: 'clickhouse-engine.mjs',
+    args,
+    readable: [dirname(configFile), ...facts, ...processors],
+    writable: [dataDir],
     port,
   })
-  // Node exits when it may not read an existing OpenSSL configuration.
-  const options = ['--openssl-config=/dev/null']
-  const [, , ...args] = process.argv
-  becomeProgram(process.execPath, [...options, pathOf('clickhouse-engine.mjs'), ...args])
 }
 
 /** Inserts and merges come in bursts. On shared CPUs they must not delay acknowledgements. */

@@ -10,6 +10,9 @@ const networkVersionMin = 4
 const createRuleset = 444
 const addRule = 445
 const restrictSelf = 446
+const closeRange = 436
+const closeOnExec = 4
+const lastDescriptor = 2 ** 32 - 1
 const noNewPrivileges = 38
 const setDescriptorFlags = 2
 
@@ -64,9 +67,13 @@ export function confine({ readable, writable, port }) {
   closeSync(rules)
 }
 
-/** Replaces this process with another program; pid and standard streams stay the same. */
+/**
+ * Replaces this process with another program; pid and standard streams stay the same. What else is open is closed, also
+ * what a parent left open: the program could use it in spite of `confine`.
+ */
 export function becomeProgram(path, args) {
-  // Node sets close-on-exec on them.
+  systemCall(closeRange, 3, lastDescriptor, closeOnExec)
+  // Node sets close-on-exec on these.
   for (const stream of [0, 1, 2]) call('fcntl', stream, setDescriptorFlags, 0)
   const pointers = [path, ...args].map((text) => BigInt(call('strdup', text)))
   call('execv', path, words(...pointers, 0n))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { analystGrants, workerGrants } from './clickhouse-grants.ts'
+import { analystGrants, readerGrants, workerGrants } from './clickhouse-grants.ts'
 
-const userNames = ['intake', 'worker', 'analyst']
+const userNames = ['intake', 'worker', 'reader', 'analyst']
 
 export interface ServerConfigOptions {
   usersFile: string
@@ -12,22 +12,17 @@ export interface ServerConfigOptions {
   keepFreeBytes: number
   /** Path of the queries of the page `/play`; absent: there is no page. */
   playPath?: string | undefined
-  /** Of the users that may use basic authentication. */
-  basicPasswords: Readonly<Record<string, string>>
 }
 
 /**
  * The engine opens its first session as `default`, without a password, from loopback; this cannot be
  * configured. So no HTTP request may use it: with `X-ClickHouse-User` the engine refuses parameters of the
- * URL that name another user. With basic authentication it follows them, so only users with more rights
- * than `default` may use that, and only with the complete header. Every other request gets 401.
+ * URL that name another user. With basic authentication it follows them, so that gets 401, like every request
+ * that names no user.
  *
- * The text contains their passwords, and every user can read a file that the engine can read.
+ * The text contains no password, because every user can read every file that the engine can read.
  */
 export function serverConfig(options: ServerConfigOptions) {
-  const basicRules = Object.entries(options.basicPasswords).map(([user, password]) =>
-    basicRule(user, password),
-  )
   return `<clickhouse>
   <users_config>${escape(options.usersFile)}</users_config>
   <max_server_memory_usage>${options.memoryBytesMax}</max_server_memory_usage>
@@ -54,7 +49,6 @@ export function serverConfig(options: ServerConfigOptions) {
       <url>/ping</url>
       <handler><type>ping</type></handler>
     </rule>
-    ${basicRules.join('\n    ')}
     <rule>
       <headers><X-ClickHouse-User>regex:(${userNames.join('|')})</X-ClickHouse-User></headers>
       ${queryHandler()}
@@ -95,14 +89,6 @@ function playRules(path: string) {
     </rule>`
 }
 
-function basicRule(user: string, password: string) {
-  const credentials = Buffer.from(`${user}:${password}`).toString('base64')
-  return `<rule>
-      <headers><Authorization>Basic ${credentials}</Authorization></headers>
-      ${queryHandler()}
-    </rule>`
-}
-
 /** @param credentials when absent, those of the request */
 function queryHandler(credentials = '') {
   return `<handler>
@@ -127,11 +113,13 @@ const readerSettings = `<optimize_move_to_prewhere_if_final>1</optimize_move_to_
 export interface Passwords {
   password: string
   workerPassword: string
+  readerPassword: string
   /** Absent: there is no user `analyst`. */
   analystPassword?: string | undefined
 }
 
-export function usersConfig({ password, workerPassword, analystPassword }: Passwords) {
+export function usersConfig(passwords: Passwords) {
+  const { password, workerPassword, readerPassword, analystPassword } = passwords
   return `<clickhouse>
   <profiles>
     <default>
@@ -147,20 +135,31 @@ export function usersConfig({ password, workerPassword, analystPassword }: Passw
       <use_skip_indexes_if_final_exact_mode>1</use_skip_indexes_if_final_exact_mode>
       <max_execution_time>30</max_execution_time>
       <max_memory_usage>${1024 ** 3}</max_memory_usage>
+      <max_memory_usage_for_user>${1024 ** 3}</max_memory_usage_for_user>
       <max_threads_min_free_memory_per_thread>${memoryPerThread}</max_threads_min_free_memory_per_thread>
       <max_temporary_data_on_disk_size_for_user>${1024 ** 3}</max_temporary_data_on_disk_size_for_user>
       <max_concurrent_queries_for_user>10</max_concurrent_queries_for_user>
       <max_result_rows>1000000</max_result_rows>
       <result_overflow_mode>throw</result_overflow_mode>
       <constraints>
+        <final><const/></final>
         <use_skip_indexes_if_final_exact_mode><const/></use_skip_indexes_if_final_exact_mode>
         <additional_table_filters><const/></additional_table_filters>
+        <additional_result_filter><const/></additional_result_filter>
+        <parallel_replicas_custom_key><const/></parallel_replicas_custom_key>
+        <max_memory_usage_for_user><const/></max_memory_usage_for_user>
         <max_temporary_data_on_disk_size_for_user><const/></max_temporary_data_on_disk_size_for_user>
         <max_concurrent_queries_for_user><const/></max_concurrent_queries_for_user>
         <max_execution_time><min>1</min><max>120</max></max_execution_time>
         <max_memory_usage><min>1</min><max>${1024 ** 3}</max></max_memory_usage>
       </constraints>
     </analyst>
+    <reader>
+      <profile>analyst</profile>
+      <max_memory_usage>${512 * 1024 ** 2}</max_memory_usage>
+      <max_memory_usage_for_user>${768 * 1024 ** 2}</max_memory_usage_for_user>
+      <max_concurrent_queries_for_user>50</max_concurrent_queries_for_user>
+    </reader>
   </profiles>
   <users>
     <default>
@@ -181,6 +180,7 @@ export function usersConfig({ password, workerPassword, analystPassword }: Passw
       <access_management>1</access_management>
     </intake>
     ${limitedUser({ name: 'worker', password: workerPassword, profile: 'default', grants: workerGrants })}
+    ${limitedUser({ name: 'reader', password: readerPassword, profile: 'reader', grants: readerGrants })}
     ${
       analystPassword === undefined
         ? ''

@@ -17,6 +17,15 @@ export const workerGrants: readonly string[] = [
   'SELECT (query_id, user, query) ON system.processes',
 ]
 
+/** What workers show and send: the page, the webhook and their metrics. */
+export const readerGrants: readonly string[] = [
+  'SELECT ON intake.logs',
+  'SELECT ON intake.feedback',
+  'SELECT ON intake.dead_letters',
+  'SELECT ON intake.outcomes',
+  'SELECT ON intake.watermark',
+]
+
 /**
  * Only views: the raw tables show deleted and duplicate rows. The lists in information_schema, which some
  * tools read under one name or the other, show each user only what that user may read; so does system.parts.

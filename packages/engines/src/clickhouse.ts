@@ -1,15 +1,17 @@
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { claimPort, startChild, untilReady } from '@intake/supervisor'
+import { askOwner } from './ask-owner.ts'
 import { serverConfig, usersConfig } from './clickhouse-config.ts'
 import { checkFreeSpace, keptFreeBytes } from './free-space.ts'
+import { endHungQueries } from './hung-queries.ts'
+import { findObstacles } from './obstacles.ts'
+import { makePrivateDir } from './private-dir.ts'
 import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
 
-const checkTimeoutMs = 20_000
+const probeTimeoutMs = 1_000
 const host = fileURLToPath(new URL('../hosts/clickhouse.mjs', import.meta.url))
 
 export interface ClickHouseOptions extends ServiceOptions {
@@ -17,17 +19,25 @@ export interface ClickHouseOptions extends ServiceOptions {
   password?: string
   /** Password of the user `worker`, which may insert into the raw tables. Default: a new random one. */
   workerPassword?: string
+  /** Password of the user `reader`, which may read what workers show and send. Default: a new random one. */
+  readerPassword?: string
   /** Password of the user `analyst`, which may read the views. Default: a new random one. */
   analystPassword?: string
   /** Total memory limit of the server. */
   memoryBytesMax?: number
   /** Time zone of the server. Default UTC, whatever that of the machine is. */
   timeZone?: string
+  /** When a query of an analyst or of a worker has run this long, the server ends. Default: four minutes. */
+  queryMsMax?: number
+  /** Called with one sentence before the server ends because of such queries. */
+  say?: (sentence: string) => void
 }
 
 export interface ClickHouse extends Service {
   /** The URL of the same server for the user `worker`. */
   workerUrl: string
+  /** The URL of the same server for the user `reader`. */
+  readerUrl: string
   /** The URL of the same server for the user `analyst`. */
   analystUrl: string
   /**
@@ -47,24 +57,24 @@ export interface ClickHouse extends Service {
 /**
  * Starts a ClickHouse server in a separate process, with HTTP on loopback only. Resolves when it executes
  * a query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables survive. It ends by itself
- * when its disk becomes full (free-space.ts).
+ * when its disk becomes full (free-space.ts), and when a query ignores its time limit (hung-queries.ts).
  *
  * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
- * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`, or for `intake` and `worker` by basic
- * authentication; `/play` only by its link. The function `file()` and some formats
- * let every user read every file that the process can read. So the process is confined
- * (hosts/clickhouse.mjs): it can read only its data and its users, with hashes of their passwords. If the system cannot confine it, there is no user `analyst`. From Linux 6.7 on it also
- * cannot connect to anything.
+ * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`; `/play` only by its link. The function `file()` and
+ * some formats let every user read every file that the process can read. So the process is confined
+ * (hosts/clickhouse.mjs): it can read only its data and its configuration, with hashes of passwords. If the system
+ * cannot confine it, there is no user `analyst`. From Linux 6.7 on it also cannot connect to anything.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
-  const { workerPassword = randomSecret() } = options
+  const { workerPassword = randomSecret(), readerPassword = randomSecret() } = options
   const { memoryBytesMax = 2 * 1024 ** 3, timeZone = 'UTC', readyMs = 60_000, signal } = options
+  const { queryMsMax = 4 * 60_000, say = () => undefined } = options
   const dataDir = resolve(options.dataDir)
   const tablesDir = join(dataDir, 'data')
   const configDir = join(dataDir, 'config')
   const backupsDir = join(tablesDir, 'backups')
-  for (const folder of [configDir, backupsDir]) mkdirSync(folder, { recursive: true })
+  for (const folder of [dataDir, configDir, tablesDir, backupsDir]) makePrivateDir(folder)
   const keepFreeBytes = keptFreeBytes(tablesDir)
   checkFreeSpace(tablesDir, keepFreeBytes)
 
@@ -78,6 +88,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const passwords = {
     password,
     workerPassword,
+    readerPassword,
     analystPassword: hasAnalyst ? analystPassword : undefined,
   }
   const playPath = hasAnalyst ? playPathOf(analystPassword) : undefined
@@ -87,10 +98,11 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     keepFreeBytes,
     backupsDir,
     playPath,
-    basicPasswords: { intake: password, worker: workerPassword },
   })
   writeFileSync(configFile, config, { mode: 0o600 })
   writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
+
+  const owner = { port, password }
 
   signal?.throwIfAborted()
   const child = startChild({
@@ -107,16 +119,15 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     child,
     signal,
     timeoutMs: readyMs,
-    probe: () => isQueryable({ port, password }),
+    probe: async () => (await askOwner('SELECT 1', owner, probeTimeoutMs)) === '1\n',
   })
 
-  // Its passwords must not be readable by queries. The engine reads it only when it starts.
-  rmSync(configFile)
-
+  endHungQueries({ child, owner, queryMsMax, say })
   const urlOf = (user: string, secret: string) => `http://${user}:${secret}@127.0.0.1:${port}`
   return {
     ...toService(child, { url: urlOf('intake', password), port }),
     workerUrl: urlOf('worker', workerPassword),
+    readerUrl: urlOf('reader', readerPassword),
     analystUrl: urlOf('analyst', analystPassword),
     playUrl: playPath && playUrlOf(`http://127.0.0.1:${port}`, playPath),
     unconfined: obstacles.files,
@@ -124,7 +135,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   }
 }
 
-/** A hash, because analysts can make the engine show its configuration. */
+/** A hash, because every user can make the engine show its configuration. */
 function playPathOf(analystPassword: string) {
   return `/play/${createHash('sha256').update(`play:${analystPassword}`).digest('hex')}`
 }
@@ -132,25 +143,4 @@ function playPathOf(analystPassword: string) {
 /** The page sends its queries to the server in its parameter `url`. */
 function playUrlOf(origin: string, path: string) {
   return `${origin}/play?url=${encodeURIComponent(`${origin}${path}`)}`
-}
-
-/** Why this system cannot confine the engine; a reason is absent when it can. */
-async function findObstacles(): Promise<{ files?: string; network?: string }> {
-  const { stdout } = await promisify(execFile)(process.execPath, [host, '--check'], {
-    timeout: checkTimeoutMs,
-  })
-  return JSON.parse(stdout) as { files?: string; network?: string }
-}
-
-async function isQueryable({ port, password }: { port: number; password: string }) {
-  const authorization = `Basic ${Buffer.from(`intake:${password}`).toString('base64')}`
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/?query=SELECT+1`, {
-      headers: { authorization, connection: 'close' },
-      signal: AbortSignal.timeout(1000),
-    })
-    return (await response.text()) === '1\n'
-  } catch {
-    return false // not listening yet
-  }
 }

@@ -44,7 +44,7 @@ export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBi
 
   say('Redis is not installed: downloading redis-server with apt-get (about 2 MB, once) ...')
   try {
-    await unpackDebs(cacheDir, signal)
+    await unpackDebs(cacheDir, { env, signal })
   } catch (error) {
     signal?.throwIfAborted()
     throw missing(`apt-get could not download it: ${lastLine(error)}`)
@@ -91,10 +91,13 @@ function subfolders(folder: string) {
 }
 
 /** Retries after `apt-get update`, because package lists may be absent (fresh image) or outdated. */
-async function unpackDebs(cacheDir: string, signal: AbortSignal | undefined) {
+async function unpackDebs(
+  cacheDir: string,
+  { env, signal }: { env: NodeJS.ProcessEnv; signal: AbortSignal | undefined },
+) {
   await mkdir(dirname(cacheDir), { recursive: true })
   const work = await mkdtemp(`${cacheDir}-`)
-  const options = { cwd: work, timeout: aptTimeoutMs, signal }
+  const options = { cwd: work, env, timeout: aptTimeoutMs, signal }
   try {
     try {
       await download(options)
@@ -111,11 +114,15 @@ async function unpackDebs(cacheDir: string, signal: AbortSignal | undefined) {
   }
 }
 
-/** Downloads redis-server and its dependencies that are not installed. */
+/**
+ * Downloads redis-server and its dependencies that are not installed. Always redis-tools too: it has the program, to which
+ * redis-server has only a link, and what is installed is elsewhere.
+ */
 async function download(options: ExecFileOptions) {
   const args = ['-s', '--no-install-recommends', 'install', 'redis-server']
   const { stdout } = await run('apt-get', args, options)
-  const names = [...String(stdout).matchAll(/^Inst (\S+)/gm)].map(([, name]) => name as string)
+  const absent = [...String(stdout).matchAll(/^Inst (\S+)/gm)].map(([, name]) => name as string)
+  const names = new Set(['redis-server', 'redis-tools', ...absent])
   await run('apt-get', ['download', ...names], options)
 }
 

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { claimPort, startChild, untilReady } from '@intake/supervisor'
+import { makePrivateDir } from './private-dir.ts'
 import { findRedis } from './redis-binary.ts'
 import { pingRedis } from './redis-ping.ts'
 import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
@@ -28,7 +29,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
   ])
 
   const configFile = join(dataDir, 'redis.conf')
-  mkdirSync(join(dataDir, 'data'), { recursive: true })
+  for (const folder of [dataDir, join(dataDir, 'data')]) makePrivateDir(folder)
   writeFileSync(configFile, redisConfig({ dataDir, port, password, maxmemory }), { mode: 0o600 })
 
   signal?.throwIfAborted()
@@ -36,7 +37,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     name: 'Redis',
     command: binary.path,
     args: [configFile],
-    env: { ...process.env, ...binary.env },
+    env: { PATH: process.env['PATH'], ...binary.env },
     logFile: options.logFile ?? join(dataDir, 'redis.log'),
     ownSession: options.ownSession,
   })

@@ -20,7 +20,7 @@ async function start(t: Test) {
   const server = await startClickHouse({ dataDir: join(disk, 'clickhouse'), port: 0 })
   t.teardown(() => server.stop(0))
   const { origin, username, password } = new URL(server.url)
-  const headers = { authorization: `Basic ${btoa(`${username}:${password}`)}` }
+  const headers = { 'x-clickhouse-user': username, 'x-clickhouse-key': password }
   const execute = async (body: string) => {
     const signal = AbortSignal.timeout(60_000)
     const response = await fetch(origin, { method: 'POST', body, headers, signal })

@@ -3,13 +3,14 @@ import { createObjectStore } from '@intake/object-store'
 import { connectRedis } from '@intake/redis'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
-import { analystGrants, workerGrants } from '../src/clickhouse-grants.ts'
+import { usersConfig } from '../src/clickhouse-config.ts'
+import { analystGrants, readerGrants, workerGrants } from '../src/clickhouse-grants.ts'
 import { startClickHouse, startRedis, startS3 } from '../src/index.ts'
 import { StartError } from '@intake/supervisor'
 import { inSessionsOf } from '@intake/test-kit/sessions'
@@ -117,6 +118,10 @@ t.test('ClickHouse', async (t) => {
       'SELECT 1 SETTINGS use_skip_indexes_if_final_exact_mode = 0',
       // Its subqueries would run with the rights of the owner of the views.
       "SELECT count() FROM intake.logs SETTINGS additional_table_filters = {'intake.logs_raw': '1'}",
+      "SELECT 1 SETTINGS additional_result_filter = '1'",
+      "SELECT 1 SETTINGS parallel_replicas_custom_key = '1'",
+      'SELECT 1 SETTINGS final = 0',
+      'SELECT 1 SETTINGS max_memory_usage_for_user = 0',
       'SELECT 1 SETTINGS max_temporary_data_on_disk_size_for_user = 0',
       'SYSTEM SHUTDOWN',
     ]) {
@@ -126,9 +131,33 @@ t.test('ClickHouse', async (t) => {
     }
   })
 
+  await t.test('lets workers read what they show and send, and nothing else', async (t) => {
+    for (const view of ['logs', 'feedback', 'dead_letters', 'outcomes', 'watermark']) {
+      const { status } = await ask(service.readerUrl, `SELECT * FROM intake.${view}`)
+      t.equal(status, 200, view)
+    }
+    for (const sql of [
+      'SELECT * FROM intake.logs_raw',
+      'SELECT * FROM intake.devices',
+      'SELECT * FROM intake.installation',
+      'SELECT * FROM system.processes',
+      'SELECT * FROM system.parts',
+      "SELECT * FROM file('/etc/passwd', 'LineAsString')",
+      'INSERT INTO intake.logs_raw (event) VALUES (1)',
+      'SELECT 1 SETTINGS readonly = 0',
+      'SELECT 1 SETTINGS final = 0',
+      'SELECT 1 SETTINGS max_memory_usage_for_user = 0',
+      'SELECT 1 SETTINGS max_concurrent_queries_for_user = 0',
+    ]) {
+      const { status, text } = await ask(service.readerUrl, sql)
+      t.not(status, 200, sql)
+      t.match(text, /ACCESS_DENIED|READONLY|SETTING_CONSTRAINT_VIOLATION/, sql)
+    }
+  })
+
   await t.test('refuses a missing user, a wrong password and the default user', async (t) => {
     const { host } = new URL(service.url)
-    for (const user of ['', 'default:@', 'intake:wrong@', 'worker:@', 'analyst:@']) {
+    for (const user of ['', 'default:@', 'intake:wrong@', 'worker:@', 'reader:@', 'analyst:@']) {
       const { status } = await ask(`http://${user}${host}`, 'SELECT 1')
       t.match(String(status), /^40[13]$/, user)
     }
@@ -143,7 +172,9 @@ t.test('ClickHouse', async (t) => {
     for (const headers of [
       basic('intake', 'wrong'),
       basic('default', ''),
-      basic(username, password),
+      ...[service.url, service.workerUrl, service.readerUrl, service.analystUrl].map((url) =>
+        basic(new URL(url).username, new URL(url).password),
+      ),
       { 'x-clickhouse-user': username, 'x-clickhouse-key': password },
       { 'x-clickhouse-user': username, ...basic('intake', 'wrong') },
     ]) {
@@ -152,6 +183,7 @@ t.test('ClickHouse', async (t) => {
         'us%65r=default',
         'password=x',
         'user=default&user=analyst',
+        'user=reader',
       ]) {
         const response = await fetch(`http://${host}/?${query}`, {
           method: 'POST',
@@ -161,7 +193,6 @@ t.test('ClickHouse', async (t) => {
         t.match(String(response.status), /^40[13]$/, `${JSON.stringify(headers)} ${query}`)
       }
     }
-    t.notOk(existsSync(`${options.dataDir}/config/config.xml`), 'no file shows the passwords')
   })
 
   await t.test('has a page for queries, whose link logs in the user analyst', async (t) => {
@@ -188,7 +219,7 @@ t.test('ClickHouse', async (t) => {
         more,
       )
     }
-    for (const user of ['default', 'intake', 'worker']) {
+    for (const user of ['default', 'intake', 'worker', 'reader']) {
       t.equal((await send(target, { 'x-clickhouse-user': user })).status, 403, user)
     }
   })
@@ -229,17 +260,54 @@ t.test('ClickHouse', async (t) => {
   })
 })
 
-t.test('the deployed ClickHouse grants workers and analysts the same', (t) => {
+t.test('the deployed ClickHouse grants and limits the same', (t) => {
   const file = new URL('../../../deploy/clickhouse/users.xml', import.meta.url)
   const deployed = readFileSync(file, 'utf8')
-  for (const [user, grants] of Object.entries({ worker: workerGrants, analyst: analystGrants })) {
+  const all = { worker: workerGrants, reader: readerGrants, analyst: analystGrants }
+  for (const [user, grants] of Object.entries(all)) {
     const [, block = ''] =
       new RegExp(`<${user}>\\s*<password([^]*?)</${user}>`).exec(deployed) ?? []
     const found = Array.from(block.matchAll(/<query>GRANT (.*)<\/query>/g), ([, grant]) => grant)
     t.same(found, grants, user)
   }
+
+  const own = usersConfig({ ...passwords, analystPassword: 'x' })
+  for (const profile of ['reader', 'analyst']) {
+    const settings = settingsOf(own, profile)
+    // Only of the embedded engine, which has less memory.
+    settings.delete('max_threads_min_free_memory_per_thread')
+    t.same(settingsOf(deployed, profile), settings, profile)
+  }
   t.end()
 })
+
+const passwords = { password: 'x', workerPassword: 'x', readerPassword: 'x' }
+
+/** The settings of a profile and, by the names of elements, its constraints. */
+function settingsOf(config: string, profile: string) {
+  const [profiles = ''] = /<profiles>[^]*<\/profiles>/.exec(config) ?? []
+  const [, block = ''] =
+    new RegExp(`<${profile}>([^]*?)</${profile}>`).exec(
+      profiles.replaceAll(`<profile>${profile}</profile>`, ''),
+    ) ?? []
+  const [limits = ''] = /<constraints>[^]*<\/constraints>/.exec(block) ?? []
+  const elements = (text: string) =>
+    Array.from(
+      text.matchAll(/<([a-z_]+)>((?:(?!<\/?constraints)[^])*?)<\/\1>/g),
+      ([, name, value]) => [name ?? '', value ?? ''],
+    ) satisfies string[][]
+  const inner = limits.replaceAll(/<\/?constraints>/g, '')
+  return new Map<string, string>([
+    ...elements(block.replace(limits, '')).map(([name = '', value = '']): [string, string] => [
+      name,
+      value,
+    ]),
+    ...elements(inner).map(([name = '', value = '']): [string, string] => [
+      `constraint ${name}`,
+      value,
+    ]),
+  ])
+}
 
 t.test('S3 requires signatures and keeps its buckets over a restart', async (t) => {
   const options = { dataDir: `${createDataDir(t)}/with space`, port: 0, secretKey: 'secret-key' }

@@ -53,7 +53,7 @@ export async function startPage(
 }
 
 /** A connection as the user who may only read the views. */
-export function connectAnalyst(t: Test, url: string): ClickHouse {
+export function connectReader(t: Test, url: string): ClickHouse {
   const clickhouse = createClickHouse({ url, requestTimeoutMs: 60_000 })
   t.teardown(() => clickhouse.close())
   return clickhouse
@@ -67,8 +67,8 @@ export async function startRowStore(t: Test) {
     owner,
     insert: (table: 'feedback' | 'logs', rows: object[]) =>
       owner.insertGzip({ table, members: [member(rows)], rows: rows.length }),
-    startAnalystPage: (t: Test) =>
-      startPage(t, { reader: connectAnalyst(t, server.analystUrl), backlog }),
+    startReaderPage: (t: Test) =>
+      startPage(t, { reader: connectReader(t, server.readerUrl), backlog }),
   }
 }
 

@@ -7,7 +7,7 @@ import { ago, linksIn, startPage, startRowStore, view } from './fixture.ts'
 import { hostileRecords, joinedTexts } from './hostile-records.ts'
 import { checkMarkup } from './markup.ts'
 
-const { owner, insert, startAnalystPage } = await startRowStore(t)
+const { owner, insert, startReaderPage } = await startRowStore(t)
 const device = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
 
 t.test('no text of a client is markup, in any view', async (t) => {
@@ -34,7 +34,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
       refusal,
     })
   }
-  const { url } = await startAnalystPage(t)
+  const { url } = await startReaderPage(t)
 
   // From the lists to every page that they lead to.
   const seen = new Set<string>()
@@ -60,7 +60,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
 })
 
 t.test('every response forbids scripts, frames, caching and referrers', async (t) => {
-  const { url } = await startAnalystPage(t)
+  const { url } = await startReaderPage(t)
   for (const path of ['/', '/overview', '/page.css', '/feedback/nothing', '/find?id=1']) {
     const { headers } = await fetch(url + path)
     t.match(Object.fromEntries(headers), {
@@ -74,7 +74,7 @@ t.test('every response forbids scripts, frames, caching and referrers', async (t
 })
 
 t.test('another site may lead to the page, but not make requests to it', async (t) => {
-  const { url } = await startAnalystPage(t)
+  const { url } = await startReaderPage(t)
   // fetch would set these headers itself.
   const statusOf = async (headers: Record<string, string>) => {
     const [response] = (await once(get(`${url}/overview`, { headers }), 'response')) as [
@@ -90,7 +90,7 @@ t.test('another site may lead to the page, but not make requests to it', async (
 })
 
 t.test('what no record can have is not found, without asking ClickHouse', async (t) => {
-  const { url, lines } = await startAnalystPage(t)
+  const { url, lines } = await startReaderPage(t)
   const beyond = 'ffffffff-ffff-7fff-8fff-ffffffffffff'
   for (const path of [`/events/${beyond}`, `/feedback/${beyond}`]) {
     t.match(await view(url, path), { status: 404 }, path)
@@ -101,7 +101,7 @@ t.test('what no record can have is not found, without asking ClickHouse', async 
 })
 
 t.test('the status shows rates, backlog and dead letters, also without Redis', async (t) => {
-  const { url } = await startAnalystPage(t)
+  const { url } = await startReaderPage(t)
   const { status, text } = await view(url, '/overview')
   t.equal(status, 200)
   t.match(
@@ -114,7 +114,7 @@ t.test('the status shows rates, backlog and dead letters, also without Redis', a
 })
 
 t.test('404 and 400 are pages too', async (t) => {
-  const { url, lines } = await startAnalystPage(t)
+  const { url, lines } = await startReaderPage(t)
   t.match(await view(url, `/feedback/${uuidV7(ago(7))}`), {
     status: 404,
     text: 'There is no such record',

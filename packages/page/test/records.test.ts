@@ -4,7 +4,7 @@ import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
 import { feedbackRow, logRow, uuidV7 } from '../../clickhouse/test/fixture.ts'
 import { ago, linksIn, startRowStore, view } from './fixture.ts'
 
-const { owner, insert, startAnalystPage } = await startRowStore(t)
+const { owner, insert, startReaderPage } = await startRowStore(t)
 const device = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
 
 t.test('feedback is found by text, application, version, user, device and time', async (t) => {
@@ -22,7 +22,7 @@ t.test('feedback is found by text, application, version, user, device and time',
     feedbackRow({ id: uuidV7(old), time: old, bundle_identifier: application, text: 'old one' }),
   )
   await insert('feedback', rows)
-  const { url } = await startAnalystPage(t)
+  const { url } = await startReaderPage(t)
   const texts = async (query: string) => {
     const { text } = await view(url, `/?application=${application}&${query}`)
     return Array.from(
@@ -60,7 +60,7 @@ t.test('pages follow each other without a gap, also among equal ids', async (t) 
     return logRow({ ...identity, bundle_identifier: application, event: `event ${n}` })
   })
   await insert('logs', rows)
-  const { url } = await startAnalystPage(t)
+  const { url } = await startReaderPage(t)
   const seen: string[] = []
   let path: string | undefined = `/events?application=${application}`
   let pages = 0
@@ -114,7 +114,7 @@ t.test('a feedback shows all its columns and the events around it', async (t) =>
     extra: { rating: 4, 'a.b': { deep: [1, { c: 2 }] } },
   })
   await insert('feedback', [feedback])
-  const { url } = await startAnalystPage(t)
+  const { url } = await startReaderPage(t)
   const { text } = await view(url, `/feedback/${id}`)
   t.match(text, 'It broke')
   t.match(text, /battery_level<\/bdi><\/dt>\s*<dd><span class="json"><bdi class="client">12\.5/)
@@ -145,7 +145,7 @@ t.test('dead letters are shown with their reason, also by the id of the record',
     serverText: 'Cannot parse it',
   })
   await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
-  const { url } = await startAnalystPage(t)
+  const { url } = await startReaderPage(t)
   for (const path of ['/dead-letters', `/find?id=${row.id}`, `/find?id=${row.request_id}`]) {
     const { text } = await view(url, path)
     t.match(text, 'Cannot parse it')
@@ -162,7 +162,7 @@ t.test('several records of one id are a list, because each may be large', async 
     'logs',
     devices.map((device_uuid) => logRow({ id, time, device_uuid, event: 'same id' })),
   )
-  const { url } = await startAnalystPage(t)
+  const { url } = await startReaderPage(t)
   const { text } = await view(url, `/events/${id}`)
   t.notMatch(text, 'same id')
   const links = linksIn(text).filter((link) => link.startsWith('/events/'))
@@ -191,7 +191,7 @@ t.test('dead letters of one moment are on one page or the next', async (t) => {
      SELECT ${Object.keys(letters[0]!).join(', ')} FROM format(JSONEachRow, {rows:String})`,
     { rows: letters.map((letter) => JSON.stringify(letter)).join('\n') },
   )
-  const { url } = await startAnalystPage(t)
+  const { url } = await startReaderPage(t)
   const seen = new Set<string>()
   for (let path: string | undefined = '/dead-letters'; path !== undefined;) {
     const { text } = await view(url, path)

@@ -68,22 +68,23 @@ export function createApps(options: AppsOptions): Apps {
     })
   }
 
-  const s3 = {
-    ...setting('S3_ENDPOINT', services.s3.url),
+  const bucket = {
     S3_BUCKET: config.S3_BUCKET,
     S3_REGION: config.S3_REGION,
   }
   const gateway = app('Gateway', 'gateway', ports.gatewayAdmin, {
     PORT: String(ports.gateway),
     GATEWAY_ADMIN_PORT: String(ports.gatewayAdmin),
-    ...s3,
+    ...setting('S3_ENDPOINT', services.s3.gatewayUrl),
+    ...bucket,
   })
   const workers = ports.workerAdmin.map((port, index) =>
     app(index === 0 ? 'Worker' : `Worker ${index + 1}`, 'worker', port, {
       WORKER_ADMIN_PORT: String(port),
       ...setting('CLICKHOUSE_URL', services.clickhouse.workerUrl),
       ...setting('PAGE_CLICKHOUSE_URL', services.clickhouse.readerUrl, 'CLICKHOUSE_URL'),
-      ...s3,
+      ...setting('S3_ENDPOINT', services.s3.workerUrl),
+      ...bucket,
     }),
   )
   return { gateway, workers }

@@ -7,6 +7,9 @@ import { welcome } from './welcome.ts'
 
 const say = (line: string) => console.log(line)
 
+// Other users of the machine must not read what this process writes.
+process.umask(0o077)
+
 // A closed pipe (`npm start | head`) must not end the process.
 process.stdout.on('error', () => undefined)
 process.stderr.on('error', () => undefined)

@@ -10,9 +10,12 @@ export interface Secrets {
   redisPassword: string
   clickhousePassword: string
   workerPassword: string
+  readerPassword: string
   analystPassword: string
   s3AccessKey: string
   s3SecretKey: string
+  s3GatewaySecretKey: string
+  s3WorkerSecretKey: string
   apiKey: string
 }
 
@@ -30,9 +33,12 @@ function newSecrets(): Secrets {
     redisPassword: randomSecret(),
     clickhousePassword: randomSecret(),
     workerPassword: randomSecret(),
+    readerPassword: randomSecret(),
     analystPassword: randomSecret(),
     s3AccessKey: 'intake',
     s3SecretKey: randomSecret(),
+    s3GatewaySecretKey: randomSecret(),
+    s3WorkerSecretKey: randomSecret(),
     apiKey: `ik_${randomBytes(32).toString('base64url')}`,
   }
 }

@@ -15,16 +15,25 @@ export interface Backend {
 export interface ClickHouseBackend extends Backend {
   /** The URL of the same server for workers. */
   workerUrl: string
-  /** The URL of the same server for analysts. */
+  /** The URL of the same server for what workers show and send. */
   readerUrl: string
+  /** The URL of the same server for analysts. */
+  analystUrl: string
   /** The link to the page for queries, if the stack runs the server and it has the user `analyst`. */
   playUrl: string | undefined
+}
+
+export interface S3Backend extends Backend {
+  /** The URL of the same server for gateways. */
+  gatewayUrl: string
+  /** The URL of the same server for workers. */
+  workerUrl: string
 }
 
 export interface Services {
   redis: Backend
   clickhouse: ClickHouseBackend
-  s3: Backend
+  s3: S3Backend
 }
 
 export interface ServicesOptions {
@@ -85,15 +94,21 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     if (port === undefined) {
       const backend = external(config.CLICKHOUSE_URL)
       const { url } = backend
-      const [readerUrl = url] = splitUrls(url)
-      return { ...backend, workerUrl: url, readerUrl, playUrl: undefined }
+      const [first = url] = splitUrls(url)
+      return { ...backend, workerUrl: url, readerUrl: first, analystUrl: first, playUrl: undefined }
     }
-    const { clickhousePassword: password, workerPassword, analystPassword } = secrets
-    const passwords = { password, workerPassword, analystPassword }
+    const {
+      clickhousePassword: password,
+      workerPassword,
+      readerPassword,
+      analystPassword,
+    } = secrets
+    const passwords = { password, workerPassword, readerPassword, analystPassword }
     const { service, process } = await run('ClickHouse', (signal) =>
-      startClickHouse({ ...place('clickhouse'), port, ...passwords, signal }),
+      startClickHouse({ ...place('clickhouse'), port, ...passwords, signal, say }),
     )
-    const { url, workerUrl, analystUrl, playUrl, unconfined, unconfinedNetwork } = service
+    const { url, workerUrl, readerUrl, analystUrl, playUrl, unconfined, unconfinedNetwork } =
+      service
     if (unconfined === undefined) {
       if (unconfinedNetwork !== undefined) {
         say(
@@ -101,22 +116,31 @@ export async function startServices(options: ServicesOptions): Promise<Services>
             `system cannot prevent it: ${unconfinedNetwork}.`,
         )
       }
-      return { url, workerUrl, readerUrl: analystUrl, playUrl, process }
+      return { url, workerUrl, readerUrl, analystUrl, playUrl, process }
     }
     say(
       `ClickHouse has no user for analysts, because this system cannot confine it to its files: ${unconfined}.`,
     )
-    return { url, workerUrl, readerUrl: url, playUrl, process }
+    return { url, workerUrl, readerUrl, analystUrl: url, playUrl, process }
   }
 
-  async function s3(): Promise<Backend> {
+  async function s3(): Promise<S3Backend> {
     const { s3: port } = ports
-    if (port === undefined) return external(config.S3_ENDPOINT)
-    const { s3AccessKey: accessKey, s3SecretKey: secretKey } = secrets
+    if (port === undefined) {
+      const backend = external(config.S3_ENDPOINT)
+      return { ...backend, gatewayUrl: backend.url, workerUrl: backend.url }
+    }
+    const keys = {
+      accessKey: secrets.s3AccessKey,
+      secretKey: secrets.s3SecretKey,
+      gatewaySecretKey: secrets.s3GatewaySecretKey,
+      workerSecretKey: secrets.s3WorkerSecretKey,
+    }
     const { service, process } = await run('S3', (signal) =>
-      startS3({ ...place('s3'), port, accessKey, secretKey, signal }),
+      startS3({ ...place('s3'), port, ...keys, signal }),
     )
-    return { url: service.url, process }
+    const { url, gatewayUrl, workerUrl } = service
+    return { url, gatewayUrl, workerUrl, process }
   }
 
   const [redisBackend, clickhouseBackend, s3Backend] = await Promise.all([

@@ -1,18 +1,12 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { objectStoreSettings } from '@intake/config'
 import { keptFreeBytes } from '@intake/engines'
 import type { Endpoints } from '@intake/runtime'
 import { setUp } from '@intake/setup'
-import {
-  type Lock,
-  lockDataDir,
-  messageOf,
-  StartError,
-  type SupervisedProcess,
-} from '@intake/supervisor'
+import { type Lock, lockDataDir, messageOf, type SupervisedProcess } from '@intake/supervisor'
 import { type Apps, createApps } from './apps.ts'
 import { claimPorts, type StackPorts } from './claim-ports.ts'
+import { makeDataDir } from './data-dir.ts'
 import { claimDataFormat } from './data-format.ts'
 import { type DiskWatch, watchDisk } from './disk-watch.ts'
 import { createWriter, type Writer } from './file-writer.ts'
@@ -33,7 +27,7 @@ export interface StackOptions {
 export interface RunningStack {
   endpoints: Endpoints
   /** The URL of ClickHouse for analysts. */
-  readerUrl: string
+  analystUrl: string
   /** The link to the page for queries, if there is one. */
   playUrl: string | undefined
 }
@@ -114,8 +108,8 @@ export function createStack({ config, env, say }: StackOptions): Stack {
       onError: (error) => say(`endpoints.json could not be written: ${messageOf(error)}`),
     })
     endpointsFile.write()
-    const { readerUrl, playUrl } = services.clickhouse
-    return { endpoints: describe(), readerUrl, playUrl }
+    const { analystUrl, playUrl } = services.clickhouse
+    return { endpoints: describe(), analystUrl, playUrl }
   }
 
   async function stop() {
@@ -142,18 +136,6 @@ export function createStack({ config, env, say }: StackOptions): Stack {
       for (const process of serviceProcesses) process.kill()
       for (const process of [apps?.gateway, ...(apps?.workers ?? [])]) process?.kill()
     },
-  }
-}
-
-function makeDataDir(path: string) {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-    accessSync(path, constants.W_OK)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new StartError(
-      `The data directory ${path} cannot be used (${code}): set INTAKE_DATA_DIR to another folder.`,
-    )
   }
 }
 

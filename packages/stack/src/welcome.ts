@@ -13,7 +13,7 @@ const firstQuery = [
 ].join(' ')
 
 /** The text shown at start: the URLs, the key, and one command per operation, ready to paste. */
-export function welcome({ endpoints, readerUrl, playUrl }: RunningStack): string {
+export function welcome({ endpoints, analystUrl, playUrl }: RunningStack): string {
   const { gateway, gatewayAdmin, workerAdmin, apiKey, s3 } = endpoints
   return `
 Intake is ready. Press Ctrl-C to stop it.
@@ -21,7 +21,7 @@ Intake is ready. Press Ctrl-C to stop it.
   Gateway      ${gateway}
   Page         ${workerAdmin === null ? 'none' : `${workerAdmin}/`} (feedback, events, dead letters, status)
   Admin        ${gatewayAdmin} (gateway)  ${workerAdmin ?? 'none'} (worker): /healthz /readyz /metrics
-  ClickHouse   ${withoutCredentials(readerUrl)} (headers ${credentialHeaders(readerUrl).join(', ')})${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
+  ClickHouse   ${withoutCredentials(analystUrl)} (headers ${credentialHeaders(analystUrl).join(', ')})${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
   S3           ${withoutCredentials(s3)}
   API key      ${apiKey}
 
@@ -39,7 +39,7 @@ ${feedbackCommand(gateway, apiKey)}
 
 See them arrive:
 
-${queryCommand(readerUrl)}
+${queryCommand(analystUrl)}
 `
 }
 
@@ -97,14 +97,14 @@ function feedbackCommand(gateway: string, apiKey: string) {
   ])
 }
 
-function queryCommand(readerUrl: string) {
-  const headers = credentialHeaders(readerUrl).flatMap((header) => ['-H', header])
-  return command([withoutCredentials(readerUrl), ...headers, '-d', firstQuery])
+function queryCommand(analystUrl: string) {
+  const headers = credentialHeaders(analystUrl).flatMap((header) => ['-H', header])
+  return command([withoutCredentials(analystUrl), ...headers, '-d', firstQuery])
 }
 
 /** The embedded ClickHouse accepts analysts by these headers only. */
-function credentialHeaders(readerUrl: string) {
-  const { username, password } = new URL(readerUrl)
+function credentialHeaders(analystUrl: string) {
+  const { username, password } = new URL(analystUrl)
   return [
     `X-ClickHouse-User: ${decodeURIComponent(username)}`,
     `X-ClickHouse-Key: ${decodeURIComponent(password)}`,

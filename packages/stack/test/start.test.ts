@@ -1,9 +1,10 @@
 import { createClickHouse } from '@intake/clickhouse'
 import { type ChildProcess, exec, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -81,8 +82,11 @@ t.test('npm start, from the first start to the last stop', async (t) => {
   const endpoints = readEndpoints(dataDir)
 
   await t.test('endpoints.json gives its owner all addresses and pids', async (t) => {
-    t.equal(statSync(`${dataDir}/endpoints.json`).mode & 0o777, 0o600)
-    t.equal(statSync(`${dataDir}/secrets.json`).mode & 0o777, 0o600)
+    const open = readdirSync(dataDir, { recursive: true, withFileTypes: true })
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0)
+    t.same(open, [], 'no other user can read anything')
+    t.equal(statSync(dataDir).mode & 0o777, 0o700)
     t.equal(endpoints.apiKey, 'a key with "quotes" & $igns')
     t.same(endpoints.settings, { RATE_LIMIT_MAX: '5000' })
     t.equal(endpoints.pids.workers.length, 2)

@@ -46,7 +46,7 @@ export interface Child {
  * Starts a watcher that reads descriptor 3, then becomes the service by `exec`, so that the pid is that of
  * the service. A line on the descriptor means that the service has ended. End of file means that the
  * process that started it has ended, even by SIGKILL; then the watcher ends the service. (State Z is a
- * zombie: ended, but not reaped, as in a container without an init.)
+ * zombie: ended, but not reaped, as in a container without an init.) What the service writes, other users cannot read.
  */
 const leashScript = `
 (
@@ -59,6 +59,7 @@ const leashScript = `
   done
   kill -KILL $$ 2>/dev/null
 ) </dev/null >/dev/null 2>&1 &
+umask 077
 exec "$@" 3<&-
 `
 

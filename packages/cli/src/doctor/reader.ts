@@ -26,7 +26,7 @@ export async function examineReader(env: Record<string, string | undefined>): Pr
       finding(
         'page_fails',
         `the views cannot be read with PAGE_CLICKHOUSE_URL: ${describeError(error)}`,
-        'Correct PAGE_CLICKHOUSE_URL: the user needs what deploy/clickhouse/users.xml grants analyst.',
+        'Correct PAGE_CLICKHOUSE_URL: the user needs what deploy/clickhouse/users.xml grants reader.',
       ),
     ]
   } finally {

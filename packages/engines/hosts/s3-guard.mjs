@@ -1,0 +1,87 @@
+// Which requests the embedded S3 server gets to see. S3rver serves what it does not recognise as signed, static
+// websites, and preflight requests without a signature, and it joins names with its folder as they are. So
+// only the requests pass that the S3 client of Intake makes, in the one form in which S3rver verifies their
+// signature. Everything else is refused, whatever S3rver would make of it.
+
+const hosts = /^(?:127\.0\.0\.1|localhost)(?::\d{1,5})?$/
+const signature =
+  /^AWS4-HMAC-SHA256 Credential=(?<accessKey>[\w-]+)\/\d{8}\/[\w-]+\/s3\/aws4_request, ?SignedHeaders=[a-z\d;-]+, ?Signature=[\da-f]{64}$/
+
+const bucket = '[a-z\\d][a-z\\d.-]{1,61}[a-z\\d]'
+// No segment is empty or consists of dots only, and nothing is encoded.
+const segment = '(?!\\.+(?:/|\\?|$))[\\w.-]{1,200}'
+const target = new RegExp(
+  `^/(?<bucket>${bucket})(?:/(?<key>${segment}(?:/${segment})*))?(?:\\?(?<query>.*))?$`,
+)
+const keyBytesMax = 1024
+
+/** Parameters of a list, with the values that they may have. */
+const listParameters = new Map([
+  ['delimiter', /^$/],
+  ['encoding-type', /^url$/],
+  ['marker', /^[\w./-]*$/],
+  ['max-keys', /^\d{1,4}$/],
+  ['prefix', /^[\w./-]*$/],
+])
+
+const signedHeaders = /^x-amz-(?:date|content-sha256|meta-[\w-]+|server-side-encryption[\w-]*)$/
+const contentHash = /^[\da-f]{64}$/
+
+/**
+ * What each access key may do: a gateway stores objects and removes those of refused feedback, a worker shows them.
+ * All may ask whether the bucket is there, and list the names of objects.
+ */
+const operationsOf = {
+  owner: new Set(['create bucket', 'find bucket', 'list', 'put', 'get', 'head', 'remove']),
+  gateway: new Set(['find bucket', 'list', 'put', 'remove']),
+  worker: new Set(['find bucket', 'list', 'get', 'head']),
+}
+
+/** @param roles of access keys: `owner`, `gateway` or `worker` */
+export function createGuard(roles) {
+  /** Whether S3rver may see the request; it then verifies the signature. */
+  return ({ method, url, headers }) => {
+    if (!hosts.test(headers.host ?? '')) return false
+    const { accessKey } = signature.exec(headers.authorization ?? '')?.groups ?? {}
+    const role = roles.get(accessKey)
+    const operation = operationOf(method, url)
+    if (role === undefined || !operationsOf[role].has(operation)) return false
+    return hasPlainHeaders(headers, operation)
+  }
+}
+
+/** Undefined: none that Intake uses, or its target is not in the plain form. */
+function operationOf(method, url) {
+  const { key, query } = target.exec(url)?.groups ?? { query: 'none' }
+  if (key !== undefined) {
+    const isPlain = query === undefined && key.length <= keyBytesMax
+    return isPlain ? { PUT: 'put', GET: 'get', HEAD: 'head', DELETE: 'remove' }[method] : undefined
+  }
+  if (method === 'GET' && query !== undefined) return isList(query) ? 'list' : undefined
+  return query === undefined ? { PUT: 'create bucket', HEAD: 'find bucket' }[method] : undefined
+}
+
+function isList(query) {
+  const parameters = [...new URLSearchParams(query)]
+  const names = new Set(parameters.map(([name]) => name))
+  return (
+    names.has('prefix') &&
+    names.size === parameters.length &&
+    parameters.every(([name, value]) => listParameters.get(name)?.test(value)) &&
+    !query.includes('..')
+  )
+}
+
+/**
+ * Without an `x-amz-date` S3rver may take a request for one to a static website; other headers of this kind change
+ * what it does, such as to copy another object. It does not verify the signatures of chunks.
+ */
+function hasPlainHeaders(headers, operation) {
+  return (
+    headers['x-amz-date'] !== undefined &&
+    contentHash.test(headers['x-amz-content-sha256'] ?? '') &&
+    headers['transfer-encoding'] === undefined &&
+    (operation !== 'put' || headers['content-length'] !== undefined) &&
+    Object.keys(headers).every((name) => !name.startsWith('x-amz-') || signedHeaders.test(name))
+  )
+}

@@ -1,0 +1,37 @@
+// Serves S3 from a folder, on loopback. Plain JavaScript, because it is started as a separate process, from the
+// sources and from dist. Environment: S3_DIRECTORY, S3_PORT, and in S3_ACCOUNTS the access keys as JSON.
+import { createServer } from 'node:http'
+
+import S3rver from '@20minutes/s3rver'
+import account from '@20minutes/s3rver/lib/models/account.js'
+import { createGuard } from './s3-guard.mjs'
+
+const { S3_DIRECTORY, S3_PORT } = process.env
+const accounts = JSON.parse(process.env.S3_ACCOUNTS)
+
+// S3rver has one account with well-known keys; replace them.
+account.DUMMY_ACCOUNT.revokeAccessKey('S3RVER')
+for (const { accessKey, secretKey } of accounts)
+  account.DUMMY_ACCOUNT.createKeyPair(accessKey, secretKey)
+const mayPass = createGuard(new Map(accounts.map(({ accessKey, role }) => [accessKey, role])))
+
+const s3 = new S3rver({ directory: S3_DIRECTORY, silent: true, vhostBuckets: false })
+s3.on('error', (error) => {
+  if (!(error.status < 500)) console.error(error) // the others are client errors
+})
+const handle = s3.callback()
+
+const server = createServer((request, response) => {
+  if (mayPass(request)) return handle(request, response)
+  // The body is not read.
+  const headers = { 'content-type': 'application/xml', server: 'intake-s3', connection: 'close' }
+  response.writeHead(403, headers)
+  response.end('<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>')
+})
+server.listen(Number(S3_PORT), '127.0.0.1')
+
+// Requests in progress get one second; after that, open connections would keep the process alive.
+process.once('SIGTERM', () => {
+  server.close()
+  setTimeout(() => server.closeAllConnections(), 1000).unref()
+})

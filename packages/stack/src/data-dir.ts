@@ -1,0 +1,34 @@
+import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { StartError } from '@intake/supervisor'
+
+const othersMay = 0o077
+
+/**
+ * Makes the data directory, which only its owner can enter: engines write files inside that everybody could read. Closes
+ * an existing one that has nothing else in it.
+ *
+ * @throws {StartError} it cannot be used, or belongs to something else and is open to other users
+ */
+export function makeDataDir(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    accessSync(path, constants.W_OK)
+    if ((statSync(path).mode & othersMay) === 0) return
+    if (isOfIntake(path)) return chmodSync(path, 0o700)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new StartError(
+      `The data directory ${path} cannot be used (${code}): set INTAKE_DATA_DIR to another folder.`,
+    )
+  }
+  throw new StartError(
+    `Other users can enter the data directory ${path}, which also has other files: close it with chmod 700, or set ` +
+      'INTAKE_DATA_DIR to another folder.',
+  )
+}
+
+function isOfIntake(path: string) {
+  // The root of a disk has its own folder.
+  const names = readdirSync(path).filter((name) => name !== 'lost+found')
+  return names.length === 0 || names.includes('format.json')
+}
