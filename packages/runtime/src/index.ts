@@ -18,4 +18,5 @@ export {
 export { TimeoutError, withTimeout } from './timeout.ts'
 export { splitUrls, withoutCredentials } from './urls.ts'
 export { version } from './version.ts'
+export { codeOf, invisible, visibleJson, visibleLine, visibleText } from './visible-text.ts'
 export { watchSecrets, type Secrets } from './watch-secrets.ts'
