@@ -12,16 +12,6 @@ import { logRow, startServices } from './services.ts'
 const { clickhouse, insert, intake, keys } = await startServices(t)
 const sources = fileURLToPath(new URL('../src/', import.meta.url))
 
-t.test('no command writes past the printer', async (t) => {
-  const files = readdirSync(sources, { recursive: true, encoding: 'utf8' })
-  const writing = files.filter((name) => {
-    if (!name.endsWith('.ts')) return false
-    const text = readFileSync(join(sources, name), 'utf8')
-    return /\bconsole\b|\bstdout\.write|\bstderr\.write|\bwriteSync\(|process\._raw/.test(text)
-  })
-  t.same(writing, ['print.ts'])
-})
-
 /** Clears the screen, sets the title, turns the direction, and looks like two more records. */
 const hostile =
   'a\u001b[2J\u001b]0;title\u0007\u009b31m\u202eb\u2066\u200b\rstored\nstored\tlogs\tforged\u{e0041}'
@@ -77,6 +67,16 @@ const printing: [args: string[], lines: number][] = [
   [[hostile], 0],
   [['device', 'export', hostile], 0],
 ]
+
+t.test('no command writes past the printer', async (t) => {
+  const files = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+  const writing = files.filter((name) => {
+    if (!name.endsWith('.ts')) return false
+    const text = readFileSync(join(sources, name), 'utf8')
+    return /\bconsole\b|\bstdout\.write|\bstderr\.write|\bwriteSync\(|process\._raw/.test(text)
+  })
+  t.same(writing, ['print.ts'])
+})
 
 t.test('no command prints what a terminal obeys, or lines that a client made', async (t) => {
   const named = new Set(printing.map(([[name]]) => name))
