@@ -51,6 +51,6 @@ export function configureOutput(program: Command): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   program.configureOutput({
     writeOut: (text) => void process.stdout.write(visibleText(text)),
-    writeErr: (text) => void process.stderr.write(visibleText(text)),
+    writeErr: (text) => void process.stderr.write(visibleText(text.replaceAll(/\n(?!$)/g, '\n  '))),
   })
 }
