@@ -9,7 +9,9 @@
 set -eu
 umask 022
 folder=${SECRETS:-/secrets}
-names='redis-password clickhouse-password clickhouse-worker-password clickhouse-reader-password'
+acl=${REDIS_ACL:-/users.acl} # deploy/redis/users.acl
+names='redis-password redis-gateway-password redis-worker-password redis-operator-password'
+names="$names clickhouse-password clickhouse-worker-password clickhouse-reader-password"
 names="$names clickhouse-analyst-password s3-secret-key page-password grafana-password"
 
 main() {
@@ -33,11 +35,16 @@ make_all() {
     value=$(given "$name")
     [ -n "$value" ] || [ -s "$folder/kept/$name" ] || value=$(random)
     case $name in page-* | grafana-*) ;; *) fit_for_url "$(variable "$name")" "$value" ;; esac
+    case $name in page-*) [ -z "$value" ] || [ ${#value} -ge 12 ] || fail 'PAGE_PASSWORD needs at least 12 characters' ;; esac
     [ -z "$value" ] || write kept "$name" "$value"
   done
   fit_for_url S3_ACCESS_KEY "$S3_ACCESS_KEY"
 
   write redis password "$(kept redis-password)"
+  write redis users.acl "$(sed -e "s/ADMIN_PASSWORD/$(kept redis-password)/" \
+    -e "s/GATEWAY_PASSWORD/$(kept redis-gateway-password)/" \
+    -e "s/WORKER_PASSWORD/$(kept redis-worker-password)/" \
+    -e "s/OPERATOR_PASSWORD/$(kept redis-operator-password)/" "$acl")"
   write clickhouse intake-sha256 "$(hash_of clickhouse-password)"
   for user in worker reader analyst; do
     write clickhouse $user-sha256 "$(hash_of clickhouse-$user-password)"
@@ -47,8 +54,10 @@ make_all() {
   write s3 secret-key "$(kept s3-secret-key)"
   write grafana password "$(kept grafana-password)"
 
+  write gateway redis-url "$(redis_url gateway redis-gateway-password redis:6379)"
+  write worker redis-url "$(redis_url worker redis-worker-password redis:6379)"
+  write cli redis-url "$(redis_url operator redis-operator-password redis:6379)"
   for service in gateway worker cli; do
-    write $service redis-url "$(redis_url redis:6379)"
     write $service s3-endpoint "$(s3_endpoint s3:9000)"
   done
   write worker clickhouse-url "$(clickhouse_url worker clickhouse-worker-password clickhouse:8123)"
@@ -58,12 +67,12 @@ make_all() {
 }
 
 print_env() {
-  echo "export REDIS_URL=$(redis_url "127.0.0.1:$REDIS_PORT")"
+  echo "export REDIS_URL=$(redis_url default redis-password "127.0.0.1:$REDIS_PORT")"
   echo "export CLICKHOUSE_URL=$(clickhouse_url intake clickhouse-password "127.0.0.1:$CLICKHOUSE_PORT")"
   echo "export S3_ENDPOINT=$(s3_endpoint "127.0.0.1:$S3_PORT")"
 }
 
-redis_url() { echo "redis://default:$(kept redis-password)@$1"; }
+redis_url() { echo "redis://$1:$(kept "$2")@$3"; }
 clickhouse_url() { echo "http://$1:$(kept "$2")@$3"; }
 s3_endpoint() { echo "http://$S3_ACCESS_KEY:$(kept s3-secret-key)@$1"; }
 

@@ -120,7 +120,13 @@ t.test('the secrets of compose', async (t) => {
   const folder = t.testdir()
   const run = (args: string[], env: Record<string, string> = {}) =>
     spawnSync('sh', [pathOf('deploy/secrets.sh'), ...args], {
-      env: { PATH: process.env['PATH'], SECRETS: folder, S3_ACCESS_KEY: 'intake', ...env },
+      env: {
+        PATH: process.env['PATH'],
+        SECRETS: folder,
+        REDIS_ACL: pathOf('deploy/redis/users.acl'),
+        S3_ACCESS_KEY: 'intake',
+        ...env,
+      },
       encoding: 'utf8',
       timeout: 60_000,
     })
@@ -136,13 +142,24 @@ t.test('the secrets of compose', async (t) => {
 
   t.test('are random and differ from each other', async (t) => {
     const kept = files().filter((name) => name.startsWith('kept/'))
-    t.equal(kept.length, 8)
-    t.equal(new Set(kept.map(read)).size, 8)
+    t.equal(kept.length, 11)
+    t.equal(new Set(kept.map(read)).size, 11)
     for (const name of kept) t.match(read(name), /^[0-9a-f]{48}$/, name)
   })
 
   t.test('are URLs for the processes, and each gets no others', async (t) => {
-    t.equal(read('gateway/redis-url'), `redis://default:${read('redis/password')}@redis:6379`)
+    for (const [service, user] of [
+      ['gateway', 'gateway'],
+      ['worker', 'worker'],
+      ['cli', 'operator'],
+    ] as const) {
+      const password = read(`kept/redis-${user}-password`)
+      t.equal(read(`${service}/redis-url`), `redis://${user}:${password}@redis:6379`)
+      t.match(read('redis/users.acl'), new RegExp(`^user ${user} on >${password} `, 'm'))
+    }
+    t.match(read('redis/users.acl'), `user default on >${read('redis/password')} `)
+    t.notMatch(read('redis/users.acl'), 'PASSWORD')
+    t.notMatch(text, /^\s*requirepass/m, 'gateways may read the configuration')
     t.same(readdirSync(join(folder, 'gateway')), ['redis-url', 's3-endpoint'])
     const url = (user: string, name = user) => `//${user}:${read(`kept/clickhouse-${name}`)}@`
     t.match(read('worker/clickhouse-url'), url('worker', 'worker-password'))
@@ -214,13 +231,18 @@ t.test('the secrets of compose', async (t) => {
   })
 
   t.test('can be replaced by random ones, or by yours', async (t) => {
+    t.equal(run(['rotate', 'redis-worker-password']).status, 0)
+    t.not(read('worker/redis-url'), first.get('worker/redis-url'))
+    t.equal(read('gateway/redis-url'), first.get('gateway/redis-url'))
     t.equal(run(['rotate', 'redis-password']).status, 0)
     t.not(read('redis/password'), first.get('redis/password'))
-    t.match(read('worker/redis-url'), read('redis/password'))
+    t.match(read('redis/users.acl'), read('redis/password'))
     t.equal(read('clickhouse/intake-sha256'), first.get('clickhouse/intake-sha256'))
 
     t.equal(run(['make'], { REDIS_PASSWORD: 'mine' }).status, 0)
-    t.equal(read('gateway/redis-url'), 'redis://default:mine@redis:6379')
+    t.equal(read('redis/password'), 'mine')
+    t.equal(run(['make'], { REDIS_GATEWAY_PASSWORD: 'mine' }).status, 0)
+    t.equal(read('gateway/redis-url'), 'redis://gateway:mine@redis:6379')
     const refused = run(['rotate', 'redis-password'], { REDIS_PASSWORD: 'mine' })
     t.match(refused.stderr, 'REDIS_PASSWORD has a value of yours')
   })
@@ -230,8 +252,9 @@ t.test('the secrets of compose', async (t) => {
     t.equal(status, 1)
     t.match(stderr, 'S3_SECRET_KEY may have letters and digits only')
     t.notMatch(stdout + stderr, 'a/b@c')
-    t.equal(run(['make'], { PAGE_PASSWORD: 'a/b "c' }).status, 0, 'the page has no URL')
-    t.equal(read('worker/page-password'), 'a/b "c')
+    t.equal(run(['make'], { PAGE_PASSWORD: 'a/b "c 123456' }).status, 0, 'the page has no URL')
+    t.equal(read('worker/page-password'), 'a/b "c 123456')
+    t.match(run(['make'], { PAGE_PASSWORD: 'a/b "c' }).stderr, 'at least 12 characters')
   })
 })
 

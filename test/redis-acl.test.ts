@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { startClickHouse, startS3 } from '@intake/engines'
+import { createPolicyStore } from '@intake/policy'
 import { connectRedis } from '@intake/redis'
 import { createAppProcess } from '@intake/test-kit/app-process'
 import { createDataDir } from '@intake/test-kit/data-dir'
@@ -24,16 +25,25 @@ writeFileSync(
   aclFile,
   acl.replaceAll(/>([A-Z]+)_PASSWORD/g, (_, user: string) => `>${passwordOf(user.toLowerCase())}`),
 )
-const [redisPort, gatewayPort] = await freePorts(2)
-const redis = await createRedisServer({
+const [redisPort, replicaPort, gatewayPort] = (await freePorts(3)) as [number, number, number]
+// An empty requirepass, and the replication by the administrator: the later lines count.
+const aclConfig = [
+  'requirepass ""',
+  'masteruser default',
+  `masterauth ${passwordOf('admin')}`,
+  `aclfile ${aclFile}`,
+]
+const redis = await createRedisServer({ dataDir, port: redisPort, config: aclConfig })
+const replica = await createRedisServer({
   dataDir,
-  port: redisPort!,
-  config: [`aclfile ${aclFile}`],
+  port: replicaPort,
+  config: [...aclConfig, `replicaof 127.0.0.1 ${redisPort}`],
 })
-t.teardown(() => redis.process.kill())
+t.teardown(() => Promise.all([redis.process.kill(), replica.process.kill()]))
 const [clickhouse, s3] = await Promise.all([
   redis.process
     .start()
+    .then(() => replica.process.start())
     .then(() => startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 })),
   startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
 ])
@@ -52,7 +62,13 @@ t.teardown(() => admin.disconnect())
 /** Runs the command line as the user `operator`. */
 async function intake(...args: string[]): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [join(root, 'packages/cli/dist/main.js'), ...args], {
-    env: { ...process.env, ...services, REDIS_URL: urlOf('operator'), INTAKE_API_KEY: apiKey },
+    env: {
+      ...process.env,
+      ...services,
+      REDIS_URL: urlOf('operator'),
+      REDIS_ACK_REPLICAS: '1',
+      INTAKE_API_KEY: apiKey,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [stdout, stderr, [code]] = await Promise.all([
@@ -92,12 +108,13 @@ t.test('gateway, worker and operator need no more than the file of users allows'
     WORKER_ADMIN_PORT: '0',
     QUEUE_UI_PASSWORD: 'queues of the test',
     FEEDBACK_WEBHOOK_URL: `http://127.0.0.1:${gatewayPort}/nobody`,
-    FEEDBACK_WEBHOOK_SECRET: 'a secret of the test',
+    FEEDBACK_WEBHOOK_SECRET: 'a secret of the test, long enough',
   })
   await startApp(t, 'gateway', {
     PORT: String(gatewayPort),
     GATEWAY_ADMIN_PORT: '0',
     QUEUE_SHARDS: '2',
+    REDIS_ACK_REPLICAS: '1',
   })
   const gateway = `http://127.0.0.1:${gatewayPort}`
   await until('the gateway is ready', async () => (await fetch(`${gateway}/readyz`)).ok)
@@ -124,38 +141,172 @@ t.test('gateway, worker and operator need no more than the file of users allows'
   })
   t.equal(ui.status, 200)
 
-  for (const args of [
-    ['doctor'],
-    ['queue', 'pause', 'logs'],
-    ['queue', 'resume', 'logs'],
-    ['user', 'export', 'user-1'],
-    ['user', 'erase', 'user-1'],
-    ['retention', 'set', 'logs', '90'],
-    ['retention', 'show'],
-    ['trace', device.device_uuid],
-  ]) {
-    const { output } = await intake(...args)
+  // Records that are added to a paused queue, one of them twice, stay until it is resumed.
+  t.equal((await intake('queue', 'pause')).code, 0)
+  t.equal((await send('paused', { 'idempotency-key': 'two' })).status, 201)
+  // What erase --suppress and retention apply do first; they wait a minute then.
+  const operator = connectRedis({
+    url: urlOf('operator'),
+    role: 'consumer',
+    onError: () => undefined,
+  })
+  t.teardown(() => operator.disconnect())
+  const policy = createPolicyStore({ redis: operator })
+  t.ok(await policy.suppress({ kind: 'user', id: 'user-2' }))
+  await policy.noteDropped('logs', new Date(0))
+  const sender = ['--bundle', device.bundle_identifier, '--device', device.device_uuid]
+  for (const [args, code] of [
+    [['trace', '--key', 'two', ...sender], 0],
+    [['user', 'export', 'user-1'], 0],
+    [['queue', 'resume'], 0],
+    [['user', 'erase', 'user-1'], 3],
+    [['user', 'unsuppress', 'user-2'], 0],
+    [['retention', 'set', 'logs', '90d'], 0],
+    [['retention', 'show'], 0],
+    [['retention', 'apply', '--dry-run'], 0],
+    [['dead-letters', 'list'], 0],
+    [['setup', '--accept-empty-redis'], 0],
+    [['trace', device.device_uuid], 3],
+  ] as const) {
+    const { code: ended, output } = await intake(...args)
+    t.equal(ended, code, `${args.join(' ')}: ${output}`)
     t.notMatch(output, /NOPERM|lacks a permission/, args.join(' '))
   }
+  t.notMatch((await intake('doctor')).output, /NOPERM|lacks a permission/)
+  await until('the queue is empty again', async () => (await queues()) === 0)
+  const [, key] = /^(key_\w+)\tsecond/m.exec((await intake('keys', 'list')).output) ?? []
+  t.equal((await intake('keys', 'revoke', key ?? '')).code, 0)
   const denied = (await admin.acl('LOG')) as unknown[]
   t.same(denied, [], 'Redis has denied nothing')
 })
 
-t.test('no user of the file may do more than it needs', async (t) => {
+/** What must be refused, by user; each of them is a command that harms somebody. */
+const refused: Record<string, string[][]> = {
+  everybody: [
+    ['FLUSHALL'],
+    ['CONFIG', 'SET', 'appendonly', 'no'],
+    ['ACL', 'LIST'],
+    ['ACL', 'SETUSER', 'default', 'nopass'],
+    ['KEYS', '*'],
+    ['SCAN', '0'],
+    ['RANDOMKEY'],
+    ['DUMP', '{intake}:api-keys'],
+    ['MIGRATE', '127.0.0.1', '1', '{intake}:api-keys', '0', '1'],
+    ['GET', 'others'],
+    ['CLIENT', 'KILL', 'TYPE', 'normal'],
+    ['CLIENT', 'LIST'],
+    ['MONITOR'],
+    ['PSYNC', '?', '-1'],
+    ['SCRIPT', 'FLUSH'],
+    ['FUNCTION', 'LIST'],
+    ['MODULE', 'LIST'],
+    ['PUBLISH', 'channel', 'text'],
+    ['SHUTDOWN'],
+    ['REPLICAOF', 'NO', 'ONE'],
+    ['CLUSTER', 'RESET'],
+    // The records that wait, and what holds an installation together.
+    ['DEL', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1', '{intake}:api-keys'],
+    ['RENAME', '{intake}:api-keys', '{intake}:logs:id'],
+    ['COPY', '{intake}:api-keys', '{intake}:logs:id'],
+    ['DEL', '{intake}:api-keys'],
+    ['DEL', '{intake}:installation'],
+    ['DEL', '{intake}:shards'],
+    ['SREM', '{intake}:shards', '1'],
+  ],
+  gateway: [
+    ['HSET', '{intake}:api-keys', 'hash', '{}'],
+    ['HSETNX', '{intake}:api-keys', 'hash', '{}'],
+    ['HDEL', '{intake}:api-keys', 'hash'],
+    ['UNLINK', '{intake}:api-keys'],
+    ['EXPIRE', '{intake}:api-keys', '1'],
+    ['EXPIREAT', '{intake}:api-keys', '1'],
+    ['SET', '{intake}:api-keys', ''],
+    ['HDEL', '{intake}:suppressed', 'hash'],
+    ['HSET', '{intake}:suppressed', 'hash', ''],
+    ['DEL', '{intake}:suppressed'],
+    ['HSET', '{intake}:retention', 'logs', '0'],
+    ['SET', '{intake}:policy:revision', ''],
+    ['SET', '{intake}:installation', 'other'],
+    ['SET', '{intake:1a}:installation', 'other'],
+    // Frames in the queues: a gateway may add, and neither read nor remove.
+    ['HGET', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1', 'data'],
+    ['HGETALL', '{intake:1a}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1'],
+    ['LRANGE', '{intake}:logs:wait', '0', '-1'],
+    ['RPOP', '{intake}:feedback:wait'],
+    ['LTRIM', '{intake}:feedback:wait', '1', '0'],
+    ['DEL', '{intake}:logs:wait'],
+    ['SET', '{intake}:logs:wait', ''],
+    ['ZREM', '{intake}:logs:delayed', 'x'],
+    ['XRANGE', '{intake}:logs:events', '-', '+'],
+    ['HGETALL', '{intake}:feedback-webhook:meta'],
+    ['LPUSH', '{intake}:feedback-webhook:wait', 'x'],
+    ['SET', '{intake}:watermark:turn', ''],
+  ],
+  worker: [
+    ['CONFIG', 'GET', '*'],
+    ['HGETALL', '{intake}:api-keys'],
+    ['HSET', '{intake}:api-keys', 'hash', '{}'],
+    ['HDEL', '{intake}:api-keys', 'hash'],
+    ['SET', '{intake}:api-keys', ''],
+    ['HGETALL', '{intake}:suppressed'],
+    ['HDEL', '{intake}:suppressed', 'hash'],
+    ['HSET', '{intake}:retention', 'logs', '0'],
+    ['SET', '{intake}:policy:revision', ''],
+    ['SET', '{intake}:installation', 'other'],
+    ['SADD', '{intake}:shards', '2'],
+    ['HGETALL', '{intake:90}:logs:20782:90'],
+    ['DEL', '{intake:1a}:logs:20782:1a'],
+    ['DEL', '{intake:90}:feedback:20782:90'],
+    ['DEL', '{intake}:reservations:used:logs:20782'],
+    ['SET', '{intake}:rate:key_0', '0'],
+  ],
+  operator: [
+    ['HDEL', '{intake}:api-keys', 'hash'],
+    ['DEL', '{intake}:suppressed'],
+    ['DEL', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1'],
+    ['HSET', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1', 'data', ''],
+    ['RPOP', '{intake}:logs:wait'],
+    ['HSET', '{intake:90}:logs:20782:90', 'x', 'y'],
+    ['DEL', '{intake:90}:logs:20782:90'],
+    ['HSET', '{intake}:reservations:used:logs:20782', 'key_0', '0'],
+    ['HGETALL', '{intake}:feedback-webhook:meta'],
+  ],
+}
+
+t.test('no user of the file may do more than it needs, by itself or in a script', async (t) => {
   for (const user of ['gateway', 'worker', 'operator']) {
     const limited = connectRedis({ url: urlOf(user), role: 'consumer', onError: () => undefined })
     t.teardown(() => limited.disconnect())
-    for (const [command, ...args] of [
-      ['FLUSHALL'],
-      ['CONFIG', 'SET', 'appendonly', 'no'],
-      ['ACL', 'LIST'],
-      ['KEYS', '*'],
-      ['GET', 'others'],
-      ['CLIENT', 'KILL', 'TYPE', 'normal'],
-      ['SHUTDOWN'],
-      ['REPLICAOF', 'NO', 'ONE'],
-    ]) {
-      await t.rejects(limited.call(command!, ...args), { message: /^NOPERM/ }, `${user} ${command}`)
+    for (const [command, ...args] of [...refused['everybody']!, ...refused[user]!]) {
+      const name = [user, command, ...args].join(' ')
+      await t.rejects(limited.call(command!, ...args), { message: /^NOPERM/ }, name)
+      const words = [command, ...args].map((word) => `'${word}'`).join(', ')
+      const keys = args.filter((word) => word.startsWith('{'))
+      const script = limited.eval(`return redis.call(${words})`, keys.length, ...keys)
+      // No script may run some commands, whoever runs it.
+      const message = /ACL failure|NOPERM|not allowed from script|can't (run|access)/i
+      await t.rejects(script, { message }, `${name}, in a script`)
     }
   }
+})
+
+t.test('what a gateway may read of the settings of Redis has no password', async (t) => {
+  for (const user of ['gateway', 'operator']) {
+    const limited = connectRedis({ url: urlOf(user), role: 'consumer', onError: () => undefined })
+    t.teardown(() => limited.disconnect())
+    t.same(await limited.config('GET', 'requirepass'), ['requirepass', ''], user)
+  }
+})
+
+t.test('a gateway marks a new shard, and replaces no mark', async (t) => {
+  const gateway = connectRedis({
+    url: urlOf('gateway'),
+    role: 'consumer',
+    onError: () => undefined,
+  })
+  t.teardown(() => gateway.disconnect())
+  const mark = await admin.get('{intake:1a}:installation')
+  t.type(mark, 'string')
+  t.equal(await gateway.setnx('{intake:1a}:installation', 'other'), 0)
+  t.equal(await admin.get('{intake:1a}:installation'), mark)
 })

@@ -25,7 +25,19 @@ export function createPage(
         })
   const measured = store && measureObjectStore(store, { metrics })
   return {
-    register: (app) => page(app, { password: config.PAGE_PASSWORD, store: measured, ...others }),
+    register: (app) =>
+      page(app, {
+        password: config.PAGE_PASSWORD,
+        linkSecret: credentialsOf(config.REDIS_URL),
+        store: measured,
+        ...others,
+      }),
     close: () => store?.close(),
   }
+}
+
+/** User and password in a URL, which may be one for several hosts; all workers have the same. */
+const credentialsOf = (url: string): string | undefined => {
+  const [, credentials] = /^[^:]+:\/\/([^/?#]*:[^/?#]+)@/.exec(url) ?? []
+  return credentials
 }

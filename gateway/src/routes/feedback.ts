@@ -19,6 +19,7 @@ import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from './authorize-bundle.ts'
+import { makeWellFormed } from './well-formed-sender.ts'
 import { contentEncoding } from '../body/content-encoding.ts'
 import type { OutcomeCounts } from '../outcomes/outcome-counts.ts'
 import type { GatewayPorts } from '../ports.ts'
@@ -94,6 +95,7 @@ export async function feedbackRoute(
         // Files that are too large are discarded from a lenient form, so that its text can be kept.
         bytesMax: isLenient(request) ? Infinity : formBytesMax(attachmentBytesMax),
       })
+      makeWellFormed(payload)
       authorizeBundle(apiKey, payload.bundle_identifier)
       if (!isLenient(request)) refuseAny(uploads)
       const images = uploads.flatMap((upload) => ('image' in upload ? [upload.image] : []))

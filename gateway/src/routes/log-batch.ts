@@ -21,6 +21,7 @@ import { mapInTurns, type TakeTurn } from '../log-batch/in-turns.ts'
 import { entryResults } from '../log-batch/results.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from './authorize-bundle.ts'
+import { makeWellFormed } from './well-formed-sender.ts'
 import { jsonBody } from '../body/json-body.ts'
 import type { Refusals } from '../edge/refusals.ts'
 import { finishRow, senderColumns, type RequestContext, type Row } from '../record/row.ts'
@@ -81,6 +82,7 @@ export async function logBatchRoute(
       const batch = validateEnvelope(request.body)
       request.records = batch.logs.length
       checkJson({ ...batch, logs: [] })
+      makeWellFormed(batch)
       authorizeBundle(apiKey, batch.bundle_identifier)
       const context = contextOf(request)
       const extra = createExtraPrinter(unknownFields(batch, knownFields), 'log')

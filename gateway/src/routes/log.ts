@@ -6,6 +6,7 @@ import { createAcceptLog } from '../accept/accept-log.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
 import { documentHeaders } from '../openapi.ts'
 import { authorizeBundle } from './authorize-bundle.ts'
+import { makeWellFormed } from './well-formed-sender.ts'
 import { jsonBody } from '../body/json-body.ts'
 import { errorResponses } from './error-responses.ts'
 import type { LogRouteOptions } from './log-route-options.ts'
@@ -43,6 +44,7 @@ export async function logRoute(
     },
     whileLeased(async (request, reply) => {
       const { apiKey, body } = request
+      makeWellFormed(body)
       authorizeBundle(apiKey, body.bundle_identifier)
       const id = await acceptLog({
         body,

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { commands } from './commands.ts'
 import { adoptSettings } from './endpoints.ts'
+import { configureOutput, printError } from './print.ts'
 
 const guide = `
 Commands find the services by REDIS_URL, CLICKHOUSE_URL and S3_ENDPOINT (or by files: REDIS_URL_FILE …), or else
@@ -19,6 +20,7 @@ docs/cli.md shows every command with its output.`
 const program = new Command('intake')
   .description('Operates an Intake deployment')
   .addHelpText('after', guide)
+configureOutput(program)
 
 /** The command, also after `help`, or after `complete --`, with which a shell asks for completions. */
 const asked = process.argv.slice(2).find((word) => !['help', 'complete', '--'].includes(word))
@@ -38,6 +40,6 @@ try {
   adoptSettings()
   await program.parseAsync()
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error)
+  printError(error)
   process.exitCode = 1
 }

@@ -1,3 +1,4 @@
+import { note } from './print.ts'
 /** Prints progress on standard error, each sentence once in a row. */
 export function createProgress(): { say: (sentence: string) => void } {
   let last: string | undefined
@@ -5,7 +6,7 @@ export function createProgress(): { say: (sentence: string) => void } {
     say(sentence) {
       if (sentence === last) return
       last = sentence
-      console.error(sentence)
+      note(sentence)
     },
   }
 }

@@ -1,5 +1,8 @@
-/** Rows of cells in columns, two spaces apart. */
-export function formatTable(rows: readonly (readonly string[])[]): string {
+import { visibleLine } from '@intake/runtime'
+
+/** Rows of cells in columns, two spaces apart. A cell stays in its line. */
+export function formatTable(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map(visibleLine))
   const widths: number[] = []
   for (const row of rows) {
     for (const [index, cell] of row.entries()) {

@@ -9,7 +9,7 @@ import { createAppProcess } from '@intake/test-kit/app-process'
 import { until } from '@intake/test-kit/until'
 import { member } from '../../clickhouse/test/fixture.ts'
 import type { Address } from '../src/status/addresses.ts'
-import { printSummary } from '../src/status/print-summary.ts'
+import { describeSummary } from '../src/status/describe-summary.ts'
 import { summarize } from '../src/status/summary.ts'
 import { logRow, main, startServices } from './services.ts'
 
@@ -104,7 +104,7 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
       { service: 'worker', backlog: { logs: { paused: true, rows: 1 } } },
     ],
   })
-  const text = printSummary(summary, new Date())
+  const text = describeSummary(summary, new Date())
   t.match(
     text,
     /^queue_paused, for \d+ (?:s|min), at \S+\n  logs\n  docs\/operations\/queue-paused.md$/m,

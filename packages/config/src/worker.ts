@@ -45,22 +45,25 @@ export const WorkerConfig = Type.Object({
     Type.String({
       writeOnly: true,
       description:
-        'Password of the page at `/` of the admin port (docs/page.md). Without it only this machine gets the page.',
+        'Password of the page at `/` of the admin port (docs/page.md), at least 12 characters. Without it only this ' +
+        'machine gets the page.',
     }),
   ),
   TRUST_PROXY: Type.Optional(
     Type.String({
       pattern: '^[0-9A-Fa-f.:/, ]+$',
       description:
-        'Addresses or networks of the proxies in front of the page, separated by commas (10.0.0.0/8): wrong passwords ' +
-        'are then counted by the address that they tell in `X-Forwarded-For`. Gateways use no address of a client.',
+        'Addresses of the proxies in front of the page, separated by commas (10.0.0.5): wrong passwords are then counted ' +
+        'by the address that they tell in `X-Forwarded-For`. A network may be given (10.0.0.0/28), but whoever sends ' +
+        'from it can tell any address. Gateways use no address of a client.',
     }),
   ),
   QUEUE_UI_PASSWORD: Type.Optional(
     Type.String({
       writeOnly: true,
       description:
-        'Password of the queues at `/queues` of the admin port: bull-board, read-only. Without it they are not there.',
+        'Password of the queues at `/queues` of the admin port, at least 12 characters: bull-board, read-only. Without ' +
+        'it they are not there.',
     }),
   ),
   PAGE_CLICKHOUSE_URL: Type.Optional(
@@ -80,17 +83,17 @@ export const WorkerConfig = Type.Object({
   FEEDBACK_WEBHOOK_URL: Type.Optional(
     Type.String({
       writeOnly: true,
-      // Without credentials: they would appear in the log.
-      pattern: '^https?://[^@/?#]+([/?#].*)?$',
-      description: 'Gets a signed request for each new feedback (docs/webhook.md).',
+      pattern: '^https?://',
+      description:
+        'Gets a signed request for each new feedback (docs/webhook.md). Without user and password.',
     }),
   ),
   FEEDBACK_WEBHOOK_SECRET: Type.Optional(
     Type.String({
       writeOnly: true,
-      minLength: 16,
       description:
-        'Signs these requests: `whsec_` and base64, or any text of at least 16 characters. Required with the URL.',
+        'Signs these requests: `whsec_` and 24 to 64 bytes in base64, or any other text of at least 16 characters. ' +
+        'Required with the URL.',
     }),
   ),
   ...TracingConfig.properties,
@@ -102,11 +105,54 @@ export function checkWorkerConfig(config: WorkerConfig): void {
   const problems = [...findRedisUrlProblems(config.REDIS_URL), ...findObjectStoreProblems(config)]
   const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
   const { CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: quorum } = config
-  if (url !== undefined && secret === undefined) {
-    problems.push('FEEDBACK_WEBHOOK_SECRET must be set')
+  for (const name of ['PAGE_PASSWORD', 'QUEUE_UI_PASSWORD'] as const) {
+    const password = config[name]
+    if (password !== undefined && password.trim().length < passwordLengthMin)
+      problems.push(`${name} must have at least ${passwordLengthMin} characters`)
   }
+  problems.push(...findWebhookProblems(url, secret))
   if (quorum !== undefined && cluster === undefined) {
     problems.push('CLICKHOUSE_INSERT_QUORUM needs CLICKHOUSE_CLUSTER')
   }
   if (problems.length > 0) throw new ConfigError(problems)
+}
+
+/** A shorter one can be guessed in spite of the limit on wrong passwords. */
+const passwordLengthMin = 12
+const secretTextMin = 16
+const secretBytesMin = 24
+const secretBytesMax = 64
+
+/** What is wrong with the webhook, one sentence each; never a value, because the URL may contain a token. */
+function findWebhookProblems(url: string | undefined, secret: string | undefined): string[] {
+  const problems: string[] = []
+  if (url !== undefined && secret === undefined) {
+    problems.push('FEEDBACK_WEBHOOK_SECRET must be set')
+  }
+  if (url !== undefined && !isRequestUrl(url)) {
+    problems.push('FEEDBACK_WEBHOOK_URL must be a URL of http or https without user and password')
+  }
+  if (secret !== undefined && !isSigningSecret(secret)) {
+    problems.push(
+      `FEEDBACK_WEBHOOK_SECRET must be whsec_ and ${secretBytesMin} to ${secretBytesMax} bytes in base64, or ` +
+        `another text of at least ${secretTextMin} characters`,
+    )
+  }
+  return problems
+}
+
+function isRequestUrl(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { protocol, username, password: secret } = new URL(url)
+  // `fetch` refuses credentials, and its error repeats the URL.
+  return /^https?:$/.test(protocol) && username === '' && secret === ''
+}
+
+/** As the Standard Webhooks specification says it; Node would skip what is not base64, and sign with what is left. */
+function isSigningSecret(secret: string): boolean {
+  if (!secret.startsWith('whsec_')) return secret.trim().length >= secretTextMin
+  const base64 = secret.slice('whsec_'.length)
+  const bytes = Buffer.from(base64, 'base64')
+  const isExact = bytes.toString('base64').replace(/=+$/, '') === base64.replace(/={0,2}$/, '')
+  return isExact && bytes.length >= secretBytesMin && bytes.length <= secretBytesMax
 }

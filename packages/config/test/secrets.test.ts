@@ -1,5 +1,13 @@
 import t from 'tap'
-import { GatewayConfig, WorkerConfig } from '../src/index.ts'
+import { inspect } from 'node:util'
+import { loadConfig } from '@intake/runtime'
+import {
+  checkGatewayConfig,
+  checkWorkerConfig,
+  GatewayConfig,
+  objectStoreSettings,
+  WorkerConfig,
+} from '../src/index.ts'
 
 t.test('settings that are secrets are marked, so that they are not logged', async (t) => {
   const settings = Object.entries({ ...GatewayConfig.properties, ...WorkerConfig.properties })
@@ -14,5 +22,62 @@ t.test('settings that are secrets are marked, so that they are not logged', asyn
       hasCredentials?: boolean
     }
     t.ok(writeOnly ?? hasCredentials, name)
+  }
+})
+
+/** In each of these the secret is somewhere where a parser could quote it. */
+const malformed: ((marker: string) => string)[] = [
+  (marker) => marker,
+  (marker) => `https://${marker}`,
+  (marker) => `https://user:${marker}@`,
+  (marker) => `https://user:${marker}@host:99999/`,
+  (marker) => `https://user:${marker}/x@host`,
+  (marker) => `https://user:%${marker}@host`,
+  (marker) => `https://host:99999/${marker}`,
+  (marker) => `https://host/${marker}?${marker}#${marker}`,
+  (marker) => `https://[${marker}`,
+  (marker) => `redis://default:${marker}@[::1`,
+  (marker) => `redis+sentinel://default:${marker}@host`,
+  (marker) => `rediss+cluster://:${marker}@,`,
+  (marker) => `redis://user:${marker}@host/notanumber`,
+  (marker) => `whsec_${marker}`,
+  (marker) => `${marker}\n${marker}`,
+  (marker) => `${marker}\u0000`,
+  (marker) => ` ${marker} `,
+  (marker) => marker.repeat(100),
+]
+
+t.test('no error about a setting repeats a secret of it', async (t) => {
+  const marker = 'SeCrEtMaRkEr'
+  for (const [schema, check] of [
+    [GatewayConfig, checkGatewayConfig],
+    [WorkerConfig, checkWorkerConfig],
+  ] as const) {
+    const secrets = Object.entries(schema.properties).flatMap(([name, property]) => {
+      const { writeOnly, hasCredentials } = property as { writeOnly?: boolean; hasCredentials?: boolean }
+      return (writeOnly ?? hasCredentials) ? [name] : []
+    })
+    t.ok(secrets.length > 8)
+    for (const name of secrets) {
+      for (const form of malformed) {
+        const value = form(marker)
+        const env = {
+          REDIS_URL: 'redis://x',
+          CLICKHOUSE_URL: 'http://x',
+          S3_ENDPOINT: 'http://k:s@x',
+          FEEDBACK_WEBHOOK_SECRET: 'a text of 16 characters',
+          [name]: value,
+        }
+        const said: unknown[] = []
+        try {
+          const config = loadConfig(schema as typeof WorkerConfig, env)
+          ;(check as typeof checkWorkerConfig)(config)
+          objectStoreSettings({ ...config, S3_ENDPOINT: env.S3_ENDPOINT })
+        } catch (error) {
+          said.push(error)
+        }
+        t.notMatch(inspect(said, { depth: 10 }), marker, `${name}: ${JSON.stringify(value)}`)
+      }
+    }
   }
 })

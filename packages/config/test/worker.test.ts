@@ -19,3 +19,68 @@ t.test('a quorum of one and a cluster that is not a plain name are refused', asy
   t.throws(() => load({ CLICKHOUSE_INSERT_QUORUM: '1' }), /CLICKHOUSE_INSERT_QUORUM/)
   t.throws(() => load({ CLICKHOUSE_CLUSTER: "a'b" }), /CLICKHOUSE_CLUSTER/)
 })
+
+const refusalOf = (env: Record<string, string>) => {
+  try {
+    checkWorkerConfig(load(env))
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+t.test('a webhook secret that would sign with another key than meant is refused', async (t) => {
+  const url = { FEEDBACK_WEBHOOK_URL: 'https://hook.example/x' }
+  const bytes = (count: number) => Buffer.alloc(count, 7).toString('base64')
+  for (const secret of [
+    `whsec_${'*'.repeat(16)}`,
+    'whsec_',
+    `whsec_${bytes(23)}`,
+    `whsec_${bytes(65)}`,
+    `whsec_${bytes(32)} `,
+    `whsec_${bytes(32)}!`,
+    `whsec_****${bytes(32)}`,
+    `whsec_${bytes(32).replaceAll('B', '-')}`,
+    ' '.repeat(20),
+    'short',
+  ]) {
+    t.match(
+      refusalOf({ ...url, FEEDBACK_WEBHOOK_SECRET: secret }),
+      /FEEDBACK_WEBHOOK_SECRET must be whsec_ and 24 to 64 bytes/,
+      secret,
+    )
+  }
+  for (const secret of [24, 32, 64].map((count) => `whsec_${bytes(count)}`)) {
+    t.equal(refusalOf({ ...url, FEEDBACK_WEBHOOK_SECRET: secret }), '', secret)
+    t.equal(refusalOf({ ...url, FEEDBACK_WEBHOOK_SECRET: secret.replace(/=+$/, '') }), '')
+  }
+  t.equal(refusalOf({ ...url, FEEDBACK_WEBHOOK_SECRET: 'a text of 16 characters' }), '')
+})
+
+t.test('what is no webhook URL is refused', async (t) => {
+  for (const url of [
+    'https://',
+    'https://hook.example:99999/token',
+    'https://a b/token',
+    'https://[::1/token',
+    'https://user:token@hook.example/',
+    'https://hook.example%00/token',
+    'https://@/token',
+  ]) {
+    const refusal = refusalOf({
+      FEEDBACK_WEBHOOK_URL: url,
+      FEEDBACK_WEBHOOK_SECRET: 'a text of 16 characters',
+    })
+    t.match(refusal, 'FEEDBACK_WEBHOOK_URL must be a URL', url)
+    t.notMatch(refusal, 'token', url)
+  }
+})
+
+t.test('a password of fewer than 12 characters is refused', async (t) => {
+  for (const name of ['PAGE_PASSWORD', 'QUEUE_UI_PASSWORD']) {
+    for (const password of ['a', 'elevenchars', `${' '.repeat(12)}a`]) {
+      t.match(refusalOf({ [name]: password }), `${name} must have at least 12 characters`)
+    }
+    t.equal(refusalOf({ [name]: 'twelve chars' }), '')
+  }
+})

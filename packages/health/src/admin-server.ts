@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import fastify, { type FastifyPluginAsync } from 'fastify'
-import type { Registry } from '@intake/runtime'
+import fastify, { type FastifyPluginAsync, type FastifyReply, type FastifyRequest } from 'fastify'
+import { isLoopbackAddress, isLoopbackHost, type Registry } from '@intake/runtime'
 import { healthRoutes } from './health-routes.ts'
 import { createPipelines } from './pipelines.ts'
 import { openMetricsType, toOpenMetrics } from './openmetrics.ts'
@@ -15,7 +15,8 @@ const keepAliveTimeoutMs = 72_000
 /**
  * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus text, or
  * OpenMetrics if the client accepts it) for operators, on a separate port so that they are never published
- * with the service. A client cannot occupy the process with many requests at once.
+ * with the service. A client cannot occupy the process with many requests at once. Bound to loopback these
+ * routes answer only requests to a loopback name, so that no web page in an operator's browser reads them (DNS rebinding).
  *
  * @param options.port 0 picks a free port
  * @param options.notes see `healthRoutes`
@@ -53,26 +54,38 @@ export async function startAdminServer(options: {
     trustProxy: options.trustProxy ?? false,
   })
   const { notes, isDraining } = options
-  healthRoutes(app, { problems, notes, isDraining, reasons: true })
-  app.get('/status', () => ({ ...readStatus(service, problems), ...facts() }))
-  app.get(
-    '/scaling',
-    async (_request, reply) => scaling() ?? reply.code(503).send({ status: 'not known' }),
-  )
-  const render = share(async () => {
-    const text = await metrics.metrics()
-    let openMetrics: string | undefined
-    return { text, openMetrics: () => (openMetrics ??= toOpenMetrics(text)) }
-  })
-  app.get('/metrics', async (request, reply) => {
-    const { text, openMetrics } = await render()
-    if (!request.headers.accept?.includes('application/openmetrics-text')) {
-      return reply.type(metrics.contentType).send(text)
-    }
-    return reply.type(openMetricsType).send(openMetrics())
+  await app.register(async (own) => {
+    if (isLoopbackName(options.host)) own.addHook('onRequest', requireLoopbackHost)
+    healthRoutes(own, { problems, notes, isDraining, reasons: true })
+    own.get('/status', () => ({ ...readStatus(service, problems), ...facts() }))
+    own.get(
+      '/scaling',
+      async (_request, reply) => scaling() ?? reply.code(503).send({ status: 'not known' }),
+    )
+    const render = share(async () => {
+      const text = await metrics.metrics()
+      let openMetrics: string | undefined
+      return { text, openMetrics: () => (openMetrics ??= toOpenMetrics(text)) }
+    })
+    own.get('/metrics', async (request, reply) => {
+      const { text, openMetrics } = await render()
+      if (!request.headers.accept?.includes('application/openmetrics-text')) {
+        return reply.type(metrics.contentType).send(text)
+      }
+      return reply.type(openMetricsType).send(openMetrics())
+    })
   })
   if (options.page !== undefined) await app.register(options.page)
   await app.listen({ host: options.host, port: options.port })
   const { port } = app.server.address() as AddressInfo
   return { port, close: () => app.close() }
+}
+
+const isLoopbackName = (host: string) => host === 'localhost' || isLoopbackAddress(host)
+
+/** A request without `Host`, of HTTP/1.0, is not one of a browser. */
+async function requireLoopbackHost(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { host } = request.headers
+  if (host === undefined || isLoopbackHost(host)) return
+  await reply.code(403).send({ status: 'this port answers requests to a loopback name only' })
 }

@@ -1,16 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { BlockList, isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isLoopbackAddress, isLoopbackHost } from '@intake/runtime'
 import { PageError } from './page-error.ts'
 import { createWrongPasswords } from './wrong-passwords.ts'
 
-const loopback = new BlockList()
-loopback.addSubnet('127.0.0.0', 8, 'ipv4')
-loopback.addAddress('::1', 'ipv6')
-
 /** Fields that proxies add: a request that has one was not made on this machine. */
 const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
-const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
 
 /**
  * Lets a request through or throws. With a password: basic authentication, the user name is free. Without
@@ -46,14 +41,12 @@ export function requireOwnSite({ headers }: FastifyRequest): void {
 }
 
 function requireLoopback({ socket, headers }: FastifyRequest): void {
-  const isLocal = [socket.localAddress, socket.remoteAddress].every(isLoopback)
+  const isLocal = [socket.localAddress, socket.remoteAddress].every((address) =>
+    isLoopbackAddress(address),
+  )
   const isDirect = proxyFields.every((name) => headers[name] === undefined)
-  if (isLocal && isDirect && loopbackHost.test(headers.host ?? '')) return
+  if (isLocal && isDirect && isLoopbackHost(headers.host)) return
   throw new PageError(403, 'Without PAGE_PASSWORD the page is served to this machine only.')
-}
-
-function isLoopback(address = ''): boolean {
-  return loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 }
 
 function unauthorized(reply: FastifyReply): PageError {

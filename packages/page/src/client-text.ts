@@ -1,12 +1,8 @@
+import { codeOf, invisible } from '@intake/runtime'
 import { html, type Html, type HtmlValue } from './html.ts'
 
-/**
- * Characters that are invisible or change how others are shown: controls except tab and line feed, and
- * format characters and fillers (direction overrides, zero-width ones, tags) except those that join or vary
- * emoji and letters.
- */
-const invisible =
-  /((?!\t|\n|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}\u2800])/u
+/** With a group, so that `split` keeps what it finds. */
+const separated = new RegExp(`(${invisible.source})`, 'u')
 
 /**
  * A text from a client. It cannot change the direction of what is around it, and invisible characters are
@@ -17,7 +13,7 @@ const invisible =
 export function clientText(text: string, lengthMax = 20_000): Html {
   const shown = text.slice(0, lengthMax).toWellFormed()
   const rest = text.length - shown.length
-  const parts = shown.split(invisible)
+  const parts = shown.split(separated)
   const omitted = (parts.length - 1) / 2 - marksMax
   const notes = [note(rest, 'more characters'), note(omitted, 'more invisible characters')]
   return html`<bdi class="client">${parts.map(mark)}</bdi>${notes}`
@@ -34,8 +30,4 @@ function mark(part: string, index: number): HtmlValue {
 
 function note(count: number, what: string): Html | undefined {
   return count > 0 ? html`<span class="note"> … ${count} ${what}</span>` : undefined
-}
-
-function codeOf(character: string): string {
-  return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`
 }

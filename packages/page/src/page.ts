@@ -29,6 +29,8 @@ import { overviewView } from './views/overview.ts'
 export interface PageOptions {
   /** Undefined: only this machine may see the page. */
   password: string | undefined
+  /** Known to the workers only: signs links to pictures. Undefined: links end with the process. */
+  linkSecret?: string | undefined
   reader: RecordReader
   /** Undefined: there are no pictures. */
   store: PictureStore | undefined
@@ -59,7 +61,7 @@ const nothingFound = {
 export async function page(app: FastifyInstance, options: PageOptions): Promise<void> {
   const { password, reader, store, log } = options
   const requireAccess = createAccess(password)
-  const links = createSignedLinks(password)
+  const links = createSignedLinks(password, options.linkSecret)
   const views = createConcurrencyLimit(viewsMax)
   const sign = store && ((key: string) => links.sign(`${signedPrefix}${key}`))
   const warn = limitRepeats((err, omitted) => {

@@ -10,17 +10,22 @@ export interface SignedLinks {
 const lifetimeMs = 15 * 60_000
 
 /**
- * Workers with the same password accept each other's links; without one, links end with the process. The
- * key is derived slowly, so that a link helps little in guessing a password.
+ * Workers with the same password and secret accept each other's links, also after a restart; without both, links end
+ * with the process. The key needs the secret, which a link's reader does not have: a link cannot be used to guess the
+ * password.
  *
+ * @param secret known to the workers only, and not guessable
  * @param now in milliseconds since 1970
  */
 export function createSignedLinks(
   password: string | undefined,
+  secret: string | undefined,
   now: () => number = Date.now,
 ): SignedLinks {
   const key =
-    password === undefined ? randomBytes(32) : scryptSync(password, 'intake page links', 32)
+    password === undefined || !secret
+      ? randomBytes(32)
+      : scryptSync(JSON.stringify([password, secret]), 'intake page links', 32)
   const signatureOf = (path: string, expires: string) =>
     createHmac('sha256', key).update(`${path}\n${expires}`).digest()
 

@@ -83,13 +83,15 @@ t.test('the signed link works without the password, and nothing else does', asyn
 
 t.test('a link expires, and workers with one password accept each other’s', async (t) => {
   let now = 1_800_000_000_000
-  const links = createSignedLinks(password, () => now)
-  const other = createSignedLinks(password, () => now)
+  const links = createSignedLinks(password, 'of the workers', () => now)
+  const other = createSignedLinks(password, 'of the workers', () => now)
   const [path = '', query] = links.sign('/pictures/feedback/x.jpg').split('?')
   const given = new URLSearchParams(query)
   t.ok(other.isValid(path, given))
-  t.notOk(createSignedLinks('another', () => now).isValid(path, given))
-  t.notOk(createSignedLinks(undefined, () => now).isValid(path, given))
+  t.notOk(createSignedLinks('another', 'of the workers', () => now).isValid(path, given))
+  t.notOk(createSignedLinks(password, 'a guess', () => now).isValid(path, given), 'no secret')
+  t.notOk(createSignedLinks(password, undefined, () => now).isValid(path, given))
+  t.notOk(createSignedLinks(undefined, 'of the workers', () => now).isValid(path, given))
   now += 16 * 60_000
   t.notOk(links.isValid(path, given))
 })

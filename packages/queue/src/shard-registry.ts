@@ -43,7 +43,8 @@ export async function registerShard(redis: Redis, shard: number): Promise<ShardS
   if (mark !== null && mark !== installation) return 'lost'
   if (shard === 0 || isRegistered === 1) return mark === null ? 'lost' : 'ready'
   // The mark first: a registered shard without a mark has lost its data.
-  if (mark === null) await redis.set(shardMarkKey(shard), installation, 'NX')
+  // SETNX, because the user of gateways may not replace a mark (deploy/redis/users.acl).
+  if (mark === null) await redis.setnx(shardMarkKey(shard), installation)
   await redis.sadd(registryKey, String(shard))
   return 'ready'
 }

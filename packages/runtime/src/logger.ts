@@ -1,5 +1,6 @@
 import { pino, type DestinationStream, type Logger } from 'pino'
 import { build } from 'pino-pretty'
+import { visibleJson, visibleText } from './visible-text.ts'
 
 export type { Logger }
 
@@ -17,11 +18,18 @@ export function createLogger(options: {
 }): Logger {
   const { name, level, destination = process.stdout.isTTY ? terminal() : jsonLines() } = options
   const timestamp = pino.stdTimeFunctions.isoTime
-  return pino({ name, level, timestamp, serializers: { err: describeError } }, destination)
+  // An error of a server can quote a client's text, and somebody reads the log on a terminal.
+  const visible = { write: (line: string) => destination.write(visibleJson(line)) }
+  return pino({ name, level, timestamp, serializers: { err: describeError } }, visible)
 }
 
-const terminal = (): DestinationStream =>
-  build({ sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' })
+/** It prints strings as they are, without the escapes of JSON. */
+function terminal(): DestinationStream {
+  const pretty = build({ sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' })
+  const visible = (_name: string, value: unknown) =>
+    typeof value === 'string' ? visibleText(value) : value
+  return { write: (line) => void pretty.write(`${JSON.stringify(JSON.parse(line, visible))}\n`) }
+}
 
 /**
  * A log that cannot be written, because its disk is full, must not end the process. Lines wait until

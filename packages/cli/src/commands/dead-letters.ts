@@ -11,6 +11,7 @@ import {
 } from '@intake/clickhouse'
 import type { Command } from 'commander'
 import { findClickHouse, UsageError } from '../endpoints.ts'
+import { note, printJson, printRow } from '../print.ts'
 
 /** `intake dead-letters list|show|replay|drop`: the rows that ClickHouse rejected. */
 export function defineDeadLetters(deadLetters: Command): void {
@@ -21,11 +22,11 @@ export function defineDeadLetters(deadLetters: Command): void {
     .action((options: { json?: boolean }) =>
       withClickHouse(async (clickhouse) => {
         const letters = await listDeadLetters(clickhouse)
-        if (options.json) return console.log(JSON.stringify(letters))
+        if (options.json) return printJson(letters)
         for (const { id, table, failed_at, error_code } of letters) {
-          console.log([id, table, failed_at, `code ${error_code}`].join('\t'))
+          printRow([id, table, failed_at, `code ${error_code}`])
         }
-        console.error(`${letters.length} dead letters`)
+        note(`${letters.length} dead letters`)
       }),
     )
 
@@ -34,8 +35,7 @@ export function defineDeadLetters(deadLetters: Command): void {
     .description('print the record unchanged, and why it was rejected')
     .action((id: string) =>
       withClickHouse(async (clickhouse) => {
-        for (const letter of await find(clickhouse, id))
-          console.log(JSON.stringify(letter, null, 2))
+        for (const letter of await find(clickhouse, id)) printJson(letter, 2)
       }),
     )
 
@@ -67,9 +67,9 @@ function each(
           for (const [letter, failure] of await act(clickhouse, page)) {
             if (failure === undefined) done++
             else failures++
-            console.log(`${letter.id}\t${failure?.message ?? 'done'}`)
+            printRow([letter.id, failure?.message ?? 'done'])
           }
-          console.error(`${done} done, ${failures} failed`)
+          note(`${done} done, ${failures} failed`)
         }
         if (failures > 0) throw new UsageError(`${failures} failed and are still dead letters.`)
       }),

@@ -1,8 +1,10 @@
+import { visibleLine } from '@intake/runtime'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { examine, type Examination } from '../doctor/examine.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { findEndpoint } from '../endpoints.ts'
 import { exitCodeHelp, exitCodes, stateOf } from '../state.ts'
+import { print, printJson } from '../print.ts'
 
 interface DoctorFlags {
   json?: boolean
@@ -45,7 +47,8 @@ export function defineDoctor(doctor: Command): void {
       })
       const { findings } = examination
       const state = stateOf(findings)
-      console.log(flags.json ? JSON.stringify({ state, findings }) : describe(examination))
+      if (flags.json) printJson({ state, findings })
+      else print(describe(examination))
       process.exitCode = exitCodes[state]
     })
 }
@@ -60,9 +63,9 @@ function describe({ findings, examined }: Examination): string {
   const summary = `Examined: ${examined.join(', ')}.`
   if (findings.length === 0) return `Nothing is wrong. ${summary}`
   const count = findings.length === 1 ? 'One finding.' : `${findings.length} findings.`
-  return [...findings.map(print), `${count} ${summary}`].join('\n\n')
+  return [...findings.map(describeFinding), `${count} ${summary}`].join('\n\n')
 }
 
-function print({ code, detail, change, help }: Finding): string {
-  return [code, `  ${detail}`, `  Change: ${change}`, `  ${help}`].join('\n')
+function describeFinding({ code, detail, change, help }: Finding): string {
+  return [code, `  ${visibleLine(detail)}`, `  Change: ${change}`, `  ${help}`].join('\n')
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { findEndpoint, runningStack, type EndpointVariable } from '../endpoints.ts'
+import { printForShell, printJson } from '../print.ts'
 
 const shown: EndpointVariable[] = ['REDIS_URL', 'CLICKHOUSE_URL', 'S3_ENDPOINT']
 
@@ -22,9 +23,9 @@ export function defineEnv(env: Command): void {
         .filter((variable) => !(`${variable}_FILE` in settings))
         .map((variable) => [variable, findEndpoint(variable)] as const)
       const values = [...urls, ...Object.entries(settings)]
-      if (options.json) return console.log(JSON.stringify(Object.fromEntries(values)))
+      if (options.json) return printJson(Object.fromEntries(values))
       for (const [variable, value] of values) {
-        console.log(`export ${variable}='${value.replaceAll("'", "'\\''")}'`)
+        printForShell(`export ${variable}='${value.replaceAll("'", "'\\''")}'`)
       }
     })
 }

@@ -9,6 +9,7 @@ import { waitingFrames } from '../erasure/waiting-rows.ts'
 import { createProgress } from '../progress.ts'
 import { withServices, type Services } from '../services.ts'
 import { keySubject, personalSubject } from '../subjects.ts'
+import { print, printJson } from '../print.ts'
 
 interface EraseFlags {
   yes?: boolean
@@ -53,7 +54,7 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
         const policy = createPolicyStore({ redis })
         if (!(await confirmChange(redis, () => policy.unsuppress(sender))))
           throw new UsageError(`This ${kind} is not suppressed.`)
-        console.log('Gateways store its records again within seconds.')
+        print('Gateways store its records again within seconds.')
       }),
     )
 }
@@ -83,7 +84,7 @@ export function defineErasures(erasures: Command): void {
     .action(() =>
       withServices(async ({ clickhouse }) => {
         for (const { report, ...entry } of await listErasures(clickhouse)) {
-          console.log(JSON.stringify({ ...entry, report: parseReport(report) }))
+          printJson({ ...entry, report: parseReport(report) })
         }
       }),
     )
@@ -128,7 +129,8 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
   await withServices(async (services) => {
     if (!flags.yes && subject !== undefined) {
       const found = await preview(services, subject)
-      console.log(flags.json ? JSON.stringify(found) : describePreview(found))
+      if (flags.json) printJson(found)
+      else print(describePreview(found))
       process.exitCode = previewExitCode
       return
     }
@@ -143,7 +145,8 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
       deadline: performance.now() + flags.wait * 60_000,
       progress: progress.say,
     })
-    console.log(flags.json ? JSON.stringify(report) : describe(report))
+    if (flags.json) printJson(report)
+    else print(describe(report))
     if (!report.complete) process.exitCode = incompleteExitCode
     if (unconfirmed !== undefined) throw unconfirmed
   })

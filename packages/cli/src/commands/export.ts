@@ -1,10 +1,12 @@
 import { mkdir, open, readdir, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { visibleJson } from '@intake/runtime'
 import type { Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { exportSubject } from '../erasure/export.ts'
 import { withServices } from '../services.ts'
 import { personalSubject } from '../subjects.ts'
+import { note, printJsonLine } from '../print.ts'
 
 /** `intake user|device export`: everything that is stored of a person or device. */
 export function addExportCommand(parent: Command, kind: 'user' | 'device', id: string): void {
@@ -24,9 +26,9 @@ export function addExportCommand(parent: Command, kind: 'user' | 'device', id: s
         const folder = flags.out
         const file = folder === undefined ? undefined : await createFile(folder)
         try {
-          const write = file === undefined ? print : lineWriter(file)
+          const write = file === undefined ? printJsonLine : lineWriter(file)
           const report = await exportSubject({ services, subject, write, folder })
-          console.error(`${report.records} records, ${report.attachments} attachments`)
+          note(`${report.records} records, ${report.attachments} attachments`)
           if (report.unreadableFrames > 0) {
             throw new UsageError(
               `Incomplete: this version cannot read ${report.unreadableFrames} frames in Redis, which may hold more.`,
@@ -49,11 +51,6 @@ async function createFile(folder: string): Promise<FileHandle> {
 }
 
 const lineWriter = (file: FileHandle) => async (line: string) => {
-  await file.write(`${line}\n`)
-}
-
-/** Waits for a slow reader, so that lines do not pile up in memory. */
-async function print(line: string): Promise<void> {
-  if (process.stdout.write(`${line}\n`)) return
-  await new Promise((resolve) => process.stdout.once('drain', resolve))
+  // A file is looked at too.
+  await file.write(`${visibleJson(line)}\n`)
 }

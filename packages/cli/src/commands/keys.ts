@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { withRedis } from '../with-redis.ts'
+import { note, print, printForShell, printJson, printRow } from '../print.ts'
 
 interface CreateOptions {
   name: string
@@ -40,8 +41,8 @@ export function defineKeys(keys: Command): void {
         if (!created.created) {
           throw new UsageError(`This key already exists as ${created.key.id}; nothing was changed.`)
         }
-        console.log(created.secret)
-        console.error(`Created ${created.key.id}. The key above is not shown again.`)
+        printForShell(created.secret)
+        note(`Created ${created.key.id}. The key above is not shown again.`)
       })
     })
 
@@ -51,18 +52,16 @@ export function defineKeys(keys: Command): void {
     .option('--json', 'print them as JSON')
     .action(async (options: { json?: boolean }) => {
       const list = await withRedis((redis) => createApiKeyStore({ redis }).list())
-      if (options.json) return console.log(JSON.stringify(list))
+      if (options.json) return printJson(list)
       for (const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } of list) {
         const bundles = bundleIdentifiers.join(',') || 'all bundles'
-        console.log(
-          [
-            id,
-            name,
-            bundles,
-            `created ${createdAt}`,
-            revokedAt === null ? `expires ${expiresAt ?? 'never'}` : `revoked ${revokedAt}`,
-          ].join('\t'),
-        )
+        printRow([
+          id,
+          name,
+          bundles,
+          `created ${createdAt}`,
+          revokedAt === null ? `expires ${expiresAt ?? 'never'}` : `revoked ${revokedAt}`,
+        ])
       }
     })
 
@@ -73,7 +72,7 @@ export function defineKeys(keys: Command): void {
       changeKeys(async (store) => {
         if (!(await store.revoke(id)))
           throw new UsageError(`There is no key ${id}, or it is revoked.`)
-        console.log(`Revoked ${id}.`)
+        print(`Revoked ${id}.`)
       }),
     )
 }

@@ -2,6 +2,7 @@ import { createQueuePause, defineReadBacklogs, queueNames, type QueueName } from
 import { Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { withRedis } from '../with-redis.ts'
+import { print, printJson } from '../print.ts'
 
 const all = Object.keys(queueNames) as QueueName[]
 
@@ -39,7 +40,8 @@ export function defineQueue(queue: Command): void {
             const { isPaused, waiting, active } = backlogs.queues[name]
             return { queue: name, paused: isPaused, waiting, in_progress: active }
           })
-          console.log(options.json ? JSON.stringify(states) : states.map(describe).join('\n'))
+          if (options.json) printJson(states)
+          else print(states.map(describe).join('\n'))
         }),
       )
   }

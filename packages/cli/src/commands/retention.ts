@@ -11,6 +11,7 @@ import { applyRetention } from '../retention/apply-retention.ts'
 import { expiryTimes, findExpired } from '../retention/find-expired.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
+import { print, printJson } from '../print.ts'
 
 const daysMax = 36_500
 
@@ -32,7 +33,7 @@ export function defineRetention(retention: Command): void {
         const recordKind = kinds.find((one) => one === kind)
         if (recordKind !== undefined)
           await createPolicyStore({ redis }).setRetention(recordKind, period.days)
-        console.log(describe(kind, period.days))
+        print(describe(kind, period.days))
       }),
     )
 
@@ -45,9 +46,9 @@ export function defineRetention(retention: Command): void {
         const days = await readRetention(clickhouse)
         if (flags.json) {
           const entries = retentionKinds.map((kind) => [kind, days[kind] ?? null])
-          return console.log(JSON.stringify(Object.fromEntries(entries)))
+          return printJson(Object.fromEntries(entries))
         }
-        for (const kind of retentionKinds) console.log(describe(kind, days[kind]))
+        for (const kind of retentionKinds) print(describe(kind, days[kind]))
       }),
     )
 
@@ -64,14 +65,14 @@ export function defineRetention(retention: Command): void {
               expiryTimes(await readRetention(services.clickhouse), new Date()),
             )
           : await applyRetention(services, { progress: createProgress().say })
-        if (json) return console.log(JSON.stringify({ dryRun, ...report }))
+        if (json) return printJson({ dryRun, ...report })
         for (const kind of kinds) {
           const months = report[kind].join(' ') || 'none'
-          console.log(`${kind}\t${dryRun ? 'months to drop' : 'dropped months'}: ${months}`)
+          print(`${kind}\t${dryRun ? 'months to drop' : 'dropped months'}: ${months}`)
         }
         const { objects, deadLetters } = report
         const what = `${objects} objects, ${deadLetters} dead letters`
-        console.log(dryRun ? `${what} to delete; nothing is dropped` : `${what} deleted`)
+        print(dryRun ? `${what} to delete; nothing is dropped` : `${what} deleted`)
       }),
     )
 }

@@ -3,6 +3,7 @@ import { setUp } from '@intake/setup'
 import { InvalidArgumentError, type Command } from 'commander'
 import { findBucket } from '../bucket.ts'
 import { findClickHouse, findEndpoint } from '../endpoints.ts'
+import { print } from '../print.ts'
 
 /** `intake setup`: prepares the services for gateways and workers; may run at every start. */
 export function defineSetup(setup: Command): void {
@@ -29,8 +30,8 @@ export function defineSetup(setup: Command): void {
         acceptEmptyRedis: options.acceptEmptyRedis ?? false,
         ...(secret && { apiKey: { name: 'first', secret } }),
       })
-      for (const name of applied) console.log(`applied ${name}`)
-      console.log('Intake is set up.')
+      for (const name of applied) print(`applied ${name}`)
+      print('Intake is set up.')
     })
 }
 

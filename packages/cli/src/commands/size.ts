@@ -5,6 +5,7 @@ import { planFor, type Plan } from '../size/plan.ts'
 import { simulateOutage, type Course } from '../size/simulate.ts'
 import { bytes, number } from '../status/units.ts'
 import { formatTable } from '../table.ts'
+import { print, printJson } from '../print.ts'
 
 interface SizeFlags extends Omit<Load, 'reservations'> {
   reservations?: boolean
@@ -53,8 +54,8 @@ export function defineSize(size: Command): void {
         plan,
         redisMemory === undefined ? {} : { redisMemoryBytes: redisMemory * 1024 ** 3 },
       )
-      if (json) console.log(JSON.stringify({ load, plan, course }))
-      else console.log([...describePlan(plan), '', ...describeCourse(load, course)].join('\n'))
+      if (json) printJson({ load, plan, course })
+      else print([...describePlan(plan), '', ...describeCourse(load, course)].join('\n'))
     })
 }
 

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { exitCodeHelp, exitCodes } from '../state.ts'
 import { findAddresses, type Address } from '../status/addresses.ts'
-import { printSummary } from '../status/print-summary.ts'
+import { describeSummary } from '../status/describe-summary.ts'
 import { summarize, type Summary } from '../status/summary.ts'
+import { clearScreen, print, printJson } from '../print.ts'
 
 interface StatusFlags {
   gateway?: string[]
@@ -13,7 +14,6 @@ interface StatusFlags {
 }
 
 const intervalMs = 2_000
-const clearScreen = '\u001B[2J\u001B[H'
 
 const guide = `
 Asks the admin ports of gateways and workers: those given, or those in INTAKE_GATEWAY_ADMIN_URL and
@@ -58,9 +58,9 @@ async function watch(addresses: readonly Address[], flags: StatusFlags): Promise
 }
 
 function show(summary: Summary, { json, watch: isWatching }: StatusFlags): void {
-  if (json) console.log(JSON.stringify(summary))
-  else if (isWatching && process.stdout.isTTY)
-    console.log(clearScreen + printSummary(summary, new Date()))
-  else console.log(printSummary(summary, new Date()) + (isWatching ? '\n' : ''))
+  if (isWatching && !json && process.stdout.isTTY) clearScreen()
+  if (json) printJson(summary)
+  else print(describeSummary(summary, new Date()))
+  if (isWatching && !json && !process.stdout.isTTY) print('')
   process.exitCode = exitCodes[summary.state]
 }

@@ -11,6 +11,7 @@ import {
   type Trace,
   type TracedRecord,
 } from '../trace/trace.ts'
+import { note, print, printJson, printRow } from '../print.ts'
 
 interface TraceFlags {
   key?: string
@@ -96,26 +97,25 @@ function report(
     throw new Error(`Not in Redis, and ClickHouse cannot be asked. ${tables_unread}`)
   const states = new Set(records.map(({ state }) => state))
   const state = traceStates.find((one) => states.has(one)) ?? 'unknown'
-  if (json) console.log(JSON.stringify({ state, ...trace, ...(reservations && { reservations }) }))
+  if (json) printJson({ state, ...trace, ...(reservations && { reservations }) })
   else {
-    console.log(records.length === 0 ? 'unknown' : records.map(describe).join('\n'))
+    if (records.length === 0) print('unknown')
+    for (const record of records) printRow(cellsOf(record))
     if (queue_unread !== undefined)
-      console.error(`Redis cannot be asked, so this may not be the latest state. ${queue_unread}`)
+      note(`Redis cannot be asked, so this may not be the latest state. ${queue_unread}`)
     if (tables_unread !== undefined)
-      console.error(`ClickHouse cannot be asked, so this is what Redis says. ${tables_unread}`)
-    for (const sentence of explain(state, reservations, unreadable_frames)) console.error(sentence)
+      note(`ClickHouse cannot be asked, so this is what Redis says. ${tables_unread}`)
+    for (const sentence of explain(state, reservations, unreadable_frames)) note(sentence)
   }
   if (state === 'dead_lettered') process.exitCode = deadLetteredExitCode
   if (state === 'unknown') process.exitCode = unknownExitCode
 }
 
-function describe(record: TracedRecord): string {
+function cellsOf(record: TracedRecord): string[] {
   const { state, kind, id, bundle_identifier, device_uuid, request_id, received_at } = record
   const code = record.error_code === undefined ? [] : [`code ${record.error_code}`]
   const whose = `${bundle_identifier} ${device_uuid}`
-  return [state, kind, id, whose, `request ${request_id}`, `accepted ${received_at}`, ...code].join(
-    '\t',
-  )
+  return [state, kind, id, whose, `request ${request_id}`, `accepted ${received_at}`, ...code]
 }
 
 function explain(

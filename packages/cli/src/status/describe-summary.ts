@@ -1,34 +1,35 @@
 import { kinds } from '@intake/contract'
+import { visibleLine } from '@intake/runtime'
 import { formatTable } from '../table.ts'
 import { isResponsive, type AskedService, type ServiceStatus } from './service-status.ts'
 import type { SharedProblem, Summary } from './summary.ts'
 import { bytes, duration, number, since } from './units.ts'
 
 /** A summary for a terminal. */
-export function printSummary({ state, problems, services }: Summary, now: Date): string {
+export function describeSummary({ state, problems, services }: Summary, now: Date): string {
   const responsive = services.filter(isResponsive)
   const memory = responsive.find((service) => service.redis != null)?.redis
   return [
     `Intake is ${state}.  ${now.toISOString().slice(0, 19).replace('T', ' ')} UTC`,
     ...(problems.length > 0
-      ? [problems.map((problem) => printProblem(problem, now)).join('\n')]
+      ? [problems.map((problem) => describeProblem(problem, now)).join('\n')]
       : []),
-    printRecords(responsive),
-    ...printShards(responsive),
-    printProcesses(services, now),
+    describeRecords(responsive),
+    ...describeShards(responsive),
+    describeProcesses(services, now),
     ...(memory
       ? [`Redis uses ${bytes(memory.memory_used_bytes)} of ${bytes(memory.memory_max_bytes)}.`]
       : []),
   ].join('\n\n')
 }
 
-function printProblem(problem: SharedProblem, now: Date): string {
+function describeProblem(problem: SharedProblem, now: Date): string {
   const { code, detail, help, from } = problem
-  return `${code}, for ${since(problem.since, now)}, at ${from.join(' ')}\n  ${detail}\n  ${help}`
+  return `${code}, for ${since(problem.since, now)}, at ${from.join(' ')}\n  ${visibleLine(detail)}\n  ${help}`
 }
 
 /** Every worker reports the same queues; what processes did is added up. */
-function printRecords(services: readonly ServiceStatus[]): string {
+function describeRecords(services: readonly ServiceStatus[]): string {
   const sum = (read: (service: ServiceStatus) => number | undefined) => {
     const values = services.map(read).filter((value) => value !== undefined)
     return values.length === 0 ? undefined : values.reduce((total, value) => total + value, 0)
@@ -70,7 +71,7 @@ function printRecords(services: readonly ServiceStatus[]): string {
 }
 
 /** Every worker reports the same shards. Nothing for a queue that is not sharded. */
-function printShards(services: readonly ServiceStatus[]): string[] {
+function describeShards(services: readonly ServiceStatus[]): string[] {
   const shards = services.flatMap(({ queue_shards: held }) =>
     Array.isArray(held) ? [held] : [],
   )[0]
@@ -86,7 +87,7 @@ function printShards(services: readonly ServiceStatus[]): string[] {
 const drained = (seconds: number | null) =>
   seconds === null ? 'not getting less' : duration(seconds)
 
-function printProcesses(services: readonly AskedService[], now: Date): string {
+function describeProcesses(services: readonly AskedService[], now: Date): string {
   const rows = services.map((service) => {
     const { url, state } = service
     if (!isResponsive(service)) return [service.service, url, 'no response']

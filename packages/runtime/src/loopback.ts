@@ -1,0 +1,17 @@
+import { BlockList, isIPv6 } from 'node:net'
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
+
+/** Whether an IP address is one of this machine for itself. */
+export const isLoopbackAddress = (address = ''): boolean =>
+  loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+
+/**
+ * Whether the `Host` of a request names this machine for itself. A foreign site can give its own name the address
+ * 127.0.0.1 (DNS rebinding), and is then the origin of whatever listens there; it cannot choose another `Host`.
+ */
+export const isLoopbackHost = (host = ''): boolean => loopbackHost.test(host)
