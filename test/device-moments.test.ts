@@ -26,7 +26,7 @@ async function storedOf(devices: readonly Moments[]): Promise<Map<string, [Momen
     const response = await gateway.app.inject({ ...request, payload: logBody({}, { device }) })
     const form = await sendForm(gateway, [payload({}, { device })])
     if (response.statusCode !== 201 || form.status !== 201) throw new Error('a device was refused')
-    sent.set((response.json() as Stored).id, device).set(form.body.id, device)
+    sent.set(response.json<Stored>().id, device).set(form.body.id, device)
   }
   const stored = new Map<string, [Moments, Stored]>()
   for (const table of ['logs', 'feedback'] as const) {

@@ -54,7 +54,10 @@ t.test('no error about a setting repeats a secret of it', async (t) => {
     [WorkerConfig, checkWorkerConfig],
   ] as const) {
     const secrets = Object.entries(schema.properties).flatMap(([name, property]) => {
-      const { writeOnly, hasCredentials } = property as { writeOnly?: boolean; hasCredentials?: boolean }
+      const { writeOnly, hasCredentials } = property as {
+        writeOnly?: boolean
+        hasCredentials?: boolean
+      }
       return (writeOnly ?? hasCredentials) ? [name] : []
     })
     t.ok(secrets.length > 8)
