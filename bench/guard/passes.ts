@@ -1,0 +1,139 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Bench } from '../bench.ts'
+import { defaultBodySize } from '../corpus.ts'
+import type { ThreadCpu } from '../cpu.ts'
+import type { Load } from '../load/main.ts'
+import type { RequestKind } from '../load/requests.ts'
+import { requireNoFailure, untilAtRest } from '../measure.ts'
+import { untilRows } from '../rows-over-time.ts'
+import { requireExact, visibleDigest } from '../visible.ts'
+import type { Target } from './build.ts'
+import type { Both, Costs } from './measurements.ts'
+import { minus, openThreadAccount, times, type ThreadAccount, type Use } from './thread-account.ts'
+
+export type Tools = Pick<Bench, 'generator' | 'owner' | 'say'>
+
+/** A kind of load. Its length is a number of requests, not a time: on a busy machine it is the same work. */
+interface LoadKind {
+  requests: RequestKind
+  connections: number
+  /** About two seconds on two free processors. */
+  passRequests: number
+  /** V8 compiles hardly anything after them. */
+  warmUpRequests: number
+}
+
+const logs: LoadKind = {
+  requests: { kind: 'log', size: defaultBodySize },
+  connections: 64,
+  passRequests: 15_000,
+  warmUpRequests: 100_000,
+}
+const batches: LoadKind = {
+  requests: { kind: 'batch', size: defaultBodySize, entries: 50, gzip: false },
+  connections: 16,
+  passRequests: 1_000,
+  warmUpRequests: 4_000,
+}
+
+/** Only a hang reaches it. */
+const loadSecondsMax = 600
+/** V8 collects garbage for some seconds after a load. */
+const settleSeconds = 5
+/** Long enough for several repetitions of what happens every few seconds. */
+const idleSeconds = 20
+
+const table = 'intake.logs_raw'
+
+/** Lets V8 compile what the passes execute. */
+export async function warmUp(
+  tools: Tools,
+  target: Target,
+  options: { withBatches: boolean },
+): Promise<void> {
+  await send(tools, target, { ...logs, requestsMax: logs.warmUpRequests })
+  if (!options.withBatches) return
+  await send(tools, target, { ...batches, requestsMax: batches.warmUpRequests })
+}
+
+/** The cost of single logs for the gateway, and for the worker beyond what it uses when idle. */
+export async function passLogs(
+  tools: Tools,
+  target: Target,
+  idleWorker: ThreadCpu | undefined,
+): Promise<Costs> {
+  const sent = await send(tools, target, { ...logs, requestsMax: logs.passRequests })
+  const perEvent = 1e6 / sent.events
+  const gateway = times(sent.gateway.cpu, perEvent)
+  if (idleWorker === undefined) return { gateway }
+  const { cpu, elapsed } = sent.worker
+  return { gateway, worker: times(minus(cpu, times(idleWorker, elapsed / 1_000)), perEvent) }
+}
+
+/** The cost of batches for the gateway. */
+export async function passBatches(tools: Tools, target: Target): Promise<Costs> {
+  const sent = await send(tools, target, { ...batches, requestsMax: batches.passRequests })
+  return { batch: times(sent.gateway.cpu, 1e6 / sent.events) }
+}
+
+/** The cost of gateway and worker when idle, of both builds in the same time. */
+export async function passIdle(
+  targets: Both<Target>,
+): Promise<Both<{ idleGateway: ThreadCpu; idleWorker: ThreadCpu }>> {
+  await pause(settleSeconds * 1_000)
+  const open = ({ gateway, worker }: Target) => ({
+    gateway: openThreadAccount(gateway),
+    worker: openThreadAccount(worker),
+  })
+  const [base, tree] = [open(targets.base), open(targets.tree)]
+  await pause(idleSeconds * 1_000)
+  const perSecond = ({ cpu, elapsed }: Use) => times(cpu, 1_000 / elapsed)
+  const read = ({ gateway, worker }: ReturnType<typeof open>) => ({
+    idleGateway: perSecond(gateway.read()),
+    idleWorker: perSecond(worker.read()),
+  })
+  return { base: read(base), tree: read(tree) }
+}
+
+interface Sent {
+  events: number
+  /** While requests were sent. */
+  gateway: Use
+  /** From the first request until all events were stored and the worker was at rest. */
+  worker: Use
+}
+
+/** Sends requests while everything works, checks that exactly their events are visible, and empties the table. */
+async function send(
+  { generator, owner, say }: Tools,
+  target: Target,
+  { requests, connections, requestsMax }: LoadKind & { requestsMax: number },
+): Promise<Sent> {
+  const { name, services, ports } = target
+  const load: Load = {
+    loop: 'closed',
+    ports,
+    connections,
+    seconds: loadSecondsMax,
+    requestsMax,
+    requests,
+    apiKey: services.apiKey,
+  }
+  let accounts: Record<'gateway' | 'worker', ThreadAccount> | undefined
+  const result = await generator.run(load, () => {
+    accounts = {
+      gateway: openThreadAccount(target.gateway),
+      worker: openThreadAccount(target.worker),
+    }
+  })
+  if (accounts === undefined) throw new Error('the load did not begin')
+  const gateway = accounts.gateway.read()
+  requireNoFailure(name, result)
+  const { acknowledged } = result
+  await untilRows({ services, owner }, table, acknowledged.count)
+  await untilAtRest({ say }, [target.worker.pid])
+  const worker = accounts.worker.read()
+  requireExact(name, acknowledged, await visibleDigest(services.sql, table))
+  await services.sql.command(`TRUNCATE TABLE ${table}`)
+  return { events: acknowledged.count, gateway, worker }
+}
