@@ -13,7 +13,16 @@ import {
   type Part,
 } from './measurements.ts'
 import type { GuardOptions } from './options.ts'
-import { passBatches, passIdle, passLogs, warmUp, type Tools } from './passes.ts'
+import {
+  passBatches,
+  passIdle,
+  passLogs,
+  settle,
+  warmUp,
+  type IdleCosts,
+  type Tools,
+} from './passes.ts'
+import { medianCpu } from './thread-account.ts'
 import { describePair, report, type Report } from './report.ts'
 
 /** Compares this tree with a base, which is an earlier build. */
@@ -41,13 +50,13 @@ async function measureProcesses(
   builds: Both<Build>,
   options: GuardOptions,
 ): Promise<Measurements> {
-  const measurements = createMeasurements()
+  const measurements = createMeasurements(options.only)
   for (let process = 0; process < options.processes; process++) {
     tools.say(`bench:guard: processes ${process + 1} of ${options.processes}`)
     const targets = await forBoth((name) => startTarget(name, builds[name]))
     await measurePair(tools, targets, options, (costs) => {
       measurements.add(process, costs)
-      tools.say(describePair(costs))
+      tools.say(describePair(measurements.figures, costs))
     })
     await forBoth((name) => targets[name].stop())
   }
@@ -63,11 +72,16 @@ async function measurePair(
 ): Promise<void> {
   const wants = (...parts: Part[]) => parts.some((part) => only.includes(part))
   await inTurn((name) => warmUp(tools, targets[name], { withBatches: wants('batch') }))
-  const idle = wants('idle', 'worker') ? await passIdle(targets) : undefined
-  if (idle !== undefined) note(idle)
+  const idle: Both<IdleCosts>[] = []
+  if (wants('idle', 'worker')) {
+    await settle()
+    for (let pass = 0; pass < passes; pass++) idle.push(await passIdle(targets))
+  }
+  if (wants('idle')) idle.forEach(note)
+  const idleWorker = (name: BuildName) => medianCpu(idle.map((costs) => costs[name].idleWorker))
   for (let pass = 0; pass < passes; pass++) {
     if (wants('gateway', 'worker')) {
-      note(await inTurn((name) => passLogs(tools, targets[name], idle?.[name].idleWorker)))
+      note(await inTurn((name) => passLogs(tools, targets[name], idleWorker(name))))
     }
     if (wants('batch')) note(await inTurn((name) => passBatches(tools, targets[name])))
   }

@@ -1,6 +1,6 @@
 import type { ThreadCpu } from '../cpu.ts'
 import { median } from '../statistics.ts'
-import { total } from './thread-account.ts'
+import { medianCpu, total } from './thread-account.ts'
 
 /** What can be measured alone. */
 export const parts = ['gateway', 'batch', 'worker', 'idle'] as const
@@ -26,40 +26,36 @@ export type Costs = Partial<Record<Figure, ThreadCpu>>
 
 /** The figures of all passes, by pair of processes. */
 export interface Measurements {
+  /** Those that are wanted. */
+  figures: readonly Figure[]
   /** @param costs of two passes, one right after the other or at the same time */
   add(process: number, costs: Both<Costs>): void
-  /** The figures that were measured. */
-  figures(): Figure[]
   /** For each pair of processes, the median of the ratios of its passes: this tree ÷ base. */
   ratios(figure: Figure): number[]
   /** The median of the medians of each process. */
   typical(figure: Figure, build: BuildName): ThreadCpu
 }
 
-type Pair = Both<ThreadCpu>
-
-export function createMeasurements(): Measurements {
-  const all = new Map<Figure, Pair[][]>()
-  const pairsOf = (figure: Figure): Pair[][] => {
-    const known = all.get(figure) ?? []
-    all.set(figure, known)
-    return known
-  }
-  const medians = (figure: Figure, pick: (pair: Pair) => number) =>
-    pairsOf(figure).map((pairs) => median(pairs.map(pick)))
+export function createMeasurements(wanted: readonly Part[]): Measurements {
+  const names = Object.keys(figures) as Figure[]
+  const pairs = new Map<Figure, Both<ThreadCpu>[][]>()
+  const byProcess = (figure: Figure) => pairs.get(figure) ?? []
   return {
-    add(process, { base, tree }) {
-      for (const figure of Object.keys(figures) as Figure[]) {
-        const pair = { base: base[figure], tree: tree[figure] }
-        if (pair.base === undefined || pair.tree === undefined) continue
-        ;(pairsOf(figure)[process] ??= []).push(pair as Pair)
+    figures: names.filter((figure) => wanted.includes(figures[figure].part)),
+    add(process, costs) {
+      for (const figure of names) {
+        const [base, tree] = [costs.base[figure], costs.tree[figure]]
+        if (base === undefined || tree === undefined) continue
+        const known = byProcess(figure)
+        pairs.set(figure, known)
+        ;(known[process] ??= []).push({ base, tree })
       }
     },
-    figures: () => (Object.keys(figures) as Figure[]).filter((figure) => all.has(figure)),
-    ratios: (figure) => medians(figure, ({ base, tree }) => total(tree) / total(base)),
-    typical: (figure, build) => ({
-      main: median(medians(figure, (pair) => pair[build].main)),
-      helpers: median(medians(figure, (pair) => pair[build].helpers)),
-    }),
+    ratios: (figure) =>
+      byProcess(figure).map((own) =>
+        median(own.map(({ base, tree }) => total(tree) / total(base))),
+      ),
+    typical: (figure, build) =>
+      medianCpu(byProcess(figure).map((own) => medianCpu(own.map((pair) => pair[build])))),
   }
 }

@@ -17,7 +17,7 @@ export type Tools = Pick<Bench, 'generator' | 'owner' | 'say'>
 interface LoadKind {
   requests: RequestKind
   connections: number
-  /** About two seconds on two free processors. */
+  /** About a second on two free processors. */
   passRequests: number
   /** V8 compiles hardly anything after them. */
   warmUpRequests: number
@@ -26,22 +26,22 @@ interface LoadKind {
 const logs: LoadKind = {
   requests: { kind: 'log', size: defaultBodySize },
   connections: 64,
-  passRequests: 15_000,
-  warmUpRequests: 100_000,
+  passRequests: 10_000,
+  warmUpRequests: 40_000,
 }
 const batches: LoadKind = {
   requests: { kind: 'batch', size: defaultBodySize, entries: 50, gzip: false },
   connections: 16,
-  passRequests: 1_000,
-  warmUpRequests: 4_000,
+  passRequests: 500,
+  warmUpRequests: 1_500,
 }
 
 /** Only a hang reaches it. */
 const loadSecondsMax = 600
 /** V8 collects garbage for some seconds after a load. */
-const settleSeconds = 5
-/** Long enough for several repetitions of what happens every few seconds. */
-const idleSeconds = 20
+const settleSeconds = 8
+/** Long enough for several repetitions of what happens every second or two. */
+const idleSeconds = 6
 
 const table = 'intake.logs_raw'
 
@@ -60,14 +60,15 @@ export async function warmUp(
 export async function passLogs(
   tools: Tools,
   target: Target,
-  idleWorker: ThreadCpu | undefined,
+  idleWorker: ThreadCpu,
 ): Promise<Costs> {
   const sent = await send(tools, target, { ...logs, requestsMax: logs.passRequests })
   const perEvent = 1e6 / sent.events
-  const gateway = times(sent.gateway.cpu, perEvent)
-  if (idleWorker === undefined) return { gateway }
   const { cpu, elapsed } = sent.worker
-  return { gateway, worker: times(minus(cpu, times(idleWorker, elapsed / 1_000)), perEvent) }
+  return {
+    gateway: times(sent.gateway.cpu, perEvent),
+    worker: times(minus(cpu, times(idleWorker, elapsed / 1_000)), perEvent),
+  }
 }
 
 /** The cost of batches for the gateway. */
@@ -76,11 +77,8 @@ export async function passBatches(tools: Tools, target: Target): Promise<Costs> 
   return { batch: times(sent.gateway.cpu, 1e6 / sent.events) }
 }
 
-/** The cost of gateway and worker when idle, of both builds in the same time. */
-export async function passIdle(
-  targets: Both<Target>,
-): Promise<Both<{ idleGateway: ThreadCpu; idleWorker: ThreadCpu }>> {
-  await pause(settleSeconds * 1_000)
+/** The cost of gateway and worker when idle, of both builds in the same time. After a load, `settle` first. */
+export async function passIdle(targets: Both<Target>): Promise<Both<IdleCosts>> {
   const open = ({ gateway, worker }: Target) => ({
     gateway: openThreadAccount(gateway),
     worker: openThreadAccount(worker),
@@ -94,6 +92,11 @@ export async function passIdle(
   })
   return { base: read(base), tree: read(tree) }
 }
+
+/** Waits until a load no longer shows in the CPU of idle processes. */
+export const settle = (): Promise<void> => pause(settleSeconds * 1_000)
+
+export type IdleCosts = Required<Pick<Costs, 'idleGateway' | 'idleWorker'>>
 
 interface Sent {
   events: number

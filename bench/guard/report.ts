@@ -14,12 +14,12 @@ export interface Report {
 
 export function report(
   measurements: Measurements,
-  { base, only, processes, passes }: GuardOptions & { base: string },
+  { base, processes, passes }: GuardOptions & { base: string },
 ): Report {
-  const judged = measurements
-    .figures()
-    .filter((figure) => only.includes(figures[figure].part))
-    .map((figure) => ({ figure, ...judge(measurements.ratios(figure)) }))
+  const judged = measurements.figures.map((figure) => ({
+    figure,
+    ...judge(measurements.ratios(figure)),
+  }))
   const confidence = Math.max(...judged.map((one) => one.confidence))
   const table = tableMarkdown({
     title: `CPU of this tree, compared with ${base}`,
@@ -39,8 +39,8 @@ with a probability of ${(confidence * 100).toFixed(1)} %.`,
 }
 
 /** A pair of passes in one line. */
-export function describePair({ base, tree }: Both<Costs>): string {
-  const pairs = (Object.keys(figures) as Figure[]).flatMap((figure) => {
+export function describePair(wanted: readonly Figure[], { base, tree }: Both<Costs>): string {
+  const pairs = wanted.flatMap((figure) => {
     const [before, now] = [base[figure], tree[figure]]
     if (before === undefined || now === undefined) return []
     const ratio = (total(now) / total(before)).toFixed(3)

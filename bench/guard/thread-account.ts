@@ -1,4 +1,5 @@
 import { readThreadCpu, type ThreadCpu } from '../cpu.ts'
+import { median } from '../statistics.ts'
 
 /** What a process used of the processors, in seconds. */
 export interface Use {
@@ -33,3 +34,8 @@ export const times = ({ main, helpers }: ThreadCpu, factor: number): ThreadCpu =
 })
 
 export const total = ({ main, helpers }: ThreadCpu): number => main + helpers
+
+export const medianCpu = (all: readonly ThreadCpu[]): ThreadCpu => ({
+  main: median(all.map(({ main }) => main)),
+  helpers: median(all.map(({ helpers }) => helpers)),
+})
