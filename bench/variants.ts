@@ -116,7 +116,7 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
 }
 
 /** The arguments with which the image of a gateway or worker runs Node: its flags, and the program of this tree. */
-function deployedArgs(root: string, part: 'gateway' | 'worker'): string[] {
+export function deployedArgs(root: string, part: 'gateway' | 'worker'): string[] {
   const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8')
   const program = `${part}/dist/main.js`
   const command = new RegExp(`^CMD (\\["node",.*"${program}"\\])$`, 'm').exec(dockerfile)?.[1]

@@ -18,7 +18,7 @@ export function readGuardOptions(args: string[]): GuardOptions {
     args,
     options: {
       base: { type: 'string' },
-      processes: { type: 'string', default: '6' },
+      processes: { type: 'string', default: '8' },
       passes: { type: 'string', default: '4' },
       /** Separated by commas. */
       only: { type: 'string', default: parts.join(',') },
