@@ -21,7 +21,7 @@ try {
     )
   }
   console.error(`Building ${revision}, which this tree is compared with ...`)
-  const base = buildCommitOnce(commit)
+  const base = await buildCommitOnce(commit)
   const { table, beyond } = await guard({ ...options, base: revision, roots: { base, tree: root } })
   console.log(table)
   if (beyond) process.exitCode = 1

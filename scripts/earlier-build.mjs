@@ -2,6 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { root } from './bootstrap.mjs'
 
 const cacheDir = join(root, 'bench', '.cache', 'builds')
@@ -23,13 +24,13 @@ export function defaultBase() {
 }
 
 /** Installs and builds a commit in an empty folder. */
-export function buildCommit(commit, folder) {
+export async function buildCommit(commit, folder) {
   unpack(commit, folder)
-  bootstrapIn(folder)
+  await bootstrapIn(folder)
 }
 
 /** The folder of a built commit. Builds it once: the next call gets the same folder. Keeps the last one only. */
-export function buildCommitOnce(commit) {
+export async function buildCommitOnce(commit) {
   const folder = join(cacheDir, commit)
   if (!existsSync(folder)) {
     rmSync(cacheDir, { recursive: true, force: true })
@@ -37,7 +38,7 @@ export function buildCommitOnce(commit) {
     unpack(commit, unfinished)
     renameSync(unfinished, folder)
   }
-  bootstrapIn(folder)
+  await bootstrapIn(folder)
   return folder
 }
 
@@ -51,10 +52,9 @@ function unpack(commit, folder) {
 }
 
 /** Does almost nothing when the folder is installed and built. */
-function bootstrapIn(folder) {
-  const bootstrap = JSON.stringify(join(folder, 'scripts/bootstrap.mjs'))
-  const prepare = `import(${bootstrap}).then((m) => m.bootstrap())`
-  execFileSync(process.execPath, ['-e', prepare], { cwd: folder, stdio: ['ignore', 2, 2] })
+async function bootstrapIn(folder) {
+  const { bootstrap } = await import(pathToFileURL(join(folder, 'scripts', 'bootstrap.mjs')).href)
+  await bootstrap()
 }
 
 /** The output of a git command, or undefined if it fails. */

@@ -32,15 +32,13 @@ const inherit = { cwd: root, stdio: 'inherit' }
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'test/faults'], inherit)
 
 const old = mkdtempSync(join(tmpdir(), 'intake-earlier-'))
-try {
-  console.error(`Building ${values.from} in ${old} ...`)
-  buildCommit(commit, old)
-  const { status } = spawnSync(
-    process.execPath,
-    ['test/faults/dist/upgrade.js', '--old', old, ...(values.keep ? ['--keep'] : [])],
-    inherit,
-  )
-  process.exitCode = status ?? 1
-} finally {
-  rmSync(old, { recursive: true, force: true })
-}
+// Not in a `finally`: a build that fails exits.
+process.on('exit', () => rmSync(old, { recursive: true, force: true }))
+console.error(`Building ${values.from} in ${old} ...`)
+await buildCommit(commit, old)
+const { status } = spawnSync(
+  process.execPath,
+  ['test/faults/dist/upgrade.js', '--old', old, ...(values.keep ? ['--keep'] : [])],
+  inherit,
+)
+process.exitCode = status ?? 1

@@ -4,10 +4,10 @@ import { judge } from '../../guard/judge.ts'
 
 const runs = 2_000
 
-/** The share of runs with this verdict, if the ratios of six processes scatter around a true ratio. */
+/** The share of runs with this verdict, if the ratios of processes scatter around a true ratio. */
 function shareOf(
   wanted: string,
-  { ratio, spread, processes = 6 }: { ratio: number; spread: number; processes?: number },
+  { ratio, spread, processes = 8 }: { ratio: number; spread: number; processes?: number },
 ): number {
   const random = createRandom(20_261_125)
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
@@ -31,9 +31,9 @@ t.test(
 )
 
 t.test('10 % are found, and never accepted, when processes differ by 4 %', async (t) => {
-  t.ok(shareOf('beyond', { ratio: 1.1, spread: 0.02 }) > 0.99)
-  t.ok(shareOf('beyond', { ratio: 1.1, spread: 0.04 }) > 0.7)
-  t.ok(shareOf('beyond', { ratio: 1.1, spread: 0.04, processes: 10 }) > 0.9)
+  t.ok(shareOf('beyond', { ratio: 1.1, spread: 0.04 }) > 0.85)
+  t.ok(shareOf('beyond', { ratio: 1.1, spread: 0.04, processes: 12 }) > 0.95)
+  t.ok(shareOf('beyond', { ratio: 1.1, spread: 0.02, processes: 6 }) > 0.99)
   t.equal(shareOf('ok', { ratio: 1.1, spread: 0.04 }), 0)
 })
 
@@ -55,9 +55,9 @@ t.test('the bounds are those of the signed-rank test', async (t) => {
   t.equal(six.ratio.toFixed(4), '1.0350')
 })
 
-t.test('one process that is much slower does not hide the others', async (t) => {
-  t.match(judge([1, 0.99, 1.01, 1.02, 0.98, 1.01, 0.99, 3]), { verdict: 'ok' })
-  t.match(judge([1.1, 1.12, 1.09, 1.11, 1.13, 1.1, 1.12, 0.3]), { verdict: 'beyond' })
+t.test('one process that is out of line makes it unsure, not wrong', async (t) => {
+  t.match(judge([1, 0.99, 1.01, 1.02, 0.98, 1.01, 0.99, 3]), { verdict: 'cannot tell' })
+  t.match(judge([1.1, 1.12, 1.09, 1.11, 1.13, 1.1, 1.12, 0.3]), { verdict: 'cannot tell' })
 })
 
 t.test('few processes give the range of their ratios, with less confidence', async (t) => {
