@@ -19,7 +19,7 @@ export function readGuardOptions(args: string[]): GuardOptions {
     options: {
       base: { type: 'string' },
       processes: { type: 'string', default: '8' },
-      passes: { type: 'string', default: '4' },
+      passes: { type: 'string', default: '6' },
       /** Separated by commas. */
       only: { type: 'string', default: parts.join(',') },
     },
