@@ -20,9 +20,11 @@ try {
         '(git fetch --unshallow), or name another one: npm run bench:guard -- --base <commit or tag>.',
     )
   }
-  console.error(`Building ${revision}, which this tree is compared with ...`)
+  const short = commit.slice(0, 9)
+  const name = commit.startsWith(revision) ? short : `${revision} (${short})`
+  console.error(`Building ${name}, which this tree is compared with ...`)
   const base = await buildCommitOnce(commit)
-  const { table, beyond } = await guard({ ...options, base: revision, roots: { base, tree: root } })
+  const { table, beyond } = await guard({ ...options, base: name, roots: { base, tree: root } })
   console.log(table)
   if (beyond) process.exitCode = 1
 } catch (error) {

@@ -3,7 +3,7 @@ import { median } from '../statistics.ts'
 /** A figure of this tree may be this multiple of that of the base. */
 export const limit = 1.05
 
-/** The largest probability with which a bound may be wrong. */
+/** The largest probability with which a bound may be wrong. Fewer than five ratios cannot be so certain. */
 const errorMax = 0.05
 
 export interface Judgement {
@@ -20,7 +20,7 @@ export interface Judgement {
  * Decides whether a figure is beyond its limit, from one ratio per pair of processes. The bounds are those that belong to
  * Wilcoxon's signed-rank test: of the averages of every two ratios (and of each with itself) as many of the smallest are left
  * out as a confidence of 95 % allows. Nothing is assumed about how ratios are distributed, except that they deviate in
- * both directions alike. Fewer than five ratios do not allow 95 %: then no average is left out, and the confidence is less.
+ * both directions alike. Fewer than five ratios do not allow 95 %: then there is no other verdict than that it cannot tell.
  */
 export function judge(ratios: readonly number[]): Judgement {
   const logs = ratios.map(Math.log)
@@ -30,8 +30,14 @@ export function judge(ratios: readonly number[]): Judgement {
   const { leftOut, confidence } = boundsOf(ratios.length)
   const low = averages[leftOut] as number
   const high = averages.at(-1 - leftOut) as number
-  const verdict = low > limit ? 'beyond' : high <= limit ? 'ok' : 'cannot tell'
+  const verdict = verdictOf({ low, high, confidence })
   return { ratio: median(ratios), low, high, confidence, verdict }
+}
+
+function verdictOf({ low, high, confidence }: Omit<Judgement, 'ratio' | 'verdict'>) {
+  if (confidence < 1 - errorMax) return 'cannot tell'
+  if (low > limit) return 'beyond'
+  return high <= limit ? 'ok' : 'cannot tell'
 }
 
 /** How many of the smallest averages lie below the bound, and its confidence. */
