@@ -19,7 +19,9 @@ import {
   passLogs,
   settle,
   warmUp,
+  workerCost,
   type IdleCosts,
+  type Sent,
   type Tools,
 } from './passes.ts'
 import { medianCpu } from './thread-account.ts'
@@ -72,18 +74,27 @@ async function measurePair(
 ): Promise<void> {
   const wants = (...parts: Part[]) => parts.some((part) => only.includes(part))
   await inTurn((name) => warmUp(tools, targets[name], { withBatches: wants('batch') }))
-  const idle: Both<IdleCosts>[] = []
-  if (wants('idle', 'worker')) {
-    await settle()
-    for (let pass = 0; pass < passes; pass++) idle.push(await passIdle(targets))
-  }
-  if (wants('idle')) idle.forEach(note)
-  const idleWorker = (name: BuildName) => medianCpu(idle.map((costs) => costs[name].idleWorker))
+  const sent: Both<Sent>[] = []
   for (let pass = 0; pass < passes; pass++) {
     if (wants('gateway', 'worker')) {
-      note(await inTurn((name) => passLogs(tools, targets[name], idleWorker(name))))
+      const costs = await inTurn((name) => passLogs(tools, targets[name]))
+      if (wants('gateway')) note(costs)
+      sent.push({ base: costs.base.sent, tree: costs.tree.sent })
     }
     if (wants('batch')) note(await inTurn((name) => passBatches(tools, targets[name])))
+  }
+  if (!wants('idle', 'worker')) return
+  await settle()
+  const idle: Both<IdleCosts>[] = []
+  for (let pass = 0; pass < passes; pass++) idle.push(await passIdle(targets))
+  if (wants('idle')) idle.forEach(note)
+  if (!wants('worker')) return
+  const idleWorker = (name: BuildName) => medianCpu(idle.map((costs) => costs[name].idleWorker))
+  for (const { base, tree } of sent) {
+    note({
+      base: workerCost(base, idleWorker('base')),
+      tree: workerCost(tree, idleWorker('tree')),
+    })
   }
 }
 
