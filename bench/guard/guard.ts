@@ -18,7 +18,7 @@ import {
   passIdle,
   passLogs,
   settle,
-  warmUp,
+  warmUpHalf,
   workerCost,
   type IdleCosts,
   type Sent,
@@ -73,7 +73,10 @@ async function measurePair(
   note: (costs: Both<Costs>) => void,
 ): Promise<void> {
   const wants = (...parts: Part[]) => parts.some((part) => only.includes(part))
-  await inTurn((name) => warmUp(tools, targets[name], { withBatches: wants('batch') }))
+  // In halves, because one kind of load, or half a minute without any, can undo what V8 has compiled.
+  for (let half = 0; half < 2; half++) {
+    await inTurn((name) => warmUpHalf(tools, targets[name], { withBatches: wants('batch') }))
+  }
   const sent: Both<Sent>[] = []
   for (let pass = 0; pass < passes; pass++) {
     if (wants('gateway', 'worker')) {

@@ -45,18 +45,16 @@ const idleSeconds = 6
 
 const table = 'intake.logs_raw'
 
-/** Lets V8 compile what the passes execute: twice, because one kind of load can undo optimisations for the other. */
-export async function warmUp(
+/** Half of a warm-up: V8 compiles what the passes execute. */
+export async function warmUpHalf(
   tools: Tools,
   target: Target,
   options: { withBatches: boolean },
 ): Promise<void> {
-  for (let round = 0; round < 2; round++) {
-    if (options.withBatches) {
-      await send(tools, target, { ...batches, requestsMax: batches.warmUpRequests / 2 })
-    }
-    await send(tools, target, { ...logs, requestsMax: logs.warmUpRequests / 2 })
+  if (options.withBatches) {
+    await send(tools, target, { ...batches, requestsMax: batches.warmUpRequests / 2 })
   }
+  await send(tools, target, { ...logs, requestsMax: logs.warmUpRequests / 2 })
 }
 
 /** The cost of single logs for the gateway, and what the worker used for them. */
