@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** Linux reports the CPU time of processes in hundredths of a second, on every architecture. */
 const ticksPerSecond = 100
@@ -16,6 +16,30 @@ export function parseProcessStat(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   // Fields 14 and 15 of proc(5); the name is field 2.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+}
+
+/** CPU seconds of a process by thread. */
+export interface ThreadCpu {
+  /** The main thread: with Node, the event loop. */
+  main: number
+  /** All others: garbage collection, compilation, the thread pool. */
+  helpers: number
+}
+
+/** Like `readProcessCpu`, but exact to the nanosecond, and without threads that have ended. */
+export function readThreadCpu(pid: number): ThreadCpu {
+  const cpu = { main: 0, helpers: 0 }
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const schedstat = readUnlessGone(`/proc/${pid}/task/${thread}/schedstat`)
+    if (schedstat === undefined) continue
+    cpu[Number(thread) === pid ? 'main' : 'helpers'] += parseSchedstat(schedstat)
+  }
+  return cpu
+}
+
+/** @param schedstat the text of `/proc/<pid>/task/<thread>/schedstat`: the first field is in nanoseconds */
+export function parseSchedstat(schedstat: string): number {
+  return Number(schedstat.split(' ', 1)[0]) / 1e9
 }
 
 /** CPU seconds of all processors together. */
@@ -43,11 +67,16 @@ export function parseMachineStat(stat: string): MachineCpu {
 
 /** Resident memory of a process in bytes; undefined if it has exited. */
 export function readResidentBytes(pid: number): number | undefined {
+  const status = readUnlessGone(`/proc/${pid}/status`)
+  // A zombie has no such line.
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status ?? '')?.[1]
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
+}
+
+/** Undefined if the process or thread has ended. */
+function readUnlessGone(path: string): string | undefined {
   try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    // A zombie has no such line.
-    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
-    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
+    return readFileSync(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ESRCH') return undefined

@@ -1,5 +1,6 @@
 import { openBench } from './bench.ts'
-import { OptionError, readOptions } from './options.ts'
+import { OptionError } from './option-values.ts'
+import { readOptions } from './options.ts'
 import { withOwner } from './owner.ts'
 import { describeCircumstances } from './report/machine.ts'
 import { reportMarkdown, saveReport, type Report } from './report/report.ts'

@@ -111,7 +111,7 @@ const restShare = 0.1
 const restMs = 8_000
 
 /** Resolves when the processes have used almost no CPU for a moment; gives up after 8 s and says so. */
-export async function untilAtRest(bench: Bench, pids: number[]): Promise<void> {
+export async function untilAtRest({ say }: Pick<Bench, 'say'>, pids: number[]): Promise<void> {
   const deadline = performance.now() + restMs
   const used = () => pids.reduce((sum, pid) => sum + readProcessCpu(pid), 0)
   let before = used()
@@ -121,5 +121,5 @@ export async function untilAtRest(bench: Bench, pids: number[]): Promise<void> {
     if (now - before <= (restShare * restWindowMs) / 1_000) return
     before = now
   }
-  bench.say(`still busy after ${restMs} ms: CPU used from now on is not counted`)
+  say(`still busy after ${restMs} ms: CPU used from now on is not counted`)
 }

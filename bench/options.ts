@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { BenchOptions } from './bench.ts'
+import { above, oneOf, positive, wholeNumber } from './option-values.ts'
 import { defaultSuites, suites } from './suites/index.ts'
 import { variantNames, type VariantName } from './variants.ts'
 
@@ -11,11 +12,6 @@ export interface RunOptions {
   save: boolean
   /** Name of the report: `latest` when all suites run. */
   name: string
-}
-
-/** An invalid option; the message is shown to the user. */
-export class OptionError extends Error {
-  override name = 'OptionError'
 }
 
 /** @throws {OptionError} if a suite, a variant or a number is invalid */
@@ -67,29 +63,4 @@ export function readOptions(args: string[]): RunOptions {
     save: values.save,
     name: wanted.join() === defaultSuites.join() ? 'latest' : wanted.join('-'),
   }
-}
-
-function oneOf(option: string, list: string, known: readonly string[]): string[] {
-  const names = [...new Set(list.split(',').map((name) => name.trim()))]
-  const unknown = names.filter((name) => !known.includes(name))
-  if (unknown.length === 0) return names
-  throw new OptionError(
-    `--${option}: there is no ${unknown.join(', ')}; known: ${known.join(', ')}`,
-  )
-}
-
-function positive(option: string, value: string): number {
-  return above(0, option, value)
-}
-
-function wholeNumber(option: string, value: string): number {
-  const number = positive(option, value)
-  if (Number.isInteger(number)) return number
-  throw new OptionError(`--${option} takes a whole number`)
-}
-
-function above(bound: number, option: string, value: string): number {
-  const number = Number(value)
-  if (number > bound) return number
-  throw new OptionError(`--${option} takes a number above ${bound}`)
 }

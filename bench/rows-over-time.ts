@@ -18,7 +18,7 @@ const standstillMs = 75_000
  * whether they are the right ones. Resolves to the counts over time.
  */
 export async function untilRows(
-  { services, owner }: Bench,
+  { services, owner }: Pick<Bench, 'services' | 'owner'>,
   table: string,
   wanted: number,
 ): Promise<RowsSample[]> {

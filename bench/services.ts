@@ -27,9 +27,26 @@ const password = 'bench'
 const apiKey = 'bench-key-0123456789abcdef'
 export const s3Settings = { bucket: 'intake', region: 'us-east-1' }
 
-/** Starts Redis (`appendfsync always`), ClickHouse and S3, and creates tables, bucket and API key. */
-export async function startServices(options: { dataDir: string; owner: Owner }): Promise<Services> {
-  const { dataDir, owner } = options
+/** Where a setup finds the services. */
+export interface Addresses {
+  redisUrl: string
+  clickhouseUrl: string
+  s3Url: string
+  /** The API key to create. */
+  apiKey: string
+}
+
+/**
+ * Starts Redis (`appendfsync always`), ClickHouse and S3, and creates tables, bucket and API key.
+ *
+ * @param options.prepare creates them; default: the setup of this tree
+ */
+export async function startServices(options: {
+  dataDir: string
+  owner: Owner
+  prepare?: (addresses: Addresses) => Promise<unknown>
+}): Promise<Services> {
+  const { dataDir, owner, prepare = setUpThisTree } = options
   mkdirSync(dataDir, { recursive: true })
   const place = (name: string) => placeOf(name, options)
   const start = <S extends Service>(launched: Promise<S>) => own(owner, launched)
@@ -48,13 +65,7 @@ export async function startServices(options: { dataDir: string; owner: Owner }):
   ])
   const [redis, , s3] = started
   let [, clickhouse] = started
-  await setUp({
-    redisUrl: redis.url,
-    clickhouseUrl: clickhouse.url,
-    s3: { endpoint: s3.url, ...s3Settings },
-    apiKey: { name: 'bench', secret: apiKey },
-    acceptEmptyRedis: false,
-  })
+  await prepare({ redisUrl: redis.url, clickhouseUrl: clickhouse.url, s3Url: s3.url, apiKey })
   const sql = createClickHouse({ url: clickhouse.url, requestTimeoutMs: 60_000 })
   owner.add(() => sql.close())
   const keys = await observe(redis, owner)
@@ -77,6 +88,15 @@ export async function startServices(options: { dataDir: string; owner: Owner }):
     },
   }
 }
+
+const setUpThisTree = ({ redisUrl, clickhouseUrl, s3Url, apiKey: secret }: Addresses) =>
+  setUp({
+    redisUrl,
+    clickhouseUrl,
+    s3: { endpoint: s3Url, ...s3Settings },
+    apiKey: { name: 'bench', secret },
+    acceptEmptyRedis: false,
+  })
 
 /** The same services, but with a separate Redis that has the same API key. */
 export async function withOwnRedis(

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePorts } from '@intake/test-kit/free-ports'
@@ -39,13 +40,15 @@ export interface VariantOptions {
   gateways?: number
   /** An anchor has one worker, or none if this is 0. */
   workers?: number
+  /** The tree whose build runs as our own processes; default: this one. */
+  root?: string
   /** More settings of our own processes. */
   env?: Record<string, string>
   /** Writes a CPU profile of each of our own processes into this folder when it exits. */
   profileDir?: string | undefined
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
+const thisTree = fileURLToPath(new URL('../../', import.meta.url))
 const anchors = fileURLToPath(new URL('anchors/', import.meta.url))
 
 type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
@@ -66,7 +69,7 @@ export async function startVariant(name: VariantName, options: VariantOptions): 
 }
 
 async function startIntake(options: VariantOptions): Promise<Variant> {
-  const { services, owner, dataDir, profileDir } = options
+  const { services, owner, dataDir, profileDir, root = thisTree } = options
   const ports = await freePorts(options.gateways ?? 1)
   // All load uses one key.
   const shared = { REDIS_URL: services.redis.url, RATE_LIMIT_MAX: '1000000000' }
@@ -79,7 +82,7 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
     ]
     return startProcess({
       name,
-      args: [...(profileDir === undefined ? [] : profile), join(root, part, 'dist', 'main.js')],
+      args: [...(profileDir === undefined ? [] : profile), ...deployedArgs(root, part)],
       env: { ...shared, ...options.env, ...env },
       logFile: join(dataDir, `intake-${name}.log`),
       owner,
@@ -110,6 +113,16 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
     database: 'intake',
     stop: () => stopAll([...gateways, ...workers]),
   }
+}
+
+/** The arguments with which the image of a gateway or worker runs Node: its flags, and the program of this tree. */
+export function deployedArgs(root: string, part: 'gateway' | 'worker'): string[] {
+  const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8')
+  const program = `${part}/dist/main.js`
+  const command = new RegExp(`^CMD (\\["node",.*"${program}"\\])$`, 'm').exec(dockerfile)?.[1]
+  if (command === undefined) throw new Error(`${root}/deploy/Dockerfile does not run ${program}`)
+  const [, ...args] = JSON.parse(command) as string[]
+  return [...args.slice(0, -1), join(root, program)]
 }
 
 /** Resolves when the gateways accept requests, which takes a moment after a thaw. */

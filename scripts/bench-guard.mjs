@@ -1,9 +1,33 @@
-// npm run bench:guard: compares the cost of an event with two anchors, in less than a minute. Exits with
-// 1 if it has become much more expensive.
+// npm run bench:guard: compares the CPU cost of this tree with that of an earlier commit, in about a quarter of an hour. Exits
+// with 1 if something has become more than 5 % dearer. npm run bench:guard -- --base <commit or tag> selects the commit.
+// See bench/README.md.
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
+import { buildCommitOnce, defaultBase, findCommit } from './earlier-build.mjs'
 
 await bootstrap()
 const tsc = 'node_modules/typescript/bin/tsc'
 execFileSync(process.execPath, [tsc, '-b', 'bench'], { cwd: root, stdio: 'inherit' })
-await import('../bench/dist/guard.js')
+const { guard, OptionError, readGuardOptions } = await import('../bench/dist/guard/index.js')
+
+try {
+  const options = readGuardOptions(process.argv.slice(2))
+  const revision = options.base ?? defaultBase()
+  const commit = findCommit(revision)
+  if (commit === undefined) {
+    throw new OptionError(
+      `The commit ${revision} is not in the local history. Run this in a clone with its history ` +
+        '(git fetch --unshallow), or name another one: npm run bench:guard -- --base <commit or tag>.',
+    )
+  }
+  const short = commit.slice(0, 9)
+  const name = commit.startsWith(revision) ? short : `${revision} (${short})`
+  console.error(`Building ${name}, which this tree is compared with ...`)
+  const base = await buildCommitOnce(commit)
+  const { table, beyond } = await guard({ ...options, base: name, roots: { base, tree: root } })
+  console.log(table)
+  if (beyond) process.exitCode = 1
+} catch (error) {
+  console.error(error instanceof OptionError ? error.message : error)
+  process.exitCode = 1
+}

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bootstrap, root } from './bootstrap.mjs'
+import { buildCommit, findCommit } from './earlier-build.mjs'
 
 /** The last commit with the present tables, frames and keys; from the first release on, its tag. */
 const previous = '645c76b'
@@ -17,8 +18,8 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 })
-const commit = `${values.from}^{commit}`
-if (spawnSync('git', ['cat-file', '-e', commit], { cwd: root, stdio: 'ignore' }).status !== 0) {
+const commit = findCommit(values.from)
+if (commit === undefined) {
   console.error(
     `The earlier build ${values.from} is not in the local history. Run this in a clone with its history ` +
       '(git fetch --unshallow), or name another one: npm run test:upgrade -- --from <commit or tag>.',
@@ -31,19 +32,13 @@ const inherit = { cwd: root, stdio: 'inherit' }
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'test/faults'], inherit)
 
 const old = mkdtempSync(join(tmpdir(), 'intake-earlier-'))
-try {
-  console.error(`Building ${values.from} in ${old} ...`)
-  const archive = join(old, 'source.tar')
-  execFileSync('git', ['archive', '--format=tar', `--output=${archive}`, commit], inherit)
-  execFileSync('tar', ['-xf', archive, '-C', old], inherit)
-  const prepare = `import(${JSON.stringify(join(old, 'scripts/bootstrap.mjs'))}).then((m) => m.bootstrap())`
-  execFileSync(process.execPath, ['-e', prepare], { cwd: old, stdio: ['ignore', 2, 2] })
-  const { status } = spawnSync(
-    process.execPath,
-    ['test/faults/dist/upgrade.js', '--old', old, ...(values.keep ? ['--keep'] : [])],
-    inherit,
-  )
-  process.exitCode = status ?? 1
-} finally {
-  rmSync(old, { recursive: true, force: true })
-}
+// Not in a `finally`: a build that fails exits.
+process.on('exit', () => rmSync(old, { recursive: true, force: true }))
+console.error(`Building ${values.from} in ${old} ...`)
+await buildCommit(commit, old)
+const { status } = spawnSync(
+  process.execPath,
+  ['test/faults/dist/upgrade.js', '--old', old, ...(values.keep ? ['--keep'] : [])],
+  inherit,
+)
+process.exitCode = status ?? 1

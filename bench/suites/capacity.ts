@@ -61,14 +61,6 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-/** The costs of the selected variants by turn, with the workers frozen during the load. */
-export async function measureCosts(bench: Bench): Promise<Costs[]> {
-  const started = await startWarm(bench, bench.options.variants)
-  const apart = await measureApart(bench, started)
-  await stopAll(started)
-  return costsByTurn(apart)
-}
-
 async function startWarm(bench: Bench, names: readonly VariantName[]): Promise<Variant[]> {
   const variants: Variant[] = []
   for (const name of names) variants.push(await bench.start(name))

@@ -1,6 +1,13 @@
 import t from 'tap'
 import { openAccount } from '../accounting.ts'
-import { parseMachineStat, parseProcessStat, readProcessCpu, readResidentBytes } from '../cpu.ts'
+import {
+  parseMachineStat,
+  parseProcessStat,
+  parseSchedstat,
+  readProcessCpu,
+  readResidentBytes,
+  readThreadCpu,
+} from '../cpu.ts'
 
 t.test('the CPU time of a process is its user and system time, whatever its name', async (t) => {
   const fields =
@@ -40,6 +47,35 @@ t.test('the CPU accounted to a busy process matches the clock', { skip: noProc()
   t.ok(readProcessCpu(process.pid) > cpuBefore)
   t.ok((readResidentBytes(process.pid) ?? 0) > 10e6)
 })
+
+t.test('the CPU time of a thread is the first field, in nanoseconds', async (t) => {
+  t.equal(parseSchedstat('57522255000 9443572 125\n'), 57.522255)
+})
+
+t.test('work of the event loop is that of the main thread', { skip: noProc() }, async (t) => {
+  const begin = process.cpuUsage()
+  const before = readThreadCpu(process.pid)
+  // Compiled code without allocations: helper threads have nothing to do.
+  let used = 0
+  while (used < 0.3) {
+    const { user, system } = process.cpuUsage(begin)
+    used = (user + system) / 1e6
+  }
+  const after = readThreadCpu(process.pid)
+  const main = after.main - before.main
+  const helpers = after.helpers - before.helpers
+  t.ok(main > 0.15 && main > helpers, `main ${main} s, helpers ${helpers} s`)
+  t.ok(readThreadCpu(process.pid).main >= after.main)
+})
+
+t.test(
+  'a process that is gone has used nothing that can be read',
+  { skip: noProc() },
+  async (t) => {
+    t.equal(readResidentBytes(2 ** 22 + 1), undefined)
+    t.throws(() => readThreadCpu(2 ** 22 + 1), { code: 'ENOENT' })
+  },
+)
 
 function noProc(): string | false {
   return process.platform === 'linux' ? false : 'the accounting needs Linux'

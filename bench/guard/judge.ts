@@ -1,0 +1,65 @@
+import { median } from '../statistics.ts'
+
+/** A figure of this tree may be this multiple of that of the base. */
+export const limit = 1.05
+
+/** The largest probability with which a bound may be wrong. Fewer than five ratios cannot be so certain. */
+const errorMax = 0.05
+
+export interface Judgement {
+  /** Median of the ratios. */
+  ratio: number
+  /** The true ratio is at least `low` with the probability `confidence`, and with the same at most `high`. */
+  low: number
+  high: number
+  confidence: number
+  verdict: 'ok' | 'beyond' | 'cannot tell'
+}
+
+/**
+ * Decides whether a figure is beyond its limit, from one ratio per pair of processes. The bounds are those that belong to
+ * Wilcoxon's signed-rank test: of the averages of every two ratios (and of each with itself) as many of the smallest are left
+ * out as a confidence of 95 % allows. Nothing is assumed about how ratios are distributed, except that they deviate in
+ * both directions alike. Fewer than five ratios do not allow 95 %: then there is no other verdict than that it cannot tell.
+ */
+export function judge(ratios: readonly number[]): Judgement {
+  const logs = ratios.map(Math.log)
+  const averages = logs
+    .flatMap((one, index) => logs.slice(index).map((other) => Math.exp((one + other) / 2)))
+    .toSorted((a, b) => a - b)
+  const { leftOut, confidence } = boundsOf(ratios.length)
+  const low = averages[leftOut] as number
+  const high = averages.at(-1 - leftOut) as number
+  const verdict = verdictOf({ low, high, confidence })
+  return { ratio: median(ratios), low, high, confidence, verdict }
+}
+
+function verdictOf({ low, high, confidence }: Omit<Judgement, 'ratio' | 'verdict'>) {
+  if (confidence < 1 - errorMax) return 'cannot tell'
+  if (low > limit) return 'beyond'
+  return high <= limit ? 'ok' : 'cannot tell'
+}
+
+/** How many of the smallest averages lie below the bound, and its confidence. */
+function boundsOf(count: number): { leftOut: number; confidence: number } {
+  const ways = waysToRankSum(count)
+  let leftOut = 0
+  let error = 1 / 2 ** count
+  for (let sum = 1; sum < ways.length; sum++) {
+    const next = error + (ways[sum] as number) / 2 ** count
+    if (next > errorMax) break
+    leftOut = sum
+    error = next
+  }
+  return { leftOut, confidence: 1 - error }
+}
+
+/** For every sum, how many subsets of the ranks 1 to `count` have it. */
+function waysToRankSum(count: number): number[] {
+  let ways = [1]
+  for (let rank = 1; rank <= count; rank++) {
+    const without = [...ways, ...Array<number>(rank).fill(0)]
+    ways = without.map((number, sum) => number + (ways[sum - rank] ?? 0))
+  }
+  return ways
+}

@@ -1,0 +1,61 @@
+import type { ThreadCpu } from '../cpu.ts'
+import { median } from '../statistics.ts'
+import { medianCpu, total } from './thread-account.ts'
+
+/** What can be measured alone. */
+export const parts = ['gateway', 'batch', 'worker', 'idle'] as const
+export type Part = (typeof parts)[number]
+
+/** What is compared. */
+export const figures = {
+  gateway: { part: 'gateway', title: 'gateway, µs per log' },
+  batch: { part: 'batch', title: 'gateway, µs per event in batches of 50' },
+  worker: { part: 'worker', title: 'worker, µs per event' },
+  idleGateway: { part: 'idle', title: 'idle gateway, ms per second' },
+  idleWorker: { part: 'idle', title: 'idle worker, ms per second' },
+} as const satisfies Record<string, { part: Part; title: string }>
+export type Figure = keyof typeof figures
+
+/** The earlier build, and that of this tree. */
+export const buildNames = ['base', 'tree'] as const
+export type BuildName = (typeof buildNames)[number]
+export type Both<T> = Record<BuildName, T>
+
+/** What one pass measured: microseconds of CPU per event, or milliseconds per second of an idle process. */
+export type Costs = Partial<Record<Figure, ThreadCpu>>
+
+/** The figures of all passes, by pair of processes. */
+export interface Measurements {
+  /** Those that are wanted. */
+  figures: readonly Figure[]
+  /** @param costs of two passes, one right after the other or at the same time */
+  add(process: number, costs: Both<Costs>): void
+  /** For each pair of processes, the median of the ratios of its passes: this tree ÷ base. */
+  ratios(figure: Figure): number[]
+  /** The median of the medians of each process. */
+  typical(figure: Figure, build: BuildName): ThreadCpu
+}
+
+export function createMeasurements(wanted: readonly Part[]): Measurements {
+  const names = Object.keys(figures) as Figure[]
+  const pairs = new Map<Figure, Both<ThreadCpu>[][]>()
+  const byProcess = (figure: Figure) => pairs.get(figure) ?? []
+  return {
+    figures: names.filter((figure) => wanted.includes(figures[figure].part)),
+    add(process, costs) {
+      for (const figure of names) {
+        const [base, tree] = [costs.base[figure], costs.tree[figure]]
+        if (base === undefined || tree === undefined) continue
+        const known = byProcess(figure)
+        pairs.set(figure, known)
+        ;(known[process] ??= []).push({ base, tree })
+      }
+    },
+    ratios: (figure) =>
+      byProcess(figure).map((own) =>
+        median(own.map(({ base, tree }) => total(tree) / total(base))),
+      ),
+    typical: (figure, build) =>
+      medianCpu(byProcess(figure).map((own) => medianCpu(own.map((pair) => pair[build])))),
+  }
+}

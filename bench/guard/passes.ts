@@ -1,0 +1,143 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Bench } from '../bench.ts'
+import { defaultBodySize } from '../corpus.ts'
+import type { ThreadCpu } from '../cpu.ts'
+import type { Load } from '../load/main.ts'
+import type { RequestKind } from '../load/requests.ts'
+import { requireNoFailure, untilAtRest } from '../measure.ts'
+import { untilRows } from '../rows-over-time.ts'
+import { requireExact, visibleDigest } from '../visible.ts'
+import type { Target } from './build.ts'
+import type { Both, Costs } from './measurements.ts'
+import { minus, openThreadAccount, times, type ThreadAccount, type Use } from './thread-account.ts'
+
+export type Tools = Pick<Bench, 'generator' | 'owner' | 'say'>
+
+/** A kind of load. Its length is a number of requests, not a time: on a busy machine it is the same work. */
+interface LoadKind {
+  requests: RequestKind
+  connections: number
+  /** Less than a second on two free processors: a pair of passes must see the same machine. */
+  passRequests: number
+  /** V8 compiles hardly anything after them. */
+  warmUpRequests: number
+}
+
+const logs: LoadKind = {
+  requests: { kind: 'log', size: defaultBodySize },
+  connections: 64,
+  passRequests: 6_000,
+  warmUpRequests: 40_000,
+}
+const batches: LoadKind = {
+  requests: { kind: 'batch', size: defaultBodySize, entries: 50, gzip: false },
+  connections: 16,
+  passRequests: 300,
+  warmUpRequests: 1_500,
+}
+
+/** Only a hang reaches it. */
+const loadSecondsMax = 600
+/** V8 collects garbage for some seconds after a load. */
+const settleSeconds = 8
+/** Long enough for several repetitions of what happens every second or two. */
+const idleSeconds = 6
+
+const table = 'intake.logs_raw'
+
+/** Half of a warm-up: V8 compiles what the passes execute. */
+export async function warmUpHalf(
+  tools: Tools,
+  target: Target,
+  options: { withBatches: boolean },
+): Promise<void> {
+  if (options.withBatches) {
+    await send(tools, target, { ...batches, requestsMax: batches.warmUpRequests / 2 })
+  }
+  await send(tools, target, { ...logs, requestsMax: logs.warmUpRequests / 2 })
+}
+
+/** The cost of single logs for the gateway, and what the worker used for them. */
+export async function passLogs(
+  tools: Tools,
+  target: Target,
+): Promise<{ gateway: ThreadCpu; sent: Sent }> {
+  const sent = await send(tools, target, { ...logs, requestsMax: logs.passRequests })
+  return { gateway: times(sent.gateway.cpu, 1e6 / sent.events), sent }
+}
+
+/** The cost of events for the worker, beyond what it uses when idle. */
+export function workerCost({ events, worker }: Sent, idleWorker: ThreadCpu): Costs {
+  const idle = times(idleWorker, worker.elapsed / 1_000)
+  return { worker: times(minus(worker.cpu, idle), 1e6 / events) }
+}
+
+/** The cost of batches for the gateway. */
+export async function passBatches(tools: Tools, target: Target): Promise<Costs> {
+  const sent = await send(tools, target, { ...batches, requestsMax: batches.passRequests })
+  return { batch: times(sent.gateway.cpu, 1e6 / sent.events) }
+}
+
+/** The cost of gateway and worker when idle, of both builds in the same time. After a load, `settle` first. */
+export async function passIdle(targets: Both<Target>): Promise<Both<IdleCosts>> {
+  const open = ({ gateway, worker }: Target) => ({
+    gateway: openThreadAccount(gateway),
+    worker: openThreadAccount(worker),
+  })
+  const [base, tree] = [open(targets.base), open(targets.tree)]
+  await pause(idleSeconds * 1_000)
+  const perSecond = ({ cpu, elapsed }: Use) => times(cpu, 1_000 / elapsed)
+  const read = ({ gateway, worker }: ReturnType<typeof open>) => ({
+    idleGateway: perSecond(gateway.read()),
+    idleWorker: perSecond(worker.read()),
+  })
+  return { base: read(base), tree: read(tree) }
+}
+
+/** Waits until a load no longer shows in the CPU of idle processes. */
+export const settle = (): Promise<void> => pause(settleSeconds * 1_000)
+
+export type IdleCosts = Required<Pick<Costs, 'idleGateway' | 'idleWorker'>>
+
+export interface Sent {
+  events: number
+  /** While requests were sent. */
+  gateway: Use
+  /** From the first request until all events were stored and the worker was at rest. */
+  worker: Use
+}
+
+/** Sends requests while everything works, checks that exactly their events are visible, and empties the table. */
+async function send(
+  { generator, owner, say }: Tools,
+  target: Target,
+  { requests, connections, requestsMax }: LoadKind & { requestsMax: number },
+): Promise<Sent> {
+  const { name, services, ports } = target
+  const load: Load = {
+    loop: 'closed',
+    ports,
+    connections,
+    seconds: loadSecondsMax,
+    requestsMax,
+    requests,
+    apiKey: services.apiKey,
+  }
+  let accounts: Record<'gateway' | 'worker', ThreadAccount> | undefined
+  const result = await generator.run(load, () => {
+    accounts = {
+      gateway: openThreadAccount(target.gateway),
+      worker: openThreadAccount(target.worker),
+    }
+  })
+  if (accounts === undefined) throw new Error('the load did not begin')
+  const gateway = accounts.gateway.read()
+  requireNoFailure(name, result)
+  const { acknowledged } = result
+  await untilRows({ services, owner }, table, acknowledged.count)
+  await untilAtRest({ say }, [target.worker.pid])
+  const worker = accounts.worker.read()
+  requireExact(name, acknowledged, await visibleDigest(services.sql, table))
+  await services.sql.command(`TRUNCATE TABLE ${table}`)
+  return { events: acknowledged.count, gateway, worker }
+}

@@ -1,0 +1,29 @@
+/** An invalid option; the message is shown to the user. */
+export class OptionError extends Error {
+  override name = 'OptionError'
+}
+
+export function oneOf(option: string, list: string, known: readonly string[]): string[] {
+  const names = [...new Set(list.split(',').map((name) => name.trim()))]
+  const unknown = names.filter((name) => !known.includes(name))
+  if (unknown.length === 0) return names
+  throw new OptionError(
+    `--${option}: there is no ${unknown.join(', ')}; known: ${known.join(', ')}`,
+  )
+}
+
+export function positive(option: string, value: string): number {
+  return above(0, option, value)
+}
+
+export function wholeNumber(option: string, value: string): number {
+  const number = positive(option, value)
+  if (Number.isInteger(number)) return number
+  throw new OptionError(`--${option} takes a whole number`)
+}
+
+export function above(bound: number, option: string, value: string): number {
+  const number = Number(value)
+  if (number > bound) return number
+  throw new OptionError(`--${option} takes a number above ${bound}`)
+}
