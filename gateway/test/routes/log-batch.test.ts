@@ -142,7 +142,7 @@ t.test(
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`p${n}`, n]))
     const logs = [{ event: 'many', params: many }, { event: 'LARGE' }, { event: 'EXACT' }]
     const payload = JSON.stringify(batch(logs))
-      .replace('"LARGE"', '"large","params":{"SENT":18446744073709551616}')
+      .replace('"LARGE"', '"large","params":{"SENT":18446744073709551617}')
       .replace('"EXACT"', '"exact","params":{"max":18446744073709551615}')
     const response = await gateway.app.inject({ method: 'POST', url, headers, payload })
     t.match(response.json().results, [
