@@ -40,7 +40,7 @@ export function logContent(sender: Sender, { event, params }: LogEntry): readonl
 export function fingerprintOf(content: readonly unknown[]): string {
   const json = stringify(content)
   const stored = mayHaveLoneSurrogate(json)
-    ? stringify(content, (_, value: unknown) => wellFormed(value))
+    ? String(stringify(content, (_, value: unknown) => wellFormed(value)))
     : json
   return hash('sha256', stored).slice(0, 12)
 }
