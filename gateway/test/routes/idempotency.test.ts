@@ -83,9 +83,14 @@ t.test('422 for a key with contents that differ, also if both have lone surrogat
   const { app } = await startGateway(t)
   const send = async (large: string) => {
     const keyed = { ...headers, 'idempotency-key': 'a-key' }
-    const sent = JSON.stringify(logBody({ params: { text: '\ud800', large: 0 } }))
-    const payload = sent.replace('"large":0', `"large":${large}`)
-    return (await app.inject({ method: 'POST', url, headers: keyed, payload })).statusCode
+    const body = JSON.stringify(logBody({ params: { text: '\ud800', large: 0 } }))
+    const response = await app.inject({
+      method: 'POST',
+      url,
+      headers: keyed,
+      payload: body.replace('"large":0', `"large":${large}`),
+    })
+    return response.statusCode
   }
   t.equal(await send('9007199254740993'), 201)
   t.equal(await send('9007199254740993'), 201)
