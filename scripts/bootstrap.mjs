@@ -42,15 +42,20 @@ export function checkNode() {
 export async function installDependencies() {
   const wanted = dependencyHash()
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
-  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   console.error('Installing dependencies (once, about 250 MB) ...')
-  const code = await run('npx', ['--yes', packageManager, 'install', '--frozen-lockfile'], {
+  const code = await run('npx', ['--yes', pnpm(), 'install', '--frozen-lockfile'], {
     ...process.env,
     CI: 'true', // pnpm asks no questions
   })
   if (code !== 0) fail(`The dependencies could not be installed (pnpm exited with code ${code}).`)
   mkdirSync(dirname(stampFile), { recursive: true })
   writeFileSync(stampFile, wanted)
+}
+
+/** The version of pnpm in package.json, as npx takes it: without its hash, which Corepack checks. */
+export function pnpm() {
+  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return packageManager.split('+')[0]
 }
 
 /** Compiles changed sources. */

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bootstrap, root } from './bootstrap.mjs'
+import { bootstrap, pnpm, root } from './bootstrap.mjs'
 import {
   findChangelogProblems,
   findLicenceProblems,
@@ -52,7 +52,7 @@ function setVersion(version) {
 
 async function check() {
   await bootstrap()
-  const { version, packageManager } = JSON.parse(read('package.json'))
+  const { version } = JSON.parse(read('package.json'))
   const checks = {
     'versions are equal, and no package goes to npm': () =>
       findManifestProblems(manifests.map((file) => ({ file, ...JSON.parse(read(file)) }))),
@@ -68,16 +68,7 @@ async function check() {
       execute(process.execPath, 'scripts/generate-docs.mjs', '--check'),
     'the licences of what images contain are known': () => {
       const filters = ['gateway', 'worker', 'cli'].map((name) => `--filter=@intake/${name}...`)
-      const list = run(
-        'npx',
-        '--yes',
-        packageManager,
-        'licenses',
-        'list',
-        '--prod',
-        '--json',
-        ...filters,
-      )
+      const list = run('npx', '--yes', pnpm(), 'licenses', 'list', '--prod', '--json', ...filters)
       return findLicenceProblems(JSON.parse(list))
     },
     ...(!values['without-images'] && { 'the contents of the images start': checkImages }),

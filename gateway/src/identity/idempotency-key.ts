@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { stringify } from 'safe-stable-stringify'
 import { IntakeError, limits, type LogEntry, type Sender } from '@intake/contract'
 import { headerKey } from '@intake/identity'
+import { mayHaveLoneSurrogate, wellFormed } from '../record/row-json.ts'
 
 /**
  * The `Idempotency-Key` of a request, if it has one.
@@ -31,10 +32,15 @@ export function logContent(sender: Sender, { event, params }: LogEntry): readonl
 
 /**
  * Distinguishes contents. Key order is ignored, because clients may serialise the object anew for every
- * attempt.
+ * attempt. A lone surrogate is U+FFFD, as in the row: a client that keeps its events as UTF-8 sends that the second
+ * time.
  *
  * @returns 48 bits in hexadecimal
  */
 export function fingerprintOf(content: readonly unknown[]): string {
-  return hash('sha256', stringify(content)).slice(0, 12)
+  const json = stringify(content)
+  const stored = mayHaveLoneSurrogate(json)
+    ? String(stringify(content, (_, value: unknown) => wellFormed(value)))
+    : json
+  return hash('sha256', stored).slice(0, 12)
 }

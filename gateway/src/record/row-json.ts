@@ -11,9 +11,11 @@ import { isTextArray, losesNull } from './text-array.ts'
 export function rowJson(row: object): string {
   if (isUnusual(row)) return unusualJson(row)
   const json = JSON.stringify(row)
-  // A lone surrogate is printed like this. Text may contain the same letters, which does no harm.
-  return json.includes('\\ud') ? unusualJson(row) : json
+  return mayHaveLoneSurrogate(json) ? unusualJson(row) : json
 }
+
+/** A lone surrogate is printed like this. Text may contain the same letters, which does no harm. */
+export const mayHaveLoneSurrogate = (json: string): boolean => json.includes('\\ud')
 
 /** Random, so that no text of a client can look like one of these numbers. */
 const mark = randomBytes(16).toString('hex')
@@ -54,11 +56,16 @@ function exactJson(
 }
 
 function printable(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed()
   if (typeof value === 'bigint') return mark + value.toString()
   if (typeof value === 'number') {
     return Math.abs(value) > Number.MAX_SAFE_INTEGER ? mark + value.toExponential() : value
   }
+  return wellFormed(value)
+}
+
+/** A text, or the names of a map, with U+FFFD instead of lone surrogates; anything else as it is. */
+export function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
   return isMap(value) ? withWellFormedNames(value) : value
 }
 

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { batch, send as sendBatch } from '../batches.ts'
+import { payload, send as sendForm } from '../forms.ts'
 import { headers, logBody, startGateway } from '../support.ts'
 
 const url = '/api/log'
@@ -44,6 +47,54 @@ t.test('201 with the same id although the order of names in params changed', asy
   t.same(await send({ cart: { total: 3, items: [1, 2] }, screen: 'home' }), first)
   const reordered = await send({ cart: { total: 3, items: [2, 1] }, screen: 'home' })
   t.match(reordered, { code: 'idempotency_key_reused' })
+})
+
+t.test('201 with the same id for contents that are stored alike', async (t) => {
+  const gateway = await startGateway(t)
+  const id = randomUUID()
+  const send = async (text: string) => {
+    const sender = { bundle_identifier: `com.example${text}`, unique_user_id: `user${text}` }
+    const params = { [`name${text}`]: [text, { inner: text }] }
+    const entry = { event: `event${text}`, params }
+    const sent = await gateway.app.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, 'idempotency-key': 'one' },
+      payload: logBody(entry, sender),
+    })
+    const entries = batch([entry, { ...entry, id }], sender)
+    const batched = await sendBatch(gateway, entries, { 'idempotency-key': 'many' })
+    const form = await sendForm(gateway, [payload({ text: `text${text}` }, sender)], {
+      'idempotency-key': 'form',
+    })
+    return [sent.json<object>(), batched.json<object>(), form.body]
+  }
+  const first = await send('\ud800')
+  t.match(first, [{ id: String }, { accepted: 2 }, { id: String }])
+  for (const text of ['\ufffd', '\udc00']) t.same(await send(text), first)
+  const kinds = ['logs', 'feedback'] as const
+  const rows = kinds.flatMap((kind) => gateway.rows(kind))
+  t.equal(rows.length, 12)
+  const identities = new Set(rows.map(({ time, ...row }) => `${String(time)} ${String(row['id'])}`))
+  t.equal(identities.size, 4)
+})
+
+t.test('422 for a key with contents that differ, also if both have lone surrogates', async (t) => {
+  const { app } = await startGateway(t)
+  const send = async (large: string) => {
+    const keyed = { ...headers, 'idempotency-key': 'a-key' }
+    const body = JSON.stringify(logBody({ params: { text: '\ud800', large: 0 } }))
+    const response = await app.inject({
+      method: 'POST',
+      url,
+      headers: keyed,
+      payload: body.replace('"large":0', `"large":${large}`),
+    })
+    return response.statusCode
+  }
+  t.equal(await send('9007199254740993'), 201)
+  t.equal(await send('9007199254740993'), 201)
+  t.equal(await send('9007199254740992'), 422)
 })
 
 t.test('422 for the same key with a different payload, 400 for an invalid key', async (t) => {

@@ -38,6 +38,23 @@ t.test('201: a suppressed sender is acknowledged as usual, and nothing is stored
   t.equal(gateway.rows('logs').length, 1, 'others are stored')
 })
 
+t.test('201: nothing is stored of a user whose id is stored like a suppressed one', async (t) => {
+  const names = { bundle_identifier: 'com.a\ufffd', unique_user_id: 'bob\ufffd' }
+  const gateway = await startGateway(t, {
+    policy: {
+      isSuppressed: ({ bundle_identifier: bundle, unique_user_id: user }) =>
+        bundle === names.bundle_identifier && user === names.unique_user_id,
+    },
+  })
+  for (const lone of ['\ud800', '\udfff', '\ufffd']) {
+    const sender = { bundle_identifier: `com.a${lone}`, unique_user_id: `bob${lone}` }
+    t.equal((await sendLog(gateway, logBody({}, sender))).status, 201)
+    t.match((await sendBatch(gateway, batch([{ event: 'a' }], sender))).json(), { accepted: 1 })
+    t.match(await sendForm(gateway, [payload({}, sender), file(images.png)]), { status: 201 })
+  }
+  t.same([gateway.frames.logs, gateway.frames.feedback, gateway.objects.size], [[], [], 0])
+})
+
 t.test('422: an id that is older than records are kept', async (t) => {
   const gateway = await startGateway(t, { policy: { retentionMs: () => 7 * dayMs } })
   const old = createIdentity(Date.now() - 8 * dayMs).id

@@ -21,7 +21,7 @@ export interface ApiKey {
 export interface ApiKeyStore {
   /**
    * Creates a key. With `secret`, that string becomes the key; if the key already exists, even revoked,
-   * it is returned unchanged.
+   * it is returned unchanged. Rejects a secret that is short, or that a header field cannot carry.
    */
   create(options: {
     name: string
@@ -74,11 +74,15 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
       if (secret.length < secretLengthMin) {
         throw new Error(`an API key needs at least ${secretLengthMin} characters`)
       }
+      if (!/^[!-~]([ -~]*[!-~])?$/.test(secret)) {
+        throw new Error('an API key has ASCII characters only, and none of its ends is a space')
+      }
       const secretHash = hashSecret(secret)
       const key: ApiKey = {
         id: `key_${randomBytes(6).toString('hex')}`,
         name,
-        bundleIdentifiers,
+        // As gateways compare them.
+        bundleIdentifiers: bundleIdentifiers.map((bundle) => bundle.toWellFormed()),
         createdAt: new Date().toISOString(),
         expiresAt: expiresAt?.toISOString() ?? null,
         revokedAt: null,

@@ -30,6 +30,24 @@ t.test('a chosen secret is one key, however often it is created', async (t) => {
   await t.rejects(store.create({ name: 'short', secret: 'short' }), /at least 16 characters/)
 })
 
+t.test('a secret that no header field can carry is refused', async (t) => {
+  for (const secret of [
+    ' '.repeat(20),
+    'sixteen-letters-and-a-space ',
+    'schlüssel-zum-schloss',
+    'a\nb'.repeat(9),
+  ]) {
+    await t.rejects(store.create({ name: 'unusable', secret }), /ASCII characters only/, secret)
+  }
+  t.equal((await store.create({ name: 'spaces', secret: 'sixteen letters or more' })).created, true)
+})
+
+t.test('a bundle identifier is kept as gateways compare it', async (t) => {
+  const { key } = await store.create({ name: 'ill-formed', bundleIdentifiers: ['com.\ud800'] })
+  const stored = (await store.list()).find(({ id }) => id === key.id)
+  t.same(stored?.bundleIdentifiers, ['com.\ufffd'])
+})
+
 t.test('a directory follows creation, expiry and revocation', async (t) => {
   const directory = watchApiKeys({
     store,

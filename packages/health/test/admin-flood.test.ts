@@ -42,7 +42,8 @@ async function pipeline(port: number, requests: string): Promise<string> {
   return text
 }
 
-const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: test\r\n${headers}\r\n`
+const get = (path: string, headers = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
 
 t.test('a thousand pipelined requests are not served', async (t) => {
   const { port, counts } = await start(t)

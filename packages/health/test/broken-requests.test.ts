@@ -35,7 +35,7 @@ async function statuses(port: number, bytes: string): Promise<string[]> {
   return text.match(/HTTP\/1\.1 \d+/g) ?? []
 }
 
-const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
 t.test('the admin port responds to the requests before bytes that are none', async (t) => {
   const port = await start(t)
@@ -45,7 +45,7 @@ t.test('the admin port responds to the requests before bytes that are none', asy
     'HTTP/1.1 200',
     'HTTP/1.1 404',
   ])
-  const post = 'POST /status HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n'
+  const post = 'POST /status HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
   const chunked = `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n`
   const [first, second, ...more] = await statuses(port, metrics + chunked)
   t.equal(first, 'HTTP/1.1 200')

@@ -7,8 +7,9 @@ import { queuePrefix } from './names.ts'
 interface DeliveryQueue {
   /**
    * Adds the deliveries that the queue does not know; it knows those that wait, and the last 20,000 for a
-   * day after their delivery. Resolves to the number for which it had no room: it holds 10,000, at most
-   * half of them of one sender. After an error any of them may be in the queue.
+   * day after their delivery. Resolves to the number for which it had no room: it holds 10,000, and a sender may
+   * have as many as there are free places. One sender alone fills half, two a third each, so there is always
+   * room for another. After an error any of them may be in the queue.
    */
   add(deliveries: readonly Delivery[]): Promise<number>
   /** Ends deliveries in progress; they are repeated later, as if they had not begun. */
@@ -33,7 +34,6 @@ interface FailedDelivery {
 
 const atOnce = 4
 const idsMax = 10_000
-const idsOfSenderMax = idsMax / 2
 const commandTimeoutMs = 5_000
 const closeTimeoutMs = 2_000
 const daySeconds = 24 * 60 * 60
@@ -115,7 +115,7 @@ export function startDeliveryQueue(options: {
       for (const { id, sender } of deliveries) {
         const jobId = `${id}.${sender}`
         if (known.has(jobId)) continue
-        if (known.size >= idsMax || countOf(sender) >= idsOfSenderMax) {
+        if (countOf(sender) >= idsMax - known.size) {
           omitted++
           continue
         }

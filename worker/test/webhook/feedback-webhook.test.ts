@@ -213,6 +213,17 @@ t.test('one API key fills at most half of the queue', async (t) => {
   t.same(new Set(ids), new Set([idOf(1), idOf(4)]))
 })
 
+t.test('two API keys leave room for another', async (t) => {
+  const { url, received } = await startReceiver(t)
+  const { webhook, lines, redis } = await start(t, { url })
+  for (const sender of ['key_1', 'key_2']) await fill(redis, 3_333, sender)
+  await webhook.announce([rowOf(1), rowOf(2), rowOf(3, 'key_2'), rowOf(4, 'key_3')])
+  t.match(JSON.parse(lines.join('')), { omitted: 2 })
+  await until('those with room are delivered', () => received.length >= 2)
+  const ids = received.map(({ headers }) => headers['webhook-id'])
+  t.same(new Set(ids), new Set([idOf(1), idOf(4)]))
+})
+
 t.test('announcing rejects while Redis does not respond', async (t) => {
   const { url } = await startReceiver(t)
   const { webhook } = await start(t, { url })
