@@ -78,7 +78,7 @@ t.test('an export has every record of the user and no other, with its state', as
 
   await objects.remove([key])
   const lost = await intake(['user', 'export', mine, '--out', join(dataDir, 'lost')])
-  t.match(lost, { code: 1, stderr: /missing or damaged:\nfeedback\// })
+  t.match(lost, { code: 1, stderr: /missing or damaged:\n {2}feedback\// })
 })
 
 t.test('integers of 64 bits are exact, stored, rejected and waiting', async (t) => {
