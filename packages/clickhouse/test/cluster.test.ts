@@ -81,6 +81,9 @@ t.test('a statement or table without a rule is an error', (t) => {
     clusterStatements('ALTER TABLE intake.logs_raw ADD INDEX i a TYPE minmax', layout).length,
     1,
   )
+  t.same(clusterStatements('ALTER TABLE intake.logs_raw MODIFY SETTING a = 1', layout), [
+    "ALTER TABLE intake.logs_raw_local ON CLUSTER 'fleet' MODIFY SETTING a = 1",
+  ])
   t.end()
 })
 
