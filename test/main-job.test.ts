@@ -109,7 +109,7 @@ function s3Client(stack: RunningStack): Client {
 }
 
 async function countObjects(stack: RunningStack): Promise<number> {
-  const objects = await s3Client(stack).listObjectsV2('intake', 'feedback/', true).toArray()
+  const objects = await s3Client(stack).listObjects('intake', 'feedback/', true).toArray()
   return objects.length
 }
 
@@ -184,6 +184,57 @@ t.test('a stack, started twice on the same data', async (t) => {
     const { id } = (await response.json()) as { id: string }
     t.equal((await row(stack, 'logs', id)).params['text'], text)
   })
+
+  t.test(
+    'params of two applications that arrive together are read as each sent them',
+    async (t) => {
+      const pairs = [
+        ['{"values":[21.5]}', '{"values":[7301444403921084417]}'],
+        ['{"answers":[[1,2]]}', '{"answers":[null]}'],
+        ['{"items":[{"sku":"a"}]}', '{"items":[null]}'],
+        ['{"z":1}', '{"list":[{"a":[1.5]},{"a":[9007199254740993]}]}'],
+        ['{"ms":7}', '{"ms":5,"area":2.5e19}'],
+      ]
+      const send = async (bundle_identifier: string, json: string) => {
+        const body = JSON.stringify({
+          ...head,
+          device: {},
+          bundle_identifier,
+          log: { event: 'both' },
+        })
+        const response = await post(
+          stack,
+          '/api/log',
+          body.replace('"both"', `"both","params":${json}`),
+        )
+        t.equal(response.status, 201, json)
+        return { id: ((await response.json()) as { id: string }).id, json }
+      }
+      const applications = ['com.example.other', 'com.example.mine']
+      const sent = await Promise.all(
+        pairs.flatMap((pair) => pair.map((json, index) => send(applications[index]!, json))),
+      )
+      for (const { id, json } of sent) {
+        await row(stack, 'logs', id)
+        const [read] = await stack.clickhouse.query<Record<'params' | 'flat', string>>(
+          `SELECT intake_json(logs.params) AS params, flat.params AS flat
+         FROM intake.logs AS logs JOIN intake.logs_flat AS flat USING id WHERE id = {id:UUID}`,
+          { id },
+        )
+        const expected = json.replace(
+          '{"ms":5,"area":2.5e19}',
+          '{"area":25000000000000000000e0,"ms":5}',
+        )
+        t.same(read, { params: expected, flat: expected })
+      }
+      const [flat] = await stack.clickhouse.query(
+        `SELECT avg(intake_number(JSON_VALUE(params, '$.ms'))) AS ms,
+         max(intake_number(JSON_VALUE(params, '$.area'))) AS area
+       FROM intake.logs_flat WHERE event = 'both'`,
+      )
+      t.same(flat, { ms: 6, area: 2.5e19 })
+    },
+  )
 
   t.test('a compressed batch: a row per accepted entry, a result for each entry', async (t) => {
     const logs = [

@@ -135,10 +135,12 @@ function reduce(json: unknown): unknown {
 const isEmptyObject = (json: unknown) =>
   typeof json === 'object' && !Array.isArray(json) && Object.keys(json ?? {}).length === 0
 
+type Scalar = string | number | bigint | boolean
+
 /** What the flat view shows of the scalars, by the member's name; a double may be printed in another way. */
 function flatValues(value: Record<string, unknown>, flat: Stored['flat']): Stored['flat'] {
   const scalars = names.flatMap((name) => {
-    const own = value[name] ?? null
+    const own = (value[name] ?? null) as Scalar | object | null
     if (typeof own === 'object') return []
     const isSame = typeof own === 'number' && Number(flat[name]) === own
     return [[name, isSame ? (flat[name] ?? null) : String(own)] as const]

@@ -108,6 +108,20 @@ t.test('201: a number that a double holds is the same in any notation', async (t
   )
 })
 
+t.test('201: a double of the device may be any integer that a double holds', async (t) => {
+  const { app, frames } = await startGateway(t)
+  const sent = ['9007199254740994', '-9223372036854775808', '18446744073709549568', '1e20', '7']
+  for (const level of sent) {
+    const payload = JSON.stringify(logBody()).replace('"os":', `"battery_level":${level},"os":`)
+    const response = await app.inject({ method: 'POST', url, headers, payload })
+    t.equal(response.statusCode, 201, level)
+  }
+  const levels = frames.logs.map(
+    ({ gzip }) => /"battery_level":([^,}]*)/.exec(gunzipSync(gzip).toString())?.[1],
+  )
+  t.same(levels.map(Number), sent.map(Number))
+})
+
 t.test('400 with a pointer for an integer that its column cannot hold, or no type', async (t) => {
   const { app, frames } = await startGateway(t)
   const cases: [string, string][] = [
@@ -115,6 +129,8 @@ t.test('400 with a pointer for an integer that its column cannot hold, or no typ
     ['"version_code":-9223372036854775809', '/device/version_code'],
     ['"sdk_version":1e17', '/device/sdk_version'],
     ['"battery_level":9007199254740993', '/device/battery_level'],
+    ['"battery_level":9223372036854775807', '/device/battery_level'],
+    ['"battery_level":"9007199254740994"', '/device/battery_level'],
     ['"unknown":{"SENT":18446744073709551617}', '/device'],
   ]
   for (const [field, pointer] of cases) {

@@ -81,10 +81,27 @@ t.test('an export has every record of the user and no other, with its state', as
   t.match(lost, { code: 1, stderr: /missing or damaged:\n {2}feedback\// })
 })
 
-t.test('integers of 64 bits are exact', async (t) => {
+t.test('integers of 64 bits are exact, stored, rejected and waiting', async (t) => {
   const mine = user()
-  const row = JSON.stringify(logRow({ unique_user_id: mine, params: { n: 'N' } }))
-  const exact = row.replace('"N"', '9007199254740993')
-  await clickhouse.insertGzip({ table: 'logs', members: [gzipSync(`${exact}\n`)], rows: 1 })
-  t.match((await intake(['user', 'export', mine])).stdout, '9007199254740993')
+  const exactRow = () =>
+    JSON.stringify(logRow({ unique_user_id: mine, params: { n: 'N' } })).replace(
+      '"N"',
+      '9007199254740993',
+    )
+  const stored = [gzipSync(`${exactRow()}\n`)]
+  await clickhouse.insertGzip({ table: 'logs', members: stored, rows: 1 })
+  const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
+  await addDeadLetter(clickhouse, { table: 'logs', row: exactRow(), refusal })
+  const sink = createJobSink({ redis: keys, kind: 'logs' })
+  t.teardown(() => sink.close())
+  const waiting = { rows: 1, jsonBytes: 100, gzip: gzipSync(`${exactRow()}\n`) }
+  const deadline = performance.now() + 60_000
+  await createFrameProducer({ sink }).add({ ...waiting, receivedAtMs: Date.now() }, deadline)
+
+  const { stdout } = await intake(['user', 'export', mine])
+  t.same(
+    parse(stdout).map(({ state }) => state),
+    ['visible', 'rejected', 'waiting'],
+  )
+  t.equal(stdout.match(/9007199254740993\b/g)?.length, 3)
 })

@@ -3,7 +3,7 @@ import { startClickHouse } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import t from 'tap'
 import { createClickHouse, migrate } from '../src/index.ts'
-import { feedbackRow, logRow, member, uuidV7 } from './fixture.ts'
+import { feedbackRow, logRow, member, randomDoubles, uuidV7 } from './fixture.ts'
 
 const dataDir = createDataDir(t)
 const options = { dataDir, port: 0, analystPassword: 'analyst' }
@@ -259,6 +259,34 @@ t.test('every double is readable in the flat views', async (t) => {
   )
   t.same(JSON.parse(lists?.list ?? ''), sent.map(Number))
   t.same(JSON.parse(lists?.all ?? ''), sent.map(Number))
+})
+
+t.test('intake_number reads every double exactly, also in the flat view', async (t) => {
+  const doubles = randomDoubles(2_000)
+  const rows = doubles.map((v) => logRow({ event: 'exact', params: { v } }))
+  await writer.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+  for (const [view, value] of [
+    ['logs', 'params.v'],
+    ['logs_flat', "JSON_VALUE(params, '$.v')"],
+  ] as const) {
+    const found = await analyst.query<{ v: number }>(
+      `SELECT intake_number(${value}) AS v FROM intake.${view}
+       WHERE event = 'exact' ORDER BY indexOf({ids:Array(UUID)}, id)`,
+      { ids: rows.map(({ id }) => id) },
+    )
+    t.same(
+      found.map(({ v }) => v),
+      doubles,
+      view,
+    )
+  }
+  // Before 26.7 the default of ClickHouse reads some doubles as one of their neighbours.
+  t.same(
+    await analyst.query(
+      `SELECT value FROM system.settings WHERE name = 'precise_float_parsing' AND changed`,
+    ),
+    [{ value: '1' }],
+  )
 })
 
 t.test('slashes in JSON are printed as they were sent', async (t) => {

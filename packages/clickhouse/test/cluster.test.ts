@@ -17,7 +17,7 @@ t.test('the migrations of a single server are those that were released', (t) => 
   const digest = createHash('sha256')
     .update(JSON.stringify(migrations.map(({ statements }) => statements)))
     .digest('hex')
-  t.equal(digest, '8e0948fec0a373f891b1ab55d24eccd10e5db6372d1eb4d643d182b619e88853')
+  t.equal(digest, '4ce44e5c5346eabe302993f487111da0cfee90a6549dd710290835ba28767edd')
   t.end()
 })
 
@@ -81,6 +81,9 @@ t.test('a statement or table without a rule is an error', (t) => {
     clusterStatements('ALTER TABLE intake.logs_raw ADD INDEX i a TYPE minmax', layout).length,
     1,
   )
+  t.same(clusterStatements('ALTER TABLE intake.logs_raw MODIFY SETTING a = 1', layout), [
+    "ALTER TABLE intake.logs_raw_local ON CLUSTER 'fleet' MODIFY SETTING a = 1",
+  ])
   t.end()
 })
 

@@ -77,6 +77,23 @@ t.test('a replayed row is in its table and no longer a dead letter', async (t) =
   t.same(stored, [{ event: 'replayed' }])
 })
 
+t.test('integers of 64 bits in a dead letter are exact, shown and replayed', async (t) => {
+  const { id, ...fields } = logRow({ event: 'exact' })
+  const params = '{"n":9007199254740993,"list":[18446744073709551615]}'
+  const row = JSON.stringify({ id, ...fields }).replace('"params":{}', `"params":${params}`)
+  await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
+  const letters = await readDeadLetters(clickhouse, id)
+  t.match(letters, [{ row }])
+  await replayDeadLetters(clickhouse, letters)
+  t.same(
+    await clickhouse.query(
+      'SELECT toJSONString(params) AS params FROM intake.logs WHERE id = {id:UUID}',
+      { id },
+    ),
+    [{ params: '{"list":[18446744073709551615],"n":9007199254740993}' }],
+  )
+})
+
 t.test('a row that is rejected again stays a dead letter', async (t) => {
   const row = JSON.stringify({ ...logRow(), device_uuid: 'not a uuid' })
   await addDeadLetter(clickhouse, { table: 'logs', row, refusal })

@@ -86,6 +86,14 @@ t.test('a record is not changed by another one of the same insert, or by merges'
   t.same(await read(ids), expected, 'after merges')
 })
 
+t.test('new and rewritten parts have four buckets', async (t) => {
+  const [table] = await clickhouse.query<{ engine: string }>(
+    `SELECT engine_full AS engine FROM system.tables WHERE database = 'intake' AND name = 'logs_raw'`,
+  )
+  t.match(table?.engine, /object_shared_data_buckets_for_wide_part = 4\b/)
+  t.match(table?.engine, "object_shared_data_serialization_version = 'map_with_buckets'")
+})
+
 t.test('no JSON column of a table or view has dynamic paths', async (t) => {
   const types = await clickhouse.query(
     `SELECT DISTINCT type FROM system.columns WHERE database = 'intake' AND type LIKE '%JSON%'`,

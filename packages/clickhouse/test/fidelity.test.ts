@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { feedbackRow, logRow, member, startServer } from './fixture.ts'
+import { feedbackRow, logRow, member, randomDoubles, startServer, withSettings } from './fixture.ts'
 import { jsonGenerator, normalForm, parseJson, type JsonObject } from './json-generator.ts'
 
-const { connect } = await startServer(t)
+const { server, connect } = await startServer(t)
 const clickhouse = connect(t)
 
 type Row = Record<string, unknown> & { params: JsonObject }
@@ -230,6 +230,34 @@ t.test(
       )
       t.equal(found?.params === `{"v":${array}}`, exact.includes(array), found?.params ?? 'none')
     }
+  },
+)
+
+t.test(
+  'a double is stored exactly, also by servers whose default is to read it faster',
+  async (t) => {
+    const writer = connect(t, { url: withSettings(server.url, { precise_float_parsing: '0' }) })
+    t.same(await writer.query("SELECT getSetting('precise_float_parsing') AS precise"), [
+      { precise: false },
+    ])
+    const doubles = randomDoubles(2_000)
+    const rows = doubles.map((double) =>
+      logRow({ event: 'double', device: { battery_level: double }, params: { v: double } }),
+    )
+    await writer.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+    const found = await clickhouse.query<{ level: number; v: number }>(
+      `SELECT device.battery_level AS level, params.v AS v FROM intake.logs
+     WHERE event = 'double' ORDER BY indexOf({ids:Array(UUID)}, id)`,
+      { ids: rows.map(({ id }) => id) },
+    )
+    t.same(
+      found.map(({ level }) => level),
+      doubles,
+    )
+    t.same(
+      found.map(({ v }) => v),
+      doubles,
+    )
   },
 )
 

@@ -73,6 +73,14 @@ export const feedbackRow = (fields: object = {}) => ({
 export const member = (rows: readonly object[]) =>
   gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { level: 1 })
 
+/** Of any magnitude, and of those that clients send most; without those that JavaScript prints as large integers. */
+export const randomDoubles = (count: number): number[] =>
+  Array.from({ length: count }, (_, n) => {
+    const any = randomBytes(8).readDoubleBE()
+    const isPlain = Number.isFinite(any) && !/\d{16}$/.test(String(any))
+    return n % 2 === 0 && isPlain ? any : Math.random() * 10 ** (n % 15)
+  })
+
 /** The error with which the request fails. */
 export const failureOf = async (request: Promise<unknown>): Promise<ClickHouseError> => {
   const error: unknown = await request.then(

@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { IntakeError, type FieldError } from './errors.ts'
 import { expectations } from './schemas/fields.ts'
@@ -36,9 +36,12 @@ export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => 
 
 const int64 = { type: 'bigint', minimum: -(2 ** 63), exclusiveMaximum: 2 ** 63 }
 
+/** Integers beyond 2^53 are parsed as `bigint`s, also those that a double holds. */
+const exactDouble = Type.Refine(Type.BigInt(), (integer) => BigInt(Number(integer)) === integer)
+
 /**
- * The schema to compile for a published one: for `int64` it also accepts `bigint`s, for integers that a
- * double would round.
+ * The schema to compile for a published one: `bigint`s are accepted for `int64`, for integers that a double
+ * would round, and for numbers, if a double is equal.
  */
 function withExactIntegers(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withExactIntegers)
@@ -48,7 +51,12 @@ function withExactIntegers(schema: unknown): unknown {
   const isInt64 = 'format' in schema && schema.format === 'int64'
   const minimum = Number.MIN_SAFE_INTEGER
   const maximum = Number.MAX_SAFE_INTEGER
-  return isInt64 ? { anyOf: [{ ...compiled, minimum, maximum }, int64] } : compiled
+  if (isInt64) return { anyOf: [{ ...compiled, minimum, maximum }, int64] }
+  return isNumber(schema) ? { anyOf: [compiled, exactDouble] } : compiled
+}
+
+function isNumber(schema: object): boolean {
+  return 'type' in schema && [schema.type].flat().includes('number')
 }
 
 interface SchemaError {

@@ -102,11 +102,12 @@ function queryHandler(credentials = '') {
 const memoryPerThread = 128 * 1024 ** 2
 
 /**
- * For queries on params: a key with a dot prints as it was sent, and `GROUP BY params.x` works. With FINAL a
- * condition on `id` or `device_uuid` is evaluated before the other columns are read.
+ * For queries on params: a key with a dot prints as it was sent, `intake_number` is exact, and `GROUP BY params.x`
+ * works. With FINAL a condition on `id` or `device_uuid` is evaluated before the other columns are read.
  */
 const readerSettings = `<optimize_move_to_prewhere_if_final>1</optimize_move_to_prewhere_if_final>
       <json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>
+      <precise_float_parsing>1</precise_float_parsing>
       <allow_suspicious_types_in_group_by>1</allow_suspicious_types_in_group_by>
       <allow_suspicious_types_in_order_by>1</allow_suspicious_types_in_order_by>`
 

@@ -1,5 +1,6 @@
 import { sqlTime } from '@intake/clickhouse'
 import { limits, type RecordKind } from '@intake/contract'
+import { parse } from 'lossless-json'
 import { readInWindows } from './read-in-windows.ts'
 import {
   querySettings,
@@ -21,13 +22,23 @@ export async function findById(
 ): Promise<FullRecord[]> {
   const timeMs = timeOfId(id)
   if (timeMs === undefined) return []
-  const rows = await reader.query<FullRecord['columns']>(
+  const lines = await reader.lines(
     `SELECT * FROM intake.${kind}
      WHERE time = {time:DateTime64(3, 'UTC')} AND id = {id:UUID}
      ORDER BY bundle_identifier, device_uuid LIMIT 10 ${querySettings}`,
     { time: sqlTime(new Date(timeMs)), id },
   )
-  return rows.map((columns) => ({ kind, columns }))
+  return lines.map((line) => ({ kind, columns: parseExact(line) as FullRecord['columns'] }))
+}
+
+/** `JSON.parse` would round large integers, and confuses names with an escape (nodejs/node#63785). */
+function parseExact(line: string): unknown {
+  return parse(line, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })
+}
+
+function parseNumber(text: string): number | bigint {
+  const value = Number(text)
+  return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? BigInt(text) : value
 }
 
 /** The identities of the records of a request, or of a client's `feedback.id`, newest first. */

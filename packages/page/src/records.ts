@@ -3,7 +3,7 @@ import type { RecordKind } from '@intake/contract'
 import type { TimeWindow } from './read-in-windows.ts'
 
 /** What the page needs of ClickHouse: read access to the views. */
-export type RecordReader = Pick<ClickHouse, 'query'>
+export type RecordReader = Pick<ClickHouse, 'query' | 'lines'>
 
 /** Identity and time of a record; times are UTC, `YYYY-MM-DD hh:mm:ss.mmm`. */
 export interface RecordHead {
@@ -40,7 +40,7 @@ export interface EventSummary extends RecordHead {
   params_start: string
 }
 
-/** All columns of a record, by name. */
+/** All columns of a record, by name; integers beyond 2^53 are `bigint`s. */
 export interface FullRecord {
   kind: RecordKind
   columns: RecordHead & Record<string, unknown>

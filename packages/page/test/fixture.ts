@@ -15,7 +15,7 @@ export const noBacklog = () => ({
 })
 
 /** A row store without rows. */
-export const emptyReader: PageOptions['reader'] = { query: async () => [] }
+export const emptyReader: PageOptions['reader'] = { query: async () => [], lines: async () => [] }
 
 /** The page on a free port, until the test ends. */
 export async function startPage(

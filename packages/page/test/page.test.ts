@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
 import { uuidV7 } from '../../clickhouse/test/fixture.ts'
-import { ago, linksIn, startPage, startRowStore, view } from './fixture.ts'
+import { ago, emptyReader, linksIn, startPage, startRowStore, view } from './fixture.ts'
 import { hostileRecords, joinedTexts } from './hostile-records.ts'
 import { checkMarkup } from './markup.ts'
 
@@ -131,7 +131,10 @@ t.test('503, with a page in the log, when ClickHouse fails or refuses', async (t
     [{ kind: 'operator', code: 497 }, 'PAGE_CLICKHOUSE_URL'],
   ] as const) {
     const { url, lines } = await startPage(t, {
-      reader: { query: () => Promise.reject(new ClickHouseError('secret', failure)) },
+      reader: {
+        ...emptyReader,
+        query: () => Promise.reject(new ClickHouseError('secret', failure)),
+      },
     })
     const { status, text } = await view(url, '/')
     t.equal(status, 503)
@@ -145,7 +148,7 @@ t.test('503 at once when too many views are being made', async (t) => {
   let release = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))
   const { url } = await startPage(t, {
-    reader: { query: async () => (await held, []) },
+    reader: { ...emptyReader, query: async () => (await held, []) },
   })
   let refused = 0
   const requests = Array.from({ length: 40 }, async () => {

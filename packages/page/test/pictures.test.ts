@@ -6,7 +6,7 @@ import { createObjectStore } from '@intake/object-store'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { createSignedLinks } from '../src/signed-links.ts'
 import type { Attachment, RecordReader } from '../src/records.ts'
-import { startPage } from './fixture.ts'
+import { emptyReader, startPage } from './fixture.ts'
 
 const server = await startS3({
   dataDir: createDataDir(t),
@@ -44,6 +44,7 @@ async function storePicture(options: {
 
 /** Rows of one feedback with these pictures. */
 const readerOf = (...attachments: Attachment[]): RecordReader => ({
+  ...emptyReader,
   query: async <Row>() => [{ attachments }] as Row[],
 })
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
 import { feedbackRow, logRow, uuidV7 } from '../../clickhouse/test/fixture.ts'
@@ -134,6 +135,40 @@ t.test('a feedback shows all its columns and the events around it', async (t) =>
     t.match((await view(url, `/find?id=${event?.request_id}`)).text, `/events/${event?.id}`)
     t.match((await view(url, `/find?id=${uuidV7(time)}`)).text, 'No record and no dead letter')
   })
+})
+
+t.test('a record shows all digits of an integer, and every name, as they were sent', async (t) => {
+  const time = ago(60)
+  const id = uuidV7(time)
+  const sent =
+    '{"plain":9007199254740993,"list":[-9223372036854775808,1],"a":{"b":{"c":{"d":18446744073709551615}}},' +
+    '"double":2.5e19,"small":12.5,"q\\"1":"one","q\\"2":"two","odd":{"a":{"isLosslessNumber":true}}}'
+  const { device: _, params: __, ...head } = logRow({ id, time, event: 'exact' })
+  const line = JSON.stringify(head).replace(
+    '"device_extra":{}',
+    `"device_extra":${sent},"extra":${sent},"params":${sent},"device":{"version_code":9223372036854775807}`,
+  )
+  await owner.insertGzip({ table: 'logs', members: [gzipSync(line)], rows: 1 })
+  const { url } = await startReaderPage(t)
+  const { status, text } = await view(url, `/events/${id}`)
+  t.equal(status, 200)
+  const shown = Array.from(
+    text.matchAll(
+      /<dt><bdi class="client">(.*?)<\/bdi><\/dt>\s*<dd>(?:<span class="json">)?<bdi class="client">(.*?)<\/bdi>/g,
+    ),
+    ([, name, value]) => [name, value] as const,
+  )
+  const valuesOf = (name: string) => shown.filter(([one]) => one === name).map(([, value]) => value)
+  const thrice = (value: string) => [value, value, value]
+  t.same(valuesOf('version_code'), ['9223372036854775807'])
+  t.same(valuesOf('plain'), thrice('9007199254740993'))
+  t.same(valuesOf('list'), thrice('[-9223372036854775808,1]'))
+  t.same(valuesOf('b'), thrice('{&#34;c&#34;:{&#34;d&#34;:18446744073709551615}}'))
+  t.same(valuesOf('double'), thrice('25000000000000000000'))
+  t.same(valuesOf('small'), thrice('12.5'))
+  t.same(valuesOf('q&#34;1'), thrice('one'))
+  t.same(valuesOf('q&#34;2'), thrice('two'))
+  t.match(text, '{&#34;isLosslessNumber&#34;:true}')
 })
 
 t.test('dead letters are shown with their reason, also by the id of the record', async (t) => {

@@ -68,13 +68,13 @@ export function startFeedbackWebhook(options: {
     name: webhookQueue,
     retryDelaysMs: options.delaysMs ?? retryDelaysMs,
     async deliver(id, { attempt, signal }) {
-      const notice = await readFeedback(reader, id)
-      if (notice === undefined) {
+      const body = await readFeedback(reader, id)
+      if (body === undefined) {
         if (attempt < invisibleAttemptsMax) throw new Error('the feedback is not visible yet')
         count('erased')
         return
       }
-      await sendWebhook({ url, secret, id, body: JSON.stringify(notice), signal })
+      await sendWebhook({ url, secret, id, body, signal })
       count('delivered')
     },
     onFailed({ id, attempt, isLast, error: err }) {

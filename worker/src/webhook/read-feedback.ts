@@ -1,30 +1,34 @@
 import { isoTime, type ClickHouse } from '@intake/clickhouse'
 
-/** The body of a request about a new feedback. Times are ISO 8601 in UTC. */
-export interface FeedbackNotice {
-  type: 'feedback.created'
-  timestamp: string
-  data: Record<string, unknown>
+/** As ClickHouse prints it. */
+interface FeedbackRow {
+  id: string
+  time: string
+  received_at: string
+  /** JSON: its integers of 64 bits would be rounded if they were parsed. */
+  device: string
 }
 
 /**
  * Reads a feedback as the views show it now; undefined: it is not visible, or no longer.
  *
  * @param id the record's, a UUIDv7
+ * @returns the body of a request about a new feedback; times of the record are ISO 8601 in UTC
  */
 export async function readFeedback(
   reader: Pick<ClickHouse, 'query'>,
   id: string,
-): Promise<FeedbackNotice | undefined> {
-  const [row] = await reader.query<{ time: string; received_at: string }>(
+): Promise<string | undefined> {
+  const [row] = await reader.query<FeedbackRow>(
     `SELECT id, time, received_at, bundle_identifier, device_uuid, unique_user_id, feedback_id, email, text,
-       device, attachments
+       attachments, toJSONString(device) AS device
      FROM intake.feedback
      WHERE time = UUIDv7ToDateTime({id:UUID}, 'UTC') AND id = {id:UUID} LIMIT 1`,
     { id },
   )
   if (row === undefined) return undefined
+  const { device, ...others } = row
   const time = isoTime(row.time)
-  const data = { ...row, time, received_at: isoTime(row.received_at) }
-  return { type: 'feedback.created', timestamp: time, data }
+  const data = JSON.stringify({ ...others, time, received_at: isoTime(row.received_at) })
+  return `{"type":"feedback.created","timestamp":"${time}","data":${data.slice(0, -1)},"device":${device}}}`
 }

@@ -65,6 +65,7 @@ async function start(
           id,
           time: '2026-11-21 03:00:00.123',
           received_at: '2026-11-21 03:00:01.000',
+          device: '{"os":"Android","version_code":9007199254740993}',
         }
         return (options.rows?.(id) ?? [{ ...found, text: 'It broke' }]) as Row[]
       },
@@ -116,8 +117,14 @@ t.test('each feedback is sent once, signed, however often it is announced', asyn
     t.match(JSON.parse(body), {
       type: 'feedback.created',
       timestamp: '2026-11-21T03:00:00.123Z',
-      data: { id, text: 'It broke', received_at: '2026-11-21T03:00:01.000Z' },
+      data: {
+        id,
+        text: 'It broke',
+        received_at: '2026-11-21T03:00:01.000Z',
+        device: { os: 'Android' },
+      },
     })
+    t.match(body, '"version_code":9007199254740993')
   }
 })
 

@@ -91,10 +91,10 @@ const forms: readonly Form[] = [
     ([, name = '', change = ''], { cluster }) => [alter(name, cluster, change)],
   ],
   [
-    /^ALTER TABLE intake\.(\w+)\s+((?:ADD|DROP|MODIFY) (?:COLUMN|INDEX|CONSTRAINT)[^]*)$/,
+    /^ALTER TABLE intake\.(\w+)\s+((?:ADD|DROP|MODIFY) (?:COLUMN|INDEX|CONSTRAINT|SETTING)[^]*)$/,
     ([, name = '', change = ''], { cluster }) => [
       alter(isSharded(name) ? localName(name) : name, cluster, change),
-      // A Distributed table has columns, but neither indexes nor constraints.
+      // A Distributed table has columns, but no indexes, constraints and settings of parts.
       ...(isSharded(name) && /^\w+ COLUMN/.test(change) ? [alter(name, cluster, change)] : []),
     ],
   ],
