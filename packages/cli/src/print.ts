@@ -46,9 +46,18 @@ export const printError = (error: unknown): void =>
 /** Clears a terminal. */
 export const clearScreen = (): void => void process.stdout.write('\u001B[2J\u001B[H')
 
-/** Lets commander print its help and errors, which repeat arguments, like this; a closed pipe (`| head`) ends nothing. */
+/**
+ * Lets commander print its help and errors, which repeat arguments, like this. A closed pipe
+ * (`| head`) ends nothing. A command whose result cannot be written otherwise fails: an export on a
+ * full disk is incomplete.
+ */
 export function configureOutput(program: Command): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  process.stderr.on('error', () => undefined)
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return
+    printError(`The output cannot be written: ${error.message}`)
+    process.once('exit', () => (process.exitCode = 1))
+  })
   program.configureOutput({
     writeOut: (text) => void process.stdout.write(visibleText(text)),
     writeErr: (text) => void process.stderr.write(visibleText(text.replaceAll(/\n(?!$)/g, '\n  '))),

@@ -9,7 +9,7 @@ import { waitingFrames } from '../erasure/waiting-rows.ts'
 import { createProgress } from '../progress.ts'
 import { withServices, type Services } from '../services.ts'
 import { keySubject, personalSubject } from '../subjects.ts'
-import { print, printJson } from '../print.ts'
+import { note, print, printJson } from '../print.ts'
 
 interface EraseFlags {
   yes?: boolean
@@ -71,7 +71,7 @@ export function definePurge(purge: Command): void {
     .addHelpText('after', effect)
     .action((flags: EraseFlags & { apiKey: string; from: string; to: string }) => {
       const subject = keySubject(flags)
-      console.error(`From ${subject.from.toISOString()} to ${subject.to.toISOString()}.`)
+      note(`From ${subject.from.toISOString()} to ${subject.to.toISOString()}.`)
       return run(subject, flags)
     })
 }
