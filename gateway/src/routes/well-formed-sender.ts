@@ -1,8 +1,9 @@
 import type { Sender } from '@intake/contract'
 
 /**
- * Replaces lone surrogates in the identifiers by U+FFFD, as their row has it: authorization, idempotency and suppression
- * then judge what is stored. Almost no identifier has one, and to look is a few nanoseconds.
+ * Replaces lone surrogates in the identifiers by U+FFFD, as their row has it: authorization,
+ * idempotency and suppression then judge what is stored. Almost no identifier has one, and to look
+ * is a few nanoseconds.
  */
 export function makeWellFormed(sender: Sender): void {
   if (!sender.bundle_identifier.isWellFormed()) {
