@@ -6,9 +6,12 @@ import t from 'tap'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What a statement must not contain, because its value depends on the zone of a server or session. */
+/**
+ * What a statement must not contain, because its value depends on the zone of a server or session.
+ */
 const dependent = [
-  // A type of a parameter, of a cast or of a column. In a name such as UUIDv7ToDateTime it is no type.
+  // A type of a parameter, of a cast or of a column. In a name such as UUIDv7ToDateTime it is no
+  // type.
   /(?<![A-Za-z0-9_])DateTime(?:64\(\d\))?(?:[})\s,]|$)/,
   /\bDateTime64\(\d\)/,
   /\bDateTime\(\)/,

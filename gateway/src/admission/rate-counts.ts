@@ -37,7 +37,8 @@ export function createRateCounts(options: { redis: Redis; windowMs: number }): R
       return Promise.all(
         counted.map(async ({ apiKeyId, requests }, index) => {
           const [, [error, sum], [, msLeft]] = replies.slice(index * 3) as [Reply, Reply, Reply]
-          // A count that is none, or that never ends, would be so for good, and fail with all the others.
+          // A count that is none, or that never ends, would be so for good, and fail with all the
+          // others.
           if (error === null ? Number(msLeft) < 0 : isDamaged(error)) {
             await redis.set(key(apiKeyId), requests, 'PX', windowMs)
             return { requests, msLeft: windowMs }

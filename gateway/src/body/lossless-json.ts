@@ -29,8 +29,8 @@ export function isBeyond64Bits(integer: bigint): boolean {
 }
 
 /**
- * Whether the double is the integer, or the integer is how the double is printed: `JSON.stringify` prints
- * 2^64 as 18446744073709552000, which is the shortest text that is read as 2^64.
+ * Whether the double is the integer, or the integer is how the double is printed: `JSON.stringify`
+ * prints 2^64 as 18446744073709552000, which is the shortest text that is read as 2^64.
  */
 function isSameNumber(value: number, integer: bigint): boolean {
   return BigInt(value) === integer || shortestInteger(value) === integer

@@ -9,10 +9,10 @@ import type { Refusals } from './refusals.ts'
 
 /**
  * Ends a connection on which the HTTP parser refused something: too slow, header too large, or not
- * HTTP. Nothing that follows is parsed. Requests that were understood keep their responses, in their
- * order, and the last one says that the connection closes. A request whose body is broken is refused.
- * Bytes that belong to no such request get a response only if no client can take it for that of
- * another request.
+ * HTTP. Nothing that follows is parsed. Requests that were understood keep their responses, in
+ * their order, and the last one says that the connection closes. A request whose body is broken is
+ * refused. Bytes that belong to no such request get a response only if no client can take it for
+ * that of another request.
  */
 export function answerClientErrors(refusals: Refusals) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {
@@ -39,8 +39,8 @@ export function answerClientErrors(refusals: Refusals) {
 }
 
 /**
- * Ignores everything that follows on a connection, and closes it after the responses to the requests
- * on it. If the body of the latest one is incomplete, that request fails with `error`.
+ * Ignores everything that follows on a connection, and closes it after the responses to the
+ * requests on it. If the body of the latest one is incomplete, that request fails with `error`.
  *
  * @returns whether there are such requests
  */

@@ -202,7 +202,9 @@ function dropStacks(socket: Socket): void {
   socket.once('close', () => (Error.stackTraceLimit = stackTraceLimit))
 }
 
-/** Node no longer aborts a request that has its response, but its handler may still read the body. */
+/**
+ * Node no longer aborts a request that has its response, but its handler may still read the body.
+ */
 function abortOnClose(request: IncomingMessage): void {
   request.socket.once('close', () => request.destroy(new Error('The connection has closed.')))
 }

@@ -102,7 +102,8 @@ export function createEdgeServer(options: {
     const error = new IntakeError('malformed_http', 'This is not a proxy.')
     if (!endAfterResponses(socket, error)) refuseSocket(socket, error, refusals)
   })
-  // A client that has nothing more to send may close its half of the connection before the response.
+  // A client that has nothing more to send may close its half of the connection before the
+  // response.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('listening', sweep.start)
   server.on('close', sweep.stop)

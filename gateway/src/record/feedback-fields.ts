@@ -17,7 +17,10 @@ export const invalidEmailErrors: FieldError[] = [
   { pointer: '/payload/feedback/email', detail: 'must be an e-mail address' },
 ]
 
-/** Removes the white space around the e-mail of an unvalidated payload, as keyboards of phones leave it. */
+/**
+ * Removes the white space around the e-mail of an unvalidated payload, as keyboards of phones leave
+ * it.
+ */
 export function trimEmail(payload: unknown): void {
   const feedback = (payload as { feedback?: { email?: unknown } | null } | null)?.feedback
   if (typeof feedback?.email !== 'string') return

@@ -6,15 +6,19 @@ interface Numbers {
 }
 
 /**
- * Whether ClickHouse would round an integer of this array, or of an array in it. ClickHouse gives an array one type
- * if all its elements are numbers or null at the same nesting depth. That type is a double when the array has
- * both an integer beyond 2^53 and a fraction. In any other array every element keeps its own type.
+ * Whether ClickHouse would round an integer of this array, or of an array in it. ClickHouse gives
+ * an array one type if all its elements are numbers or null at the same nesting depth. That type is
+ * a double when the array has both an integer beyond 2^53 and a fraction. In any other array every
+ * element keeps its own type.
  */
 export function isRoundingArray(array: readonly unknown[]): boolean {
   return numbersOfArray(array) === 'rounded'
 }
 
-/** Undefined when there are other values than numbers and null, or when they are at different depths. */
+/**
+ * Undefined when there are other values than numbers and null, or when they are at different
+ * depths.
+ */
 function numbersOf(value: unknown): Numbers | 'rounded' | undefined {
   if (Array.isArray(value)) return numbersOfArray(value)
   const found: Numbers = { depth: 0, hasLarge: false, hasFraction: false }

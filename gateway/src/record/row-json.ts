@@ -3,10 +3,10 @@ import { isMixedArray } from './mixed-array.ts'
 import { isTextArray, losesNull } from './text-array.ts'
 
 /**
- * Prints a row as one line of JSON that ClickHouse accepts, whatever the client sent. Lone surrogates,
- * which are not valid Unicode, become U+FFFD. A `bigint` is printed with all its digits; a double
- * beyond the safe integers with an exponent, so that ClickHouse reads a double. An array that ClickHouse would not
- * keep becomes a string, its JSON.
+ * Prints a row as one line of JSON that ClickHouse accepts, whatever the client sent. Lone
+ * surrogates, which are not valid Unicode, become U+FFFD. A `bigint` is printed with all its
+ * digits; a double beyond the safe integers with an exponent, so that ClickHouse reads a double. An
+ * array that ClickHouse would not keep becomes a string, its JSON.
  */
 export function rowJson(row: object): string {
   if (isUnusual(row)) return unusualJson(row)

@@ -133,9 +133,9 @@ function columns(values: object): string {
 }
 
 /**
- * Moves documented properties to their typed columns and all others to `device_extra`, also a date or
- * time that its column cannot hold. Modifies the device in place: copying it would cost as much as
- * printing it.
+ * Moves documented properties to their typed columns and all others to `device_extra`, also a date
+ * or time that its column cannot hold. Modifies the device in place: copying it would cost as much
+ * as printing it.
  */
 function splitDevice(device: Record<string, unknown>): {
   device: Record<string, unknown>
@@ -161,8 +161,8 @@ function splitDevice(device: Record<string, unknown>): {
 }
 
 /**
- * A date or time of the device as its column gets it; undefined: it is none. A time before 1970 is how
- * Android says that it knows none (-1 ms).
+ * A date or time of the device as its column gets it; undefined: it is none. A time before 1970 is
+ * how Android says that it knows none (-1 ms).
  */
 function momentColumn(kind: DeviceField['kind'], sent: string): string | undefined {
   if (kind === 'date') return isDate(sent) ? sent : undefined

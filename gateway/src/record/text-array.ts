@@ -2,16 +2,17 @@ import { isMixedArray } from './mixed-array.ts'
 import { isRoundingArray } from './rounding-array.ts'
 
 /**
- * Whether an array is stored as text, its JSON, because ClickHouse would change one of its elements, reject the
- * row, or take seconds (docs/decisions/0020-exact-arrays.md). If that holds for an array in it, it holds for the array.
+ * Whether an array is stored as text, its JSON, because ClickHouse would change one of its
+ * elements, reject the row, or take seconds (docs/decisions/0020-exact-arrays.md). If that holds
+ * for an array in it, it holds for the array.
  */
 export function isTextArray(array: readonly unknown[]): boolean {
   return isMixedArray(array) || losesNull(array) || isRoundingArray(array) || hasBothSigns(array)
 }
 
 /**
- * Whether ClickHouse would replace a `null` in an array by an empty array: where all other elements at its depth
- * are arrays, also those of neighbouring arrays.
+ * Whether ClickHouse would replace a `null` in an array by an empty array: where all other elements
+ * at its depth are arrays, also those of neighbouring arrays.
  */
 export function losesNull(array: readonly unknown[]): boolean {
   return array.some(isArray) && depthsOf(array) === undefined
@@ -42,8 +43,8 @@ function depthsOf(array: readonly unknown[]): Depths | undefined {
 }
 
 /**
- * Whether arrays in an array have both a negative integer and one that only UInt64 holds: ClickHouse may choose
- * UInt64 for all of them, and rejects the row.
+ * Whether arrays in an array have both a negative integer and one that only UInt64 holds:
+ * ClickHouse may choose UInt64 for all of them, and rejects the row.
  */
 function hasBothSigns(array: readonly unknown[]): boolean {
   if (!array.some(isArray)) return false

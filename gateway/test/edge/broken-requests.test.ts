@@ -11,7 +11,9 @@ const chunkedHead = post('/api/log', [json, 'transfer-encoding: chunked'])
 const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
-/** The status lines, codes and `connection: close` headers that a connection receives until it ends. */
+/**
+ * The status lines, codes and `connection: close` headers that a connection receives until it ends.
+ */
 async function outcome(
   t: Test,
   gateway: TestGateway,

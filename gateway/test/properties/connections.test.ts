@@ -163,8 +163,8 @@ function parse(text: string, methods: string[]): Response[] {
 }
 
 /**
- * Sends bytes, cut into segments, and reads until the gateway closes the connection. The client closes
- * its half when `isDone`.
+ * Sends bytes, cut into segments, and reads until the gateway closes the connection. The client
+ * closes its half when `isDone`.
  */
 async function send(
   port: number,

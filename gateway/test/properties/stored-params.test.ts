@@ -112,7 +112,10 @@ const anyValue = fc.letrec<{ any: string }>((tie) => ({
 })).any
 const params = object(anyValue)
 
-/** As a comparable text: without members that are null or empty, arrays that are stored as text as arrays. */
+/**
+ * As a comparable text: without members that are null or empty, arrays that are stored as text as
+ * arrays.
+ */
 function canonical(json: unknown): string {
   return JSON.stringify(reduce(json), (_, inner: unknown) =>
     typeof inner === 'bigint' ? `integer ${inner}` : inner,
@@ -137,7 +140,10 @@ const isEmptyObject = (json: unknown) =>
 
 type Scalar = string | number | bigint | boolean
 
-/** What the flat view shows of the scalars, by the member's name; a double may be printed in another way. */
+/**
+ * What the flat view shows of the scalars, by the member's name; a double may be printed in another
+ * way.
+ */
 function flatValues(value: Record<string, unknown>, flat: Stored['flat']): Stored['flat'] {
   const scalars = names.flatMap((name) => {
     const own = (value[name] ?? null) as Scalar | object | null

@@ -40,8 +40,8 @@ export interface StoredKeys {
   /** By the hash of their secret. */
   keys: Map<string, ApiKey>
   /**
-   * Entries that cannot be read, by the same hash: the id of the key or, when that cannot be read either,
-   * where the entry is.
+   * Entries that cannot be read, by the same hash: the id of the key or, when that cannot be read
+   * either, where the entry is.
    */
   unreadable: Map<string, string>
 }
@@ -132,8 +132,9 @@ function parseEntry(json: string): unknown {
 }
 
 /**
- * Whether every field is as this version writes it; a later version may have added others. A field that is
- * missing or damaged would let the key do more than it may: write for every application, or never expire.
+ * Whether every field is as this version writes it; a later version may have added others. A field
+ * that is missing or damaged would let the key do more than it may: write for every application, or
+ * never expire.
  */
 function isApiKey(entry: unknown): entry is ApiKey {
   const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } = fieldsOf(entry)

@@ -216,6 +216,20 @@ t.test('a shell completes commands, options and values', async (t) => {
   }
 })
 
+t.test('a command whose output cannot be written fails; a closed pipe is no failure', (t) => {
+  const run = (shell: string) =>
+    spawnSync('bash', ['-o', 'pipefail', '-c', shell], {
+      env: { ...process.env, NODE: process.execPath, MAIN: main },
+      encoding: 'utf8',
+    })
+  t.match(run('"$NODE" "$MAIN" size --events-per-day 1000 >/dev/full'), {
+    status: 1,
+    stderr: /^The output cannot be written: ENOSPC.*\n$/,
+  })
+  t.match(run('"$NODE" "$MAIN" size --events-per-day 1000 | true'), { status: 0, stderr: '' })
+  t.end()
+})
+
 t.test('an unavailable service is an error within seconds', async (t) => {
   const down = { REDIS_URL: 'redis://127.0.0.1:1', CLICKHOUSE_URL: 'http://u:p@127.0.0.1:1' }
   t.match(await intake(['keys', 'list'], down), { code: 1 })

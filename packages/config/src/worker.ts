@@ -123,7 +123,10 @@ const secretTextMin = 16
 const secretBytesMin = 24
 const secretBytesMax = 64
 
-/** What is wrong with the webhook, one sentence each; never a value, because the URL may contain a token. */
+/**
+ * What is wrong with the webhook, one sentence each; never a value, because the URL may contain a
+ * token.
+ */
 function findWebhookProblems(url: string | undefined, secret: string | undefined): string[] {
   const problems: string[] = []
   if (url !== undefined && secret === undefined) {
@@ -148,7 +151,10 @@ function isRequestUrl(url: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && secret === ''
 }
 
-/** As the Standard Webhooks specification says it; Node would skip what is not base64, and sign with what is left. */
+/**
+ * As the Standard Webhooks specification says it; Node would skip what is not base64, and sign with
+ * what is left.
+ */
 function isSigningSecret(secret: string): boolean {
   if (!secret.startsWith('whsec_')) return secret.trim().length >= secretTextMin
   const base64 = secret.slice('whsec_'.length)

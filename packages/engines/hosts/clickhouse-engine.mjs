@@ -54,9 +54,9 @@ function endBeforeDiskIsFull() {
 }
 
 /**
- * `file('/proc/self/fd/4')` opens a pipe of this process a second time, which Landlock allows, and reading it never ends.
- * Without rights nobody can open it by that name; who has it open does not notice. Root does not need the rights
- * (hung-queries.ts).
+ * `file('/proc/self/fd/4')` opens a pipe of this process a second time, which Landlock allows, and
+ * reading it never ends. Without rights nobody can open it by that name; who has it open does not
+ * notice. Root does not need the rights (hung-queries.ts).
  */
 function closePipesToNames() {
   setInterval(() => {

@@ -1,4 +1,5 @@
-// Node as a program that can open only its own files. Plain JavaScript, like everything that is started as a process.
+// Node as a program that can open only its own files. Plain JavaScript, like everything that is
+// started as a process.
 import { fileURLToPath } from 'node:url'
 import { becomeProgram, confine } from './landlock.mjs'
 
@@ -9,8 +10,8 @@ const libraries = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib',
 const system = ['/etc/ld.so.cache', '/etc/localtime', '/usr/share/zoneinfo']
 
 /**
- * Replaces this process by Node with a script of this folder. Beside the program it can read only `readable`, write
- * only `writable`, and listen only on `port`.
+ * Replaces this process by Node with a script of this folder. Beside the program it can read only
+ * `readable`, write only `writable`, and listen only on `port`.
  */
 export function becomeConfinedNode({ script, args, readable = [], writable, port }) {
   confine({

@@ -68,8 +68,8 @@ export function confine({ readable, writable, port }) {
 }
 
 /**
- * Replaces this process with another program; pid and standard streams stay the same. What else is open is closed, also
- * what a parent left open: the program could use it in spite of `confine`.
+ * Replaces this process with another program; pid and standard streams stay the same. What else is
+ * open is closed, also what a parent left open: the program could use it in spite of `confine`.
  */
 export function becomeProgram(path, args) {
   systemCall(closeRange, 3, lastDescriptor, closeOnExec)

@@ -1,7 +1,8 @@
-// Which requests the embedded S3 server gets to see. S3rver serves what it does not recognise as signed, static
-// websites, and preflight requests without a signature, and it joins names with its folder as they are. So
-// only the requests pass that the S3 client of Intake makes, in the one form in which S3rver verifies their
-// signature. Everything else is refused, whatever S3rver would make of it.
+// Which requests the embedded S3 server gets to see. S3rver serves what it does not recognise as
+// signed, static websites, and preflight requests without a signature, and it joins names with its
+// folder as they are. So only the requests pass that the S3 client of Intake makes, in the one form
+// in which S3rver verifies their signature. Everything else is refused, whatever S3rver would make
+// of it.
 
 const hosts = /^(?:127\.0\.0\.1|localhost)(?::\d{1,5})?$/
 const signature =
@@ -28,8 +29,8 @@ const signedHeaders = /^x-amz-(?:date|content-sha256|meta-[\w-]+|server-side-enc
 const contentHash = /^[\da-f]{64}$/
 
 /**
- * What each access key may do: a gateway stores objects and removes those of refused feedback, a worker shows them.
- * All may ask whether the bucket is there, and list the names of objects.
+ * What each access key may do: a gateway stores objects and removes those of refused feedback, a
+ * worker shows them. All may ask whether the bucket is there, and list the names of objects.
  */
 const operationsOf = {
   owner: new Set(['create bucket', 'find bucket', 'list', 'put', 'get', 'head', 'remove']),
@@ -73,8 +74,9 @@ function isList(query) {
 }
 
 /**
- * Without an `x-amz-date` S3rver may take a request for one to a static website; other headers of this kind change
- * what it does, such as to copy another object. It does not verify the signatures of chunks.
+ * Without an `x-amz-date` S3rver may take a request for one to a static website; other headers of
+ * this kind change what it does, such as to copy another object. It does not verify the signatures
+ * of chunks.
  */
 function hasPlainHeaders(headers, operation) {
   return (

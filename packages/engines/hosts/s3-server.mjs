@@ -1,5 +1,6 @@
-// Serves S3 from a folder, on loopback. Plain JavaScript, because it is started as a separate process, from the
-// sources and from dist. Environment: S3_DIRECTORY, S3_PORT, and in S3_ACCOUNTS the access keys as JSON.
+// Serves S3 from a folder, on loopback. Plain JavaScript, because it is started as a separate
+// process, from the sources and from dist. Environment: S3_DIRECTORY, S3_PORT, and in S3_ACCOUNTS
+// the access keys as JSON.
 import { createServer } from 'node:http'
 
 import S3rver from '@20minutes/s3rver'

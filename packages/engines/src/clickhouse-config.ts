@@ -15,10 +15,10 @@ export interface ServerConfigOptions {
 }
 
 /**
- * The engine opens its first session as `default`, without a password, from loopback; this cannot be
- * configured. So no HTTP request may use it: with `X-ClickHouse-User` the engine refuses parameters of the
- * URL that name another user. With basic authentication it follows them, so that gets 401, like every request
- * that names no user.
+ * The engine opens its first session as `default`, without a password, from loopback; this cannot
+ * be configured. So no HTTP request may use it: with `X-ClickHouse-User` the engine refuses
+ * parameters of the URL that name another user. With basic authentication it follows them, so that
+ * gets 401, like every request that names no user.
  *
  * The text contains no password, because every user can read every file that the engine can read.
  */

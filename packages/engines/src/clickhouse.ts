@@ -19,7 +19,10 @@ export interface ClickHouseOptions extends ServiceOptions {
   password?: string
   /** Password of the user `worker`, which may insert into the raw tables. Default: a new random one. */
   workerPassword?: string
-  /** Password of the user `reader`, which may read what workers show and send. Default: a new random one. */
+  /**
+   * Password of the user `reader`, which may read what workers show and send. Default: a new random
+   * one.
+   */
   readerPassword?: string
   /** Password of the user `analyst`, which may read the views. Default: a new random one. */
   analystPassword?: string
@@ -27,7 +30,10 @@ export interface ClickHouseOptions extends ServiceOptions {
   memoryBytesMax?: number
   /** Time zone of the server. Default UTC, whatever that of the machine is. */
   timeZone?: string
-  /** When a query of an analyst or of a worker has run this long, the server ends. Default: four minutes. */
+  /**
+   * When a query of an analyst or of a worker has run this long, the server ends. Default: four
+   * minutes.
+   */
   queryMsMax?: number
   /** Called with one sentence before the server ends because of such queries. */
   say?: (sentence: string) => void
@@ -55,15 +61,17 @@ export interface ClickHouse extends Service {
 }
 
 /**
- * Starts a ClickHouse server in a separate process, with HTTP on loopback only. Resolves when it executes
- * a query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables survive. It ends by itself
- * when its disk becomes full (free-space.ts), and when a query ignores its time limit (hung-queries.ts).
+ * Starts a ClickHouse server in a separate process, with HTTP on loopback only. Resolves when it
+ * executes a query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables
+ * survive. It ends by itself when its disk becomes full (free-space.ts), and when a query ignores
+ * its time limit (hung-queries.ts).
  *
  * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
- * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`; `/play` only by its link. The function `file()` and
- * some formats let every user read every file that the process can read. So the process is confined
- * (hosts/clickhouse.mjs): it can read only its data and its configuration, with hashes of passwords. If the system
- * cannot confine it, there is no user `analyst`. From Linux 6.7 on it also cannot connect to anything.
+ * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`; `/play` only by its link. The
+ * function `file()` and some formats let every user read every file that the process can read. So
+ * the process is confined (hosts/clickhouse.mjs): it can read only its data and its configuration,
+ * with hashes of passwords. If the system cannot confine it, there is no user `analyst`. From Linux
+ * 6.7 on it also cannot connect to anything.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options

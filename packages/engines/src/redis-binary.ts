@@ -115,8 +115,8 @@ async function unpackDebs(
 }
 
 /**
- * Downloads redis-server and its dependencies that are not installed. Always redis-tools too: it has the program, to which
- * redis-server has only a link, and what is installed is elsewhere.
+ * Downloads redis-server and its dependencies that are not installed. Always redis-tools too: it
+ * has the program, to which redis-server has only a link, and what is installed is elsewhere.
  */
 async function download(options: ExecFileOptions) {
   const args = ['-s', '--no-install-recommends', 'install', 'redis-server']

@@ -27,10 +27,10 @@ export interface S3 extends Service {
 }
 
 /**
- * Starts an S3 server on loopback that keeps its objects in a folder. They survive restarts and SIGKILL,
- * but not a power loss, because the server does not fsync. It serves only the requests that Intake makes
- * (hosts/s3-guard.mjs), each signed in its header. If the system supports it, the process is confined to that folder
- * and its port. Resolves when the server responds.
+ * Starts an S3 server on loopback that keeps its objects in a folder. They survive restarts and
+ * SIGKILL, but not a power loss, because the server does not fsync. It serves only the requests
+ * that Intake makes (hosts/s3-guard.mjs), each signed in its header. If the system supports it, the
+ * process is confined to that folder and its port. Resolves when the server responds.
  */
 export async function startS3(options: S3Options): Promise<S3> {
   const { accessKey = 'intake', secretKey = randomSecret(), readyMs = 30_000, signal } = options

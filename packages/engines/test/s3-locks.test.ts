@@ -47,7 +47,9 @@ function filesInside() {
 
 const owner = { accessKey: 'intake', secretKey: 'secret-key', port }
 
-/** Sends it; fails if the response shows the content or a list, or if the status is not a refusal. */
+/**
+ * Sends it; fails if the response shows the content or a list, or if the status is not a refusal.
+ */
 async function refused(t: Test, request: RawRequest, what: string): Promise<void> {
   const response = await sendRaw(port, request)
   const isRefused = response === '' || statusOf(response).startsWith('4')
@@ -57,7 +59,10 @@ async function refused(t: Test, request: RawRequest, what: string): Promise<void
 
 const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'PATCH', 'COPY', 'TRACE']
 
-/** Outside, on every way that S3rver, Koa or Node might decode; and inside, in forms that are not plain. */
+/**
+ * Outside, on every way that S3rver, Koa or Node might decode; and inside, in forms that are not
+ * plain.
+ */
 const outside = [
   ...[1, 2, 3, 4].flatMap((levels) => [
     `/${'../'.repeat(levels)}canary`,

@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
-/** Gives only the program that it becomes another time zone of the machine: /etc below a layer of its own. */
+/**
+ * Gives only the program that it becomes another time zone of the machine: /etc below a layer of
+ * its own.
+ */
 const inZone = `layer=$(mktemp -d) && mount -t tmpfs layer "$layer" && mkdir "$layer/upper" "$layer/work" &&
 mount -t overlay etc -o "lowerdir=/etc,upperdir=$layer/upper,workdir=$layer/work" /etc &&
 ln -sfn "/usr/share/zoneinfo/$1" /etc/localtime && shift && exec "$@"`

@@ -13,10 +13,11 @@ const requestTimeoutMs = 10_000
 const keepAliveTimeoutMs = 72_000
 
 /**
- * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus text, or
- * OpenMetrics if the client accepts it) for operators, on a separate port so that they are never published
- * with the service. A client cannot occupy the process with many requests at once. Bound to loopback these
- * routes answer only requests to a loopback name, so that no web page in an operator's browser reads them (DNS rebinding).
+ * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus
+ * text, or OpenMetrics if the client accepts it) for operators, on a separate port so that they are
+ * never published with the service. A client cannot occupy the process with many requests at once.
+ * Bound to loopback these routes answer only requests to a loopback name, so that no web page in an
+ * operator's browser reads them (DNS rebinding).
  *
  * @param options.port 0 picks a free port
  * @param options.notes see `healthRoutes`

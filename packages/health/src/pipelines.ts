@@ -8,13 +8,13 @@ const pipelinedMax = 4
 /** The responses due on each connection of one server. */
 export interface Pipelines {
   /**
-   * Closes a connection that has more than four requests without a response. Node parses a thousand requests from one
-   * read, and all other work of the process would wait for them.
+   * Closes a connection that has more than four requests without a response. Node parses a thousand
+   * requests from one read, and all other work of the process would wait for them.
    */
   limit(serve: RequestListener): RequestListener
   /**
-   * Ends a connection on which something cannot be parsed: after the responses to the requests before it, or,
-   * if there are none, with 408, 431 or 400.
+   * Ends a connection on which something cannot be parsed: after the responses to the requests
+   * before it, or, if there are none, with 408, 431 or 400.
    */
   answerClientError(error: NodeJS.ErrnoException, socket: Socket): void
 }

@@ -10,9 +10,9 @@ export interface SignedLinks {
 const lifetimeMs = 15 * 60_000
 
 /**
- * Workers with the same password and secret accept each other's links, also after a restart; without both, links end
- * with the process. The key needs the secret, which a link's reader does not have: a link cannot be used to guess the
- * password.
+ * Workers with the same password and secret accept each other's links, also after a restart;
+ * without both, links end with the process. The key needs the secret, which a link's reader does
+ * not have: a link cannot be used to guess the password.
  *
  * @param secret known to the workers only, and not guessable
  * @param now in milliseconds since 1970

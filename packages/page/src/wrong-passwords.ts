@@ -3,7 +3,10 @@ const perPeriod = 10
 /** Beyond it the oldest address is forgotten. */
 const addressesMax = 1_000
 
-/** Of all addresses together: whoever can choose an address, or has many, gets no more tries than this. */
+/**
+ * Of all addresses together: whoever can choose an address, or has many, gets no more tries than
+ * this.
+ */
 const perPeriodOfAll = 100
 
 /** Counts wrong passwords in a minute: ten by the client's address, a hundred of all. */

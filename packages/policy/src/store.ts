@@ -37,8 +37,8 @@ export interface StoredPolicy {
   suppressed: ReadonlySet<string>
   retentionDays: Record<RecordKind, number | undefined>
   /**
-   * Records before this moment may have been dropped, in milliseconds since 1970. Infinity: it cannot be
-   * read, so any record that can have been dropped may have been.
+   * Records before this moment may have been dropped, in milliseconds since 1970. Infinity: it
+   * cannot be read, so any record that can have been dropped may have been.
    */
   droppedUntilMs: Record<RecordKind, number>
   /** Fields of the retention that cannot be read. */

@@ -23,8 +23,9 @@ export async function readShards(redis: Redis): Promise<number[]> {
 }
 
 /**
- * Numbers of a later version with more shards are left out: this one does not know their tags. So is what no
- * gateway writes: another notation of a number would count the frames of its shard twice.
+ * Numbers of a later version with more shards are left out: this one does not know their tags. So
+ * is what no gateway writes: another notation of a number would count the frames of its shard
+ * twice.
  */
 export function toShards(members: readonly string[]): number[] {
   const numbers = members.filter((member) => /^[1-9]\d*$/.test(member)).map(Number)

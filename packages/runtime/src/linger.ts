@@ -5,12 +5,14 @@ import type { Socket } from 'node:net'
  * open. Also how much is read of what follows the end of the last request of a connection.
  */
 export const unwantedBytesMax = 256 * 1024
-/** Timeout for the rest of an unwanted body, or for the client to read the response and disconnect. */
+/**
+ * Timeout for the rest of an unwanted body, or for the client to read the response and disconnect.
+ */
 export const lingerMs = 2_000
 
 /**
- * Discards what still arrives on a connection: the HTTP parser sees none of it. Only a little is read;
- * then TCP stops the sender.
+ * Discards what still arrives on a connection: the HTTP parser sees none of it. Only a little is
+ * read; then TCP stops the sender.
  */
 export function discardRest(socket: Socket): void {
   let bytes = 0
@@ -23,10 +25,10 @@ export function discardRest(socket: Socket): void {
 }
 
 /**
- * Closes a connection after everything that was written to it, in stages (RFC 9112, section 9.6): first
- * its own half, and the rest when the client closes the other half, after two seconds at the latest.
- * Closing at once, with unread bytes, would reset the connection, and the client might never see the
- * response. Without effect on a connection that is already closing.
+ * Closes a connection after everything that was written to it, in stages (RFC 9112, section 9.6):
+ * first its own half, and the rest when the client closes the other half, after two seconds at the
+ * latest. Closing at once, with unread bytes, would reset the connection, and the client might
+ * never see the response. Without effect on a connection that is already closing.
  */
 export function closeInStages(socket: Socket): void {
   if (socket.destroyed || socket.writableEnded) return

@@ -11,7 +11,8 @@ export const isLoopbackAddress = (address = ''): boolean =>
   loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 
 /**
- * Whether the `Host` of a request names this machine for itself. A foreign site can give its own name the address
- * 127.0.0.1 (DNS rebinding), and is then the origin of whatever listens there; it cannot choose another `Host`.
+ * Whether the `Host` of a request names this machine for itself. A foreign site can give its own
+ * name the address 127.0.0.1 (DNS rebinding), and is then the origin of whatever listens there; it
+ * cannot choose another `Host`.
  */
 export const isLoopbackHost = (host = ''): boolean => loopbackHost.test(host)

@@ -6,9 +6,9 @@ const form =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d(?:\.\d{1,3})?))?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?$/
 
 /**
- * Reads a time as a person writes it, or as Intake and ClickHouse print it. Without an offset it is UTC, whatever
- * the zone of the machine is; a date is its midnight. Undefined: it has another form, is before 1970, or does not
- * exist, such as 30 February, which `Date` would read as 2 March.
+ * Reads a time as a person writes it, or as Intake and ClickHouse print it. Without an offset it is
+ * UTC, whatever the zone of the machine is; a date is its midnight. Undefined: it has another form,
+ * is before 1970, or does not exist, such as 30 February, which `Date` would read as 2 March.
  */
 export function parseTime(text: string): Date | undefined {
   const [, date, minutes = '00:00', seconds = '00', offset = 'Z'] = form.exec(text) ?? []

@@ -1,7 +1,7 @@
 /**
- * A character that is invisible or changes how others are shown: controls except tab and line feed, and format
- * characters and fillers (direction overrides, zero-width ones, tags) except those that join or vary emoji and
- * letters. On a terminal some of them move the cursor or set the title.
+ * A character that is invisible or changes how others are shown: controls except tab and line feed,
+ * and format characters and fillers (direction overrides, zero-width ones, tags) except those that
+ * join or vary emoji and letters. On a terminal some of them move the cursor or set the title.
  */
 export const invisible =
   /(?!\t|\n|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}\u2800]/u
@@ -12,17 +12,23 @@ const all = new RegExp(invisible.source, 'gu')
 export const codeOf = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 
-/** A text for a terminal: invisible characters are shown by their code, `<U+001B>`. Its lines stay lines. */
+/**
+ * A text for a terminal: invisible characters are shown by their code, `<U+001B>`. Its lines stay
+ * lines.
+ */
 export const visibleText = (text: string): string =>
   text.toWellFormed().replaceAll(all, (character) => `<${codeOf(character)}>`)
 
-/** Like `visibleText`, in one line: a text from outside cannot look like the next one, or the next column. */
+/**
+ * Like `visibleText`, in one line: a text from outside cannot look like the next one, or the next
+ * column.
+ */
 export const visibleLine = (text: string): string =>
   visibleText(text).replaceAll(/[\t\n]/g, (character) => `<${codeOf(character)}>`)
 
 /**
- * JSON that means the same, and is as harmless on a terminal: what `JSON.stringify` escapes only of the first 32
- * controls is escaped of all invisible characters.
+ * JSON that means the same, and is as harmless on a terminal: what `JSON.stringify` escapes only of
+ * the first 32 controls is escaped of all invisible characters.
  */
 export const visibleJson = (json: string): string =>
   json.replaceAll(all, (character) =>

@@ -4,8 +4,8 @@ import { StartError } from '@intake/supervisor'
 const othersMay = 0o077
 
 /**
- * Makes the data directory, which only its owner can enter: engines write files inside that everybody could read. Closes
- * an existing one that has nothing else in it.
+ * Makes the data directory, which only its owner can enter: engines write files inside that
+ * everybody could read. Closes an existing one that is empty or has been a data directory before.
  *
  * @throws {StartError} it cannot be used, or belongs to something else and is open to other users
  */

@@ -43,10 +43,11 @@ export interface Child {
 }
 
 /**
- * Starts a watcher that reads descriptor 3, then becomes the service by `exec`, so that the pid is that of
- * the service. A line on the descriptor means that the service has ended. End of file means that the
- * process that started it has ended, even by SIGKILL; then the watcher ends the service. (State Z is a
- * zombie: ended, but not reaped, as in a container without an init.) What the service writes, other users cannot read.
+ * Starts a watcher that reads descriptor 3, then becomes the service by `exec`, so that the pid is
+ * that of the service. A line on the descriptor means that the service has ended. End of file means
+ * that the process that started it has ended, even by SIGKILL; then the watcher ends the service.
+ * (State Z is a zombie: ended, but not reaped, as in a container without an init.) What the service
+ * writes, other users cannot read.
  */
 const leashScript = `
 (

@@ -6,7 +6,10 @@ import { degraded, finding, type Finding } from './finding.ts'
 const restore =
   'Restore Redis from a backup, or write what is named anew: docs/operations/redis-lost-its-data.md says how.'
 
-/** Entries of this installation that cannot be read, by their names, which say nothing of their content. */
+/**
+ * Entries of this installation that cannot be read, by their names, which say nothing of their
+ * content.
+ */
 export async function findUnreadableEntries(redis: Redis): Promise<Finding[]> {
   const findings = await Promise.all([
     examine('the API keys', async () => [

@@ -1,8 +1,8 @@
 /**
- * The SQL of a JSON value as text that ClickHouse's own functions can read. They refuse a whole document if it
- * has an integer that neither Int64 nor UInt64 holds, and ClickHouse prints doubles from 2^64 to 1e21 as such
- * digits. With an exponent they are doubles again. Few documents have so many digits in a row; only
- * they are split into texts, numbers and all else.
+ * The SQL of a JSON value as text that ClickHouse's own functions can read. They refuse a whole
+ * document if it has an integer that neither Int64 nor UInt64 holds, and ClickHouse prints doubles
+ * from 2^64 to 1e21 as such digits. With an exponent they are doubles again. Few documents have so
+ * many digits in a row; only they are split into texts, numbers and all else.
  */
 export const jsonText = (value: string): string =>
   `if(match(toJSONString(${value}), '[0-9]{19}'), ` +

@@ -57,7 +57,8 @@ export async function findSettingViolations(
 const midnights = ['2026-01-01', '2026-07-01']
 
 /**
- * Whether times that a user writes without a zone are in UTC, in words for an operator; empty: they are.
+ * Whether times that a user writes without a zone are in UTC, in words for an operator; empty: they
+ * are.
  *
  * @param url the name of the setting with its URL
  */

@@ -9,9 +9,9 @@ const integer = (description: string) =>
 const boolean = (description: string) =>
   Type.Optional(nullable<boolean>('boolean', { description }))
 /**
- * A date or a time that the phone states about itself. It can be wrong there, and shipped apps cannot be
- * changed, so any string is accepted. The formats are ours: they say where the string belongs, and no
- * validator knows them.
+ * A date or a time that the phone states about itself. It can be wrong there, and shipped apps
+ * cannot be changed, so any string is accepted. The formats are ours: they say where the string
+ * belongs, and no validator knows them.
  */
 const moment = (format: 'device-date' | 'device-time', description: string) =>
   Type.Optional(
