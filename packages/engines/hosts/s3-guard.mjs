@@ -68,8 +68,9 @@ function isList(query) {
   return (
     names.has('prefix') &&
     names.size === parameters.length &&
-    parameters.every(([name, value]) => listParameters.get(name)?.test(value)) &&
-    !query.includes('..')
+    parameters.every(
+      ([name, value]) => listParameters.get(name)?.test(value) && !value.includes('..'),
+    )
   )
 }
 
