@@ -35,10 +35,12 @@ make_all() {
     value=$(given "$name")
     [ -n "$value" ] || [ -s "$folder/kept/$name" ] || value=$(random)
     case $name in page-* | grafana-*) ;; *) fit_for_url "$(variable "$name")" "$value" ;; esac
-    case $name in page-*) [ -z "$value" ] || [ ${#value} -ge 12 ] || fail 'PAGE_PASSWORD needs at least 12 characters' ;; esac
     [ -z "$value" ] || write kept "$name" "$value"
   done
   fit_for_url S3_ACCESS_KEY "$S3_ACCESS_KEY"
+  page=$(kept page-password)
+  # Earlier versions kept shorter ones.
+  [ ${#page} -ge 12 ] || fail 'PAGE_PASSWORD needs at least 12 characters: set it, or rotate page-password'
 
   write redis password "$(kept redis-password)"
   write redis users.acl "$(sed -e "s/ADMIN_PASSWORD/$(kept redis-password)/" \

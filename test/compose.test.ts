@@ -255,6 +255,9 @@ t.test('the secrets of compose', async (t) => {
     t.equal(run(['make'], { PAGE_PASSWORD: 'a/b "c 123456' }).status, 0, 'the page has no URL')
     t.equal(read('worker/page-password'), 'a/b "c 123456')
     t.match(run(['make'], { PAGE_PASSWORD: 'a/b "c' }).stderr, 'at least 12 characters')
+    writeFileSync(join(folder, 'kept/page-password'), 'short')
+    t.match(run([]).stderr, 'rotate page-password', 'an earlier version kept a shorter one')
+    t.equal(run(['rotate', 'page-password']).status, 0)
   })
 })
 

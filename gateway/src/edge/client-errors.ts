@@ -25,11 +25,11 @@ export function answerClientErrors(refusals: Refusals) {
     const error = clientError(cause.code)
     if (endAfterResponses(socket, error)) return
     const connection = connections.get(socket)
-    const isAnswered = connection !== undefined && connection.turn >= 0
+    const hasHadRequests = connection !== undefined && connection.turn >= 0
     if (
       cause.code === 'HPE_INVALID_EOF_STATE' ||
       connection?.unwanted !== undefined ||
-      (isAnswered && cause.code === 'HPE_INVALID_METHOD')
+      (hasHadRequests && cause.code === 'HPE_INVALID_METHOD')
     ) {
       closeInStages(socket)
     } else {

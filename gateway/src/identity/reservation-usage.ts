@@ -66,7 +66,8 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
       const replies = await writing.exec()
       // A count that is damaged is lost; counting the others again and again would refuse their
       // keys.
-      for (const [error] of replies ?? []) if (error !== null && !isDamaged(error)) throw error
+      if (replies === null) throw new Error('Redis has discarded the transaction')
+      for (const [error] of replies) if (error !== null && !isDamaged(error)) throw error
       subtract(sent)
       known = await readTallies(today)
     },
