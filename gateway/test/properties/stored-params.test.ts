@@ -47,7 +47,18 @@ interface Stored {
 
 const names = ['a', 'b', 'c']
 
+/** ClickHouse takes parameters of limited length. */
+const idsPerQuery = 200
+
 async function readStored(ids: readonly string[]): Promise<Stored[]> {
+  const stored: Stored[] = []
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    stored.push(...(await readSome(ids.slice(from, from + idsPerQuery))))
+  }
+  return stored
+}
+
+async function readSome(ids: readonly string[]): Promise<Stored[]> {
   const rows = await analyst.query<Record<string, string>>(
     `SELECT id, toJSONString(logs.params) AS params, isValidJSON(flat.params) AS valid,
        ${names.map((name) => `JSON_VALUE(flat.params, '$.${name}') AS flat_${name}`).join(', ')}
