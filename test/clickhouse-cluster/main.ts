@@ -237,7 +237,8 @@ t.test('a server that was behind when the views were defined is found and repair
     )
   await alter(16)
   for (const name of ['logs_local', 'logs']) await define(name)
-  const isBehind = /the column params of intake\.logs_raw_local on \S+:\d+ is JSON\(\S+=16\) instead/
+  const isBehind =
+    /the column params of intake\.logs_raw_local on \S+:\d+ is JSON\(\S+=16\) instead/
   t.match((await inspectClickHouse(first)).schemaDifferences, [isBehind])
   await t.rejects(migrate({ clickhouse: first, columnsTimeoutMs: 0 }), { message: isBehind })
 
