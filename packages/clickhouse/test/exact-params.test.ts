@@ -111,7 +111,7 @@ const viewTypes = () =>
   clickhouse.query(
     `SELECT type FROM system.columns WHERE database = 'intake' AND table = 'logs' AND name = 'params'`,
   )
-const [changeParams] = exactParams.statements.filter((sql) => sql.includes('MODIFY COLUMN params'))
+const changeParams = exactParams.statements.find((sql) => sql.includes('MODIFY COLUMN params'))!
 
 /** Brings the column back to its former type, before the migration. */
 async function undo(): Promise<void> {
@@ -134,7 +134,7 @@ function behind(reads: number): ClickHouse {
     query: async <Row>(sql: string, params?: Record<string, unknown>) => {
       const rows = await clickhouse.query<Row>(sql, params)
       if (sql.includes('FROM system.columns') && --left === 0) {
-        await clickhouse.command(changeParams!)
+        await clickhouse.command(changeParams)
       }
       return rows
     },
@@ -159,7 +159,7 @@ t.test(
     t.match(await inspectClickHouse(clickhouse), {
       schemaDifferences: ['the migration definitions is missing'],
     })
-    await clickhouse.command(changeParams!)
+    await clickhouse.command(changeParams)
     t.same(await migrate({ clickhouse }), { applied: ['definitions'] })
   },
 )

@@ -86,8 +86,8 @@ export async function findMissingTables(clickhouse: Reader): Promise<string[]> {
   return findMissing(await readTables(clickhouse))
 }
 
-function findMissing(tables: Map<string, Table>, definitions = allDefinitions): string[] {
-  return definitions.flatMap(({ name, columns, select }) => {
+function findMissing(tables: Map<string, Table>, wanted = allDefinitions): string[] {
+  return wanted.flatMap(({ name, columns, select }) => {
     const kind = select === undefined ? 'table' : 'view'
     const table = tables.get(name)
     if (table === undefined) return [`the ${kind} intake.${name} is missing`]
