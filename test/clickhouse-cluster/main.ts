@@ -15,6 +15,7 @@ import {
   inspectClickHouse,
   listExpiredMonths,
   migrate,
+  repairViews,
   startDeletion,
   watchDeletion,
   writeTombstones,
@@ -220,13 +221,54 @@ t.test('retention drops a month on every shard', async (t) => {
   t.equal(await count(first, 'logs_raw', 'toYYYYMM(time) = 202503'), 0)
 })
 
+t.test('a server that was behind when the views were defined is found and repaired', async (t) => {
+  const define = async (name: string) => {
+    const [table] = await second.query<{ sql: string }>(
+      `SELECT create_table_query AS sql FROM system.tables WHERE database = 'intake' AND name = '${name}'`,
+    )
+    const former = table!.sql
+      .replace('CREATE', 'CREATE OR REPLACE')
+      .replace('`params` JSON(max_dynamic_paths = 0)', '`params` JSON(max_dynamic_paths = 16)')
+    await second.command(former)
+  }
+  const alter = (paths: number) =>
+    second.command(
+      `ALTER TABLE intake.logs_raw_local MODIFY COLUMN params JSON(max_dynamic_paths = ${paths})`,
+    )
+  await alter(16)
+  for (const name of ['logs_local', 'logs']) await define(name)
+  const isBehind =
+    /the column params of intake\.logs_raw_local on \S+:\d+ is JSON\(\S+=16\) instead/
+  t.match((await inspectClickHouse(first)).schemaDifferences, [isBehind])
+  await t.rejects(migrate({ clickhouse: first, columnsTimeoutMs: 0 }), { message: isBehind })
+
+  await alter(0)
+  t.same((await inspectClickHouse(first)).schemaDifferences, [
+    'the view intake.logs has columns of other types than its query',
+  ])
+  t.same(await repairViews(first), ['logs'])
+  for (const clickhouse of [first, second]) {
+    t.same((await inspectClickHouse(clickhouse)).schemaDifferences, [])
+  }
+})
+
 t.test(
   'a shard that is added gets rows from a stated time on; a repeat stays beside its first',
   async (t) => {
     await Promise.all(servers.map((server) => server.kill()))
     await Promise.all(servers.map((server) => server.start(3)))
     const before = await count(first, 'logs_raw_local')
-    await migrate({ clickhouse: first })
+    const sent: string[] = []
+    const command: typeof first.command = async (sql, params) => {
+      sent.push(sql)
+      await first.command(sql, params)
+    }
+    await migrate({ clickhouse: { ...first, command } })
+    t.match(
+      sent.find((sql) => /^CREATE TABLE IF NOT EXISTS intake\.logs_raw_local\b/.test(sql)),
+      /`country`[^]*`params` JSON\(max_dynamic_paths = 0\)/,
+      'its tables are made as they are now',
+    )
     t.match(await inspectClickHouse(first), {
       schemaDifferences: [/^1 shards of the cluster get no records/],
     })

@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClickHouse } from './client.ts'
 import { isCompleteEverywhere, planLayout } from './cluster/layout.ts'
+import { copyTables } from './cluster/copy-tables.ts'
 import { clusterStatements, reshardStatements, type ClusterLayout } from './cluster/statements.ts'
 import { statementsOf } from './definitions/definition.ts'
 import { functionStatements } from './definitions/functions.ts'
 import { definitions as current } from './definitions/index.ts'
 import { ClickHouseError, MigrationError } from './errors.ts'
+import { findOutdatedColumns, readColumns } from './inspect/columns.ts'
 import { findDifferingViews } from './inspect/schema.ts'
 import { checksumOf, readApplied } from './migrations/history.ts'
 import { migrations as released } from './migrations/index.ts'
@@ -22,6 +24,8 @@ export interface MigrateOptions {
    * shards that were added get none.
    */
   newShardsFrom?: Date | undefined
+  /** How long to wait until all replicas have the columns; default 30,000. */
+  columnsTimeoutMs?: number
 }
 
 const prepare = [
@@ -48,6 +52,7 @@ SELECT {name:String}, {checksum:String}`
  */
 export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
   const { clickhouse, migrations = released, definitions = current, newShardsFrom } = options
+  const { columnsTimeoutMs = 30_000 } = options
   const { layout, isResharded } = await planLayout(clickhouse, newShardsFrom)
   const translate = translator(layout)
   for (const statement of translate(prepare)) await clickhouse.command(statement)
@@ -68,20 +73,56 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   // They belong to the server: a restored database comes without them.
   await apply(clickhouse, translate(functionStatements))
   const isComplete = await isCompleteEverywhere(clickhouse)
+  const unfinished = migrations.filter(({ name }) => !known.has(name))
   const pending = migrations.filter(({ name }) => !isComplete || !known.has(name))
   const hasDefinitions = known.get(definitions.name) === checksumOf(definitions)
-  if (!hasDefinitions || !isComplete || isResharded) pending.push(definitions)
   const applied: string[] = []
+  const applyMigration = async ({ name, statements }: Migration, checksum: string) => {
+    await apply(clickhouse, translate(statements))
+    await clickhouse.command(record, { name, checksum })
+    applied.push(name)
+  }
+
+  if (layout && (!isComplete || isResharded)) {
+    // A Distributed table copies the columns that the table of its server has at that moment.
+    await untilColumnsChanged({ clickhouse, migrations, unfinished, columnsTimeoutMs })
+  }
+  if (layout && !isComplete) await apply(clickhouse, await copyTables(clickhouse, layout.cluster))
   if (layout && isResharded) {
     await apply(clickhouse, reshardStatements(layout))
     applied.push(`${layout.shards.counts.at(-1)} shards from ${layout.shards.changes.at(-1)} on`)
   }
-  for (const migration of pending) {
-    await apply(clickhouse, translate(migration.statements))
-    await clickhouse.command(record, { name: migration.name, checksum: checksumOf(migration) })
-    applied.push(migration.name)
+  for (const migration of pending) await applyMigration(migration, checksumOf(migration))
+  // A view copies them too: without this it could convert to the former types from now on.
+  await untilColumnsChanged({ clickhouse, migrations, columnsTimeoutMs })
+  if (!hasDefinitions || !isComplete || isResharded) {
+    await applyMigration(definitions, checksumOf(definitions))
   }
   return { applied }
+}
+
+const columnsPauseMs = 500
+
+/** Waits until every server has the columns of the migrations that are finished. */
+async function untilColumnsChanged(options: {
+  clickhouse: ClickHouse
+  migrations: readonly Migration[]
+  unfinished?: readonly Migration[]
+  columnsTimeoutMs: number
+}): Promise<void> {
+  const { clickhouse, migrations, unfinished, columnsTimeoutMs } = options
+  const deadline = performance.now() + columnsTimeoutMs
+  for (;;) {
+    const outdated = findOutdatedColumns(await readColumns(clickhouse), migrations, unfinished)
+    if (outdated.length === 0) return
+    if (performance.now() > deadline) {
+      throw new MigrationError(
+        `ClickHouse does not have the columns of the migrations yet: ${outdated.join('; ')}. ` +
+          'Run intake setup again when its replicas have caught up (docs/operations/clickhouse-schema.md).',
+      )
+    }
+    await pause(columnsPauseMs)
+  }
 }
 
 /** The codes for a table that another migrator alters (517) or replaces (57, 60, 218, 521) at this moment. */

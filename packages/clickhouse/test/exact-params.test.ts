@@ -4,7 +4,13 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import t from 'tap'
 import { migrations } from '../src/migrations/index.ts'
 import { exactParams } from '../src/migrations/0008-exact-params.ts'
-import { createClickHouse, migrate } from '../src/index.ts'
+import {
+  createClickHouse,
+  inspectClickHouse,
+  migrate,
+  repairViews,
+  type ClickHouse,
+} from '../src/index.ts'
 import { logRow } from './fixture.ts'
 
 const server = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
@@ -99,4 +105,86 @@ t.test('no JSON column of a table or view has dynamic paths', async (t) => {
     `SELECT DISTINCT type FROM system.columns WHERE database = 'intake' AND type LIKE '%JSON%'`,
   )
   t.same(types, [{ type: 'JSON(max_dynamic_paths=0)' }])
+})
+
+const viewTypes = () =>
+  clickhouse.query(
+    `SELECT type FROM system.columns WHERE database = 'intake' AND table = 'logs' AND name = 'params'`,
+  )
+const changeParams = exactParams.statements.find((sql) => sql.includes('MODIFY COLUMN params'))!
+
+/** Brings the column back to its former type, before the migration. */
+async function undo(): Promise<void> {
+  await clickhouse.command(
+    'ALTER TABLE intake.logs_raw MODIFY COLUMN params JSON(max_dynamic_paths = 16)',
+  )
+  await clickhouse.command(
+    `DELETE FROM intake.schema_migrations WHERE name IN ('${exactParams.name}', 'definitions')`,
+  )
+}
+
+/** As a replica that does what the migration says only after the columns were read `reads` times. */
+function behind(reads: number): ClickHouse {
+  let left = reads
+  return {
+    ...clickhouse,
+    command: async (sql, params) => {
+      if (sql !== changeParams) await clickhouse.command(sql, params)
+    },
+    query: async <Row>(sql: string, params?: Record<string, unknown>) => {
+      const rows = await clickhouse.query<Row>(sql, params)
+      if (sql.includes('FROM system.columns') && --left === 0) {
+        await clickhouse.command(changeParams)
+      }
+      return rows
+    },
+  }
+}
+
+t.test('the views are defined only when the replica has the new type', async (t) => {
+  await undo()
+  t.match(await migrate({ clickhouse: behind(2) }), { applied: [exactParams.name, 'definitions'] })
+  t.same(await viewTypes(), [{ type: 'JSON(max_dynamic_paths=0)' }])
+})
+
+t.test(
+  'a replica that stays behind ends setup with an error, and no view is defined',
+  async (t) => {
+    await undo()
+    await t.rejects(migrate({ clickhouse: behind(Infinity), columnsTimeoutMs: 0 }), {
+      name: 'MigrationError',
+      message:
+        /the column params of intake\.logs_raw is JSON\(max_dynamic_paths=16\) instead of JSON\(max_dynamic_paths=0\)\. Run intake setup again/,
+    })
+    t.match(await inspectClickHouse(clickhouse), {
+      schemaDifferences: ['the migration definitions is missing'],
+    })
+    await clickhouse.command(changeParams)
+    t.same(await migrate({ clickhouse }), { applied: ['definitions'] })
+  },
+)
+
+t.test('views that have the former type are reported, and repaired', async (t) => {
+  await undo()
+  await migrate({ clickhouse, migrations: former })
+  t.same(await viewTypes(), [{ type: 'JSON(max_dynamic_paths=16)' }])
+  t.same(await migrate({ clickhouse }), { applied: [exactParams.name] })
+  t.same(await viewTypes(), [{ type: 'JSON(max_dynamic_paths=16)' }])
+
+  t.same((await inspectClickHouse(clickhouse)).schemaDifferences, [
+    'the view intake.logs has columns of other types than its query',
+  ])
+  t.same(await repairViews(clickhouse), ['logs'])
+  t.same(await viewTypes(), [{ type: 'JSON(max_dynamic_paths=0)' }])
+  t.same((await inspectClickHouse(clickhouse)).schemaDifferences, [])
+  t.same(await repairViews(clickhouse), [])
+})
+
+t.test('a column that was changed by hand is named', async (t) => {
+  await clickhouse.command(
+    'ALTER TABLE intake.logs_raw MODIFY COLUMN params JSON(max_dynamic_paths = 16)',
+  )
+  t.match((await inspectClickHouse(clickhouse)).schemaDifferences, [
+    /^the column params of intake\.logs_raw is JSON\(max_dynamic_paths=16\) instead of /,
+  ])
 })

@@ -7,6 +7,7 @@ import { allDefinitions, definitions } from '../definitions/index.ts'
 import { ClickHouseError } from '../errors.ts'
 import { checksumOf, readApplied } from '../migrations/history.ts'
 import { migrations } from '../migrations/index.ts'
+import { describeQuery, findOutdatedColumns, isStored, readColumns } from './columns.ts'
 
 interface Table {
   name: string
@@ -29,11 +30,13 @@ export async function findSchemaDifferences(clickhouse: Reader): Promise<string[
   const history = await findMissingMigrations(clickhouse)
   if (history.length > 0) return history
   const tables = await readTables(clickhouse)
+  const missing = findMissing(tables)
   return [
-    ...findMissing(tables),
+    ...missing,
+    ...(missing.length > 0 ? [] : findOutdatedColumns(await readColumns(clickhouse), migrations)),
     ...findTtls(tables),
     ...(await findChangedViews(clickhouse, tables)).map(
-      ({ name }) => `the view intake.${name} has another query`,
+      ({ definition, difference }) => `the view intake.${definition.name} has ${difference}`,
     ),
     ...(await findMissingFunctions(clickhouse)),
     ...(await findClusterDifferences(clickhouse)),
@@ -83,8 +86,8 @@ export async function findMissingTables(clickhouse: Reader): Promise<string[]> {
   return findMissing(await readTables(clickhouse))
 }
 
-function findMissing(tables: Map<string, Table>): string[] {
-  return allDefinitions.flatMap(({ name, columns, select }) => {
+function findMissing(tables: Map<string, Table>, wanted = allDefinitions): string[] {
+  return wanted.flatMap(({ name, columns, select }) => {
     const kind = select === undefined ? 'table' : 'view'
     const table = tables.get(name)
     if (table === undefined) return [`the ${kind} intake.${name} is missing`]
@@ -100,20 +103,34 @@ function findTtls(tables: Map<string, Table>): string[] {
   )
 }
 
-/** The views of this release that are missing or have another query. */
+/** The views of this release that are missing, or differ from what defining them again would make. */
 export async function findDifferingViews(clickhouse: Reader): Promise<Definition[]> {
   const tables = await readTables(clickhouse)
   const missing = allDefinitions.filter(
     ({ name, select }) => select !== undefined && !tables.has(name),
   )
-  return [...missing, ...(await findChangedViews(clickhouse, tables))]
+  const changed = await findChangedViews(clickhouse, tables)
+  return [...missing, ...changed.map(({ definition }) => definition)]
 }
 
-/** ClickHouse prints both queries, so that only their meaning is compared. */
+interface ChangedView {
+  definition: Definition
+  /** In words for an operator. */
+  difference: string
+}
+
+/**
+ * ClickHouse prints both queries, so that only their meaning is compared. A view keeps the types that its columns
+ * had when it was defined and converts to them, so they are compared with those of its query, on every server.
+ */
 async function findChangedViews(
   clickhouse: Reader,
   tables: Map<string, Table>,
-): Promise<Definition[]> {
+): Promise<ChangedView[]> {
+  const rawTables = allDefinitions.filter(({ select }) => select === undefined)
+  // The query of a view has no types while its table lacks a column, which is named as missing.
+  const hasTypes = findMissing(tables, rawTables).length === 0
+  const columns = await readColumns(clickhouse)
   const compared = allDefinitions.map(async (definition) => {
     if (definition.select === undefined) return []
     const isLocal = clickhouse.cluster !== undefined && isRowView(definition.select)
@@ -125,7 +142,14 @@ async function findChangedViews(
       'SELECT formatQuery({actual:String}) = formatQuery({wanted:String}) AS same',
       { actual, wanted },
     )
-    return row?.same === 1 ? [] : [definition]
+    if (row?.same !== 1) return [{ definition, difference: 'another query' }]
+    if (!hasTypes) return []
+    const types = Object.entries(await describeQuery(clickhouse, wanted))
+    const isOutdated = columns.some(
+      ({ table, types: stored }) =>
+        isStored(table, definition.name) && types.some(([name, type]) => stored[name] !== type),
+    )
+    return isOutdated ? [{ definition, difference: 'columns of other types than its query' }] : []
   })
   return (await Promise.all(compared)).flat()
 }
