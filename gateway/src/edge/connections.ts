@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { IntakeError } from '@intake/contract'
 import { closeInStages } from '@intake/runtime'
+import { endAfterResponses } from './client-errors.ts'
 import { createEvictionOrder } from './eviction-order.ts'
 import { connections, type Connection, type Exchange } from './exchange.ts'
 
@@ -156,8 +158,8 @@ export function createConnections(options: {
       if (connection === undefined || connection.isEnding) return undefined
       if (connection.socket.destroyed) return undefined
       if (isPipelining(connection)) {
-        dropStacks(connection.socket)
-        end(connection, 'pipelined')
+        options.onEnd('pipelined')
+        ignoreRest(connection)
         return undefined
       }
       const exchange = createExchange(request, response)
@@ -190,6 +192,20 @@ export function createConnections(options: {
       }
     },
   }
+}
+
+/**
+ * Ends a connection after the responses to the requests that have begun on it. What follows is not
+ * parsed, from the next read on: the parser is still in this one.
+ */
+function ignoreRest(connection: Connection): void {
+  const { socket } = connection
+  connection.isEnding = true
+  dropStacks(socket)
+  process.nextTick(() => {
+    const error = new IntakeError('malformed_http', 'Too many requests without a response.')
+    if (!endAfterResponses(socket, error)) closeInStages(socket)
+  })
 }
 
 /**

@@ -141,17 +141,22 @@ t.test('a connection that had time to send a key and has not is evicted first', 
   t.equal(order.next(), silent)
 })
 
-t.test('a connection with too many pending requests is closed', async (t) => {
+t.test('a connection with too many pending requests ends after their responses', async (t) => {
   const gateway = await startGateway(t, { holdFrames: true })
   const patient = await open(t, gateway)
   patient.write(log.repeat(pipelinedMax))
   await until('the frame is enqueued', () => gateway.frames.logs.length > 0)
   const greedy = await open(t, gateway)
   greedy.write(log.repeat(pipelinedMax + 1))
-  t.equal(await received(greedy), '')
+  await until('the connection is ending', async () =>
+    /reason="pipelined"} 1/.test(await gateway.metrics()),
+  )
   gateway.release()
   const responses = await received(patient, new RegExp(`(201 [^]*){${pipelinedMax}}`))
   t.equal(responses.match(/HTTP\/1\.1 201/g)?.length, pipelinedMax)
+  const due = await received(greedy)
+  t.equal(due.match(/HTTP\/1\.1 201/g)?.length, pipelinedMax, 'what was begun gets its response')
+  t.equal(due.match(/connection: close/gi)?.length, 1, 'the last one says that it is the last')
   t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="pipelined"} 1')
 })
 
