@@ -79,10 +79,15 @@ function parseExact(text: string): unknown {
   throw new IntakeError('body_too_large', detail)
 }
 
+/** Clients that write HTTP by hand forget the length, and the body then counts as empty. */
+const emptyBody =
+  'There is no JSON: send Content-Length, in bytes, or Transfer-Encoding: chunked, with the body.'
+
 function parse(parser: (text: string) => unknown, text: string): unknown {
   try {
     return parser(text)
   } catch {
+    if (text === '') throw new IntakeError('invalid_json', emptyBody)
     // The parser's message repeats part of the input, so it is not passed on.
     throw new IntakeError('invalid_json', 'The JSON cannot be parsed.')
   }

@@ -57,6 +57,9 @@ t.test('400 for a length in characters, none, or HTTP/1.0 without one', async (t
   const old = none.replace('HTTP/1.1', 'HTTP/1.0')
   t.equal(await outcome(t, gateway, old), '400 connection: close invalid_json')
   t.equal(gateway.frames.logs.length, 0)
+  const socket = await open(t, gateway)
+  socket.write(none)
+  t.match(await received(socket), /send Content-Length, in bytes/, 'the true reason')
 })
 
 t.test('all requests before broken bytes get their responses, in their order', async (t) => {

@@ -64,7 +64,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
     for (const [field, json] of Object.entries(await readInstallationHash(redis, redisKey))) {
       const entry = parseEntry(json)
       if (isApiKey(entry)) stored.keys.set(field, entry)
-      else stored.unreadable.set(field, nameOf(field, entry))
+      else stored.unreadable.set(field, nameOf(field, json))
     }
     return stored
   }
@@ -149,10 +149,10 @@ function isApiKey(entry: unknown): entry is ApiKey {
   )
 }
 
-/** Says nothing of its content except the id. */
-function nameOf(field: string, entry: unknown): string {
-  const { id } = fieldsOf(entry)
-  return isId(id) ? id : `the entry ${field.slice(0, 8)}… of ${redisKey}`
+/** Says nothing of its content except the id, also of an entry that was cut off. */
+function nameOf(field: string, json: string): string {
+  const id = /"id":"(key_[\da-f]{12})"/.exec(json)?.[1]
+  return id ?? `the entry ${field.slice(0, 8)}… of ${redisKey}`
 }
 
 const fieldsOf = (entry: unknown): Partial<Record<keyof ApiKey, unknown>> =>

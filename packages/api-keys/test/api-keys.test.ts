@@ -148,6 +148,7 @@ t.test('a damaged entry harms only its own key, and is named without its content
     [JSON.stringify({ ...key, bundleIdentifiers: 'DAMAGED' }), key.id],
     [JSON.stringify({ ...key, bundleIdentifiers: [7] }), key.id],
     [JSON.stringify({ ...key, expiresAt: 'DAMAGED' }), key.id],
+    [JSON.stringify(key).slice(0, 50), key.id],
     [JSON.stringify({ ...key, expiresAt: undefined }), key.id],
     [JSON.stringify({ ...key, revokedAt: false }), key.id],
   ]

@@ -88,7 +88,10 @@ t.test('wrong usage is reported in one sentence, with exit code 1', async (t) =>
     [['dead-letters', 'show', 'nothing'], /^There is no dead letter nothing\.\n$/],
     [['dead-letters', 'replay'], /^Name an id, or --all\.\n$/],
     [['dead-letters', 'drop', 'an-id', '--all'], /^Name an id, or --all\.\n$/],
-    [['keys', 'revoke', 'key_none'], /^There is no key key_none, or it is revoked\.\n$/],
+    [
+      ['keys', 'revoke', 'key_none'],
+      /^There is no key key_none that can be read, or it is revoked\.\n$/,
+    ],
     [['keys', 'create', '--name', 'x', '--expires', '2020-01-01'], /must be in the future/],
     [['keys', 'create', '--name', 'x', '--expires', ''], /must be a time that exists/],
     [['keys', 'create', '--name', 'x', '--expires', '2199-02-30'], /must be a time that exists/],

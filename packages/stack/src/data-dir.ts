@@ -7,15 +7,20 @@ const othersMay = 0o077
  * Makes the data directory, which only its owner can enter: engines write files inside that
  * everybody could read. Closes an existing one that is empty or has been a data directory before.
  *
- * @throws {StartError} it cannot be used, or belongs to something else and is open to other users
+ * @throws {StartError} it cannot be used, belongs to another user, or to something else and is
+ * open to other users
  */
 export function makeDataDir(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.W_OK)
-    if ((statSync(path).mode & othersMay) === 0) return
+    const { mode, uid } = statSync(path)
+    // Its passwords would be those of another user. Windows has no user ids.
+    if (process.getuid !== undefined && uid !== process.getuid()) throw foreignDirectory(path)
+    if ((mode & othersMay) === 0) return
     if (isOfIntake(path)) return chmodSync(path, 0o700)
   } catch (error) {
+    if (error instanceof StartError) throw error
     const { code } = error as NodeJS.ErrnoException
     throw new StartError(
       `The data directory ${path} cannot be used (${code}): set INTAKE_DATA_DIR to another folder.`,
@@ -26,6 +31,11 @@ export function makeDataDir(path: string): void {
       'INTAKE_DATA_DIR to another folder.',
   )
 }
+
+const foreignDirectory = (path: string) =>
+  new StartError(
+    `The data directory ${path} belongs to another user: set INTAKE_DATA_DIR to another folder.`,
+  )
 
 function isOfIntake(path: string) {
   // The root of a disk has its own folder.

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
@@ -40,4 +40,12 @@ t.test('one with other files is refused, not closed', async (t) => {
   t.equal(modeOf(path), 0o755)
   chmodSync(path, 0o700)
   makeDataDir(path)
+})
+
+const isRoot = process.getuid?.() === 0
+t.test('one of another user is refused', { skip: !isRoot && 'needs root' }, async (t) => {
+  const path = createDataDir(t)
+  chmodSync(path, 0o700)
+  chownSync(path, 65_534, 65_534)
+  t.throws(() => makeDataDir(path), { name: 'StartError', message: /belongs to another user/ })
 })

@@ -51,7 +51,11 @@ export function defineKeys(keys: Command): void {
     .description('list the keys, without their secrets')
     .option('--json', 'print them as JSON')
     .action(async (options: { json?: boolean }) => {
-      const list = await withRedis((redis) => createApiKeyStore({ redis }).list())
+      const list = await withRedis(async (redis) => {
+        const store = createApiKeyStore({ redis })
+        await noteUnreadable(store)
+        return store.list()
+      })
       if (options.json) return printJson(list)
       for (const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } of list) {
         const bundles = bundleIdentifiers.join(',') || 'all bundles'
@@ -70,11 +74,22 @@ export function defineKeys(keys: Command): void {
     .description('revoke the key with this id')
     .action((id: string) =>
       changeKeys(async (store) => {
-        if (!(await store.revoke(id)))
-          throw new UsageError(`There is no key ${id}, or it is revoked.`)
+        if (!(await store.revoke(id))) {
+          await noteUnreadable(store)
+          throw new UsageError(`There is no key ${id} that can be read, or it is revoked.`)
+        }
         print(`Revoked ${id}.`)
       }),
     )
+}
+
+/** A key with a damaged entry is not listed, and gateways that know it still accept it. */
+async function noteUnreadable(store: ApiKeyStore): Promise<void> {
+  for (const name of (await store.load()).unreadable.values()) {
+    note(
+      `${name} cannot be read, and may still be accepted: docs/operations/redis-lost-its-data.md`,
+    )
+  }
 }
 
 const changeKeys = (change: (store: ApiKeyStore) => Promise<void>): Promise<void> =>
