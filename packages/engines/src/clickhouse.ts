@@ -31,7 +31,7 @@ export interface ClickHouseOptions extends ServiceOptions {
   /** Time zone of the server. Default UTC, whatever that of the machine is. */
   timeZone?: string
   /**
-   * When a query of an analyst or of a worker has run this long, the server ends. Default: four
+   * When a query of `analyst` or `reader` has run this long, the server ends. Default: four
    * minutes.
    */
   queryMsMax?: number

@@ -5,8 +5,8 @@ const pollMs = 10_000
 const timeoutMs = 5_000
 
 /**
- * Ends the engine when a query of an analyst or a worker has run for `queryMsMax`, which is more
- * than their time limits allow. Such a query ignores the limit and KILL QUERY, as
+ * Ends the engine when a query of the user `analyst` or `reader` has run for `queryMsMax`, which is
+ * more than their time limits allow. Such a query ignores the limit and KILL QUERY, as
  * `file('/proc/self/fd/4')` does on a pipe, and holds its thread and one of the places of its user
  * until the process ends, which the tables survive.
  */
