@@ -36,7 +36,7 @@ await runProcess({
   name: 'gateway',
   config: GatewayConfig,
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
-  async start(config, log, secrets) {
+  async start(config, log, secrets, owner) {
     checkGatewayConfig(config)
     const onRedisError = limitRepeats((err, omitted) =>
       log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
@@ -251,32 +251,30 @@ await runProcess({
     })
     log.info({ adminPort: admin.port }, 'gateway is up')
 
-    return {
-      async close() {
-        isDraining = true
-        if (config.DRAIN_MS > 0) await pause(config.DRAIN_MS)
-        await app.close()
-        // No outcome can follow.
-        await outcomeReports.close()
-        apiKeys.close()
-        policy.close()
-        redisPoll.close()
-        shards.close()
-        ledger.close()
-        rate.close()
-        problems.close()
-        bucket.close()
-        await Promise.all(
-          Object.values(sinks)
-            .flat()
-            .map((sink) => sink.close()),
-        )
-        recordConnections.close()
-        redis.disconnect()
-        store.close()
-        await admin.close()
-        await tracing?.close()
-      },
-    }
+    owner.add(async () => {
+      isDraining = true
+      if (config.DRAIN_MS > 0) await pause(config.DRAIN_MS)
+      await app.close()
+      // No outcome can follow.
+      await outcomeReports.close()
+      apiKeys.close()
+      policy.close()
+      redisPoll.close()
+      shards.close()
+      ledger.close()
+      rate.close()
+      problems.close()
+      bucket.close()
+      await Promise.all(
+        Object.values(sinks)
+          .flat()
+          .map((sink) => sink.close()),
+      )
+      recordConnections.close()
+      redis.disconnect()
+      store.close()
+      await admin.close()
+      await tracing?.close()
+    })
   },
 })

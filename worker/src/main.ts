@@ -36,7 +36,7 @@ await runProcess({
   name: 'worker',
   config: WorkerConfig,
   closeTimeoutMs: () => 10_000,
-  async start(config, log, secrets) {
+  async start(config, log, secrets, owner) {
     checkWorkerConfig(config)
     const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
     const redis = connectRedis({
@@ -196,25 +196,23 @@ await runProcess({
     })
     log.info({ adminPort: admin.port }, 'worker is up')
 
-    return {
-      async close() {
-        await worker.close()
-        problems.close()
-        backlogs.close()
-        stored.close()
-        redisChecks.close()
-        shardRecovery.close()
-        pings.close()
-        installation.close()
-        await webhook?.close()
-        await queueUi?.close()
-        redis.disconnect()
-        await clickhouse.close()
-        await admin.close()
-        await reader.close()
-        page.close()
-        await tracing?.close()
-      },
-    }
+    owner.add(async () => {
+      await worker.close()
+      problems.close()
+      backlogs.close()
+      stored.close()
+      redisChecks.close()
+      shardRecovery.close()
+      pings.close()
+      installation.close()
+      await webhook?.close()
+      await queueUi?.close()
+      redis.disconnect()
+      await clickhouse.close()
+      await admin.close()
+      await reader.close()
+      page.close()
+      await tracing?.close()
+    })
   },
 })

@@ -7,14 +7,7 @@ import {
   type QueueName,
   type ReadBacklogs,
 } from '@intake/queue'
-import {
-  limitRepeats,
-  systemClock,
-  withTimeout,
-  type Clock,
-  type Logger,
-  type Running,
-} from '@intake/runtime'
+import { limitRepeats, systemClock, withTimeout, type Clock, type Logger } from '@intake/runtime'
 import type { Tracing } from '@intake/tracing'
 import { drainQueue } from './drain-queue.ts'
 import type { WorkerMetrics } from './metrics.ts'
@@ -41,7 +34,8 @@ const closeTimeoutMs = 7_000
 /** An unreadable frame is handed out again every minute. */
 const unreadableMs = 2 * 60_000
 
-export interface Worker extends Running {
+export interface Worker {
+  close(): Promise<void>
   watermarkLateMs: Watermark['lateMs']
   /** The kinds whose table rejects every row. */
   refusingKinds(): QueueName[]

@@ -3,20 +3,16 @@ import type { Static, TObject } from 'typebox'
 import { ConfigError, describeConfig, loadConfig } from './config.ts'
 import { setHeapGrowth } from './heap.ts'
 import { createLogger, type Logger } from './logger.ts'
+import { createOwner, type Owner } from './owner.ts'
 import { version } from './version.ts'
 import { watchSecrets, type Secrets } from './watch-secrets.ts'
 
 const help = 'docs/operations/process-ends.md'
 
-/** Something that runs until it is closed. */
-export interface Running {
-  close(): Promise<void>
-}
-
 /**
  * Manages the life of a process: sets its heap growth, reads its settings from the environment, logs
- * them without secrets, follows the files of secrets, starts it, and closes it once on SIGTERM, SIGINT or an uncaught error. Exits with code 1 when it
- * cannot start or does not close in time.
+ * them without secrets, follows the files of secrets, starts it, and ends what `start` gave to the owner once on SIGTERM,
+ * SIGINT or an uncaught error. Exits with code 1 when it cannot start or does not close in time.
  *
  * @param options.closeTimeoutMs how long it may take to close
  */
@@ -24,7 +20,7 @@ export async function runProcess<S extends TObject>(options: {
   name: string
   config: S
   closeTimeoutMs: (config: Static<S>) => number
-  start(config: Static<S>, log: Logger, secrets: Secrets<S>): Promise<Running>
+  start(config: Static<S>, log: Logger, secrets: Secrets<S>, owner: Owner): Promise<void>
 }): Promise<void> {
   setHeapGrowth()
   const { name } = options
@@ -34,16 +30,16 @@ export async function runProcess<S extends TObject>(options: {
     const settings = describeConfig(options.config, config)
     log.info({ version, node: process.versions.node, settings }, `${name} starts`)
     const secrets = watchSecrets({ schema: options.config, env: process.env, config, log })
-    let running: Running | undefined
+    const owner = createOwner((err) => log.error({ err, help }, 'a part could not be closed'))
     const delay = options.closeTimeoutMs(config)
     closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
       if (err) log.fatal({ err, help }, 'uncaught error: closing')
       else log.info({ signal }, 'closing')
       // What it still has to finish may need a secret that changes meanwhile.
-      await running?.close()
+      await owner.end()
       secrets.close()
     })
-    running = await options.start(config, log, secrets)
+    await options.start(config, log, secrets, owner)
   } catch (err) {
     if (err instanceof ConfigError)
       log.fatal({ help: 'docs/operations/configuration.md' }, err.message)

@@ -6,9 +6,9 @@ await runProcess({
   name: 'test',
   config: Type.Object({ PASSWORD: Type.String({ writeOnly: true, isFollowed: true }) }),
   closeTimeoutMs: () => 120_000,
-  async start(_config, log, secrets) {
+  async start(_config, log, secrets, owner) {
     const secret = secrets.follow('PASSWORD')
+    owner.add(() => new Promise<void>((resolve) => secret.onChange(resolve)))
     log.info('up')
-    return { close: () => new Promise((resolve) => secret.onChange(resolve)) }
   },
 })

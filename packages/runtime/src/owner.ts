@@ -1,0 +1,27 @@
+/** Ends everything that was started, once, the last one first. */
+export interface Owner {
+  add(end: () => unknown): void
+  /** Resolves when all have ended. One that fails does not keep the others from their turn. */
+  end(): Promise<void>
+}
+
+/** @param onError called when one of them could not be ended */
+export function createOwner(onError: (error: unknown) => void): Owner {
+  const ends: (() => unknown)[] = []
+  let ending: Promise<void> | undefined
+
+  async function endAll(): Promise<void> {
+    for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
+      try {
+        await end()
+      } catch (error) {
+        onError(error)
+      }
+    }
+  }
+
+  return {
+    add: (end) => void ends.push(end),
+    end: () => (ending ??= endAll()),
+  }
+}
