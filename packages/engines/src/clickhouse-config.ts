@@ -10,7 +10,7 @@ export interface ServerConfigOptions {
   backupsDir: string
   /** Inserts and merges that would leave less on the disk are refused. */
   keepFreeBytes: number
-  /** Path of the queries of the page `/play`; absent: there is no page. */
+  /** Path of the page for queries; absent: there is none. */
   playPath?: string | undefined
 }
 
@@ -68,12 +68,13 @@ export function serverConfig(options: ServerConfigOptions) {
 
 /**
  * The engine's page for queries. It sends user and password as parameters, which rules cannot see: a rule
- * for them would let in the user `default`. So its queries have a path that only its link contains, and
- * there every request is of the user `analyst`, whatever its parameters say.
+ * for them would let in the user `default`. So the page and its queries have a path that only its link
+ * contains, and there every request is of the user `analyst`, whatever its parameters say. Nobody else
+ * gets the page, because a client that aborts its transfer can end the engine (about once in 350 times).
  */
 function playRules(path: string) {
   return `<rule>
-      <url>/play</url>
+      <url>${path}</url>
       <methods>GET</methods>
       <handler><type>play</type></handler>
     </rule>

@@ -67,7 +67,7 @@ export interface ClickHouse extends Service {
  * its time limit (hung-queries.ts).
  *
  * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
- * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`; `/play` only by its link. The
+ * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`; the page for queries only by its link. The
  * function `file()` and some formats let every user read every file that the process can read. So
  * the process is confined (hosts/clickhouse.mjs): it can read only its data and its configuration,
  * with hashes of passwords. If the system cannot confine it, there is no user `analyst`. From Linux
@@ -150,5 +150,6 @@ function playPathOf(analystPassword: string) {
 
 /** The page sends its queries to the server in its parameter `url`. */
 function playUrlOf(origin: string, path: string) {
-  return `${origin}/play?url=${encodeURIComponent(`${origin}${path}`)}`
+  const url = `${origin}${path}`
+  return `${url}?url=${encodeURIComponent(url)}`
 }

@@ -238,6 +238,11 @@ t.test('ClickHouse', async (t) => {
         t.equal(response.status, 401, path + user)
       }
     }
+    for (const path of [...paths, '/play?url=x', '/js/uplot.js']) {
+      for (const method of ['GET', 'HEAD']) {
+        t.equal((await fetch(`${origin}${path}`, { method })).status, 401, `${method} ${path}`)
+      }
+    }
     const inquiry = await fetch(`${origin}/?user=default&query=SELECT+1`, { method: 'OPTIONS' })
     t.equal(await inquiry.text(), '')
   })

@@ -121,7 +121,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
   })
 
   await t.test('the printed link opens the page for queries', async (t) => {
-    const [link] = /http:\S+\/play\?\S+/.exec(first.output()) ?? []
+    const [link] = /http:\S+\/play\/\S+/.exec(first.output()) ?? []
     // There is no link where the system cannot confine ClickHouse, and so there is no user analyst.
     const isConfined = !first.output().includes('has no user for analysts')
     t.equal(link !== undefined, isConfined)
