@@ -12,7 +12,14 @@ import {
   startShardHealth,
 } from '@intake/queue'
 import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
-import { createMetrics, limitRepeats, pause, runProcess } from '@intake/runtime'
+import {
+  connectOnlyToOwnUser,
+  createMetrics,
+  limitRepeats,
+  parseOwnPorts,
+  pause,
+  runProcess,
+} from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
 import { startFleetRate } from './admission/fleet-rate.ts'
@@ -38,6 +45,7 @@ await runProcess({
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
   async start(config, log, secrets, owner) {
     checkGatewayConfig(config)
+    connectOnlyToOwnUser(parseOwnPorts(config.OWN_PORTS))
     const onRedisError = limitRepeats((err, omitted) =>
       log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
     )

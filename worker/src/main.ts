@@ -8,7 +8,13 @@ import {
   readInstallation,
   whileConnected,
 } from '@intake/redis'
-import { createMetrics, limitRepeats, runProcess } from '@intake/runtime'
+import {
+  connectOnlyToOwnUser,
+  createMetrics,
+  limitRepeats,
+  parseOwnPorts,
+  runProcess,
+} from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
 import { startBacklogMonitor } from './backlog-monitor.ts'
 import { registerBacklogMetrics } from './backlog-metrics.ts'
@@ -38,6 +44,7 @@ await runProcess({
   closeTimeoutMs: () => 10_000,
   async start(config, log, secrets, owner) {
     checkWorkerConfig(config)
+    connectOnlyToOwnUser(parseOwnPorts(config.OWN_PORTS))
     const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
     const redis = connectRedis({
       url: secrets.follow('REDIS_URL'),

@@ -1,3 +1,4 @@
+import { connectOnlyToOwnUser, parseOwnPorts } from '@intake/runtime'
 import { Command } from 'commander'
 import { commands } from './commands.ts'
 import { adoptSettings } from './endpoints.ts'
@@ -38,6 +39,7 @@ if (process.argv[2] === 'complete' || asked === 'completion') {
 
 try {
   adoptSettings()
+  connectOnlyToOwnUser(parseOwnPorts(process.env['OWN_PORTS'] ?? ''))
   await program.parseAsync()
 } catch (error) {
   printError(error)

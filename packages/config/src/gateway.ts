@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '@intake/contract'
-import { ConfigError } from '@intake/runtime'
+import { ConfigError, ownPorts } from '@intake/runtime'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { accountShare, formBytesMax, logShare, nodeBytes } from './memory.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
@@ -33,6 +33,7 @@ export const GatewayConfig = Type.Object({
     description: 'Address that health checks and metrics are bound to.',
   }),
   GATEWAY_ADMIN_PORT: port(3001, 'Port of health checks and metrics; 0 picks a free one.'),
+  OWN_PORTS: ownPorts,
   REDIS_URL: redisUrl,
   REDIS_DURABILITY: Type.Union(
     [Type.Literal('strict'), Type.Literal('asserted'), Type.Literal('relaxed')],

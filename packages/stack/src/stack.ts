@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { objectStoreSettings } from '@intake/config'
 import { keptFreeBytes } from '@intake/engines'
-import type { Endpoints } from '@intake/runtime'
+import { connectOnlyToOwnUser, type Endpoints } from '@intake/runtime'
 import { setUp } from '@intake/setup'
 import { type Lock, lockDataDir, messageOf, type SupervisedProcess } from '@intake/supervisor'
 import { type Apps, createApps } from './apps.ts'
@@ -47,7 +47,8 @@ const appsGraceMs = 8000
 const serviceGraceMs = 900
 
 /** Creates a complete Intake on this machine, with one data directory. */
-export function createStack({ config, env, say }: StackOptions): Stack {
+export function createStack(options: StackOptions): Stack {
+  const { config, say } = options
   const dataDir = resolve(config.INTAKE_DATA_DIR)
   const ending = new AbortController()
   const serviceProcesses: SupervisedProcess[] = []
@@ -65,6 +66,9 @@ export function createStack({ config, env, say }: StackOptions): Stack {
     files = createRunFiles(dataDir)
     const waitMs = files.previousRunWasKilled ? 12_000 : 0
     const ports = await claimPorts({ config, waitMs, signal: ending.signal })
+    const ownPorts = [ports.redis, ports.clickhouse, ports.s3].filter((port) => port !== undefined)
+    connectOnlyToOwnUser(ownPorts)
+    const env = { ...options.env, OWN_PORTS: ownPorts.join(',') }
     const secrets = loadSecrets(dataDir)
     const apiKey = config.INTAKE_API_KEY ?? secrets.apiKey
     const onChange = () => endpointsFile?.write()

@@ -12,6 +12,7 @@ import t, { type Test } from 'tap'
 import { endpointsFile, readEndpoints as readIfPresent, type Endpoints } from '@intake/runtime'
 import { inSessionsOf } from '@intake/test-kit/sessions'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { noForeignListener, startForeignListener } from '@intake/test-kit/foreign-listener'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
 
@@ -88,7 +89,9 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     t.same(open, [], 'no other user can read anything')
     t.equal(statSync(dataDir).mode & 0o777, 0o700)
     t.equal(endpoints.apiKey, 'a key with "quotes" & $igns')
-    t.same(endpoints.settings, { RATE_LIMIT_MAX: '5000' })
+    const { redis, clickhouse, s3 } = endpoints
+    const ports = [redis, clickhouse, s3].map((url) => new URL(url).port)
+    t.same(endpoints.settings, { RATE_LIMIT_MAX: '5000', OWN_PORTS: ports.join(',') })
     t.equal(endpoints.pids.workers.length, 2)
     for (const pid of pidsOf(endpoints)) t.ok(process.kill(pid, 0))
     for (const url of [endpoints.gatewayAdmin, endpoints.workerAdmin]) {
@@ -161,6 +164,24 @@ t.test('npm start, from the first start to the last stop', async (t) => {
       return response.ok
     })
   })
+
+  await t.test(
+    'another user who takes the port of an engine that died is told no password',
+    { skip: noForeignListener },
+    async (t) => {
+      const { redis, clickhouse } = endpoints
+      const ports = [redis, clickhouse].map((url) => Number(new URL(url).port))
+      const listener = await startForeignListener(t, ports)
+      const died = readEndpoints(dataDir).pids
+      for (const pid of [died.redis, died.clickhouse]) process.kill(pid as number, 'SIGKILL')
+      for (const port of ports) await listener.untilClosed(10, port)
+      t.equal(listener.received(), '')
+      await listener.stop()
+      for (const url of [endpoints.gatewayAdmin, endpoints.workerAdmin]) {
+        await until('it works again', async () => (await fetch(`${url}/readyz`)).ok)
+      }
+    },
+  )
 
   const pids = pidsOf(readEndpoints(dataDir))
   const portOf = (url: string) => new URL(url).port

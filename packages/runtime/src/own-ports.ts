@@ -1,0 +1,80 @@
+import { subscribe } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { endianness } from 'node:os'
+import { Type } from 'typebox'
+
+/** The setting `OWN_PORTS`. */
+export const ownPorts = Type.String({
+  pattern: String.raw`^(\d{1,5}(,\d{1,5})*)?$`,
+  default: '',
+  description:
+    'Ports of 127.0.0.1, separated by commas. This process connects to them only while a process of its own user ' +
+    'listens there, so that no other user of the machine is sent a password. Linux only. `npm start` sets it.',
+})
+
+export function parseOwnPorts(text: string): number[] {
+  return text === '' ? [] : text.split(',').map(Number)
+}
+
+const guarded = new Set<number>()
+const listening = '0A'
+
+/**
+ * From now on a connection of this process to one of these ports of 127.0.0.1 is destroyed before
+ * anything is sent, unless a process of the same user listens there, whatever client opens it. An
+ * engine that restarts has left its port free, and whoever listens there then would be told its
+ * passwords. `fetch` then connects again until its deadline. Does nothing on a system without
+ * `/proc/net/tcp`.
+ */
+export function connectOnlyToOwnUser(ports: readonly number[]): void {
+  const isFirst = guarded.size === 0
+  for (const port of ports) guarded.add(port)
+  if (isFirst && guarded.size > 0) subscribe('net.client.socket', guard)
+}
+
+function guard(message: unknown) {
+  const { socket } = message as { socket: Socket }
+  // The first listener: what clients write when they are connected comes after it.
+  socket.once('connect', () => {
+    const { remotePort, localPort } = socket
+    if (remotePort === undefined || !guarded.has(remotePort)) return
+    if (isOfOwnUser(remotePort, localPort!)) return
+    socket.destroy(new Error(`another user of this machine listens on port ${remotePort}`))
+  })
+}
+
+/**
+ * Both the socket that listens and the one that accepted the connection must be of this user. One that is not
+ * accepted yet (inode 0) shows no user; then the first one has it in its queue.
+ */
+function isOfOwnUser(port: number, from: number): boolean {
+  const rows = readSockets()
+  if (rows === undefined) return true
+  const own = String(process.getuid!())
+  const local = addressOf(port)
+  const server = rows.find((row) => row.local === local && row.state === listening)
+  const peer = rows.find((row) => row.local === local && row.remote === addressOf(from))
+  return server?.uid === own && peer !== undefined && (peer.uid === own || peer.inode === '0')
+}
+
+/** The system's table of IPv4 sockets (proc_pid_net(5)). */
+function readSockets() {
+  let text: string
+  try {
+    text = readFileSync('/proc/net/tcp', 'latin1')
+  } catch {
+    return undefined
+  }
+  const lines = text.split('\n').slice(1, -1)
+  return lines.map((line) => {
+    const [, local, remote, state, , , , uid, , inode] = line.trim().split(/\s+/)
+    return { local, remote, state, uid, inode }
+  })
+}
+
+/** As the table prints 127.0.0.1 and the port. */
+function addressOf(port: number) {
+  const host = endianness() === 'LE' ? '0100007F' : '7F000001'
+  return `${host}:${port.toString(16).toUpperCase().padStart(4, '0')}`
+}

@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { createServer, connect, type AddressInfo } from 'node:net'
+import { get } from 'node:http'
+import t from 'tap'
+import { noForeignListener, startForeignListener } from '@intake/test-kit/foreign-listener'
+import { connectOnlyToOwnUser, parseOwnPorts } from '../src/own-ports.ts'
+
+t.strictSame(parseOwnPorts(''), [])
+t.strictSame(parseOwnPorts('1,65535'), [1, 65_535])
+
+t.test('a server of the same user is connected to', async (t) => {
+  const server = createServer((socket) => socket.pipe(socket))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  t.teardown(() => server.close())
+  connectOnlyToOwnUser([port])
+  const socket = connect({ host: '127.0.0.1', port })
+  socket.write('before it is connected')
+  const [data] = (await once(socket, 'data')) as [Buffer]
+  t.equal(data.toString(), 'before it is connected')
+  socket.destroy()
+})
+
+t.test(
+  'a server of another user is sent nothing, by any client',
+  { skip: noForeignListener },
+  async (t) => {
+    const listener = await startForeignListener(t, [0])
+    const [port = 0] = listener.ports
+    const url = `http://127.0.0.1:${port}/`
+    const foreign = /another user of this machine listens on port \d+/
+    connectOnlyToOwnUser([port])
+
+    const socket = connect({ host: '127.0.0.1', port })
+    socket.write('secret')
+    t.match(((await once(socket, 'error')) as [Error])[0].message, foreign)
+
+    const request = get(url, { headers: { authorization: 'secret' } })
+    t.match(((await once(request, 'error')) as [Error])[0].message, foreign)
+
+    // It connects again until its deadline.
+    const signal = AbortSignal.timeout(100)
+    await t.rejects(fetch(url, { method: 'POST', body: 'secret', signal }), {
+      name: 'TimeoutError',
+    })
+
+    await listener.untilClosed(3)
+    t.equal(listener.received(), '')
+  },
+)
