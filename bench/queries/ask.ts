@@ -18,7 +18,7 @@ const timeoutMs = 130_000
  */
 export async function ask(
   { sql }: BenchQuery,
-  options: { url: string; params: Record<string, string>; settings: Record<string, string> },
+  options: { url: string; params: Record<string, string> },
 ): Promise<QueryReport> {
   const queryId = randomUUID()
   const { username, password, origin } = new URL(options.url)
@@ -28,7 +28,6 @@ export async function ask(
     // The usual question is asked once; a repeat must not find the granules of the last one.
     use_query_condition_cache: '0',
     max_execution_time: '120',
-    ...options.settings,
     ...Object.fromEntries(
       Object.entries(options.params).map(([name, value]) => [`param_${name}`, value]),
     ),

@@ -5,14 +5,9 @@ export interface BenchQuery {
   name: string
   /** With the parameters `app`, `from`, `to` and those of the lookups. */
   sql: string
-  /** It reads a view that the former tables did not have. */
-  isNew?: boolean
 }
 
 const page = new URL('../../../docs/queries.md', import.meta.url)
-
-/** Views that the former tables did not have. */
-const newViews = /intake\.(dead_letters|outcomes|sessions|watermark)/
 
 /** Beside those of docs/queries.md. */
 const more: readonly BenchQuery[] = [
@@ -33,10 +28,7 @@ ORDER BY time DESC LIMIT 100`,
 /** The queries of docs/queries.md, about one application and 30 days, and three more. */
 export function readCookbook(): BenchQuery[] {
   const documented = documentedQueries(readFileSync(page, 'utf8'))
-  return [
-    ...more,
-    ...documented.map(({ title, sql }) => ({ name: title, sql, isNew: newViews.test(sql) })),
-  ]
+  return [...more, ...documented.map(({ title, sql }) => ({ name: title, sql }))]
 }
 
 /** Finding few records among all, without application or period. */

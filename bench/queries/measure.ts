@@ -33,22 +33,17 @@ const runs = 5
 const periodDays = 30
 
 /** Every query five times, while events arrive; the median of each. */
-export async function measureQueries(
-  server: Server,
-  options: { fleet: Fleet; settings: Record<string, string> },
-): Promise<Measured> {
-  const { fleet, settings } = options
-  const { sql, analystUrl, tables } = server
+export async function measureQueries(server: Server, fleet: Fleet): Promise<Measured> {
+  const { sql, analystUrl } = server
   const params = { ...periodOf(fleet), ...(await oneFeedback(server)) }
   const storage = await readStorage(server)
   const rows = await countRaw(server)
   const { result: reports, rows: arrived } = await whileEventsArrive(sql, fleet, async () => {
     const asked: [name: string, reports: QueryReport[]][] = []
     for (const query of [...readCookbook(), ...lookups]) {
-      if (query.isNew === true && tables === 'before') continue
       const ofQuery: QueryReport[] = []
       for (let run = 0; run < runs; run++) {
-        ofQuery.push(await ask(query, { url: analystUrl, params, settings }))
+        ofQuery.push(await ask(query, { url: analystUrl, params }))
       }
       asked.push([query.name, ofQuery])
     }

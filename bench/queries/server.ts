@@ -1,16 +1,11 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createClickHouse, functionStatements, migrate, type ClickHouse } from '@intake/clickhouse'
+import { createClickHouse, migrate, type ClickHouse } from '@intake/clickhouse'
 import { startClickHouse } from '@intake/engines'
 import type { Bench } from '../bench.ts'
-import { tablesBefore } from './before.ts'
 
-/** The tables as they are, or as they were before decision 11. */
-export type Tables = 'before' | 'after'
-
-/** A ClickHouse of its own, at normal priority, with one kind of tables. */
+/** A ClickHouse of its own, at normal priority. */
 export interface Server {
-  tables: Tables
   pid: number
   /** The owner's connection. */
   sql: ClickHouse
@@ -21,9 +16,9 @@ export interface Server {
 
 const statementTimeoutMs = 600_000
 
-export async function startServer(bench: Bench, tables: Tables): Promise<Server> {
+export async function startServer(bench: Bench): Promise<Server> {
   const { owner } = bench
-  const dataDir = join(bench.dataDir, `queries-${tables}`)
+  const dataDir = join(bench.dataDir, 'queries')
   const service = await startClickHouse({
     dataDir,
     port: 0,
@@ -40,11 +35,8 @@ export async function startServer(bench: Bench, tables: Tables): Promise<Server>
   }
   const sql = createClickHouse({ url: service.url, requestTimeoutMs: statementTimeoutMs })
   owner.add(() => sql.close())
-  if (tables === 'after') await migrate({ clickhouse: sql })
-  else
-    for (const statement of [...tablesBefore, ...functionStatements]) await sql.command(statement)
+  await migrate({ clickhouse: sql })
   return {
-    tables,
     pid: service.pid,
     sql,
     analystUrl: service.analystUrl,

@@ -21,16 +21,12 @@ export function cpuBars(costs: Costs): Plot {
 }
 
 /** One bar per query before, and a line for after, without those that are new. */
-export function queryBars({ before, after }: Record<'before' | 'after', Measured>): Plot {
-  const names = new Set(before.queries.map(({ name }) => name))
-  const milliseconds = ({ queries }: Measured) =>
-    queries.filter(({ name }) => names.has(name)).map((query) => query.milliseconds)
-  const largest = ceiling([...milliseconds(before), ...milliseconds(after)])
-  return chart('Time of each query, in the order of the table (bars: before, line: after)', [
-    `x-axis "query" 1 --> ${before.queries.length}`,
-    `y-axis "milliseconds" 0 --> ${largest}`,
-    `bar [${milliseconds(before).map(rounded).join(', ')}]`,
-    `line [${milliseconds(after).map(rounded).join(', ')}]`,
+export function queryBars({ queries }: Measured): Plot {
+  const milliseconds = queries.map((query) => query.milliseconds)
+  return chart('Time of each query, in the order of the table', [
+    `x-axis "query" 1 --> ${queries.length}`,
+    `y-axis "milliseconds" 0 --> ${ceiling(milliseconds)}`,
+    `bar [${milliseconds.map(rounded).join(', ')}]`,
   ])
 }
 

@@ -1,10 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import type { BenchOptions } from '../bench.ts'
 import type { DisturbanceLimits, RoundsSummary } from '../rounds.ts'
-import { separateSuites } from '../suites/index.ts'
-import type { Check, SuiteResult } from '../suites/suite.ts'
+import type { SuiteResult } from '../suites/suite.ts'
 import { number } from './format.ts'
 import { circumstancesMarkdown, type Circumstances } from './machine.ts'
 import { checksMarkdown, suiteMarkdown } from './markdown.ts'
@@ -22,10 +21,7 @@ const resultsDir = fileURLToPath(new URL('../../results/', import.meta.url))
 
 export function reportMarkdown(report: Report): string {
   const { circumstances, options, minutes, rounds, suites } = report
-  const checks = [
-    ...suites.flatMap((suite) => suite.checks),
-    ...separateSuites.flatMap((name) => savedChecks(name, suites)),
-  ]
+  const checks = suites.flatMap((suite) => suite.checks)
   return `${[
     '# Measured',
     `${circumstancesMarkdown(circumstances)} The run took ${minutes.toFixed(1)} minutes.`,
@@ -50,34 +46,8 @@ kind. ${repeated} rounds were repeated, as whole turns. In the rounds that count
 ${slowness.median.toFixed(2)} times its minimum (median; up to ${slowness.max.toFixed(2)}).`
 }
 
-/** The saved verdicts of a suite that runs separately, to be shown with the others. */
-function savedChecks(suite: string, suites: SuiteResult[]): Check[] {
-  if (suites.some(({ name }) => name === suite)) return []
-  try {
-    const saved = JSON.parse(readFileSync(join(resultsDir, `${suite}.json`), 'utf8')) as Report
-    const { commit } = saved.circumstances
-    return saved.suites
-      .flatMap(({ checks }) => checks)
-      .map((check) => ({
-        ...check,
-        what: `${check.what} ([${suite}](${suite}.md), commit ${commit})`,
-      }))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [] // no saved run
-    throw error
-  }
-}
-
-/** Writes the report as Markdown and JSON to `bench/results/<name>.*`. */
+/** Writes the report to `bench/results/<name>.md`. */
 export function saveReport(name: string, report: Report): void {
   mkdirSync(resultsDir, { recursive: true })
   writeFileSync(join(resultsDir, `${name}.md`), reportMarkdown(report))
-  const data = { ...report, suites: report.suites.map(({ plots: _plots, ...suite }) => suite) }
-  writeFileSync(join(resultsDir, `${name}.json`), `${JSON.stringify(data, roundNumbers, 1)}\n`)
-}
-
-/** Four digits are more than the accuracy of any of the numbers. */
-function roundNumbers(_key: string, value: unknown): unknown {
-  if (typeof value !== 'number' || Number.isInteger(value)) return value
-  return Number(value.toPrecision(4))
 }

@@ -48,7 +48,6 @@ export async function batch(bench: Bench): Promise<SuiteResult> {
     tables: [table(measured)],
     checks: [],
     plots: [],
-    raw: measured,
   }
 }
 

@@ -57,7 +57,6 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
       met: median(values) <= limit,
     })),
     plots: [cpuBars(medianCosts(together))],
-    raw: { together, apart },
   }
 }
 

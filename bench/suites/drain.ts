@@ -49,7 +49,6 @@ read each second and compared with the time that it then takes until the last ro
     checks: [],
     plots: [],
     // Without the counts of rows over time, which are many.
-    raw: measured.map((drained) => ({ ...drained, samples: undefined })),
   }
 }
 

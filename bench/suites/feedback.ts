@@ -41,7 +41,6 @@ export async function feedback(bench: Bench): Promise<SuiteResult> {
     tables: [table(round, samples)],
     checks: [check(samples)],
     plots: [memoryLine(samples)],
-    raw: { round, samples },
   }
 }
 

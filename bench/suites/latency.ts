@@ -107,7 +107,6 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
         })),
       ),
     ],
-    raw: { closedRounds, capacity, rounds, idle, visible },
   }
 }
 

@@ -78,7 +78,6 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
     tables: [bufferTable(buffered, naive, frames), outageTable(drained), drainTable(saturated)],
     checks: outageChecks(buffered, saturated),
     plots: [drainLine(drained.samples)],
-    raw: { events, buffered, frames, drained, naive, saturated },
   }
 }
 

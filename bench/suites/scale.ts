@@ -87,7 +87,6 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
     ],
     checks: [check(measured)],
     plots: [],
-    raw: { measured, bySize, byConnections },
   }
 }
 

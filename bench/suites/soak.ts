@@ -69,7 +69,6 @@ export async function soak(bench: Bench): Promise<SuiteResult> {
     tables: [numbersTable({ logs, feedback, settled, perMinute })],
     checks: [check(settled, perMinute * options.soakMinutes)],
     plots: [memoryLine(samples)],
-    raw: { logs, feedback, samples },
   }
 }
 

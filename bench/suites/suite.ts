@@ -34,15 +34,12 @@ export interface SuiteResult {
   tables: Table[]
   checks: Check[]
   plots: Plot[]
-  /** Every single measurement. */
-  raw: unknown
 }
 
 /** A part of a suite that consists of several measurements. */
 export interface SuitePart {
   table: Table
   checks: Check[]
-  raw: unknown
 }
 
 export type Suite = (bench: Bench) => Promise<SuiteResult>

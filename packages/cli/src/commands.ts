@@ -56,10 +56,6 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'how long records are kept',
     define: async (command) => (await import('./commands/retention.ts')).defineRetention(command),
   },
-  size: {
-    description: 'how many gateways and workers, how much memory and disk a number of events needs',
-    define: async (command) => (await import('./commands/size.ts')).defineSize(command),
-  },
   setup: {
     description: 'create or update the tables, the bucket and the mark of this installation',
     define: async (command) => (await import('./commands/setup.ts')).defineSetup(command),

@@ -23,18 +23,12 @@ const program = new Command('intake')
   .addHelpText('after', guide)
 configureOutput(program)
 
-/** The command, also after `help`, or after `complete --`, with which a shell asks for completions. */
-const asked = process.argv.slice(2).find((word) => !['help', 'complete', '--'].includes(word))
+/** The command, also after `help`. */
+const asked = process.argv.slice(2).find((word) => word !== 'help')
 // Only the command that is asked for is loaded: the libraries of all take a second.
 for (const [name, { description, define }] of Object.entries(commands)) {
   const command = program.command(name).description(description)
   if (name === asked) await define(command)
-}
-
-if (process.argv[2] === 'complete' || asked === 'completion') {
-  ;(await import('./completion.ts')).addCompletion(program)
-} else {
-  program.command('completion <shell>').description('print a script that completes commands')
 }
 
 try {
