@@ -176,7 +176,7 @@ t.test('env prints exports for a shell, from the running stack', async (t) => {
 t.test('help lists the commands, with examples and exit codes', async (t) => {
   const { code, stdout } = await intake(['--help'])
   t.equal(code, 0)
-  for (const name of ['status', 'doctor', 'trace', 'queue', 'dead-letters', 'keys', 'completion'])
+  for (const name of ['status', 'doctor', 'trace', 'queue', 'dead-letters', 'keys'])
     t.match(stdout, new RegExp(`^  ${name} `, 'm'))
   t.match(stdout, /^Examples:$/m)
   t.match(stdout, /^Exit codes: 0 done, 1 /m)
@@ -193,43 +193,18 @@ t.test('docs/cli.md shows every command', async (t) => {
   }
 })
 
-t.test('a shell completes commands, options and values', async (t) => {
-  const candidates = async (...words: string[]) => {
-    const { stdout } = await intake(['complete', '--', ...words])
-    return stdout.split('\n').map((line) => line.split('\t')[0])
-  }
-  t.match((await candidates('')).join(), /^status,doctor,trace,queue,.*completion/)
-  t.same((await candidates('queue', '')).slice(0, 2), ['pause', 'resume'])
-  t.same((await candidates('queue', 'pause', '--k')).slice(0, 1), ['--kind'])
-  t.same((await candidates('queue', 'pause', '--kind', 'f')).slice(0, 1), ['feedback'])
-
-  const { stdout: script } = await intake(['completion', 'bash'])
-  // bash-completion has this function; here the words are those of the test.
-  const words = `_get_comp_words_by_ref() { words=(intake queue pa); cur=pa; prev=queue; cword=2; }
-    intake() { "$NODE" "$MAIN" "$@"; }`
-  const completed = spawnSync(
-    'bash',
-    ['-c', `${words}\n${script}\n__intake_complete; echo "\${COMPREPLY[@]}"`],
-    { env: { ...process.env, NODE: process.execPath, MAIN: main }, encoding: 'utf8' },
-  )
-  t.equal(completed.stdout, 'pause\n', completed.stderr)
-  for (const shell of ['zsh', 'fish']) {
-    const outcome = await intake(['completion', shell])
-    t.match(outcome, { code: 0, stdout: /intake complete --/ })
-  }
-})
-
 t.test('a command whose output cannot be written fails; a closed pipe is no failure', (t) => {
+  const urls = { REDIS_URL: 'redis://a', CLICKHOUSE_URL: 'http://u:p@a', S3_ENDPOINT: 'http://a' }
   const run = (shell: string) =>
     spawnSync('bash', ['-o', 'pipefail', '-c', shell], {
-      env: { ...process.env, NODE: process.execPath, MAIN: main },
+      env: { ...process.env, ...urls, NODE: process.execPath, MAIN: main },
       encoding: 'utf8',
     })
-  t.match(run('"$NODE" "$MAIN" size --events-per-day 1000 >/dev/full'), {
+  t.match(run('"$NODE" "$MAIN" env >/dev/full'), {
     status: 1,
     stderr: /^The output cannot be written: ENOSPC.*\n$/,
   })
-  t.match(run('"$NODE" "$MAIN" size --events-per-day 1000 | true'), { status: 0, stderr: '' })
+  t.match(run('"$NODE" "$MAIN" env | true'), { status: 0, stderr: '' })
   t.end()
 })
 
