@@ -62,7 +62,7 @@ export const redisKillScenarios: Scenario[] = [
         cluster.workers[0]!.freeze()
         await acknowledged(30)
         gatewayToRedis.set({ holdAnswers: true })
-        const before = await waiting()
+        const before = await until('the queue can be read', waiting)
         await until('a frame is stored', async () => (await waiting()) > before)
         await cluster.redis.kill()
         gatewayToRedis.cut()
