@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
-import { fixedFrom26_6 } from '../src/analyst-limits.ts'
+import { analystConstraints, fixedFrom26_6 } from '../src/analyst-limits.ts'
 import { usersConfig } from '../src/clickhouse-config.ts'
 import { analystGrants, readerGrants, workerGrants } from '../src/clickhouse-grants.ts'
 import { startClickHouse, startRedis, startS3 } from '../src/index.ts'
@@ -36,6 +36,10 @@ t.test('Redis confirms durable writes and still has them after SIGKILL', async (
   t.equal(valueOf('maxmemory-policy'), 'noeviction')
   t.equal(valueOf('maxmemory'), String(512 * 1024 ** 2))
   t.equal(valueOf('bind'), '127.0.0.1')
+  if (process.platform === 'linux') {
+    const environment = readFileSync(`/proc/${first.pid}/environ`, 'utf8').split('\0')
+    t.ok(environment.includes('TZ=UTC'), 'its log is in UTC')
+  }
 
   process.kill(first.pid, 'SIGKILL')
   t.strictSame(await first.exited, { code: null, signal: 'SIGKILL' })
@@ -279,6 +283,11 @@ t.test('the deployed ClickHouse grants and limits the same', (t) => {
     settings.delete('max_threads_min_free_memory_per_thread')
     for (const name of fixedFrom26_6) settings.delete(`constraint ${name}`)
     t.same(settingsOf(deployed, profile), settings, profile)
+  }
+  const inSql = readFileSync(new URL('../../../docs/deploy/clickhouse.md', import.meta.url), 'utf8')
+  for (const constraint of analystConstraints) {
+    const [, name = ''] = /^<(\w+)>/.exec(constraint) ?? []
+    t.match(inSql, new RegExp(`\\b${name} [^,]*(CONST|MAX)`), `${name} in SQL`)
   }
   t.end()
 })

@@ -28,7 +28,11 @@ t.test(
     t.teardown(() => site.close())
 
     const timeout = 5 * 60_000
-    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout })
+    const browser = await chromium.launch({
+      ...(executablePath !== undefined && { executablePath }),
+      args: ['--no-sandbox'],
+      timeout,
+    })
     t.teardown(() => browser.close())
     const context = await browser.newContext()
     const seen: number[] = []

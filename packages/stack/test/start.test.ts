@@ -206,7 +206,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     const clickhouse = createClickHouse({ url: readEndpoints(dataDir).clickhouse })
     const rows = await clickhouse.query('SELECT count() AS count FROM intake.logs')
     await clickhouse.close()
-    t.strictSame(rows, [{ count: 3 }])
+    t.strictSame(rows, [{ count: 4 }])
 
     const last = pidsOf(readEndpoints(dataDir))
     const elapsedMs = startStopwatch(t, [second.process.pid ?? null, ...last])
