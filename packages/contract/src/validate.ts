@@ -87,9 +87,9 @@ function expectation(
 ): string | undefined {
   if (keyword === 'minLength') return 'must not be empty'
   if (keyword === 'type' && typeof valueAt(value, instancePath) === 'bigint') {
-    const types = [(params as { type: string | string[] }).type].flat()
-    if (types.includes('integer')) return 'must be from -2^63 to 2^63 - 1'
-    if (types.includes('number'))
+    const types = new Set([(params as { type: string | string[] }).type].flat())
+    if (types.has('integer')) return 'must be from -2^63 to 2^63 - 1'
+    if (types.has('number'))
       return 'must be a number that a double (64-bit floating point) holds exactly'
   }
   if (keyword !== 'pattern') return undefined

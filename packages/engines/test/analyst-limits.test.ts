@@ -29,7 +29,7 @@ t.test('the limits of analysts', { skip }, async (t) => {
   /** @param settings parameters of the URL */
   async function ask(url: string, body: string | FormData, settings: Record<string, string> = {}) {
     const { origin, username, password } = new URL(url)
-    const response = await fetch(`${origin}/?${new URLSearchParams(settings)}`, {
+    const response = await fetch(`${origin}/?${new URLSearchParams(settings).toString()}`, {
       method: 'POST',
       body,
       headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password },

@@ -36,10 +36,6 @@ t.test('Redis confirms durable writes and still has them after SIGKILL', async (
   t.equal(valueOf('maxmemory-policy'), 'noeviction')
   t.equal(valueOf('maxmemory'), String(512 * 1024 ** 2))
   t.equal(valueOf('bind'), '127.0.0.1')
-  if (process.platform === 'linux') {
-    const environment = readFileSync(`/proc/${first.pid}/environ`, 'utf8').split('\0')
-    t.ok(environment.includes('TZ=UTC'), 'its log is in UTC')
-  }
 
   process.kill(first.pid, 'SIGKILL')
   t.strictSame(await first.exited, { code: null, signal: 'SIGKILL' })
@@ -287,7 +283,7 @@ t.test('the deployed ClickHouse grants and limits the same', (t) => {
   const inSql = readFileSync(new URL('../../../docs/deploy/clickhouse.md', import.meta.url), 'utf8')
   for (const constraint of analystConstraints) {
     const [, name = ''] = /^<(\w+)>/.exec(constraint) ?? []
-    t.match(inSql, new RegExp(`\\b${name} [^,]*(CONST|MAX)`), `${name} in SQL`)
+    t.match(inSql, new RegExp(`\\b${name}\\s[^,]*(CONST|MAX)`), `${name} in SQL`)
   }
   t.end()
 })
