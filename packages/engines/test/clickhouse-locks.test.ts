@@ -134,9 +134,9 @@ t.test('queries of analysts that never end', async (t) => {
   })
 
   await t.test('do not keep workers from reading, and end with the server', { skip }, async (t) => {
-    // One row of many seconds: neither the time limit nor KILL QUERY ends it.
+    // One block of many minutes: neither the time limit nor KILL QUERY ends it.
     const dear = `SELECT arrayLevenshteinDistance(range(n), range(n, 2 * n))
-      FROM (SELECT materialize(60000) AS n)`
+      FROM (SELECT materialize(60000) AS n FROM numbers(50))`
     const sql = process.getuid?.() === 0 ? `SELECT file('/proc/self/fd/4')` : dear
     const ending = new AbortController()
     t.teardown(() => ending.abort())
@@ -155,7 +155,8 @@ t.test('queries of analysts that never end', async (t) => {
     t.equal(said.length, 0)
 
     t.match(await server.exited, { signal: 'SIGKILL' })
-    t.match(said, [/10 queries ignored the time limit/, /\d+ queries cannot be cancelled/])
+    t.match(said[0], /ignored the time limit: cancelled/)
+    t.match(said.at(-1), /cannot be cancelled/)
     t.same(await Promise.all(hanging), Array(10).fill(undefined))
   })
 })
