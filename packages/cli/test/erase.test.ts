@@ -196,9 +196,28 @@ t.test('purge erases what a key sent in a period', async (t) => {
   await insert('logs', [...logsOf(id, 10, { api_key_id }), ...logsOf(id, 10)])
   const range = ['--from', '2026-11-20T12:03:00Z', '--to', '2026-11-20T12:07:00Z']
   const report = await erase('purge', '--api-key', api_key_id, ...range)
-  t.match(report, { complete: true, tombstones: { logs: 4 }, rowsDeleted: 4 })
+  t.match(report, {
+    complete: true,
+    from: '2026-11-20T12:03:00.000Z',
+    to: '2026-11-20T12:07:00.000Z',
+    tombstones: { logs: 4 },
+    rowsDeleted: 4,
+  })
   t.equal(await number(`count() AS n FROM intake.logs WHERE api_key_id = '${api_key_id}'`), 6)
   t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${id}'`), 16)
+})
+
+t.test('purge refuses the id of a key that is unknown and has sent nothing', async (t) => {
+  const range = ['--from', '2026-11-20T12:00:00Z', '--to', '2026-11-20T13:00:00Z']
+  for (const more of [[], ['--yes']]) {
+    const refused = await intake(['purge', '--api-key', 'key_mistyped', ...range, ...more])
+    t.match(refused, { code: 1, stdout: '', stderr: /No API key has the id key_mistyped/ })
+  }
+  // A key that was removed, with rows outside the period.
+  await insert('logs', logsOf(user(), 1, { api_key_id: 'key_removed' }))
+  const later = ['--from', '2026-11-22', '--to', '2026-11-23']
+  const counted = await intake(['purge', '--api-key', 'key_removed', ...later])
+  t.match(counted, { code: 3, stdout: /^0 rows/ })
 })
 
 t.test('waits for the frames that hold rows of the user, and only for them', async (t) => {

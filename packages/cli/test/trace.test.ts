@@ -155,7 +155,13 @@ t.test('an erased record is erased', async (t) => {
   const row = logRow({ unique_user_id: 'to be erased' })
   await insert('logs', [row])
   t.match(await intake(['user', 'erase', 'to be erased', '--yes']), { code: 0 })
-  t.match(await trace(row.id), { records: [{ state: 'erased', id: row.id }] })
+  const { kind, id, bundle_identifier, device_uuid, time } = { kind: 'logs', ...row }
+  t.same((await trace(id)).records, [
+    { state: 'erased', kind, id, bundle_identifier, device_uuid, time },
+  ])
+  const { stdout, stderr } = await intake(['trace', id])
+  t.equal(stdout, `erased\tlogs\t${id}\t${bundle_identifier} ${device_uuid}\n`)
+  t.match(stderr, 'intake erasures list')
 })
 
 t.test('without ClickHouse it says what Redis holds', async (t) => {

@@ -19,7 +19,9 @@ export function compileSchema<S extends TSchema>(schema: S): Validator<Static<S>
   return (value, root = '') => {
     if (compiled.Check(value)) return value
     const errors = new Map<string, FieldError>()
-    for (const error of compiled.Errors(value).flatMap((found) => fieldErrors(found, root))) {
+    for (const error of compiled
+      .Errors(value)
+      .flatMap((found) => fieldErrors(found, root, value))) {
       if (errors.size < errorsMax && !errors.has(error.pointer)) errors.set(error.pointer, error)
     }
     throw new IntakeError('invalid_request', 'The request does not match the schema.', {
@@ -66,19 +68,41 @@ interface SchemaError {
   params: object
 }
 
-function fieldErrors(error: SchemaError, root: string): FieldError[] {
+function fieldErrors(error: SchemaError, root: string, value: unknown): FieldError[] {
   const path = root + error.instancePath
   if ('requiredProperties' in error.params) {
     const missing = error.params.requiredProperties as string[]
     return missing.map((name) => ({ pointer: `${path}/${name}`, detail: 'is required' }))
   }
-  return [{ pointer: path, detail: expectation(error) ?? error.message }]
+  return [{ pointer: path, detail: expectation(error, value) ?? error.message }]
 }
 
-/** A text for errors whose message would repeat a pattern or a minimum length, which is always 1. */
-function expectation({ keyword, params }: SchemaError): string | undefined {
+/**
+ * A text for errors whose message would repeat a pattern or a minimum length, which is always 1, or
+ * would deny that an integer is a number.
+ */
+function expectation(
+  { keyword, params, instancePath }: SchemaError,
+  value: unknown,
+): string | undefined {
   if (keyword === 'minLength') return 'must not be empty'
+  if (keyword === 'type' && typeof valueAt(value, instancePath) === 'bigint') {
+    const types = new Set([(params as { type: string | string[] }).type].flat())
+    if (types.has('integer')) return 'must be from -2^63 to 2^63 - 1'
+    if (types.has('number'))
+      return 'must be a number that a double (64-bit floating point) holds exactly'
+  }
   if (keyword !== 'pattern') return undefined
   const { pattern } = params as { pattern: unknown }
   return expectations.get(String(pattern)) ?? 'has the wrong format'
+}
+
+/** @param pointer a JSON pointer, to a value that exists */
+function valueAt(value: unknown, pointer: string): unknown {
+  const names = pointer.split('/').slice(1)
+  return names.reduce<unknown>(
+    (inner, name) =>
+      (inner as Record<string, unknown>)[name.replaceAll('~1', '/').replaceAll('~0', '~')],
+    value,
+  )
 }

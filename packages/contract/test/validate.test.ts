@@ -62,6 +62,45 @@ t.test('dates and times of a device are any string, and nothing but a string', a
   }
 })
 
+t.test('an integer that no column holds exactly gets the reason', async (t) => {
+  const validate = compileSchema(DeviceInformation)
+  const cases = [
+    [
+      'battery_level',
+      2n ** 53n + 1n,
+      'must be a number that a double (64-bit floating point) holds exactly',
+    ],
+    ['sdk_version', 2n ** 63n, 'must be from -2^63 to 2^63 - 1'],
+  ] as const
+  for (const [name, value, detail] of cases) {
+    t.same(
+      errorsOf(() => validate({ [name]: value })),
+      [{ pointer: `/${name}`, detail }],
+    )
+    t.match(
+      errorsOf(() => validate({ [name]: 'x' })),
+      [{ detail: /^must be either/ }],
+    )
+  }
+})
+
+t.test('the published pattern of an e-mail allows the white space that is removed', async (t) => {
+  const validate = compileSchema(FeedbackPayload)
+  const device_uuid = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
+  for (const email of ['a@b.example', ' a@b.example', 'a@b.example\n', '\ta@b.example \u00a0'])
+    t.same(
+      errorsOf(() => validate(payload({}, { email }, device_uuid))),
+      [],
+      JSON.stringify(email),
+    )
+  for (const email of [' ', 'a b@c.example', 'a@b .example', ' @ '])
+    t.match(
+      errorsOf(() => validate(payload({}, { email }, device_uuid))),
+      [{ pointer: '/feedback/email' }],
+      JSON.stringify(email),
+    )
+})
+
 t.test('lengths are counted in code points', async (t) => {
   const validate = compileSchema(LogEntry)
   t.same(

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { analystConstraints } from './analyst-limits.ts'
 import { analystGrants, readerGrants, workerGrants } from './clickhouse-grants.ts'
 
 const userNames = ['intake', 'worker', 'reader', 'analyst']
@@ -144,16 +145,7 @@ export function usersConfig(passwords: Passwords) {
       <max_result_rows>1000000</max_result_rows>
       <result_overflow_mode>throw</result_overflow_mode>
       <constraints>
-        <final><const/></final>
-        <use_skip_indexes_if_final_exact_mode><const/></use_skip_indexes_if_final_exact_mode>
-        <additional_table_filters><const/></additional_table_filters>
-        <additional_result_filter><const/></additional_result_filter>
-        <parallel_replicas_custom_key><const/></parallel_replicas_custom_key>
-        <max_memory_usage_for_user><const/></max_memory_usage_for_user>
-        <max_temporary_data_on_disk_size_for_user><const/></max_temporary_data_on_disk_size_for_user>
-        <max_concurrent_queries_for_user><const/></max_concurrent_queries_for_user>
-        <max_execution_time><min>1</min><max>120</max></max_execution_time>
-        <max_memory_usage><min>1</min><max>${1024 ** 3}</max></max_memory_usage>
+        ${analystConstraints.join('\n        ')}
       </constraints>
     </analyst>
     <reader>

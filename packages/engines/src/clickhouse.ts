@@ -30,12 +30,11 @@ export interface ClickHouseOptions extends ServiceOptions {
   memoryBytesMax?: number
   /** Time zone of the server. Default UTC, whatever that of the machine is. */
   timeZone?: string
-  /**
-   * When a query of `analyst` or `reader` has run this long, the server ends. Default: four
-   * minutes.
-   */
+  /** When a query of `analyst` or `reader` has run this long, it is cancelled. Default: four minutes. */
   queryMsMax?: number
-  /** Called with one sentence before the server ends because of such queries. */
+  /** When it still runs this long after that, the server ends. Default: 30 seconds. */
+  killMsMax?: number
+  /** Called with one sentence for each of the two. */
   say?: (sentence: string) => void
 }
 
@@ -64,7 +63,7 @@ export interface ClickHouse extends Service {
  * Starts a ClickHouse server in a separate process, with HTTP on loopback only. Resolves when it
  * executes a query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables
  * survive. It ends by itself when its disk becomes full (free-space.ts), and when a query ignores
- * its time limit (hung-queries.ts).
+ * its time limit and cannot be cancelled (hung-queries.ts).
  *
  * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
  * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`; the page for queries only by its link. The
@@ -77,7 +76,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const { password = randomSecret(), analystPassword = randomSecret() } = options
   const { workerPassword = randomSecret(), readerPassword = randomSecret() } = options
   const { memoryBytesMax = 2 * 1024 ** 3, timeZone = 'UTC', readyMs = 60_000, signal } = options
-  const { queryMsMax = 4 * 60_000, say = () => undefined } = options
+  const { queryMsMax = 4 * 60_000, killMsMax = 30_000, say = () => undefined } = options
   const dataDir = resolve(options.dataDir)
   const tablesDir = join(dataDir, 'data')
   const configDir = join(dataDir, 'config')
@@ -130,7 +129,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     probe: async () => (await askOwner('SELECT 1', owner, probeTimeoutMs)) === '1\n',
   })
 
-  endHungQueries({ child, owner, queryMsMax, say })
+  endHungQueries({ child, owner, queryMsMax, killMsMax, say })
   const urlOf = (user: string, secret: string) => `http://${user}:${secret}@127.0.0.1:${port}`
   return {
     ...toService(child, { url: urlOf('intake', password), port }),

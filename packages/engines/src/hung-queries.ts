@@ -5,31 +5,49 @@ const pollMs = 10_000
 const timeoutMs = 5_000
 
 /**
- * Ends the engine when a query of the user `analyst` or `reader` has run for `queryMsMax`, which is
- * more than their time limits allow. Such a query ignores the limit and KILL QUERY, as
- * `file('/proc/self/fd/4')` does on a pipe, and holds its thread and one of the places of its user
- * until the process ends, which the tables survive.
+ * Cancels queries of the users `analyst` and `reader` that have run for `queryMsMax`, which is more
+ * than their time limits allow, and ends the engine when one still runs `killMsMax` later. Between
+ * two rows neither the limit nor KILL QUERY has an effect: not while `file('/proc/self/fd/4')` waits
+ * for a pipe, nor while a function compares two long arrays. Such a query holds its thread and one
+ * of the places of its user until the process ends, which the tables survive.
  */
 export function endHungQueries(options: {
   child: Child
   owner: Owner
   queryMsMax: number
+  killMsMax: number
   say: (sentence: string) => void
 }): void {
-  const { child, owner, queryMsMax, say } = options
-  const sql = `SELECT count() FROM system.processes
-    WHERE user IN ('analyst', 'reader') AND elapsed * 1000 > ${queryMsMax}`
+  const { child, owner, queryMsMax, killMsMax, say } = options
+  // It lists what it cancels, and again what has not ended since.
+  const sql = `KILL QUERY WHERE user IN ('analyst', 'reader') AND elapsed * 1000 > ${queryMsMax}
+    ASYNC FORMAT JSONEachRow`
+  let cancelledAt = new Map<string, number>()
 
   async function check() {
     const text = await askOwner(sql, owner, timeoutMs)
     // Without a response, the next check will see.
-    const count = text === undefined ? 0 : Number(text)
-    if (count === 0 || !child.running()) return
+    if (text === undefined || !child.running()) return
+    const now = performance.now()
+    const found = idsIn(text)
+    const added = found.filter((id) => !cancelledAt.has(id)).length
+    if (added > 0) say(`ClickHouse: ${queries(added)} ignored the time limit: cancelled.`)
+    cancelledAt = new Map(found.map((id) => [id, cancelledAt.get(id) ?? now]))
+    const hung = found.filter((id) => now - (cancelledAt.get(id) ?? now) >= killMsMax).length
+    if (hung === 0) return
     clearInterval(timer)
-    say(`ClickHouse has ${count} queries that ignore their time limit: only a restart ends them.`)
+    say(`ClickHouse: ${queries(hung)} cannot be cancelled: only a restart ends that.`)
     child.kill()
   }
 
-  const timer = setInterval(() => void check(), Math.min(pollMs, queryMsMax))
+  const timer = setInterval(() => void check(), Math.min(pollMs, queryMsMax, killMsMax))
   void child.exited.then(() => clearInterval(timer))
 }
+
+const idsIn = (text: string): string[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { query_id: string }).query_id)
+
+const queries = (count: number) => (count === 1 ? 'one query' : `${count} queries`)

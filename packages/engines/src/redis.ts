@@ -37,7 +37,8 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     name: 'Redis',
     command: binary.path,
     args: [configFile],
-    env: { PATH: process.env['PATH'], ...binary.env },
+    // Its log has no zone of its own.
+    env: { PATH: process.env['PATH'], TZ: 'UTC', ...binary.env },
     logFile: options.logFile ?? join(dataDir, 'redis.log'),
     ownSession: options.ownSession,
   })

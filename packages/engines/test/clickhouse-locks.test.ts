@@ -95,6 +95,7 @@ t.test('queries of analysts that never end', async (t) => {
     port: 0,
     ...passwords,
     queryMsMax: 40_000,
+    killMsMax: 5_000,
     say: (line) => said.push(line),
   })
   t.teardown(() => server.stop())
@@ -133,14 +134,15 @@ t.test('queries of analysts that never end', async (t) => {
   })
 
   await t.test('do not keep workers from reading, and end with the server', { skip }, async (t) => {
-    const isRoot = process.getuid?.() === 0
-    // Both have the same effect until the limit of the second one, which is two minutes.
-    const sql = isRoot
-      ? `SELECT file('/proc/self/fd/4')`
-      : 'SELECT sleepEachRow(3) FROM numbers(100) SETTINGS max_block_size = 1, max_execution_time = 120'
+    // One block of many minutes: neither the time limit nor KILL QUERY ends it.
+    const dear = `SELECT arrayLevenshteinDistance(range(n), range(n, 2 * n))
+      FROM (SELECT materialize(60000) AS n FROM numbers(50))`
+    const sql = process.getuid?.() === 0 ? `SELECT file('/proc/self/fd/4')` : dear
     const ending = new AbortController()
     t.teardown(() => ending.abort())
-    const hanging = Array.from({ length: 10 }, () => ask(server.port, sql, ending.signal))
+    const hanging = [dear, ...Array<string>(9).fill(sql)].map((it) =>
+      ask(server.port, it, ending.signal),
+    )
     await until('ten queries hang', async () => {
       const [row] = await owner.query<{ n: number }>(
         "SELECT count() AS n FROM system.processes WHERE user = 'analyst'",
@@ -153,7 +155,26 @@ t.test('queries of analysts that never end', async (t) => {
     t.equal(said.length, 0)
 
     t.match(await server.exited, { signal: 'SIGKILL' })
-    t.match(said, [/^ClickHouse has \d+ queries that ignore their time limit/])
+    t.match(said[0], /ignored the time limit: cancelled/)
+    t.match(said.at(-1), /cannot be cancelled/)
     t.same(await Promise.all(hanging), Array(10).fill(undefined))
   })
+})
+
+t.test('a query beyond its time is cancelled, and the server runs on', { skip }, async (t) => {
+  const said: string[] = []
+  const server = await startClickHouse({
+    dataDir: createDataDir(t),
+    port: 0,
+    ...passwords,
+    queryMsMax: 2_000,
+    killMsMax: 120_000,
+    say: (line) => said.push(line),
+  })
+  t.teardown(() => server.stop())
+  const sql =
+    'SELECT sleepEachRow(1) FROM numbers(100) SETTINGS max_block_size = 1, max_execution_time = 120'
+  t.match(await ask(server.port, sql), { text: /QUERY_WAS_CANCELLED/ })
+  t.match(said, [/^ClickHouse: one query ignored the time limit: cancelled\.$/])
+  t.match(await ask(server.port, 'SELECT 1'), { status: 200, text: '1\n' })
 })

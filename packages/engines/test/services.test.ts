@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
+import { analystConstraints, fixedFrom26_6 } from '../src/analyst-limits.ts'
 import { usersConfig } from '../src/clickhouse-config.ts'
 import { analystGrants, readerGrants, workerGrants } from '../src/clickhouse-grants.ts'
 import { startClickHouse, startRedis, startS3 } from '../src/index.ts'
@@ -281,7 +282,13 @@ t.test('the deployed ClickHouse grants and limits the same', (t) => {
     const settings = settingsOf(own, profile)
     // Only of the embedded engine, which has less memory.
     settings.delete('max_threads_min_free_memory_per_thread')
+    for (const name of fixedFrom26_6) settings.delete(`constraint ${name}`)
     t.same(settingsOf(deployed, profile), settings, profile)
+  }
+  const inSql = readFileSync(new URL('../../../docs/deploy/clickhouse.md', import.meta.url), 'utf8')
+  for (const constraint of analystConstraints) {
+    const [, name = ''] = /^<(\w+)>/.exec(constraint) ?? []
+    t.match(inSql, new RegExp(`\\b${name}\\s[^,]*(CONST|MAX)`), `${name} in SQL`)
   }
   t.end()
 })

@@ -25,8 +25,12 @@ function obstacle(): string | false {
 }
 
 const program = `
-import { startClickHouse } from ${JSON.stringify(engines)}
-const server = await startClickHouse({ dataDir: process.argv[1], port: 0 })
+import { readFileSync } from 'node:fs'
+import { startClickHouse, startRedis } from ${JSON.stringify(engines)}
+const [, dataDir] = process.argv
+const server = await startClickHouse({ dataDir: dataDir + '/clickhouse', port: 0 })
+const redis = await startRedis({ dataDir: dataDir + '/redis', port: 0 })
+const [logged] = /\\d+ [A-Z][a-z]{2} \\d{4} [\\d:]{8}/.exec(readFileSync(dataDir + '/redis/redis.log', 'utf8'))
 const query = (url, sql) => {
   const { username, password, origin } = new URL(url)
   const headers = { 'x-clickhouse-user': username, 'x-clickhouse-key': password }
@@ -36,26 +40,33 @@ const sql = "SELECT serverTimezone(), timezone(), toUnixTimestamp(toDateTime('20
 const users = [server.url, server.analystUrl]
 console.log(JSON.stringify({
   machine: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  redisLogMs: Date.parse(logged + ' UTC') - Date.now(),
   rows: await Promise.all(users.map((url) => query(url, sql))),
 }))
-await server.stop()
+await Promise.all([server.stop(), redis.stop()])
 `
 
 for (const zone of ['Asia/Kathmandu', 'America/New_York']) {
-  t.test(`the server is in UTC on a machine in ${zone}`, { skip: obstacle() }, async (t) => {
-    const { TZ: _, ...env } = process.env
-    const node = [
-      '--import=tsx',
-      '--conditions=intake:source',
-      '--input-type=module',
-      '-e',
-      program,
-    ]
-    const args = unshared(zone, process.execPath, ...node, createDataDir(t))
-    const printed = execFileSync('unshare', args, { cwd: root, env, encoding: 'utf8' })
-    const utc = `UTC\tUTC\t${Date.UTC(2026, 6) / 1_000}\n`
-    // Node says Katmandu, the older name.
-    t.match(JSON.parse(printed), { machine: /^(Asia\/Kath?mandu|America\/New_York)$/ })
-    t.same((JSON.parse(printed) as { rows: string[] }).rows, [utc, utc])
-  })
+  t.test(
+    `ClickHouse and the log of Redis are in UTC on a machine in ${zone}`,
+    { skip: obstacle() },
+    async (t) => {
+      const { TZ: _, ...env } = process.env
+      const node = [
+        '--import=tsx',
+        '--conditions=intake:source',
+        '--input-type=module',
+        '-e',
+        program,
+      ]
+      const args = unshared(zone, process.execPath, ...node, createDataDir(t))
+      const printed = execFileSync('unshare', args, { cwd: root, env, encoding: 'utf8' })
+      const utc = `UTC\tUTC\t${Date.UTC(2026, 6) / 1_000}\n`
+      // Node says Katmandu, the older name.
+      t.match(JSON.parse(printed), { machine: /^(Asia\/Kath?mandu|America\/New_York)$/ })
+      const { rows, redisLogMs } = JSON.parse(printed) as { rows: string[]; redisLogMs: number }
+      t.same(rows, [utc, utc])
+      t.ok(Math.abs(redisLogMs) < 3_600_000, `the log is ${redisLogMs} ms off`)
+    },
+  )
 }

@@ -54,6 +54,7 @@ export async function startAdminServer(options: {
     forceCloseConnections: true,
     trustProxy: options.trustProxy ?? false,
   })
+  app.addHook('onRequest', async (_request, reply) => pipelines.begin(reply))
   const { notes, isDraining } = options
   await app.register(async (own) => {
     if (isLoopbackName(options.host)) own.addHook('onRequest', requireLoopbackHost)

@@ -1,5 +1,6 @@
 import { STATUS_CODES, type RequestListener, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { FastifyReply } from 'fastify'
 import { closeInStages, discardRest } from '@intake/runtime'
 
 /** As on the public port of a gateway: real clients send one request after the other. */
@@ -12,6 +13,8 @@ export interface Pipelines {
    * requests from one read, and all other work of the process would wait for them.
    */
   limit(serve: RequestListener): RequestListener
+  /** Takes note of the reply of a request, first of all hooks. */
+  begin(reply: FastifyReply): void
   /**
    * Ends a connection on which something cannot be parsed: after the responses to the requests
    * before it, or, if there are none, with 408, 431 or 400.
@@ -21,6 +24,7 @@ export interface Pipelines {
 
 export function createPipelines(): Pipelines {
   const inFlight = new WeakMap<Socket, Set<ServerResponse>>()
+  const replies = new WeakMap<ServerResponse, FastifyReply>()
 
   return {
     limit(serve) {
@@ -40,6 +44,8 @@ export function createPipelines(): Pipelines {
       }
     },
 
+    begin: (reply) => void replies.set(reply.raw, reply),
+
     answerClientError(error, socket) {
       if (socket.destroyed || socket.writableEnded) return
       const last = [...(inFlight.get(socket) ?? [])].at(-1)
@@ -49,7 +55,7 @@ export function createPipelines(): Pipelines {
         if (last.headersSent) last.once('close', () => closeInStages(socket))
         else {
           last.setHeader('connection', 'close')
-          if (!last.req.complete) last.writeHead(statusOf(error.code)).end()
+          if (!last.req.complete) void replies.get(last)?.code(statusOf(error.code)).send()
         }
         return
       }

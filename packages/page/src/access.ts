@@ -10,16 +10,20 @@ const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 
 /**
  * Lets a request through or throws. With a password: basic authentication, the user name is free. Without
  * one: only requests from this machine to this machine. The `Host` must be a loopback name too, because
- * a foreign site can give its name the address 127.0.0.1 (DNS rebinding).
+ * a foreign site can give its name the address 127.0.0.1 (DNS rebinding). Wrong passwords of
+ * navigations that other sites started are counted apart, so that no site locks readers out.
  *
  * @throws {PageError} 401, 403 or 429
  */
 export function createAccess(password: string | undefined) {
   if (password === undefined) return requireLoopback
-  const wrong = createWrongPasswords()
+  // A web page can make its visitors' browsers open `http://user:guess@…/` as often as it likes.
+  const fromOtherSites = createWrongPasswords()
+  const fromReaders = createWrongPasswords()
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const given = passwordOf(request.headers.authorization)
     if (given === undefined) throw unauthorized(reply)
+    const wrong = isFromOtherSite(request) ? fromOtherSites : fromReaders
     if (wrong.areTooMany(request.ip)) {
       throw new PageError(429, 'Too many wrong passwords. Wait a minute.')
     }
@@ -34,10 +38,14 @@ export function createAccess(password: string | undefined) {
  *
  * @throws {PageError} 403
  */
-export function requireOwnSite({ headers }: FastifyRequest): void {
-  const isForeign = ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
-  if (!isForeign || headers['sec-fetch-mode'] === 'navigate') return
+export function requireOwnSite(request: FastifyRequest): void {
+  if (!isFromOtherSite(request) || request.headers['sec-fetch-mode'] === 'navigate') return
   throw new PageError(403, 'The page answers no requests of other sites.')
+}
+
+/** Browsers say so to an https or loopback URL only. */
+function isFromOtherSite({ headers }: FastifyRequest): boolean {
+  return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
 }
 
 function requireLoopback({ socket, headers }: FastifyRequest): void {

@@ -75,6 +75,24 @@ t.test('429 after ten wrong passwords, and nobody tries an eleventh', async (t) 
   t.equal(await statusOf(port, basic('secret')), 429)
 })
 
+t.test('429 of navigations from other sites leaves readers their own ten', async (t) => {
+  const { port } = await startPage(t, { password: 'a secret of the test' })
+  for (const site of ['cross-site', 'same-site']) {
+    const led = (password: string) => ({
+      ...basic(password),
+      'sec-fetch-site': site,
+      'sec-fetch-mode': 'navigate',
+    })
+    for (let n = 0; n < 10; n++) await statusOf(port, led(`guess ${n}`))
+    t.equal(await statusOf(port, led('a secret of the test')), 429, site)
+  }
+  for (const site of ['none', 'same-origin']) {
+    const own = { ...basic('a secret of the test'), 'sec-fetch-site': site }
+    t.equal(await statusOf(port, own), 200, site)
+  }
+  t.equal(await statusOf(port, basic('a secret of the test')), 200, 'not a browser')
+})
+
 t.test(
   'behind a trusted proxy wrong passwords are counted by the address that it tells',
   async (t) => {

@@ -11,31 +11,30 @@ const othersMay = 0o077
  * open to other users
  */
 export function makeDataDir(path: string): void {
+  const refusal = closeDataDir(path)
+  if (refusal !== undefined) throw new StartError(refusal)
+}
+
+/** Undefined: it can be used. */
+function closeDataDir(path: string): string | undefined {
+  const another = 'set INTAKE_DATA_DIR to another folder.'
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.W_OK)
     const { mode, uid } = statSync(path)
     // Its passwords would be those of another user. Windows has no user ids.
-    if (process.getuid !== undefined && uid !== process.getuid()) throw foreignDirectory(path)
-    if ((mode & othersMay) === 0) return
-    if (isOfIntake(path)) return chmodSync(path, 0o700)
+    if (process.getuid !== undefined && uid !== process.getuid())
+      return `The data directory ${path} belongs to another user: ${another}`
+    if ((mode & othersMay) === 0) return undefined
+    if (!isOfIntake(path))
+      return `Other users can enter the data directory ${path}, which also has other files: close it with chmod 700, or ${another}`
+    chmodSync(path, 0o700)
+    return undefined
   } catch (error) {
-    if (error instanceof StartError) throw error
     const { code } = error as NodeJS.ErrnoException
-    throw new StartError(
-      `The data directory ${path} cannot be used (${code}): set INTAKE_DATA_DIR to another folder.`,
-    )
+    return `The data directory ${path} cannot be used (${code}): ${another}`
   }
-  throw new StartError(
-    `Other users can enter the data directory ${path}, which also has other files: close it with chmod 700, or set ` +
-      'INTAKE_DATA_DIR to another folder.',
-  )
 }
-
-const foreignDirectory = (path: string) =>
-  new StartError(
-    `The data directory ${path} belongs to another user: set INTAKE_DATA_DIR to another folder.`,
-  )
 
 function isOfIntake(path: string) {
   // The root of a disk has its own folder.

@@ -5,8 +5,13 @@ import type { RunningStack } from './stack.ts'
 
 const screenshot = fileURLToPath(new URL('../examples/screenshot.png', import.meta.url))
 
+/** What a terminal would obey or not show, such as escape sequences and changes of direction. */
+const printable = (column: string) =>
+  String.raw`replaceRegexpAll(${column}, '[\p{C}\p{Zl}\p{Zp}]', ' ')`
+
 const firstQuery = [
-  'SELECT * FROM',
+  `SELECT kind, time, ${printable('bundle_identifier')} AS application,`,
+  `${printable('what')} AS what FROM`,
   "(SELECT 'log' AS kind, time, bundle_identifier, event AS what FROM intake.logs UNION ALL",
   "SELECT 'feedback', time, bundle_identifier, text FROM intake.feedback)",
   'ORDER BY time DESC LIMIT 10 FORMAT PrettyCompact',
@@ -119,6 +124,7 @@ function command(args: string[]) {
 /** Quotes the text as one word for any POSIX shell, as readably as possible. */
 function shellQuote(text: string) {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text
-  if (text.includes("'") && !/["$`\\!]/.test(text)) return `"${text}"`
+  // Between double quotes a backslash is itself, except before these characters.
+  if (text.includes("'") && !/["$`!]|\\[\\\n]|\\$/.test(text)) return `"${text}"`
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createClickHouse } from '@intake/clickhouse'
 import { type ChildProcess, exec, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -123,6 +124,29 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     })
   })
 
+  await t.test('the printed query shows nothing that a terminal obeys', async (t) => {
+    const [, , , query = ''] = first.output().match(/^curl .+$/gm) ?? []
+    const hostile = 'A\u001b[2J\u009b2J\u202e\u2028\u0007\r\nZ'
+    const response = await fetch(`${endpoints.gateway}/api/log`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': endpoints.apiKey },
+      body: JSON.stringify({
+        bundle_identifier: hostile,
+        device: {},
+        device_uuid: randomUUID(),
+        unique_user_id: hostile,
+        log: { event: hostile },
+      }),
+    })
+    t.equal(response.status, 201, await response.text())
+    const stdout = await until('it is visible', async () => {
+      const shown = await promisify(exec)(query)
+      return shown.stdout.includes('A [2J 2J') && shown.stdout
+    })
+    t.notMatch(stdout, /(?!\n)[\p{C}\p{Zl}\p{Zp}]/u)
+    t.match(stdout, 'The new screen is lovely.')
+  })
+
   await t.test('the printed link opens the page for queries', async (t) => {
     const [link] = /http:\S+\/play\/\S+/.exec(first.output()) ?? []
     // There is no link where the system cannot confine ClickHouse, and so there is no user analyst.
@@ -135,7 +159,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
       method: 'POST',
       body: 'SELECT count() FROM intake.logs',
     })
-    t.equal(await response.text(), '3\n')
+    t.equal(await response.text(), '4\n')
   })
 
   await t.test('a second start on the same data is refused in one sentence', async (t) => {
@@ -203,7 +227,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     const clickhouse = createClickHouse({ url: readEndpoints(dataDir).clickhouse })
     const rows = await clickhouse.query('SELECT count() AS count FROM intake.logs')
     await clickhouse.close()
-    t.strictSame(rows, [{ count: 3 }])
+    t.strictSame(rows, [{ count: 4 }])
 
     const last = pidsOf(readEndpoints(dataDir))
     const elapsedMs = startStopwatch(t, [second.process.pid ?? null, ...last])

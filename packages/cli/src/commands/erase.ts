@@ -1,3 +1,4 @@
+import { createApiKeyStore } from '@intake/api-keys'
 import { countStored, listErasures, type Subject } from '@intake/clickhouse'
 import { createPolicyStore } from '@intake/policy'
 import { InvalidArgumentError, Option, type Command } from 'commander'
@@ -8,7 +9,7 @@ import { suppress } from '../erasure/suppress.ts'
 import { waitingFrames } from '../erasure/waiting-rows.ts'
 import { createProgress } from '../progress.ts'
 import { withServices, type Services } from '../services.ts'
-import { keySubject, personalSubject } from '../subjects.ts'
+import { keySubject, personalSubject, type KeySubject } from '../subjects.ts'
 import { note, print, printJson } from '../print.ts'
 
 interface EraseFlags {
@@ -127,6 +128,7 @@ function parseMinutes(text: string): number {
 
 async function run(subject: Subject | undefined, flags: EraseFlags): Promise<void> {
   await withServices(async (services) => {
+    if (subject?.kind === 'api-key') await requireKnownKey(services, subject)
     if (!flags.yes && subject !== undefined) {
       const found = await preview(services, subject)
       if (flags.json) printJson(found)
@@ -150,6 +152,26 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
     if (!report.complete) process.exitCode = incompleteExitCode
     if (unconfirmed !== undefined) throw unconfirmed
   })
+}
+
+/** The first and the last moment that ClickHouse can compare with a row. */
+const always = { from: new Date(0), to: new Date('2200-01-01') }
+
+/**
+ * A typing error would look like a purge with nothing to do. A key that Redis no longer has may have
+ * rows all the same.
+ *
+ * @throws {UsageError} no key has the id, and nothing was sent with it
+ */
+async function requireKnownKey(services: Services, subject: KeySubject): Promise<void> {
+  const { keys, unreadable } = await createApiKeyStore({ redis: services.redis }).load()
+  const known = [...Array.from(keys.values(), ({ id }) => id), ...unreadable.values()]
+  if (known.includes(subject.id)) return
+  const { rows, deadLetters, frames } = await preview(services, { ...subject, ...always })
+  if (rows + deadLetters + frames > 0) return
+  throw new UsageError(
+    `No API key has the id ${subject.id}, and nothing was sent with it. intake keys list shows the ids.`,
+  )
 }
 
 /** What there is to erase. */
@@ -178,8 +200,9 @@ function describePreview({ rows, deadLetters, frames }: Preview): string {
 
 function describe(report: ErasureReport): string {
   const { tombstones, rowsDeleted, objectsDeleted, remaining, complete } = report
+  const period = report.from === undefined ? '' : `, accepted from ${report.from} to ${report.to}`
   const lines = [
-    `erasure ${report.id} of ${report.startedAt}`,
+    `erasure ${report.id} of ${report.startedAt}${period}`,
     `${tombstones.logs} logs, ${tombstones.feedback} feedback, ${tombstones.deadLetters} dead letters`,
     `${rowsDeleted} rows and ${objectsDeleted} objects deleted`,
   ]

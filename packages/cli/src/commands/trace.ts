@@ -105,6 +105,10 @@ function report(
       note(`Redis cannot be asked, so this may not be the latest state. ${queue_unread}`)
     if (tables_unread !== undefined)
       note(`ClickHouse cannot be asked, so this is what Redis says. ${tables_unread}`)
+    if (states.has('erased'))
+      note(
+        'An erased record keeps no request and no times but that in its id; intake erasures list says when there were erasures.',
+      )
     for (const sentence of explain(state, reservations, unreadable_frames)) note(sentence)
   }
   if (state === 'dead_lettered') process.exitCode = deadLetteredExitCode
@@ -115,6 +119,7 @@ function cellsOf(record: TracedRecord): string[] {
   const { state, kind, id, bundle_identifier, device_uuid, request_id, received_at } = record
   const code = record.error_code === undefined ? [] : [`code ${record.error_code}`]
   const whose = `${bundle_identifier} ${device_uuid}`
+  if (state === 'erased') return [state, kind, id, whose]
   return [state, kind, id, whose, `request ${request_id}`, `accepted ${received_at}`, ...code]
 }
 

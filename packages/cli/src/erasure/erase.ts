@@ -18,6 +18,9 @@ import { stillWaiting, waitingFrames, type WaitingFrame } from './waiting-rows.t
 export interface ErasureReport {
   id: string
   kind: string
+  /** Of a purge, in UTC: what was accepted at or after `from` and before `to`. */
+  from?: string
+  to?: string
   /** UTC. Everything acknowledged before is erased when the erasure is complete. */
   startedAt: string
   /** Frames in Redis with rows of the subject, which a worker had to store first. */
@@ -71,6 +74,10 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
   const report: ErasureReport = {
     id: entry.id,
     kind: entry.kind,
+    ...(subject?.kind === 'api-key' && {
+      from: subject.from.toISOString(),
+      to: subject.to.toISOString(),
+    }),
     startedAt: startedAt.toISOString(),
     framesAwaited: 0,
     tombstones: { logs: 0, feedback: 0, deadLetters: 0 },

@@ -26,9 +26,10 @@ export interface TracedRecord {
   id: string
   bundle_identifier: string
   device_uuid: string
-  request_id: string
   time: string
-  received_at: string
+  /** Absent when it was erased: nothing else is left of it. */
+  request_id?: string
+  received_at?: string
   /** Of a dead letter: ClickHouse's error code. */
   error_code?: number
 }
@@ -113,9 +114,8 @@ function traced(
     id,
     bundle_identifier,
     device_uuid,
-    request_id,
     time: iso(time),
-    received_at: iso(received_at),
+    ...(state !== 'erased' && { request_id, received_at: iso(received_at) }),
   }
 }
 

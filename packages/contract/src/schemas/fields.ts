@@ -14,9 +14,10 @@ export const deviceUuid = Type.String({
 /**
  * An e-mail address, including internationalised ones: a local part, quoted if it contains spaces, and
  * a domain of labels separated by dots. The `idn-email` format rejects domains with combining marks, as
- * in Hindi and Thai; and only delivery can tell whether an address exists.
+ * in Hindi and Thai; and only delivery can tell whether an address exists. White space around it is
+ * allowed, because the gateway removes it.
  */
-export const emailPattern = String.raw`^(?:[^\s\p{Cc}\p{Cs}"(),:;<>@]+|"[^\p{Cc}\p{Cs}"]+")@[^\s\p{Cc}\p{Cs}"(),;<>@.]+(?:\.[^\s\p{Cc}\p{Cs}"(),;<>@.]+)*$`
+export const emailPattern = String.raw`^\s*(?:[^\s\p{Cc}\p{Cs}"(),:;<>@]+|"[^\p{Cc}\p{Cs}"]+")@[^\s\p{Cc}\p{Cs}"(),;<>@.]+(?:\.[^\s\p{Cc}\p{Cs}"(),;<>@.]+)*\s*$`
 
 /** The error text for a value that does not match, by its `pattern`. */
 export const expectations: ReadonlyMap<string, string> = new Map([
