@@ -38,7 +38,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     command: binary.path,
     args: [configFile],
     // Its log has no zone of its own.
-    env: { PATH: process.env['PATH'], TZ: 'UTC', ...binary.env },
+    env: { ...process.env, TZ: 'UTC', ...binary.env },
     logFile: options.logFile ?? join(dataDir, 'redis.log'),
     ownSession: options.ownSession,
   })
