@@ -3,10 +3,10 @@ import { ClickHouseError } from '@intake/clickhouse'
 import type { QueueName } from '@intake/queue'
 import { ReplyError } from '@intake/redis'
 import { createLogger, createMetrics } from '@intake/runtime'
-import type { QueueState } from '../src/backlog-monitor.ts'
-import type { Activity } from '../src/metrics.ts'
-import { startWorkerProblems } from '../src/problems.ts'
-import type { StoredState } from '../src/stored-state.ts'
+import type { QueueState } from '../../src/watch/backlog-monitor.ts'
+import type { Activity } from '../../src/watch/activity.ts'
+import { startWorkerProblems } from '../../src/watch/problems.ts'
+import type { StoredState } from '../../src/watch/stored-state.ts'
 
 interface Situation {
   logs?: Partial<QueueState>
@@ -71,7 +71,8 @@ function problemsIn(situation: Situation) {
     stored: { state: () => stored, error: () => situation.reading },
     hasReader: situation.hasReader ?? true,
     activity: (kind: QueueName) => ({ ...idle, ...(kind === 'logs' && activity) }),
-    worker: () => ({ refusingKinds: () => refusing, watermarkLateMs: () => lateMs }),
+    refusals: { long: () => refusing },
+    watermark: { lateMs: () => lateMs },
     log: createLogger({ name: 'test', level: 'silent' }),
     metrics: createMetrics(),
   })
