@@ -21,6 +21,8 @@ const batchLimits: Record<QueueName, BatchLimits> = {
   feedback: { framesMax: 32, gzipBytesMax: 16 * mebibyte, jsonBytesMax: 32 * mebibyte },
   outcomes: { framesMax: 64, gzipBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
 }
+/** Nobody waits for the counts of outcomes, which gateways send every ten seconds. */
+const gatherMs: Partial<Record<QueueName, number>> = { outcomes: 2_000 }
 /** Timeout for an insert in progress when the worker closes; then its frames are released. */
 const insertEndMs = 3_000
 /** Timeout for completing or releasing frames when the worker closes. */
@@ -101,6 +103,7 @@ function startQueue(
       const help = 'docs/operations/locks-lost.md'
       log.warn({ kind, frames, help }, 'locks lost: another worker may store the same rows again')
     },
+    gatherMs: gatherMs[kind],
     clock,
   })
   const drained = drainQueue({
