@@ -35,7 +35,6 @@ interface Watched {
   redisChecks: {
     [Name in 'writes' | 'shards']: Pick<PolledCheck, 'problem'>
   } & { [Name in 'memory' | 'shardMemory']: Pick<PolledCheck, 'error'> }
-  clickhouse: Pick<PolledCheck, 'problem' | 'error'>
   installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
   stored: Pick<StoredStateMonitor, 'state' | 'error'>
@@ -80,20 +79,18 @@ export function startWorkerProblems(
   })
 }
 
-function insertChecks({ clickhouse, installation, activity, refusals }: Watched): Checks {
+function insertChecks({ installation, activity, refusals }: Watched): Checks {
   const failing = (failure: FailureKind) =>
     ofQueues((kind) => {
       const { failure: last } = activity(kind)
       return last?.kind === failure ? `inserts of ${kind} fail: ${last.reason}` : undefined
     })
-  /** Of a check of ClickHouse, which fails as an insert would. */
-  const failed = (check: Pick<PolledCheck, 'problem' | 'error'>, failure: FailureKind) => {
-    const error = check.error()
+  /** Why ClickHouse cannot be read; an insert would fail likewise. */
+  const unreachable = (failure: FailureKind) => {
+    const error = installation.error()
     const kind = error instanceof ClickHouseError ? error.kind : 'retry'
-    return (kind === 'operator') === (failure === 'operator') ? check.problem() : undefined
+    return (kind === 'operator') === (failure === 'operator') ? installation.problem() : undefined
   }
-  const unreachable = (failure: FailureKind) =>
-    failed(clickhouse, failure) ?? failed(installation, failure)
 
   return {
     configuration: installation.difference,

@@ -1,6 +1,6 @@
-import { ClickHouseError, describeError, type ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import type { WorkerConfig } from '@intake/config'
-import { helpOf, pollCheck } from '@intake/health'
+import { helpOf } from '@intake/health'
 import { defineReadBacklogs } from '@intake/queue'
 import { createConnectionCheck, readInstallation, whileConnected, type Redis } from '@intake/redis'
 import { limitRepeats, type Logger, type Owner, type Registry } from '@intake/runtime'
@@ -44,8 +44,8 @@ interface WatchOptions {
   onQueueError: (error: Error) => void
 }
 
-/** Of Redis and ClickHouse. */
-const checks = { intervalMs: 2_000, timeoutMs: 3_000 }
+/** Of Redis and ClickHouse. A problem must be seen within 15 seconds. */
+const checks = { intervalMs: 5_000, timeoutMs: 3_000 }
 
 /** Starts everything that watches; each part is given to the owner. */
 export function startWatch(options: WatchOptions): Watch {
@@ -86,8 +86,6 @@ export function startWatch(options: WatchOptions): Watch {
       onError: (error) => onQueueError(error as Error),
     }),
   )
-  const check = () => clickhouse.ping()
-  const pings = own(pollCheck({ what: 'ClickHouse', check, describe: describeError, ...checks }))
   const watermark = own(
     startWatermark({
       readBacklogs: readWhileConfirmed(readBacklogs, isConfirmed),
@@ -102,7 +100,6 @@ export function startWatch(options: WatchOptions): Watch {
     startWorkerProblems({
       redisConnection: createConnectionCheck(redis),
       redisChecks,
-      clickhouse: pings,
       installation,
       backlogs,
       stored,
