@@ -149,8 +149,14 @@ export function createFrameConsumer(options: {
       if (isBacklogged || left === 0 || signal.aborted) return batch
       const count = Math.min(room.left(), commandsAtOnce, left)
       carried = await claim(count)
-      left = carried.length < count ? 0 : left - count
+      left = carried.length < count ? 0 : left - count || (await countWaiting())
     }
+  }
+
+  /** What has arrived meanwhile; an error must not cost the frames that are already claimed. */
+  async function countWaiting(): Promise<number> {
+    const [waiting] = succeeded(await Promise.allSettled([source.peek()]))
+    return waiting?.count ?? 0
   }
 
   function createBatch(claimed: Claimed[], limits: BatchLimits): Batch {

@@ -5,8 +5,8 @@ import { createTestClock } from '@intake/test-kit/test-clock'
 const limits = { framesMax: 256, gzipBytesMax: 2 ** 25, jsonBytesMax: 2 ** 26 }
 const data = () => createFrame({ rows: 1, jsonBytes: 3, gzip: Buffer.from('any') })
 
-/** A queue with the jobs of `waiting`, which counts what it is asked. */
-function build() {
+/** A queue that counts what it is asked; `arriving` jobs are added while the first one is claimed. */
+function build({ arriving = 0 } = {}) {
   const clock = createTestClock()
   const waiting: ClaimedJob[] = []
   const asked = { peek: 0, claim: 0 }
@@ -16,7 +16,7 @@ function build() {
       return { count: waiting.length, oldest: waiting[0]?.id }
     },
     async claim() {
-      asked.claim++
+      if (asked.claim++ === 0) add(arriving)
       return waiting.shift()
     },
     complete: async () => undefined,
@@ -32,7 +32,7 @@ function build() {
     onLocksLost: () => t.fail('no locks are lost'),
     clock,
   })
-  const add = (count: number) => {
+  function add(count: number): void {
     for (let n = 0; n < count; n++) waiting.push({ id: `job-${n}`, data: data(), attempts: 1 })
   }
   return { clock, asked, consumer, add }
@@ -68,9 +68,9 @@ t.test('a frame that ends a long silence is taken within a second and a half', a
   consumer.close()
 })
 
-t.test('only the frames that wait are claimed', async (t) => {
-  const { clock, asked, consumer, add } = build()
-  add(3)
+t.test('only the frames that wait are claimed, with those that arrive meanwhile', async (t) => {
+  const { clock, asked, consumer, add } = build({ arriving: 2 })
+  add(1)
   const taken = consumer.take(limits)
   await clock.advance(1_000)
   t.equal((await taken)?.frames.length, 3)
