@@ -10,9 +10,9 @@ import { helpOf, problemCatalogue, startProblems } from '../packages/health/dist
 import { measureObjectStore } from '../packages/object-store/dist/index.js'
 import { createMetrics, secretNames } from '../packages/runtime/dist/index.js'
 import { StackConfig } from '../packages/stack/dist/config.js'
-import { registerBacklogMetrics } from '../worker/dist/backlog-metrics.js'
-import { createWorkerMetrics } from '../worker/dist/metrics.js'
-import { registerStoredStateMetrics } from '../worker/dist/stored-state.js'
+import { registerBacklogMetrics } from '../worker/dist/watch/backlog-metrics.js'
+import { createWorkerMetrics } from '../worker/dist/watch/metrics.js'
+import { registerStoredStateMetrics } from '../worker/dist/watch/stored-state.js'
 import { createWebhookMetrics } from '../worker/dist/webhook/metrics.js'
 import { statesTable } from './states-page.mjs'
 

@@ -105,7 +105,7 @@ await runProcess({
       what: 'the object store',
       check: () => store.checkBucket(),
       describe: describeStoreError,
-      intervalMs: 3_000,
+      intervalMs: 5_000,
       timeoutMs: 5_000,
     })
     const recordConnections = openRecordConnections({

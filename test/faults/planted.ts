@@ -17,7 +17,7 @@ export interface PlantedBug {
 }
 
 const tables = 'packages/clickhouse/dist/migrations/0001-logs-and-feedback.js'
-const drainQueue = 'worker/dist/drain-queue.js'
+const drainQueue = 'worker/dist/deliver/drain-queue.js'
 const stored = 'const postponed = await storeBatch(batch.frames, store);'
 
 export const plantedBugs: PlantedBug[] = [
@@ -182,7 +182,7 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F12',
     edits: [
       {
-        file: 'worker/dist/watermark.js',
+        file: 'worker/dist/watch/watermark.js',
         find: 'Math.min(oldestMs, nowMs - limits.acceptanceMs[kind])',
         replace: 'nowMs',
       },

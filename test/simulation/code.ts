@@ -9,7 +9,8 @@ import * as acceptLog from '../../gateway/src/accept/accept-log.ts'
 import * as groupCommit from '../../gateway/src/commit/group-commit.ts'
 import * as idempotencyStore from '../../gateway/src/identity/idempotency-store.ts'
 import * as reservationLedger from '../../gateway/src/identity/reservation-ledger.ts'
-import * as worker from '../../worker/src/worker.ts'
+import * as worker from '../../worker/src/deliver/worker.ts'
+import * as watermark from '../../worker/src/watch/watermark.ts'
 
 /** The modules of the product that the simulation runs. */
 export const realCode = {
@@ -19,6 +20,7 @@ export const realCode = {
   idempotencyStore,
   reservationLedger,
   worker,
+  watermark,
   clickhouse,
   contract,
   queue,
@@ -32,7 +34,8 @@ const builtFiles: Record<keyof Code, string> = {
   groupCommit: 'gateway/dist/commit/group-commit.js',
   idempotencyStore: 'gateway/dist/identity/idempotency-store.js',
   reservationLedger: 'gateway/dist/identity/reservation-ledger.js',
-  worker: 'worker/dist/worker.js',
+  worker: 'worker/dist/deliver/worker.js',
+  watermark: 'worker/dist/watch/watermark.js',
   clickhouse: 'packages/clickhouse/dist/index.js',
   contract: 'packages/contract/dist/index.js',
   queue: 'packages/queue/dist/index.js',

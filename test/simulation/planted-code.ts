@@ -82,7 +82,7 @@ export const plantedCode: PlantedCode[] = [
     name: 'jobs are completed before the insert',
     edits: [
       {
-        file: 'worker/dist/drain-queue.js',
+        file: 'worker/dist/deliver/drain-queue.js',
         find: 'const postponed = await storeBatch(',
         replace: 'await batch.complete(); const postponed = await storeBatch(',
       },
@@ -93,7 +93,7 @@ export const plantedCode: PlantedCode[] = [
     name: 'an insert without a response counts as confirmed',
     edits: [
       {
-        file: 'worker/dist/repeat-insert.js',
+        file: 'worker/dist/deliver/repeat-insert.js',
         find: 'signal.throwIfAborted();\n            const failure',
         replace: 'if (err.message === "unknown") return undefined;\n            const failure',
       },
@@ -121,7 +121,7 @@ export const plantedCode: PlantedCode[] = [
     name: 'the watermark ignores records that are not in the queue yet',
     edits: [
       {
-        file: 'worker/dist/watermark.js',
+        file: 'worker/dist/watch/watermark.js',
         find: 'nowMs - limits.acceptanceMs[kind]',
         replace: 'nowMs',
       },
@@ -132,7 +132,7 @@ export const plantedCode: PlantedCode[] = [
     name: 'the watermark ignores the skew of clocks',
     edits: [
       {
-        file: 'worker/dist/watermark.js',
+        file: 'worker/dist/watch/watermark.js',
         find: ') - clockSkewMaxMs',
         replace: ')',
       },

@@ -1,6 +1,6 @@
 import type { RecordKind } from '@intake/contract'
 import { Registry, type Logger } from '@intake/runtime'
-import { createWorkerMetrics } from '../../worker/src/metrics.ts'
+import { createWorkerMetrics } from '../../worker/src/watch/metrics.ts'
 import type { ClickHouse } from './clickhouse.ts'
 import type { JobSource } from '@intake/queue'
 import { skewMaxMs } from './gateway.ts'
@@ -38,15 +38,21 @@ export function createWorker(options: {
         onError: (error) => note(undefined, error.message),
         clock,
       })
+      const store = createRowStore({ world, process, clickhouse })
       code.worker.startWorker({
         sources: { logs, feedback: sourceOf('feedback'), outcomes: noJobs },
-        readBacklogs: createReadBacklogs({ world, process, redis }),
-        clockSkewMaxMs: skewMaxMs,
-        store: createRowStore({ world, process, clickhouse }),
+        store,
         metrics: createWorkerMetrics(new Registry()),
-        problems: { note() {} },
+        note() {},
         log: { info: note, warn: note, error: note } as unknown as Logger,
         onError: (error) => note(undefined, error.message),
+        clock,
+      })
+      code.watermark.startWatermark({
+        readBacklogs: createReadBacklogs({ world, process, redis }),
+        store,
+        clockSkewMaxMs: skewMaxMs,
+        onError: (error) => note(undefined, (error as Error).message),
         clock,
         wallMs,
       })

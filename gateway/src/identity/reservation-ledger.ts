@@ -34,6 +34,8 @@ export const reservationBytes = 64
  */
 const apiKeyPart = 0.5
 const intervalMs = 1_000
+/** The interval of a gateway without new reservations: it learns those of the others. */
+const quietMs = 5_000
 const askTimeoutMs = 5_000
 
 /**
@@ -52,6 +54,8 @@ export function createReservationLedger(options: {
   const levels: Record<RecordKind, number> = { logs: 1, feedback: 1 }
   let today: Day | undefined
   let asking: Promise<void> | undefined
+  /** In milliseconds of `clock.now()`. */
+  let askedAt = -Infinity
 
   const reservationsMax = (kind: RecordKind) =>
     ((memoryBytes() ?? 0) * shares[kind]) / reservationBytes
@@ -61,6 +65,7 @@ export function createReservationLedger(options: {
     const [seconds] = await primaryOf(redis).time()
     today = Math.floor(Number(seconds) / 86_400)
     await usage.sync(today)
+    askedAt = clock.now()
   }
 
   const refresh = (): Promise<void> =>
@@ -68,7 +73,14 @@ export function createReservationLedger(options: {
       asking = undefined
     }))
 
-  const polling = startPolling({ poll: refresh, intervalMs, onError, clock })
+  const polling = startPolling({
+    async poll() {
+      if (usage.isUnsent() || clock.now() - askedAt >= quietMs) await refresh()
+    },
+    intervalMs,
+    onError,
+    clock,
+  })
 
   return {
     buckets: (kind, keyHash) =>

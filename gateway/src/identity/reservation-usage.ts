@@ -11,6 +11,8 @@ export interface ReservationUsage {
   of(kind: RecordKind, apiKeyId: string): number
   /** Those of the API key with the most. */
   largest(kind: RecordKind): number
+  /** Whether there are reservations that Redis does not have yet. */
+  isUnsent(): boolean
   /** Writes new reservations to Redis, and reads those of the other gateways. */
   sync(today: Day): Promise<void>
 }
@@ -37,6 +39,14 @@ function count(tally: Tally, apiKeyId: string, number: number): void {
 }
 
 /**
+ * Gateways whose clocks differ a little, or that learn late of midnight, still count for yesterday. The days before
+ * do not change.
+ */
+const changingDays = 2
+/** They are read again now and then, because Redis may have lost them. */
+const pastMs = 10 * 60_000
+
+/**
  * Counts reservations without asking Redis for each. A gateway that is killed loses the count since the
  * last `sync`.
  */
@@ -44,6 +54,8 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
   /** `known` is the state in Redis; `unsent` is what this gateway has added since the last `sync`. */
   let known = createTallies()
   let unsent = createTallies()
+  /** The counts of the days that do not change. */
+  let past = { today: -1, readAt: 0, tallies: createTallies() }
 
   return {
     add: (kind, apiKeyId) => count(unsent[kind], apiKeyId, 1),
@@ -51,26 +63,31 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
     of: (kind, apiKeyId) =>
       (known[kind].byKey.get(apiKeyId) ?? 0) + (unsent[kind].byKey.get(apiKeyId) ?? 0),
     largest: (kind) => Math.max(0, ...known[kind].byKey.values()),
+    isUnsent: () => kinds.some((kind) => unsent[kind].total > 0),
 
     async sync(today) {
       const sent = structuredClone(unsent)
-      const writing = redis.multi()
-      for (const kind of kinds) {
-        for (const [apiKeyId, number] of sent[kind].byKey) {
-          writing.hincrby(usageKey(kind, today), apiKeyId, number)
-        }
-        if (sent[kind].total > 0) {
-          writing.expireat(usageKey(kind, today), (today + 1 + limits.keyDays[kind]) * 86_400)
-        }
-      }
-      const replies = await writing.exec()
-      // A count that is damaged is lost; counting the others again and again would refuse their
-      // keys.
-      if (replies === null) throw new Error('Redis has discarded the transaction')
-      for (const [error] of replies) if (error !== null && !isDamaged(error)) throw error
-      subtract(sent)
+      if (kinds.some((kind) => sent[kind].total > 0)) await write(sent, today)
       known = await readTallies(today)
     },
+  }
+
+  async function write(sent: Tallies, today: Day): Promise<void> {
+    const writing = redis.multi()
+    for (const kind of kinds) {
+      for (const [apiKeyId, number] of sent[kind].byKey) {
+        writing.hincrby(usageKey(kind, today), apiKeyId, number)
+      }
+      if (sent[kind].total > 0) {
+        writing.expireat(usageKey(kind, today), (today + 1 + limits.keyDays[kind]) * 86_400)
+      }
+    }
+    const replies = await writing.exec()
+    // A count that is damaged is lost; counting the others again and again would refuse their
+    // keys.
+    if (replies === null) throw new Error('Redis has discarded the transaction')
+    for (const [error] of replies) if (error !== null && !isDamaged(error)) throw error
+    subtract(sent)
   }
 
   function subtract(sent: Tallies): void {
@@ -94,10 +111,23 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
   }
 
   async function readTallies(today: Day): Promise<Tallies> {
-    const tallies = createTallies()
+    const isOld = performance.now() - past.readAt > pastMs
+    if (past.today !== today || isOld) {
+      const tallies = await readDays(today, { from: changingDays, to: Infinity })
+      past = { today, readAt: performance.now(), tallies }
+    }
+    return readDays(today, { from: 0, to: changingDays, onto: past.tallies })
+  }
+
+  /** Adds the counts of the days from `from` days ago to before `to` days ago to those of other days. */
+  async function readDays(
+    today: Day,
+    { from, to, onto = createTallies() }: { from: number; to: number; onto?: Tallies },
+  ): Promise<Tallies> {
+    const tallies = structuredClone(onto)
     const reading = kinds.flatMap((kind) =>
-      Array.from({ length: limits.keyDays[kind] + 1 }, async (_, daysAgo) => {
-        const used = await readCounts(usageKey(kind, today - daysAgo))
+      Array.from({ length: Math.min(to, limits.keyDays[kind] + 1) - from }, async (_, index) => {
+        const used = await readCounts(usageKey(kind, today - from - index))
         for (const [apiKeyId, number] of Object.entries(used)) {
           if (/^\d{1,15}$/.test(number)) count(tallies[kind], apiKeyId, Number(number))
         }

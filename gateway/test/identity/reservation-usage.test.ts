@@ -44,3 +44,26 @@ t.test(
     t.equal(usage.total('feedback'), 1)
   },
 )
+
+t.test('the days that cannot change are read once', async (t) => {
+  await redis.flushall()
+  for (const daysAgo of [1, 2, 3]) {
+    await redis.hset(`{intake}:reservations:used:logs:${today - daysAgo}`, { other: '10' })
+  }
+  const usage = createReservationUsage({ redis })
+  await usage.sync(today)
+  t.equal(usage.total('logs'), 30)
+  const callsOf = async () => {
+    const info = await redis.info('commandstats')
+    return Number(/cmdstat_hgetall:calls=(\d+)/.exec(info)?.[1] ?? 0)
+  }
+  const before = await callsOf()
+  // Of another gateway, which learns late of midnight.
+  await redis.hincrby(`{intake}:reservations:used:logs:${today - 1}`, 'other', 5)
+  await usage.sync(today)
+  t.equal(usage.total('logs'), 35)
+  t.equal((await callsOf()) - before, 4, 'today and yesterday, of two kinds')
+  await usage.sync(today + 1)
+  t.equal(usage.total('logs'), 25, 'the oldest day is over')
+  t.equal((await callsOf()) - before, 4 + 35, 'all days, because another one has begun')
+})

@@ -6,12 +6,16 @@ import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
 const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
-const diskCheckMs = 5
-const pipeCheckMs = 1_000
+/** How often the disk is looked at when it is nearly full, and when it is not. */
+const diskCheckMs = { min: 5, max: 100 }
+/** More than any disk, and a memory disk, takes. */
+const diskBytesPerMs = 8 * 1024 ** 2
+const pipeCheckMs = 5_000
 
-// The second statement never ends, so the server keeps running.
+// The second statement never ends, so the server keeps running. Its progress, by default ten times a second, interests
+// nobody.
 const sql = `SYSTEM START LISTEN HTTP;
-SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, max_threads = 1 FORMAT Null`
+SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, max_threads = 1, interactive_delay = 3000000 FORMAT Null`
 
 const argv = [
   'clickhouse',
@@ -48,9 +52,12 @@ process.exitCode = 1
  * leaves free is taken, it ends as abruptly as by a crash, which the tables survive.
  */
 function endBeforeDiskIsFull() {
-  setInterval(() => {
-    if (freeBytes() < Number(endBelowBytes)) process.kill(process.pid, 'SIGKILL')
-  }, diskCheckMs).unref()
+  const left = freeBytes() - Number(endBelowBytes)
+  if (left < 0) process.kill(process.pid, 'SIGKILL')
+  const { min, max } = diskCheckMs
+  // At the earliest then it can be full; a disk with room is looked at more rarely.
+  const ms = Math.max(min, Math.min(max, left / diskBytesPerMs / 2))
+  setTimeout(endBeforeDiskIsFull, ms).unref()
 }
 
 /**

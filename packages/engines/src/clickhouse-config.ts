@@ -30,6 +30,7 @@ export function serverConfig(options: ServerConfigOptions) {
   <storage_configuration>
     <disks><default><keep_free_space_bytes>${options.keepFreeBytes}</keep_free_space_bytes></default></disks>
   </storage_configuration>
+  <memory_worker_period_ms>1000</memory_worker_period_ms>
   <mark_cache_size>${64 * 1024 ** 2}</mark_cache_size>
   <access_control_improvements>
     <select_from_system_db_requires_grant>true</select_from_system_db_requires_grant>
@@ -43,7 +44,7 @@ export function serverConfig(options: ServerConfigOptions) {
     <database>system</database>
     <table>query_log</table>
     <ttl>event_date + INTERVAL 3 DAY DELETE</ttl>
-    <flush_interval_milliseconds>1000</flush_interval_milliseconds>
+    <flush_interval_milliseconds>60000</flush_interval_milliseconds>
   </query_log>
   <http_handlers>
     <rule>

@@ -1,7 +1,7 @@
 import type { Child } from '@intake/supervisor'
 import { askOwner, type Owner } from './ask-owner.ts'
 
-const pollMs = 10_000
+const pollMs = 30_000
 const timeoutMs = 5_000
 
 /**

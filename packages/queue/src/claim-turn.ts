@@ -1,41 +1,52 @@
 import { pause, type Clock } from '@intake/runtime'
 import type { Waiting } from './job-source.ts'
 
-const gatherMs = 350
+const defaultGatherMs = 350
 /** Interval of a consumer that yields to another one, which keeps claiming and stays warm. */
 const standbyMs = 500
 /** Jobs whose delay has passed are found only by a claim. */
 const idleMaxMs = 5_000
+/** A queue that has been empty for so long is looked at more rarely; a record is visible within two seconds all the same. */
+const quietAfterMs = 10_000
+const quietMs = 1_000
 
 /**
  * Lets jobs accumulate in the queue until the oldest has waited for a moment, or a full batch waits.
  * Then one consumer claims them all: the others see that the oldest job has changed, and yield. If
  * every job woke all consumers, they would share a trickle of jobs and make many small inserts.
  *
- * @returns a function that waits until it is this consumer's turn, or until `signal` aborts
+ * @param options.gatherMs how long jobs may wait for others
+ * @returns a function that waits until it is this consumer's turn, or until `signal` aborts; it resolves to the number
+ * of jobs that were waiting. With 0 there may be jobs whose delay has passed
  */
 export function createClaimTurn(options: {
   peek: () => Promise<Waiting>
   signal: AbortSignal
   clock: Clock
-}): (framesMax: number) => Promise<void> {
-  const { peek, signal, clock } = options
+  gatherMs?: number | undefined
+}): (framesMax: number) => Promise<number> {
+  const { peek, signal, clock, gatherMs = defaultGatherMs } = options
   let intervalMs = gatherMs
+  /** When a job was last seen. */
+  let busyAt = clock.now()
 
   return async (framesMax) => {
     const idleSince = clock.now()
     let oldestBefore: string | undefined
     while (!signal.aborted) {
       const { count, oldest } = await peek()
-      if (count >= framesMax) return
+      if (oldest !== undefined) busyAt = clock.now()
+      if (count >= framesMax) return count
       const isUnclaimed = oldest !== undefined && oldest === oldestBefore
       if (isUnclaimed || clock.now() - idleSince >= idleMaxMs) {
         intervalMs = gatherMs
-        return
+        return count
       }
-      if (oldestBefore !== undefined) intervalMs = standbyMs
+      if (oldestBefore !== undefined) intervalMs = Math.max(gatherMs, standbyMs)
       oldestBefore = oldest
-      await pause(intervalMs, { clock, signal })
+      const isQuiet = clock.now() - busyAt >= quietAfterMs
+      await pause(isQuiet ? Math.max(quietMs, intervalMs) : intervalMs, { clock, signal })
     }
+    return 0
   }
 }

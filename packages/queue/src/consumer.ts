@@ -55,6 +55,7 @@ const commandsAtOnce = 16
  * Hands out the frames of a queue in batches, each frame at least once. Errors do not stop it: a
  * command that Redis refuses is reported and retried.
  *
+ * @param options.gatherMs how long frames may wait for others, to be claimed together
  * @param options.source belongs to the caller, who closes it after this consumer
  * @param options.onUnreadable called for a frame that this version cannot read; it is kept and handed
  * out again every minute, because a newer version may be able to read it
@@ -66,12 +67,13 @@ export function createFrameConsumer(options: {
   onError: (error: Error) => void
   onUnreadable: (error: FrameError) => void
   onLocksLost: (frames: number) => void
+  gatherMs?: number | undefined
   clock?: Clock
 }): FrameConsumer {
-  const { source, onError, onUnreadable, onLocksLost, clock = systemClock } = options
+  const { source, onError, onUnreadable, onLocksLost, gatherMs, clock = systemClock } = options
   const closing = new AbortController()
   const { signal } = closing
-  const untilDue = createClaimTurn({ peek: source.peek, signal, clock })
+  const untilDue = createClaimTurn({ peek: source.peek, signal, clock, gatherMs })
   const locks = createLockRenewal({ renew: source.renew, onError, onLost: onLocksLost, clock })
   /**
    * Claimed, but in no batch yet: they did not fit into the last one, or were claimed by a completion.
@@ -130,20 +132,31 @@ export function createFrameConsumer(options: {
     return succeeded(await Promise.allSettled(commands))
   }
 
-  /** All waiting frames that fit; none when none waits. */
-  async function fill(limits: BatchLimits): Promise<Claimed[]> {
+  /**
+   * Waiting frames, as many as fit; none when none waits.
+   *
+   * @param waiting how many were waiting a moment ago: a claim of a frame that is not there costs as much as any
+   */
+  async function fill(limits: BatchLimits, waiting: number): Promise<Claimed[]> {
     const batch: Claimed[] = []
     const room = createBatchRoom(limits)
-    for (let isDrained = false; ;) {
+    let left = Math.max(waiting, 1)
+    for (;;) {
       while (carried[0] !== undefined && room.add(carried[0].frame)) {
         batch.push(...carried.splice(0, 1))
       }
       isBacklogged = carried.length > 0 || room.left() === 0
-      if (isBacklogged || isDrained || signal.aborted) return batch
-      const count = Math.min(room.left(), commandsAtOnce)
+      if (isBacklogged || left === 0 || signal.aborted) return batch
+      const count = Math.min(room.left(), commandsAtOnce, left)
       carried = await claim(count)
-      isDrained = carried.length < count
+      left = carried.length < count ? 0 : left - count || (await countWaiting())
     }
+  }
+
+  /** What has arrived meanwhile; an error must not cost the frames that are already claimed. */
+  async function countWaiting(): Promise<number> {
+    const [waiting] = succeeded(await Promise.allSettled([source.peek()]))
+    return waiting?.count ?? 0
   }
 
   function createBatch(claimed: Claimed[], limits: BatchLimits): Batch {
@@ -187,8 +200,8 @@ export function createFrameConsumer(options: {
     async take(limits) {
       while (!signal.aborted) {
         try {
-          if (carried.length === 0 && !isBacklogged) await untilDue(limits.framesMax)
-          const claimed = await fill(limits)
+          const isNext = carried.length > 0 || isBacklogged
+          const claimed = await fill(limits, isNext ? Infinity : await untilDue(limits.framesMax))
           if (signal.aborted) carried.unshift(...claimed)
           else if (claimed.length > 0) return createBatch(claimed, limits)
         } catch (error) {

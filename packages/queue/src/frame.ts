@@ -14,6 +14,12 @@ export interface Frame {
   traceparent?: string | undefined
 }
 
+/** A frame that is not in the queue yet. */
+export interface NewFrame extends Frame {
+  /** When its oldest record arrived: the gateway's clock, in milliseconds since 1970. */
+  receivedAtMs: number
+}
+
 const version = 2
 
 /**

@@ -2,13 +2,13 @@ export { defineReadBacklogs, type Backlog, type Backlogs, type ReadBacklogs } fr
 export type { BatchLimits } from './batch-room.ts'
 export { createFrameConsumer, type ClaimedFrame, type FrameConsumer } from './consumer.ts'
 export { startDeliveryQueue } from './delivery-queue.ts'
-export { createFrame, FrameError, openFrame, type Frame } from './frame.ts'
+export { createFrame, FrameError, openFrame, type Frame, type NewFrame } from './frame.ts'
 export { createJobSink, type JobSink } from './job-sink.ts'
 export { createJobSource, type ClaimedJob, type JobSource, type Waiting } from './job-source.ts'
 export { createQueuedFrames, type QueuedFrame, type QueuedFrames } from './queued-frames.ts'
 export { createQueuePause, type QueuePause } from './queue-pause.ts'
 export { queueNames, queuePrefix, type QueueName } from './names.ts'
-export { createFrameProducer, type FrameProducer, type NewFrame } from './producer.ts'
+export { createFrameProducer, type FrameProducer } from './producer.ts'
 export { startShardHealth, type ShardHealth } from './shard-health.ts'
 export {
   findLostShards,

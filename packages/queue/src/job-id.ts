@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { NewFrame } from './producer.ts'
+import type { NewFrame } from './frame.ts'
 
 /**
  * A UUIDv7 with the time of the oldest row, then the number of rows and their bytes: the ids in a queue

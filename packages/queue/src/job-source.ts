@@ -90,8 +90,10 @@ export function createJobSource(options: {
 
   return {
     async peek() {
-      const [count, [oldest], isPaused] = await Promise.all([
-        redis.llen(key('wait')),
+      const count = await redis.llen(key('wait'))
+      // Nearly always; then the other two commands would be in vain.
+      if (count === 0) return { count, oldest: undefined }
+      const [[oldest], isPaused] = await Promise.all([
         redis.lrange(key('wait'), -1, -1),
         redis.hexists(key(queueSettings), 'paused'),
       ])

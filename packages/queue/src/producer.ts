@@ -1,17 +1,11 @@
 import { IntakeError } from '@intake/contract'
 import { isRefusal, retryCommand } from '@intake/redis'
 import { systemClock, type Attempt, type Clock } from '@intake/runtime'
-import { createFrame, type Frame } from './frame.ts'
+import { createFrame, type NewFrame } from './frame.ts'
 import { createJobId } from './job-id.ts'
 import type { JobSink } from './job-sink.ts'
 import { queueError } from './queue-error.ts'
 import type { RouteFrame } from './shard-router.ts'
-
-/** A frame that is not in the queue yet. */
-export interface NewFrame extends Frame {
-  /** When its oldest record arrived: the gateway's clock, in milliseconds since 1970. */
-  receivedAtMs: number
-}
 
 export interface FrameProducer {
   /**

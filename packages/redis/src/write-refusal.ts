@@ -51,8 +51,9 @@ async function refusalOf(
   try {
     // The reply of a cluster also tells the connection where the keys are now. The key is never written:
     // deleting it is a write without effect.
-    await redis.del(`${tag}:absent`)
-    const replication = await primaryOf(redis, tag).info('replication')
+    const deleted = redis.del(`${tag}:absent`)
+    if (redis instanceof Cluster) await deleted
+    const [, replication] = await Promise.all([deleted, primaryOf(redis, tag).info('replication')])
     if (infoField(replication, 'role') === 'slave') {
       // After a failover the same address leads to the new primary, but only for a new connection.
       if (!(redis instanceof Cluster)) redis.disconnect(true)

@@ -8,10 +8,16 @@ export type GaugeValues<Label extends string> = [
   value: number,
 ][]
 
+/**
+ * How often the delay of the event loop is sampled, in milliseconds, which every sample includes. The default, 10, costs
+ * 2.6 ms of CPU per second.
+ */
+const eventLoopMonitoringPrecision = 250
+
 /** A registry with the metrics of the process itself (CPU, memory, event loop) and of its build. */
 export function createMetrics(): Registry {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision })
   addGauge(registry, {
     name: 'intake_build_info',
     help: 'Always 1; the labels tell the version of Intake and of Node.',

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs'
 
-const intervalMs = 500
+const intervalMs = 2_000
 
 export interface DiskWatch {
   stop(): void

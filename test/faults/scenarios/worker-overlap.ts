@@ -31,7 +31,7 @@ async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume()
   expect(halted!.running() && other.running(), 'both workers still run')
 }
 
-const builtWorker = 'worker/dist/worker.js'
+const builtWorker = 'worker/dist/deliver/worker.js'
 
 /** Stands in for another version: inserts each frame on its own, without waiting for more. */
 export const otherBuildEdits: Edit[] = [

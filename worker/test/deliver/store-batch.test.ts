@@ -3,10 +3,10 @@ import t from 'tap'
 import { ClickHouseError, type InsertGzip } from '@intake/clickhouse'
 import { createLogger, createMetrics } from '@intake/runtime'
 import { hurriedClock } from '@intake/test-kit/hurried-clock'
-import { createWorkerMetrics } from '../src/metrics.ts'
+import { createWorkerMetrics } from '../../src/watch/metrics.ts'
 import type { ClaimedFrame } from '@intake/queue'
-import { createRefusalRun } from '../src/refusal-run.ts'
-import { storeBatch } from '../src/store-batch.ts'
+import { createRefusalRun } from '../../src/deliver/refusal-run.ts'
+import { storeBatch } from '../../src/deliver/store-batch.ts'
 
 const idOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
 const row = (n: number, extra = {}) => JSON.stringify({ id: idOf(n), n, ...extra })

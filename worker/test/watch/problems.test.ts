@@ -3,15 +3,16 @@ import { ClickHouseError } from '@intake/clickhouse'
 import type { QueueName } from '@intake/queue'
 import { ReplyError } from '@intake/redis'
 import { createLogger, createMetrics } from '@intake/runtime'
-import type { QueueState } from '../src/backlog-monitor.ts'
-import type { Activity } from '../src/metrics.ts'
-import { startWorkerProblems } from '../src/problems.ts'
-import type { StoredState } from '../src/stored-state.ts'
+import type { QueueState } from '../../src/watch/backlog-monitor.ts'
+import type { Activity } from '../../src/watch/activity.ts'
+import { startWorkerProblems } from '../../src/watch/problems.ts'
+import type { StoredState } from '../../src/watch/stored-state.ts'
 
 interface Situation {
   logs?: Partial<QueueState>
   activity?: Partial<Activity>
-  ping?: ClickHouseError
+  /** Why ClickHouse cannot be read. */
+  unreadable?: ClickHouseError
   refusing?: QueueName[]
   lateMs?: number
   letters?: number
@@ -23,7 +24,6 @@ interface Situation {
   memory?: Error
   shardMemory?: Error
   difference?: string
-  installation?: ClickHouseError
 }
 
 const empty: QueueState = {
@@ -48,7 +48,7 @@ const idle: Activity = {
 }
 
 function problemsIn(situation: Situation) {
-  const { logs, activity, ping, refusing = [], lateMs = 0, letters = 0 } = situation
+  const { logs, activity, unreadable, refusing = [], lateMs = 0, letters = 0 } = situation
   const stored: StoredState = { deadLetters: { logs: letters, feedback: 0 }, visibleUntil: {} }
   const problems = startWorkerProblems({
     redisConnection: () => situation.redis,
@@ -58,10 +58,9 @@ function problemsIn(situation: Situation) {
       memory: { error: () => situation.memory },
       shardMemory: { error: () => situation.shardMemory ?? situation.memory },
     },
-    clickhouse: { problem: () => ping?.message, error: () => ping },
     installation: {
-      problem: () => situation.installation?.message,
-      error: () => situation.installation,
+      problem: () => unreadable?.message,
+      error: () => unreadable,
       difference: () => situation.difference,
     },
     backlogs: {
@@ -71,7 +70,8 @@ function problemsIn(situation: Situation) {
     stored: { state: () => stored, error: () => situation.reading },
     hasReader: situation.hasReader ?? true,
     activity: (kind: QueueName) => ({ ...idle, ...(kind === 'logs' && activity) }),
-    worker: () => ({ refusingKinds: () => refusing, watermarkLateMs: () => lateMs }),
+    refusals: { long: () => refusing },
+    watermark: { lateMs: () => lateMs },
     log: createLogger({ name: 'test', level: 'silent' }),
     metrics: createMetrics(),
   })
@@ -115,19 +115,13 @@ const cases: [what: string, Situation, Record<string, string>][] = [
     { isLost: true, logs: { waiting: 2, rows: 30, oldestAgeSeconds: 60 } },
     { redis_lost_its_data: 'Redis is new or has lost its data (see intake setup)' },
   ],
-  ['ClickHouse is away', { ping: failed('retry') }, { insert_retry: 'it is retry' }],
-  ['the password is wrong', { ping: failed('operator') }, { insert_operator: 'it is operator' }],
-  ['the installations differ', { difference: 'they differ' }, { configuration: 'they differ' }],
+  ['ClickHouse is away', { unreadable: failed('retry') }, { insert_retry: 'it is retry' }],
   [
-    'the installation may not be read',
-    { installation: failed('operator') },
+    'the password is wrong',
+    { unreadable: failed('operator') },
     { insert_operator: 'it is operator' },
   ],
-  [
-    'the installation cannot be read now',
-    { installation: failed('retry') },
-    { insert_retry: 'it is retry' },
-  ],
+  ['the installations differ', { difference: 'they differ' }, { configuration: 'they differ' }],
   [
     'an insert is too large',
     { activity: { failure: { kind: 'split', reason: 'no memory' } } },

@@ -7,7 +7,7 @@ import {
   readWhileConfirmed,
   startInstallationCheck,
   whileConfirmed,
-} from '../src/installation-check.ts'
+} from '../../src/watch/installation-check.ts'
 
 const intervalMs = 2_000
 

@@ -3,8 +3,8 @@ import type { Backlog, Backlogs } from '@intake/queue'
 import { Registry } from '@intake/runtime'
 import { emptyBacklog } from '@intake/test-kit/empty-backlog'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { registerBacklogMetrics } from '../src/backlog-metrics.ts'
-import { startBacklogMonitor } from '../src/backlog-monitor.ts'
+import { registerBacklogMetrics } from '../../src/watch/backlog-metrics.ts'
+import { startBacklogMonitor } from '../../src/watch/backlog-monitor.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 

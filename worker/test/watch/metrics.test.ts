@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createMetrics } from '@intake/runtime'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createWorkerMetrics } from '../src/metrics.ts'
+import { createWorkerMetrics } from '../../src/watch/metrics.ts'
 
 t.test('a failure lasts until the batch has left, a brief one for fifteen seconds', async (t) => {
   const clock = createTestClock()

@@ -18,7 +18,7 @@ export interface StoredStateMonitor {
   close(): void
 }
 
-const intervalMs = 5_000
+const intervalMs = 10_000
 /** A state that is older is not shown. */
 const freshMs = 30_000
 
@@ -37,15 +37,14 @@ export function startStoredStateMonitor(options: {
 
   const { close } = startPolling({
     async poll() {
-      const [letters, watermarks] = await Promise.all([
-        reader.query<{ kind: string; letters: number }>(
-          'SELECT toString(table) AS kind, count() AS letters FROM intake.dead_letters GROUP BY kind',
-        ),
-        reader.query<{ kind: string; until: string }>(
-          "SELECT toString(kind) AS kind, formatDateTime(visible_until, '%FT%TZ', 'UTC') AS until FROM intake.watermark",
-        ),
-      ])
-      const lettersOf = (kind: string) => letters.find((row) => row.kind === kind)?.letters ?? 0
+      const rows = await reader.query<{ kind: RecordKind; letters: number; until: string }>(
+        `SELECT toString(table) AS kind, count() AS letters, '' AS until FROM intake.dead_letters GROUP BY kind
+        UNION ALL
+        SELECT toString(kind), 0, formatDateTime(visible_until, '%FT%TZ', 'UTC') FROM intake.watermark`,
+      )
+      const watermarks = rows.filter(({ until }) => until !== '')
+      const lettersOf = (kind: RecordKind) =>
+        rows.reduce((sum, row) => sum + (row.kind === kind ? row.letters : 0), 0)
       lastError = undefined
       known = {
         at: performance.now(),

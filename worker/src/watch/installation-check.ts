@@ -1,4 +1,9 @@
-import { describeError, readInstallation, type ClickHouse } from '@intake/clickhouse'
+import {
+  ClickHouseError,
+  describeError,
+  readInstallation,
+  type ClickHouse,
+} from '@intake/clickhouse'
 import { pollCheck, type PolledCheck } from '@intake/health'
 import type { ReadBacklogs, JobSource } from '@intake/queue'
 import { withTimeout, type Clock } from '@intake/runtime'
@@ -16,7 +21,8 @@ export interface InstallationCheck extends PolledCheck {
 
 /**
  * Compares the installations that Redis and ClickHouse belong to, every few seconds and when Redis is connected. While
- * ClickHouse cannot be read the last result counts.
+ * ClickHouse cannot be read the last result counts; why it cannot is the problem of the check, which finds an outage
+ * also while nothing is to be inserted.
  *
  * @param options.readMark reads that of Redis
  * @param options.redis emits `close` when a connection has ended: the next one may lead to another Redis. It emits
@@ -42,7 +48,9 @@ export function startInstallationCheck(options: {
   const check = pollCheck({
     what: 'ClickHouse',
     describe: (error) =>
-      `the installation of ClickHouse cannot be read (intake.installation): ${describeError(error)}`,
+      error instanceof ClickHouseError && error.kind === 'operator'
+        ? `the installation of ClickHouse cannot be read (intake.installation): ${describeError(error)}`
+        : describeError(error),
     async check() {
       const before = connection
       // What is wrong with Redis is reported elsewhere: it must not use up the time of ClickHouse.

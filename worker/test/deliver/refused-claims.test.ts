@@ -3,8 +3,8 @@ import { createShardedSource, type JobSource } from '@intake/queue'
 import { ReplyError } from '@intake/redis'
 import { createLogger, createMetrics } from '@intake/runtime'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createWorkerMetrics } from '../src/metrics.ts'
-import { startWorker } from '../src/worker.ts'
+import { createWorkerMetrics } from '../../src/watch/metrics.ts'
+import { startWorker } from '../../src/deliver/worker.ts'
 
 t.test('a loop whose claims Redis refuses is not taken for a stuck one', async (t) => {
   const clock = createTestClock()
@@ -26,15 +26,12 @@ t.test('a loop whose claims Redis refuses is not taken for a stuck one', async (
       feedback: source,
       outcomes: source,
     },
-    readBacklogs: async () => undefined,
-    clockSkewMaxMs: 0,
     store: { insertGzip: async () => {} },
     metrics,
-    problems: { note: () => {} },
+    note: () => {},
     log: createLogger({ name: 'worker', level: 'fatal', destination: { write() {} } }),
     onError: () => refusals++,
     clock,
-    wallMs: () => 0,
   })
   await clock.advance(90_000)
   t.ok(refusals > 10, `${refusals} refusals`)

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { kinds, limits } from '@intake/contract'
 import type { Backlogs, ReadBacklogs } from '@intake/queue'
-import { startPolling, withTimeout, type Clock } from '@intake/runtime'
-import type { RowStore } from './ports.ts'
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+import type { RowStore } from '../deliver/ports.ts'
 
 const intervalMs = 5_000
 /** A turn that expires a little earlier than the next read leaves none out. */
@@ -29,12 +29,14 @@ export function startWatermark(options: {
   store: RowStore
   clockSkewMaxMs: number
   onError: (error: unknown) => void
-  signal: AbortSignal
-  clock: Clock
+  clock?: Clock
   /** The wall clock of this process, in milliseconds since 1970. */
-  wallMs: () => number
+  wallMs?: () => number
 }): Watermark {
-  const { readBacklogs, store, clockSkewMaxMs, onError, signal, clock, wallMs } = options
+  const { readBacklogs, store, clockSkewMaxMs, onError } = options
+  const { clock = systemClock, wallMs = () => Date.now() } = options
+  const closing = new AbortController()
+  const { signal } = closing
 
   let advancedAt = clock.now()
 
@@ -54,8 +56,14 @@ export function startWatermark(options: {
     if (rows.length === kinds.length) advancedAt = clock.now()
   }
 
-  const { close } = startPolling({ poll: advance, intervalMs, onError, clock })
-  return { close, lateMs: () => clock.now() - advancedAt }
+  const polling = startPolling({ poll: advance, intervalMs, onError, clock })
+  return {
+    lateMs: () => clock.now() - advancedAt,
+    close() {
+      polling.close()
+      closing.abort()
+    },
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { QueueName } from '@intake/queue'
-import type { QueueState } from '../src/backlog-monitor.ts'
-import { workerScaling } from '../src/facts.ts'
+import type { QueueState } from '../../src/watch/backlog-monitor.ts'
+import { workerScaling } from '../../src/watch/facts.ts'
 
 const scalingOf = (states: Partial<Record<QueueName, Partial<QueueState>>>) =>
   workerScaling({ backlogs: { of: (kind) => states[kind] as QueueState | undefined } })

@@ -1,3 +1,5 @@
+import { queueNames, type QueueName } from '@intake/queue'
+
 /**
  * Counts rows that ClickHouse rejected with no row stored in between. A bad row is normally
  * among good ones; a long run means that the table rejects every row, and then none may be
@@ -10,6 +12,12 @@ export interface RefusalRun {
   isLong(): boolean
 }
 
+export interface RefusalRuns {
+  of(kind: QueueName): RefusalRun
+  /** The kinds whose table rejects every row. */
+  long(): QueueName[]
+}
+
 const longRun = 16
 
 export function createRefusalRun(): RefusalRun {
@@ -18,5 +26,16 @@ export function createRefusalRun(): RefusalRun {
     add: () => void count++,
     end: () => void (count = 0),
     isLong: () => count >= longRun,
+  }
+}
+
+/** One for each queue. */
+export function createRefusalRuns(): RefusalRuns {
+  const runs = new Map(
+    (Object.keys(queueNames) as QueueName[]).map((kind) => [kind, createRefusalRun()]),
+  )
+  return {
+    of: (kind) => runs.get(kind)!,
+    long: () => [...runs].flatMap(([kind, run]) => (run.isLong() ? [kind] : [])),
   }
 }

@@ -1,8 +1,7 @@
 import { addDeadLetter, hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import type { Clock, Logger } from '@intake/runtime'
-import type { WorkerMetrics } from './metrics.ts'
-import type { RowStore } from './ports.ts'
+import type { DeliveryEvents, RowStore } from './ports.ts'
 import { repeatInsert } from './repeat-insert.ts'
 
 /**
@@ -14,7 +13,7 @@ export async function writeDeadLetter(
   options: {
     store: RowStore
     kind: RecordKind
-    metrics: WorkerMetrics
+    metrics: DeliveryEvents
     log: Logger
     signal: AbortSignal
     clock: Clock

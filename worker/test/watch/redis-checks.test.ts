@@ -4,7 +4,7 @@ import { claimInstallation, connectRedis, isOutOfMemory, primaryOf } from '@inta
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
-import { startRedisChecks } from '../src/redis-checks.ts'
+import { startRedisChecks } from '../../src/watch/redis-checks.ts'
 
 t.test('the servers of all registered shards are checked', async (t) => {
   const cluster = await startRedisCluster({

@@ -2,8 +2,7 @@ import { hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
 import type { ClaimedFrame, Frame, QueueName } from '@intake/queue'
 import type { Clock, Logger } from '@intake/runtime'
 import type { Tracing } from '@intake/tracing'
-import type { WorkerMetrics } from './metrics.ts'
-import type { RowStore } from './ports.ts'
+import type { DeliveryEvents, RowStore } from './ports.ts'
 import type { RefusalRun } from './refusal-run.ts'
 import { repeatInsert, type ConsecutiveFailures } from './repeat-insert.ts'
 import { rowsOf, splitRows } from './split-frame.ts'
@@ -24,7 +23,7 @@ export interface StoreOptions {
   /** Gets rows that were stored; when it rejects, their frames are redelivered. */
   announce?: (rows: readonly string[]) => Promise<void>
   kind: QueueName
-  metrics: WorkerMetrics
+  metrics: DeliveryEvents
   log: Logger
   /** Undefined: traces are off. */
   tracing?: Tracing | undefined

@@ -2,7 +2,7 @@ import { queueNames } from '@intake/queue'
 import type { createQueueUi } from '@intake/queue-ui'
 import type { Redis } from '@intake/redis'
 import type { WorkerConfig } from '@intake/config'
-import { webhookQueue } from './webhook/feedback-webhook.ts'
+import { webhookQueue } from '../webhook/feedback-webhook.ts'
 
 /** The user interface of the queues for the admin server. Undefined: it is off, and not even loaded. */
 export async function openQueueUi(options: {

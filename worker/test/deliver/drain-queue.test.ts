@@ -4,9 +4,9 @@ import { ClickHouseError } from '@intake/clickhouse'
 import type { ClaimedFrame } from '@intake/queue'
 import { createLogger, createMetrics } from '@intake/runtime'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { drainQueue } from '../src/drain-queue.ts'
-import { createWorkerMetrics } from '../src/metrics.ts'
-import { createRefusalRun } from '../src/refusal-run.ts'
+import { drainQueue } from '../../src/deliver/drain-queue.ts'
+import { createWorkerMetrics } from '../../src/watch/metrics.ts'
+import { createRefusalRun } from '../../src/deliver/refusal-run.ts'
 
 const limits = { framesMax: 10, gzipBytesMax: 1e6, jsonBytesMax: 1e6 }
 const frameOf = (text: string, attempts = 1): ClaimedFrame => {

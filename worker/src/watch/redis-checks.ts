@@ -11,7 +11,7 @@ import {
 export interface RedisChecks {
   /** Whether the server of `{intake}` accepts writes. */
   writes: PolledCheck
-  /** Whether all servers that hold registered shards of the log queue do. */
+  /** Whether the servers of the other registered shards of the log queue do. */
   shards: PolledCheck
   /** Whether the server of `{intake}` has memory left. */
   memory: PolledCheck
@@ -30,24 +30,21 @@ export function startRedisChecks(options: {
     pollCheck({ what: 'Redis', check: whileConnected(redis, check), ...times })
 
   async function requireWrites(tags: readonly string[]): Promise<void> {
+    if (tags.length === 0) return
     // A command would wait for a lost server.
     await Promise.all(tags.map((tag) => requireConnection(redis, tag)))
     const reason = await findWriteRefusal(redis, { tags })
     if (reason !== undefined) throw new Error(reason)
   }
-  const findTags = async () => (await readShards(redis)).map(shardPrefix)
+  const main = shardPrefix(0)
+  const otherTags = async () =>
+    (await readShards(redis)).map(shardPrefix).filter((tag) => tag !== main)
 
   const all = {
-    writes: start(() => requireWrites([shardPrefix(0)])),
-    shards: start(async () => requireWrites(await findTags())),
-    memory: start(() => requireMemory(redis, [shardPrefix(0)])),
-    shardMemory: start(async () => {
-      const tags = await findTags()
-      await requireMemory(
-        redis,
-        tags.filter((tag) => tag !== shardPrefix(0)),
-      )
-    }),
+    writes: start(() => requireWrites([main])),
+    shards: start(async () => requireWrites(await otherTags())),
+    memory: start(() => requireMemory(redis, [main])),
+    shardMemory: start(async () => requireMemory(redis, await otherTags())),
   }
   return {
     ...all,

@@ -1,7 +1,7 @@
 import { ClickHouseError, describeError } from '@intake/clickhouse'
 import type { QueueName } from '@intake/queue'
 import { pause, type Clock, type Logger } from '@intake/runtime'
-import type { WorkerMetrics } from './metrics.ts'
+import type { DeliveryEvents } from './ports.ts'
 
 const pauseMinMs = 1_000
 const pauseMaxMs = 60_000
@@ -22,7 +22,7 @@ export async function repeatInsert(
   options: {
     kind: QueueName
     rows: number
-    metrics: WorkerMetrics
+    metrics: DeliveryEvents
     log: Logger
     signal: AbortSignal
     clock: Clock

@@ -4,7 +4,7 @@ import { claimInstallation, connectRedis } from '@intake/redis'
 import { startRedis } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
-import { startShardRecovery } from '../src/shard-recovery.ts'
+import { startShardRecovery } from '../../src/watch/shard-recovery.ts'
 
 t.test('a shard whose registration was lost is found by its mark', async (t) => {
   const server = await startRedis({ dataDir: createDataDir(t), port: 0 })

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Backlogs } from '@intake/queue'
 import { emptyBacklog } from '@intake/test-kit/empty-backlog'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { startWatermark } from '../src/watermark.ts'
+import { startWatermark } from '../../src/watch/watermark.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
@@ -44,7 +44,6 @@ async function stored(
     },
     clockSkewMaxMs: 5_000,
     onError: (error) => t.fail(error as Error),
-    signal: new AbortController().signal,
     clock,
     wallMs: () => wallMs,
   })
@@ -100,7 +99,6 @@ t.test('an error is reported, and the next attempt may succeed', async (t) => {
     },
     clockSkewMaxMs: 5_000,
     onError: (error) => errors.push(error),
-    signal: new AbortController().signal,
     clock,
     wallMs: () => noon,
   })
@@ -118,7 +116,6 @@ t.test('while a queue is too long to look at, the watermark is late', async (t) 
     store: { insertGzip: () => Promise.resolve() },
     clockSkewMaxMs: 5_000,
     onError: (error) => t.fail(error as Error),
-    signal: new AbortController().signal,
     clock,
     wallMs: () => noon,
   })
@@ -138,7 +135,6 @@ t.test('queues that do not respond are reported', async (t) => {
     store: { insertGzip: () => Promise.reject(new Error('not called')) },
     clockSkewMaxMs: 5_000,
     onError: (error) => errors.push(error),
-    signal: new AbortController().signal,
     clock,
     wallMs: () => noon,
   })

@@ -1,0 +1,79 @@
+import t from 'tap'
+import { createFrameConsumer, createFrame, type ClaimedJob, type JobSource } from '@intake/queue'
+import { createTestClock } from '@intake/test-kit/test-clock'
+
+const limits = { framesMax: 256, gzipBytesMax: 2 ** 25, jsonBytesMax: 2 ** 26 }
+const data = () => createFrame({ rows: 1, jsonBytes: 3, gzip: Buffer.from('any') })
+
+/** A queue that counts what it is asked; `arriving` jobs are added while the first one is claimed. */
+function build({ arriving = 0 } = {}) {
+  const clock = createTestClock()
+  const waiting: ClaimedJob[] = []
+  const asked = { peek: 0, claim: 0 }
+  const source: JobSource = {
+    async peek() {
+      asked.peek++
+      return { count: waiting.length, oldest: waiting[0]?.id }
+    },
+    async claim() {
+      if (asked.claim++ === 0) add(arriving)
+      return waiting.shift()
+    },
+    complete: async () => undefined,
+    postpone: async () => {},
+    release: async () => {},
+    renew: async () => [],
+    close: async () => {},
+  }
+  const consumer = createFrameConsumer({
+    source,
+    onError: (error) => t.fail(error),
+    onUnreadable: (error) => t.fail(error),
+    onLocksLost: () => t.fail('no locks are lost'),
+    clock,
+  })
+  function add(count: number): void {
+    for (let n = 0; n < count; n++) waiting.push({ id: `job-${n}`, data: data(), attempts: 1 })
+  }
+  return { clock, asked, consumer, add }
+}
+
+t.test(
+  'a queue that stays empty is looked at once a second, and one delayed job is claimed',
+  async (t) => {
+    const { clock, asked, consumer } = build()
+    const taken = consumer.take(limits)
+    await clock.advance(20_000)
+    const before = { ...asked }
+    await clock.advance(60_000)
+    const peeks = asked.peek - before.peek
+    t.ok(peeks >= 50 && peeks <= 75, `${peeks} looks in a minute`)
+    const claims = asked.claim - before.claim
+    t.ok(claims >= 9 && claims <= 13, `${claims} claims in a minute`)
+    consumer.close()
+    await clock.runAll()
+    t.equal(await taken, undefined)
+  },
+)
+
+t.test('a frame that ends a long silence is taken within a second and a half', async (t) => {
+  const { clock, consumer, add } = build()
+  const taken = consumer.take(limits)
+  await clock.advance(60_300)
+  add(1)
+  let frames = 0
+  void taken.then((batch) => (frames = batch?.frames.length ?? 0))
+  await clock.advance(1_500)
+  t.equal(frames, 1)
+  consumer.close()
+})
+
+t.test('only the frames that wait are claimed, with those that arrive meanwhile', async (t) => {
+  const { clock, asked, consumer, add } = build({ arriving: 2 })
+  add(1)
+  const taken = consumer.take(limits)
+  await clock.advance(1_000)
+  t.equal((await taken)?.frames.length, 3)
+  t.equal(asked.claim, 3)
+  consumer.close()
+})

@@ -1,0 +1,185 @@
+import { createClickHouse } from '@intake/clickhouse'
+import { checkWorkerConfig, type WorkerConfig } from '@intake/config'
+import { helpOf, startAdminServer } from '@intake/health'
+import { createJobSource, createShardedSource, readShards } from '@intake/queue'
+import { connectRedis, whileConnected } from '@intake/redis'
+import {
+  connectOnlyToOwnUser,
+  createMetrics,
+  limitRepeats,
+  parseOwnPorts,
+  type Logger,
+  type Owner,
+  type Registry,
+  type Secrets,
+} from '@intake/runtime'
+import { startTracing } from '@intake/tracing'
+import { createPage } from './admin/page.ts'
+import { openQueueUi } from './admin/queue-ui.ts'
+import { createRefusalRuns } from './deliver/refusal-run.ts'
+import { startWorker } from './deliver/worker.ts'
+import { workerFacts, workerScaling } from './watch/facts.ts'
+import { whileConfirmed } from './watch/installation-check.ts'
+import { startWatch, type Watch } from './watch/watch.ts'
+import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
+
+export interface Context {
+  config: WorkerConfig
+  log: Logger
+  secrets: Secrets<typeof WorkerConfig>
+  owner: Owner
+}
+
+type Connections = ReturnType<typeof connect>
+
+/** Of a query of the page or the webhook; ClickHouse ends it earlier by itself. */
+const readTimeoutMs = 15_000
+/** At once, so that they leave ClickHouse to the inserts. */
+const readsMax = 6
+const redisHelp = helpOf('redis_connection')
+
+/**
+ * Starts the worker. The owner ends the last part first: the loops finish, then the admin port closes, and the
+ * connections last.
+ */
+export async function compose(context: Context): Promise<void> {
+  const { config, log, owner } = context
+  checkWorkerConfig(config)
+  connectOnlyToOwnUser(parseOwnPorts(config.OWN_PORTS))
+  const tracing = await startTracing({
+    service: 'intake-worker',
+    config,
+    onError: limitRepeats((err, omitted) => {
+      const help = 'docs/operations/traces-lost.md'
+      log.warn({ err, omitted, help }, 'traces could not be sent')
+    }),
+  })
+  owner.add(() => tracing?.close())
+  const registry = createMetrics()
+  const connections = connect(context)
+  const refusals = createRefusalRuns()
+  const watch = startWatch({ ...context, ...connections, registry, refusals })
+  const webhook = openWebhook(context, { registry, connections, watch })
+  const adminPort = await serve(context, { registry, connections, watch })
+  const { redis, onQueueError: onError } = connections
+  const { isConfirmed } = watch.installation
+  const logs = createShardedSource({
+    open: (shard) => createJobSource({ redis, kind: 'logs', shard, onError }),
+    list: whileConnected(redis, () => readShards(redis)),
+    onError,
+  })
+  const feedback = createJobSource({ redis, kind: 'feedback', onError })
+  const outcomes = createJobSource({ redis, kind: 'outcomes', onError })
+  const worker = startWorker({
+    sources: {
+      logs: whileConfirmed(logs, isConfirmed),
+      feedback: whileConfirmed(feedback, isConfirmed),
+      outcomes: whileConfirmed(outcomes, isConfirmed),
+    },
+    store: connections.clickhouse,
+    announceFeedback: webhook?.announce,
+    metrics: watch.metrics,
+    refusals,
+    note: watch.problems.note,
+    log,
+    tracing,
+    onError,
+  })
+  owner.add(() => worker.close())
+  log.info({ adminPort }, 'worker is up')
+}
+
+function connect({ config, log, secrets, owner }: Context) {
+  const redis = connectRedis({
+    url: secrets.follow('REDIS_URL'),
+    role: 'consumer',
+    onError: limitRepeats((err, omitted) =>
+      log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
+    ),
+  })
+  owner.add(() => redis.disconnect())
+  const { CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: quorum } = config
+  const clickhouse = createClickHouse({
+    url: secrets.follow('CLICKHOUSE_URL'),
+    spread: true,
+    cluster,
+    insertQuorum: quorum === undefined || quorum === 'auto' ? quorum : Number(quorum),
+    requestTimeoutMs: config.INSERT_TIMEOUT_MS,
+  })
+  owner.add(() => clickhouse.close())
+  /** For what the worker shows and sends. */
+  const reader = createClickHouse({
+    url: secrets.follow(config.PAGE_CLICKHOUSE_URL ? 'PAGE_CLICKHOUSE_URL' : 'CLICKHOUSE_URL'),
+    spread: true,
+    cluster,
+    requestTimeoutMs: readTimeoutMs,
+    connectionsMax: readsMax,
+  })
+  owner.add(() => reader.close())
+  // All queues use one Redis, so its errors are reported once.
+  const onQueueError = limitRepeats((err, omitted) =>
+    log.warn({ err, omitted, help: redisHelp }, 'queue error'),
+  )
+  return { redis, clickhouse, reader, onQueueError }
+}
+
+interface Parts {
+  registry: Registry
+  connections: Connections
+  watch: Watch
+}
+
+/** Undefined: no webhook is set. */
+function openWebhook({ config, log, owner }: Context, { registry, connections, watch }: Parts) {
+  const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
+  if (url === undefined || secret === undefined) return undefined
+  const { redis, reader, onQueueError } = connections
+  const webhook = startFeedbackWebhook({
+    url,
+    secret,
+    reader,
+    redis,
+    metrics: registry,
+    log,
+    onError: onQueueError,
+    onFailed: (detail) => watch.problems.note('webhook_fails', detail),
+  })
+  owner.add(() => webhook.close())
+  return webhook
+}
+
+/** The admin port with the page; resolves to its number. */
+async function serve(context: Context, { registry, connections, watch }: Parts): Promise<number> {
+  const { config, log, secrets, owner } = context
+  const { redis, reader, onQueueError: onError } = connections
+  const { problems, backlogs } = watch
+  const page = createPage({
+    config,
+    secrets,
+    metrics: registry,
+    reader,
+    backlog: (kind) => backlogs.of(kind),
+    log,
+    onFailed: () => problems.note('page_fails', 'a view or picture could not be shown'),
+  })
+  owner.add(() => page.close())
+  const queueUi = await openQueueUi({ config, redis, onError })
+  owner.add(() => queueUi?.close())
+  const facts = { backlogs, activity: watch.metrics.activity, stored: watch.stored }
+  const admin = await startAdminServer({
+    service: 'worker',
+    host: config.ADMIN_HOST,
+    port: config.WORKER_ADMIN_PORT,
+    problems,
+    facts: () => workerFacts(facts),
+    scaling: () => workerScaling(facts),
+    metrics: registry,
+    trustProxy: config.TRUST_PROXY,
+    async page(app) {
+      await app.register(page.register)
+      await queueUi?.register(app)
+    },
+  })
+  owner.add(() => admin.close())
+  return admin.port
+}

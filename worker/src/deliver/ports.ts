@@ -1,0 +1,24 @@
+import type { ClickHouse, FailureKind } from '@intake/clickhouse'
+import type { ClaimedFrame, QueueName } from '@intake/queue'
+
+/** The external dependency of delivery; the type documents its guarantees. */
+export type RowStore = Pick<ClickHouse, 'insertGzip'>
+
+/** Gets every event of the loops of a worker; the loops call its methods in this order. */
+export interface DeliveryEvents {
+  waitsForFrames(kind: QueueName): void
+  /** Redis refused a command: the loop works, and waits from now on. */
+  queueFailed(kind: QueueName): void
+  taken(kind: QueueName, frames: readonly ClaimedFrame[]): void
+  insertBegan(kind: QueueName): void
+  inserted(kind: QueueName, rows: number): void
+  failed(kind: QueueName, failure: FailureKind, reason: string): void
+  /** Rows of the frame became visible. */
+  visible(kind: QueueName, frame: ClaimedFrame): void
+  deadLettered(kind: QueueName): void
+  postponed(kind: QueueName, frames: number): void
+  /** The batch has left the worker. */
+  batchEnded(kind: QueueName): void
+  unreadable(kind: QueueName): void
+  locksLost(kind: QueueName, frames: number): void
+}

@@ -1,0 +1,131 @@
+import {
+  createFrameConsumer,
+  queueNames,
+  type BatchLimits,
+  type JobSource,
+  type QueueName,
+} from '@intake/queue'
+import { systemClock, withTimeout, type Clock, type Logger } from '@intake/runtime'
+import type { Tracing } from '@intake/tracing'
+import { drainQueue } from './drain-queue.ts'
+import type { DeliveryEvents, RowStore } from './ports.ts'
+import { createRefusalRuns, type RefusalRuns } from './refusal-run.ts'
+
+const mebibyte = 1024 * 1024
+
+/**
+ * What a worker holds and inserts at once, per queue. docs/deploy/README.md says how much memory this needs.
+ */
+const batchLimits: Record<QueueName, BatchLimits> = {
+  logs: { framesMax: 256, gzipBytesMax: 32 * mebibyte, jsonBytesMax: 64 * mebibyte },
+  feedback: { framesMax: 32, gzipBytesMax: 16 * mebibyte, jsonBytesMax: 32 * mebibyte },
+  outcomes: { framesMax: 64, gzipBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
+}
+/** Nobody waits for the counts of outcomes, which gateways send every ten seconds. */
+const gatherMs: Partial<Record<QueueName, number>> = { outcomes: 2_000 }
+/** Timeout for an insert in progress when the worker closes; then its frames are released. */
+const insertEndMs = 3_000
+/** Timeout for completing or releasing frames when the worker closes. */
+const closeTimeoutMs = 7_000
+
+/** An unreadable frame is handed out again every minute. */
+const unreadableMs = 2 * 60_000
+
+export interface WorkerOptions {
+  /** They are closed with the worker. */
+  sources: Record<QueueName, JobSource>
+  store: RowStore
+  /**
+   * Called with the rows of feedback that were stored, before their frames are completed; when it rejects, the frames
+   * are redelivered.
+   */
+  announceFeedback?: ((rows: readonly string[]) => Promise<void>) | undefined
+  metrics: DeliveryEvents
+  refusals?: RefusalRuns
+  /** Reports what an operator must see for some minutes. */
+  note: (code: 'frame_unreadable' | 'locks_lost', detail: string, lastsMs?: number) => void
+  log: Logger
+  /** Undefined: traces are off. */
+  tracing?: Tracing | undefined
+  /** Called for errors of the queues, which are retried. */
+  onError: (error: Error) => void
+  clock?: Clock
+}
+
+/** Moves frames from each queue into its table, one batch at a time per queue, until it is closed. */
+export function startWorker(options: WorkerOptions): { close(): Promise<void> } {
+  const { log, refusals = createRefusalRuns(), clock = systemClock } = options
+  const stop = new AbortController()
+  const queues = (Object.keys(queueNames) as QueueName[]).map((kind) =>
+    startQueue(kind, { ...options, refusals, clock, signal: stop.signal }),
+  )
+  return {
+    async close() {
+      const closed = Promise.all(queues.map((queue) => queue.close()))
+      const timer = clock.setTimeout(() => stop.abort(), insertEndMs)
+      try {
+        await withTimeout(closed, closeTimeoutMs, 'closing the queues', clock)
+      } catch (err) {
+        const help = 'docs/operations/process-ends.md'
+        log.warn(
+          { err, help },
+          'frames were not released; they are redelivered when their locks expire',
+        )
+      } finally {
+        clock.clearTimeout(timer)
+      }
+    },
+  }
+}
+
+/** @param options.signal stops the insert in progress; its frames are released */
+function startQueue(
+  kind: QueueName,
+  options: WorkerOptions & { refusals: RefusalRuns; clock: Clock; signal: AbortSignal },
+): { close(): Promise<void> } {
+  const { announceFeedback, metrics, note, log, onError, clock } = options
+  const source = options.sources[kind]
+  const consumer = createFrameConsumer({
+    source,
+    onError(error) {
+      metrics.queueFailed(kind)
+      onError(error)
+    },
+    onUnreadable(err) {
+      metrics.unreadable(kind)
+      note('frame_unreadable', `a frame of ${kind}: ${err.message}`, unreadableMs)
+      const help = 'docs/operations/frame-unreadable.md'
+      log.error({ err, kind, help }, 'a frame cannot be read; it is kept')
+    },
+    onLocksLost(frames) {
+      metrics.locksLost(kind, frames)
+      note('locks_lost', `${frames} frames of ${kind}`)
+      const help = 'docs/operations/locks-lost.md'
+      log.warn({ kind, frames, help }, 'locks lost: another worker may store the same rows again')
+    },
+    gatherMs: gatherMs[kind],
+    clock,
+  })
+  const drained = drainQueue({
+    consumer,
+    limits: batchLimits[kind],
+    store: {
+      store: options.store,
+      ...(kind === 'feedback' && announceFeedback && { announce: announceFeedback }),
+      kind,
+      metrics,
+      log,
+      tracing: options.tracing,
+      refusalRun: options.refusals.of(kind),
+      signal: options.signal,
+      clock,
+    },
+  })
+  return {
+    async close() {
+      consumer.close()
+      await drained
+      await source.close()
+    },
+  }
+}

@@ -1,4 +1,0 @@
-import type { ClickHouse } from '@intake/clickhouse'
-
-/** The external dependency of the worker; the type documents its guarantees. */
-export type RowStore = Pick<ClickHouse, 'insertGzip'>

@@ -1,0 +1,98 @@
+import type { FailureKind } from '@intake/clickhouse'
+import { createRate } from '@intake/health'
+import { queueNames, type QueueName } from '@intake/queue'
+import type { Clock } from '@intake/runtime'
+
+/** What the loop of a queue does at this moment. */
+export interface Activity {
+  /** How long it has been waiting for a frame, without an error; undefined: it has some. */
+  waitingMs: number | undefined
+  /** How long the insert in progress takes; undefined: there is none. */
+  insertMs: number | undefined
+  /** The last failure of the batch in hand, or one of the last 15 seconds after which the worker went on. */
+  failure: Failure | undefined
+  /** Rows stored per second, of the last 15 seconds. */
+  storedPerSecond: number
+}
+
+interface Failure {
+  kind: FailureKind
+  /** In words for an operator. */
+  reason: string
+}
+
+/** What the loop of one queue does; told by its events. */
+export interface LoopState {
+  waits(): void
+  /** It works although it has got nothing yet: its wait begins anew. */
+  waitsAnew(): void
+  took(): void
+  insertBegan(): void
+  /** Returns how long the insert took; undefined: none was in progress. */
+  insertEnded(): number | undefined
+  stored(rows: number): void
+  failed(kind: FailureKind, reason: string): void
+  batchEnded(): void
+  activity(): Activity
+}
+
+/** The worker goes on at once after these failures: they stay visible for longer than a scrape takes. */
+const briefFailures: ReadonlySet<FailureKind> = new Set(['split', 'rejected'])
+const briefFailureMs = 15_000
+
+export function createLoopStates(clock: Clock): Record<QueueName, LoopState> {
+  const kinds = Object.keys(queueNames) as QueueName[]
+  return Object.fromEntries(kinds.map((kind) => [kind, createLoopState(clock)])) as Record<
+    QueueName,
+    LoopState
+  >
+}
+
+function createLoopState(clock: Clock): LoopState {
+  const rate = createRate(clock)
+  let waitsSince: number | undefined
+  let insertSince: number | undefined
+  let failure: (Failure & { at: number }) | undefined
+
+  const since = (start: number | undefined) =>
+    start === undefined ? undefined : clock.now() - start
+
+  function endFailure(): void {
+    if (failure !== undefined && !briefFailures.has(failure.kind)) failure = undefined
+  }
+
+  function presentFailure(): Failure | undefined {
+    if (failure === undefined) return undefined
+    const isOver = briefFailures.has(failure.kind) && clock.now() - failure.at > briefFailureMs
+    return isOver ? undefined : failure
+  }
+
+  return {
+    waits: () => void (waitsSince = clock.now()),
+    waitsAnew() {
+      if (waitsSince !== undefined) waitsSince = clock.now()
+    },
+    took: () => void (waitsSince = undefined),
+    insertBegan: () => void (insertSince = clock.now()),
+    insertEnded() {
+      const ms = since(insertSince)
+      insertSince = undefined
+      return ms
+    },
+    stored(rows) {
+      endFailure()
+      rate.add(rows)
+    },
+    failed: (kind, reason) => void (failure = { kind, reason, at: clock.now() }),
+    batchEnded() {
+      endFailure()
+      insertSince = undefined
+    },
+    activity: () => ({
+      waitingMs: since(waitsSince),
+      insertMs: since(insertSince),
+      failure: presentFailure(),
+      storedPerSecond: rate.perSecond(),
+    }),
+  }
+}

@@ -1,0 +1,152 @@
+import type { FailureKind } from '@intake/clickhouse'
+import { queueNames, type QueueName } from '@intake/queue'
+import { addGauge, metricsOf, systemClock, type Clock, type Registry } from '@intake/runtime'
+import type { DeliveryEvents } from '../deliver/ports.ts'
+import { createLoopStates, type Activity } from './activity.ts'
+
+/** Counts the events of the loops. */
+export interface WorkerMetrics extends DeliveryEvents {
+  activity(kind: QueueName): Activity
+}
+
+const kinds = Object.keys(queueNames) as QueueName[]
+const failureKinds: readonly FailureKind[] = ['retry', 'operator', 'split', 'rejected']
+const insertSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const insertRows = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]
+const visibleSeconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 43_200]
+
+export function createWorkerMetrics(
+  registry: Registry,
+  { clock = systemClock, wallMs = () => Date.now() }: { clock?: Clock; wallMs?: () => number } = {},
+): WorkerMetrics {
+  const loops = createLoopStates(clock)
+  const inserts = insertMetrics(registry)
+  const frames = frameCounters(registry)
+  addGauge(registry, {
+    name: 'intake_insert_in_progress_seconds',
+    help: 'How long the insert in progress takes; 0: there is none.',
+    labels: ['kind'],
+    read: () => kinds.map((kind) => [{ kind }, (loops[kind].activity().insertMs ?? 0) / 1_000]),
+  })
+
+  function endInsert(kind: QueueName, result: 'stored' | 'failed'): void {
+    const ms = loops[kind].insertEnded()
+    if (ms !== undefined) inserts.duration.observe({ kind, result }, ms / 1_000)
+  }
+
+  return {
+    waitsForFrames: (kind) => loops[kind].waits(),
+    queueFailed: (kind) => loops[kind].waitsAnew(),
+    taken(kind, taken) {
+      loops[kind].took()
+      const repeated = taken.filter(({ attempts }) => attempts > 1)
+      const rows = repeated.reduce((sum, frame) => sum + frame.rows, 0)
+      frames.redelivered.inc({ kind }, repeated.length)
+      frames.redeliveredRows.inc({ kind }, rows)
+    },
+    insertBegan: (kind) => loops[kind].insertBegan(),
+    inserted(kind, rows) {
+      endInsert(kind, 'stored')
+      loops[kind].stored(rows)
+      inserts.rows.inc({ kind }, rows)
+      inserts.confirmed.inc({ kind })
+      inserts.rowsPerInsert.observe({ kind }, rows)
+    },
+    failed(kind, failure, reason) {
+      endInsert(kind, 'failed')
+      loops[kind].failed(failure, reason)
+      inserts.failures.inc({ kind, failure })
+    },
+    visible(kind, { receivedAtMs }) {
+      if (receivedAtMs === undefined) return
+      // The clock of this machine may be behind that of the gateway.
+      inserts.visibleDelay.observe({ kind }, Math.max(0, wallMs() - receivedAtMs) / 1_000)
+    },
+    deadLettered: (kind) => frames.deadLetters.inc({ kind }),
+    postponed: (kind, count) => frames.postponed.inc({ kind }, count),
+    batchEnded: (kind) => loops[kind].batchEnded(),
+    unreadable(kind) {
+      frames.unreadable.inc({ kind })
+      // The loop claims frames, although it can use none of them.
+      loops[kind].waitsAnew()
+    },
+    locksLost: (kind, count) => frames.locksLost.inc({ kind }, count),
+    activity: (kind) => loops[kind].activity(),
+  }
+}
+
+function insertMetrics(registry: Registry) {
+  const { counter, histogram } = metricsOf(registry)
+  const duration = histogram(
+    'intake_insert_duration_seconds',
+    'Duration of an insert, by result: stored or failed.',
+    ['kind', 'result'],
+    insertSeconds,
+  )
+  const rowsPerInsert = histogram(
+    'intake_insert_rows',
+    'Rows of an insert that ClickHouse has confirmed.',
+    ['kind'],
+    insertRows,
+  )
+  const visibleDelay = histogram(
+    'intake_visible_delay_seconds',
+    'From the arrival of the oldest record of a frame until all its rows are visible; a redelivered frame counts again.',
+    ['kind'],
+    visibleSeconds,
+  )
+  const rows = counter(
+    'intake_rows_inserted_total',
+    'Rows that ClickHouse has confirmed; a redelivered row counts again.',
+    ['kind'],
+  )
+  const confirmed = counter('intake_inserts_total', 'Inserts that ClickHouse has confirmed.', [
+    'kind',
+  ])
+  const failures = counter(
+    'intake_insert_failures_total',
+    'Inserts that failed, by kind of failure: retry, split, operator or rejected.',
+    ['kind', 'failure'],
+  )
+  // Prometheus does not see the first increase of a series that begins with it.
+  for (const kind of kinds) {
+    for (const failure of failureKinds) failures.inc({ kind, failure }, 0)
+  }
+  return { duration, rowsPerInsert, visibleDelay, rows, confirmed, failures }
+}
+
+function frameCounters(registry: Registry) {
+  const { counter } = metricsOf(registry)
+  const redelivered = counter(
+    'intake_frames_redelivered_total',
+    'Frames that were handed out before.',
+    ['kind'],
+  )
+  const redeliveredRows = counter(
+    'intake_rows_redelivered_total',
+    'Rows of these frames: at most so many duplicates are hidden by FINAL.',
+    ['kind'],
+  )
+  const deadLetters = counter('intake_dead_letters_total', 'Rows that became dead letters.', [
+    'kind',
+  ])
+  const postponed = counter(
+    'intake_frames_postponed_total',
+    'Frames put back to be retried later: a row failed by itself, or stored feedback could not be announced.',
+    ['kind'],
+  )
+  const unreadable = counter(
+    'intake_frames_unreadable_total',
+    'Frames of an unknown version or with a wrong checksum; they are kept and retried.',
+    ['kind'],
+  )
+  const locksLost = counter(
+    'intake_frame_locks_lost_total',
+    'Claimed frames that another worker may have taken over.',
+    ['kind'],
+  )
+  const all = { redelivered, redeliveredRows, deadLetters, postponed, unreadable, locksLost }
+  // Prometheus does not see the first increase of a series that begins with it.
+  for (const one of Object.values(all)) for (const kind of kinds) one.inc({ kind }, 0)
+  return all
+}

@@ -1,0 +1,189 @@
+import {
+  notKnown,
+  startProblems,
+  type PolledCheck,
+  type ProblemCheck,
+  type ProblemCode,
+  type Problems,
+} from '@intake/health'
+import { queueNames, type QueueName } from '@intake/queue'
+import { ClickHouseError, describeError, type FailureKind } from '@intake/clickhouse'
+import { kinds as recordKinds } from '@intake/contract'
+import { isOutOfMemory } from '@intake/redis'
+import type { Logger, Registry } from '@intake/runtime'
+import type { RefusalRuns } from '../deliver/refusal-run.ts'
+import { backlogFromSeconds, type BacklogMonitor, type QueueState } from './backlog-monitor.ts'
+import type { InstallationCheck } from './installation-check.ts'
+import type { WorkerMetrics } from './metrics.ts'
+import type { StoredStateMonitor } from './stored-state.ts'
+import type { Watermark } from './watermark.ts'
+
+const notedCodes = ['frame_unreadable', 'locks_lost', 'page_fails', 'webhook_fails'] as const
+export type WorkerProblems = Problems<(typeof notedCodes)[number]>
+
+const insertStalledMs = 5_000
+const watermarkLateMs = 8_000
+/** Longer than any pause of a loop that waits for frames. */
+const stuckMs = 60_000
+
+const kinds = Object.keys(queueNames) as QueueName[]
+
+type Detail = ReturnType<ProblemCheck>
+
+interface Watched {
+  redisConnection: () => string | undefined
+  redisChecks: {
+    [Name in 'writes' | 'shards']: Pick<PolledCheck, 'problem'>
+  } & { [Name in 'memory' | 'shardMemory']: Pick<PolledCheck, 'error'> }
+  installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
+  backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
+  stored: Pick<StoredStateMonitor, 'state' | 'error'>
+  /** PAGE_CLICKHOUSE_URL is set: that user must be able to read. */
+  hasReader: boolean
+  activity: WorkerMetrics['activity']
+  refusals: Pick<RefusalRuns, 'long'>
+  watermark: Pick<Watermark, 'lateMs'>
+}
+
+type Checks = Partial<Record<ProblemCode, ProblemCheck>>
+
+export function startWorkerProblems(
+  options: Watched & { log: Logger; metrics: Registry },
+): WorkerProblems {
+  const { redisConnection, redisChecks, log, metrics } = options
+  /** Why no frames at all are taken; those of other shards may be. */
+  const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
+  const isMainFull = () => isOutOfMemory(redisChecks.memory.error())
+
+  return startProblems({
+    checks: {
+      redis_connection: () => redisProblem() ?? redisChecks.shards.problem(),
+      queue_full() {
+        const detail =
+          'Redis uses all of its maxmemory and takes no writes: no frames can be claimed'
+        if (isMainFull()) return detail
+        return isOutOfMemory(redisChecks.shardMemory.error()) ? `${detail} from a shard` : undefined
+      },
+      ...insertChecks(options),
+      ...queueChecks(options),
+      ...storedChecks(options),
+    },
+    noted: notedCodes,
+    // A gateway refuses what does not fit; a worker does nothing.
+    states: {
+      queue_full: () => (isMainFull() ? 'down' : 'degraded'),
+      redis_connection: () => (redisProblem() === undefined ? 'degraded' : 'down'),
+    },
+    log,
+    metrics,
+  })
+}
+
+function insertChecks({ installation, activity, refusals }: Watched): Checks {
+  const failing = (failure: FailureKind) =>
+    ofQueues((kind) => {
+      const { failure: last } = activity(kind)
+      return last?.kind === failure ? `inserts of ${kind} fail: ${last.reason}` : undefined
+    })
+  /** Why ClickHouse cannot be read; an insert would fail likewise. */
+  const unreachable = (failure: FailureKind) => {
+    const error = installation.error()
+    const kind = error instanceof ClickHouseError ? error.kind : 'retry'
+    return (kind === 'operator') === (failure === 'operator') ? installation.problem() : undefined
+  }
+
+  return {
+    configuration: installation.difference,
+    insert_retry: () => unreachable('retry') ?? failing('retry')(),
+    insert_operator: () => unreachable('operator') ?? failing('operator')(),
+    insert_split: failing('split'),
+    insert_rejected: failing('rejected'),
+    insert_stalled: ofQueues((kind) => {
+      const { insertMs = 0 } = activity(kind)
+      if (insertMs <= insertStalledMs) return undefined
+      return `an insert of ${kind} takes ${seconds(insertMs / 1_000)} so far`
+    }),
+    rows_refused: () => joined(refusals.long()),
+  }
+}
+
+function queueChecks({ backlogs, activity }: Watched): Checks {
+  const ofStates = (describe: (state: QueueState, kind: QueueName) => string | undefined) =>
+    ofQueues((kind) => {
+      // What is known of the queues was lost with them.
+      if (backlogs.isLost()) return undefined
+      const state = backlogs.of(kind)
+      return state === undefined ? notKnown : describe(state, kind)
+    })
+
+  return {
+    redis_lost_its_data: () =>
+      backlogs.isLost() ? 'Redis is new or has lost its data (see intake setup)' : undefined,
+    queue_paused: ofStates(({ isPaused }, kind) => (isPaused ? kind : undefined)),
+    frame_postponed: ofStates(({ delayed }, kind) =>
+      delayed > 0 ? `frames of ${kind}: ${delayed}` : undefined,
+    ),
+    backlog: ofStates((state, kind) => describeBacklog(state, kind)),
+    worker_stuck: ofStates(({ waiting, isPaused, waitingSeconds }, kind) => {
+      const { waitingMs = 0 } = activity(kind)
+      const isStuck =
+        waiting > 0 && !isPaused && waitingMs > stuckMs && waitingSeconds * 1_000 > stuckMs
+      return isStuck
+        ? `frames of ${kind} wait, and none was taken for ${seconds(waitingMs / 1_000)}`
+        : undefined
+    }),
+  }
+}
+
+function storedChecks({ stored, hasReader, watermark }: Watched): Checks {
+  return {
+    dead_letters() {
+      const { deadLetters } = stored.state() ?? {}
+      if (deadLetters === undefined) return notKnown
+      const waiting = recordKinds.filter((kind) => deadLetters[kind] > 0)
+      return joined(waiting.map((kind) => `${kind}: ${deadLetters[kind]}`))
+    },
+    page_fails() {
+      const error = stored.error()
+      if (!hasReader || !(error instanceof ClickHouseError) || error.kind !== 'operator')
+        return undefined
+      return `dead letters and watermark cannot be read with PAGE_CLICKHOUSE_URL: ${describeError(error)}`
+    },
+    watermark() {
+      const lateMs = watermark.lateMs()
+      if (lateMs < watermarkLateMs) return undefined
+      return `not stored for ${seconds(lateMs / 1_000)}`
+    },
+  }
+}
+
+/** Joins what is wrong with each queue. */
+const ofQueues =
+  (describe: (kind: QueueName) => Detail): ProblemCheck =>
+  () =>
+    joined(kinds.map(describe))
+
+function describeBacklog(state: QueueState, kind: QueueName): string | undefined {
+  const { rows, oldestAgeSeconds = Infinity, secondsToDrain, isPaused } = state
+  const isEmpty = state.waiting + state.active + state.delayed === 0
+  if (isEmpty || oldestAgeSeconds < backlogFromSeconds) return undefined
+  const age = Number.isFinite(oldestAgeSeconds)
+    ? `, the oldest for ${seconds(oldestAgeSeconds)}`
+    : ''
+  const end = isPaused
+    ? 'paused'
+    : Number.isFinite(secondsToDrain)
+      ? `stored in about ${seconds(secondsToDrain)}`
+      : 'not getting less'
+  return `${kind}: ${rows} rows wait${age}; ${end}`
+}
+
+function seconds(value: number): string {
+  return `${Math.round(value)} s`
+}
+
+function joined(details: readonly Detail[]): Detail {
+  const found = details.filter((detail) => typeof detail === 'string')
+  if (found.length > 0) return found.join('; ')
+  return details.includes(notKnown) ? notKnown : undefined
+}

@@ -1,0 +1,130 @@
+import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import type { WorkerConfig } from '@intake/config'
+import { helpOf } from '@intake/health'
+import { defineReadBacklogs } from '@intake/queue'
+import { createConnectionCheck, readInstallation, whileConnected, type Redis } from '@intake/redis'
+import { limitRepeats, type Logger, type Owner, type Registry } from '@intake/runtime'
+import type { RefusalRuns } from '../deliver/refusal-run.ts'
+import { registerBacklogMetrics } from './backlog-metrics.ts'
+import { startBacklogMonitor, type BacklogMonitor } from './backlog-monitor.ts'
+import {
+  readWhileConfirmed,
+  startInstallationCheck,
+  type InstallationCheck,
+} from './installation-check.ts'
+import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts'
+import { startWorkerProblems, type WorkerProblems } from './problems.ts'
+import { startRedisChecks } from './redis-checks.ts'
+import { startShardRecovery } from './shard-recovery.ts'
+import {
+  registerStoredStateMetrics,
+  startStoredStateMonitor,
+  type StoredStateMonitor,
+} from './stored-state.ts'
+import { startWatermark } from './watermark.ts'
+
+/** What is known of the state of the worker and of what it depends on. */
+export interface Watch {
+  metrics: WorkerMetrics
+  installation: InstallationCheck
+  backlogs: BacklogMonitor
+  stored: StoredStateMonitor
+  problems: WorkerProblems
+}
+
+interface WatchOptions {
+  config: WorkerConfig
+  log: Logger
+  owner: Owner
+  redis: Redis
+  clickhouse: ClickHouse
+  reader: ClickHouse
+  registry: Registry
+  refusals: RefusalRuns
+  onQueueError: (error: Error) => void
+}
+
+/** Of Redis and ClickHouse. A problem must be seen within 15 seconds. */
+const checks = { intervalMs: 5_000, timeoutMs: 3_000 }
+
+/** Starts everything that watches; each part is given to the owner. */
+export function startWatch(options: WatchOptions): Watch {
+  const { config, log, owner, redis, clickhouse, registry, refusals, onQueueError } = options
+  const own = <Part extends { close(): void }>(part: Part): Part => {
+    owner.add(() => part.close())
+    return part
+  }
+  const metrics = createWorkerMetrics(registry)
+  const readBacklogs = whileConnected(redis, defineReadBacklogs({ redis }))
+  const installation = own(
+    startInstallationCheck({
+      redis,
+      readMark: whileConnected(redis, () => readInstallation(redis)),
+      clickhouse,
+      ...checks,
+    }),
+  )
+  const { isConfirmed } = installation
+  const backlogs = own(
+    startBacklogMonitor({
+      readBacklogs,
+      mayTake: isConfirmed,
+      onError(error) {
+        // That there is no connection has its own line.
+        if (redis.status === 'ready') onQueueError(error)
+      },
+    }),
+  )
+  registerBacklogMetrics(registry, backlogs)
+  const stored = own(watchStored(options))
+  registerStoredStateMetrics(registry, stored)
+  const redisChecks = own(startRedisChecks({ redis, ...checks }))
+  own(
+    startShardRecovery({
+      redis,
+      isConfirmed,
+      onError: (error) => onQueueError(error as Error),
+    }),
+  )
+  const watermark = own(
+    startWatermark({
+      readBacklogs: readWhileConfirmed(readBacklogs, isConfirmed),
+      store: clickhouse,
+      clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+      onError: limitRepeats((err, omitted) =>
+        log.warn({ err, omitted, help: helpOf('watermark') }, 'the watermark could not be stored'),
+      ),
+    }),
+  )
+  const problems = own(
+    startWorkerProblems({
+      redisConnection: createConnectionCheck(redis),
+      redisChecks,
+      installation,
+      backlogs,
+      stored,
+      hasReader: config.PAGE_CLICKHOUSE_URL !== undefined,
+      activity: metrics.activity,
+      refusals,
+      watermark,
+      log,
+      metrics: registry,
+    }),
+  )
+  return { metrics, installation, backlogs, stored, problems }
+}
+
+function watchStored({ reader, log }: WatchOptions): StoredStateMonitor {
+  return startStoredStateMonitor({
+    reader,
+    onError: limitRepeats((err, omitted) => {
+      // An outage of ClickHouse has its own line. A user who may not read them needs an operator.
+      const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
+      const help = helpOf('dead_letters')
+      log[isForOperator ? 'warn' : 'debug'](
+        { err, omitted, help },
+        'dead letters and watermark could not be read',
+      )
+    }),
+  })
+}
