@@ -1,6 +1,6 @@
 import type { RecordKind } from '@intake/contract'
-import type { AcceptFeedback } from '../../gateway/src/accept/accept-feedback.ts'
-import type { AcceptLog } from '../../gateway/src/accept/accept-log.ts'
+import type { AcceptFeedback } from '../../gateway/src/accept/feedback.ts'
+import type { AcceptLog } from '../../gateway/src/accept/log.ts'
 import type { GroupCommit } from '../../gateway/src/commit/group-commit.ts'
 import type { IdempotencyStore } from '../../gateway/src/identity/idempotency-store.ts'
 import type { ObjectStore } from './object-store.ts'

@@ -1,5 +1,5 @@
 import { IntakeError } from '@intake/contract'
-import { createShares, type Shares } from '../fairness/shares.ts'
+import { createShares, type Shares } from '../admission/fairness/shares.ts'
 
 export interface ByteBudget {
   /**

@@ -7,7 +7,7 @@ import { createNodeCounter } from './json-nodes.ts'
 import { parseJson, smallJsonBytes } from './json.ts'
 import { parseInTurns } from './parse-in-turns.ts'
 import { readBody } from './read-body.ts'
-import type { Turns } from '../fairness/turns.ts'
+import type { Turns } from '../admission/fairness/turns.ts'
 import { contentCoding, contentEncoding } from './content-encoding.ts'
 
 interface JsonBodyOptions {

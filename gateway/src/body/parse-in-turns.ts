@@ -1,7 +1,7 @@
 import { nodeBytes } from '@intake/config'
 import { createNodeCounter } from './json-nodes.ts'
 import { decodeJson, exactValue, parseJson, parseText, smallJsonBytes } from './json.ts'
-import type { Turns } from '../fairness/turns.ts'
+import type { Turns } from '../admission/fairness/turns.ts'
 
 /** Up to this size even the slow parser finishes within a few milliseconds. */
 const shortJsonBytes = 64 * 1024

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net'
 import { errorCatalogue, IntakeError } from '@intake/contract'
 import { closeInStages, discardRest } from '@intake/runtime'
 import { connections, failIncomplete } from './exchange.ts'
-import { problem, problemType } from './problem.ts'
-import type { Refusals } from './refusals.ts'
+import { problem, problemType } from '../errors/problem.ts'
+import type { Refusals } from '../report/refusals.ts'
 
 /**
  * Ends a connection on which the HTTP parser refused something: too slow, header too large, or not

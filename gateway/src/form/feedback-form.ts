@@ -6,7 +6,7 @@ import { invalidPart, omit, readParts, type FormParts, type Omitted } from './fo
 import { watchForm, type FormWatch } from './form-watch.ts'
 import { checkJson } from '../body/check-json.ts'
 import { parseInTurns } from '../body/parse-in-turns.ts'
-import type { Turns } from '../fairness/turns.ts'
+import type { Turns } from '../admission/fairness/turns.ts'
 import type { Upload } from './upload.ts'
 
 export interface FeedbackForm {

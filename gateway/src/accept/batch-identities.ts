@@ -11,8 +11,8 @@ import { eventTimeMs, requireKept } from '../identity/event-time.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { RequestContext } from '../record/row.ts'
-import { rejection, type Entry, type Outcome } from './entries.ts'
-import { mapInTurns, type TakeTurn } from './in-turns.ts'
+import { rejection, type Entry, type Outcome } from './batch-entries.ts'
+import { mapInTurns, type TakeTurn } from '../admission/fairness/in-turns.ts'
 
 interface IdentifyOptions {
   store: IdempotencyStore

@@ -1,6 +1,6 @@
 import { IntakeError, limits, type LogEntryResult } from '@intake/contract'
 import type { Row } from '../record/row.ts'
-import type { Outcome } from './entries.ts'
+import type { Outcome } from './batch-entries.ts'
 
 /**
  * The result of each entry, in their order. Only the first ten rejected ones have details: a batch full

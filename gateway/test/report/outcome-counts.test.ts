@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { OutcomeCode } from '@intake/contract'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createOutcomeCounts, type OutcomeReport } from '../../src/outcomes/outcome-counts.ts'
+import { createOutcomeCounts, type OutcomeReport } from '../../src/report/outcome-counts.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 const minuteMs = 60_000

@@ -3,8 +3,8 @@ import t from 'tap'
 import type { LogBatchEnvelope, LogEntry } from '@intake/contract'
 import { createIdentity } from '@intake/identity'
 import type { IdempotencyStore } from '../../src/identity/idempotency-store.ts'
-import { assignIdentities } from '../../src/log-batch/assign-identities.ts'
-import type { TakeTurn } from '../../src/log-batch/in-turns.ts'
+import { assignIdentities } from '../../src/accept/batch-identities.ts'
+import type { TakeTurn } from '../../src/admission/fairness/in-turns.ts'
 import { logBody } from '../support.ts'
 
 const store: IdempotencyStore = { reserve: async ({ id }) => id }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createLogger, createMetrics } from '@intake/runtime'
-import { startGatewayProblems } from '../src/problems.ts'
+import { startGatewayProblems } from '../../src/report/problems.ts'
 
 const well = {
   redisConnection: () => undefined as string | undefined,

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { mapInTurns, type TakeTurn } from '../../src/log-batch/in-turns.ts'
-import { createTurns } from '../../src/fairness/turns.ts'
+import { mapInTurns, type TakeTurn } from '../../../src/admission/fairness/in-turns.ts'
+import { createTurns } from '../../../src/admission/fairness/turns.ts'
 
 const turns = createTurns()
 const takeTurn: TakeTurn = (piece) => turns.take('one', piece)

@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
 import type { ApiKey } from '@intake/api-keys'
 import type { RequestSpan, Tracing } from '@intake/tracing'
-import { whenEnded } from './exchange.ts'
+import { whenEnded } from '../edge/exchange.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

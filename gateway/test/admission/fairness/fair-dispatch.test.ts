@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
-import { createFairDispatch } from '../../src/fairness/fair-dispatch.ts'
+import { createFairDispatch } from '../../../src/admission/fairness/fair-dispatch.ts'
 
 t.test('a few requests are served at once, in their order', async (t) => {
   const dispatch = createFairDispatch({ perTurn: 3 })

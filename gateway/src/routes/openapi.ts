@@ -3,7 +3,7 @@ import swagger, { type FastifyDynamicSwaggerOptions, type SwaggerTransform } fro
 import type { FastifyInstance } from 'fastify'
 import { limits } from '@intake/contract'
 
-const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
 const { version } = JSON.parse(manifest) as { version: string }
 
 /** The header of the OpenAPI document; its operations come from the schemas of the routes. */

@@ -1,10 +1,10 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import type { RedisState } from '@intake/redis'
 import { addGauge, type GaugeValues, type Registry } from '@intake/runtime'
-import { memoryThresholds } from './admission/admission.ts'
-import type { ByteBudget } from './body/byte-budget.ts'
-import type { Connections } from './edge/connections.ts'
-import { reservationBytes, type ReservationLedger } from './identity/reservation-ledger.ts'
+import { memoryThresholds } from '../admission/admission.ts'
+import type { ByteBudget } from '../body/byte-budget.ts'
+import type { Connections } from '../edge/connections.ts'
+import { reservationBytes, type ReservationLedger } from '../identity/reservation-ledger.ts'
 
 /** What the gateway holds at the moment of a scrape. */
 export function registerEdgeMetrics(

@@ -2,8 +2,8 @@ import type { PolledCheck, Problems } from '@intake/health'
 import { startProblems } from '@intake/health'
 import type { RedisPoll, RedisState } from '@intake/redis'
 import type { Logger, Registry } from '@intake/runtime'
-import type { Admission } from './admission/admission.ts'
-import type { ReservationLedger } from './identity/reservation-ledger.ts'
+import type { Admission } from '../admission/admission.ts'
+import type { ReservationLedger } from '../identity/reservation-ledger.ts'
 
 const notedCodes = ['overloaded', 'object_store', 'attachments_left', 'request_refused'] as const
 export type GatewayProblems = Problems<(typeof notedCodes)[number]>

@@ -3,8 +3,8 @@ import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import type { NewFrame } from '@intake/queue'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createOutcomeCounts } from '../../src/outcomes/outcome-counts.ts'
-import { startOutcomeReports } from '../../src/outcomes/outcome-reports.ts'
+import { createOutcomeCounts } from '../../src/report/outcome-counts.ts'
+import { startOutcomeReports } from '../../src/report/outcome-reports.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 

@@ -4,12 +4,12 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { ApiKey } from '@intake/api-keys'
 import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
 import { unwantedBytesMax } from '@intake/runtime'
-import { ignoreFollowing } from './exchange.ts'
-import { awaitsContinue } from './expect-continue.ts'
+import { ignoreFollowing } from '../edge/exchange.ts'
+import { awaitsContinue } from '../edge/expect-continue.ts'
 import { asIntakeError, isGone } from './framework-errors.ts'
-import { kindOfPath } from './operation.ts'
+import { kindOfPath } from '../report/operation.ts'
 import { problem, problemType } from './problem.ts'
-import type { Refusals } from './refusals.ts'
+import type { Refusals } from '../report/refusals.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

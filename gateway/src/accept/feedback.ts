@@ -13,7 +13,7 @@ import { feedbackExtra, type InvalidEmail } from '../record/feedback-fields.ts'
 import { feedbackRow, senderColumns, type Extra, type RequestContext } from '../record/row.ts'
 import { commitWithImages } from '../commit/commit-with-images.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
-import type { OutcomeCounts } from '../outcomes/outcome-counts.ts'
+import type { OutcomeCounts } from '../report/outcome-counts.ts'
 
 const knownFields = submissionFields('feedback')
 const noFields: ReadonlySet<string> = new Set()

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { IntakeError, type ErrorCode } from '@intake/contract'
 import { createLogger, createMetrics } from '@intake/runtime'
-import { createGatewayMetrics } from '../../src/metrics.ts'
-import { createOutcomeCounts } from '../../src/outcomes/outcome-counts.ts'
-import { createRefusals } from '../../src/edge/refusals.ts'
+import { createGatewayMetrics } from '../../src/report/metrics.ts'
+import { createOutcomeCounts } from '../../src/report/outcome-counts.ts'
+import { createRefusals } from '../../src/report/refusals.ts'
 
 function setUp({ isClosing = false } = {}) {
   const lines: Record<string, unknown>[] = []

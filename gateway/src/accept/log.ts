@@ -10,7 +10,7 @@ import { createExtraPrinter, submissionFields, unknownFields } from '../record/e
 import { readLog } from '../record/log-fields.ts'
 import { finishRow, logColumns, senderColumns, type RequestContext } from '../record/row.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
-import type { OutcomeCounts } from '../outcomes/outcome-counts.ts'
+import type { OutcomeCounts } from '../report/outcome-counts.ts'
 
 const knownFields = submissionFields('log')
 

@@ -1,8 +1,8 @@
 import { kinds } from '@intake/contract'
 import type { ShardHealth } from '@intake/queue'
 import type { RedisState } from '@intake/redis'
-import type { Connections } from './edge/connections.ts'
-import type { ReservationLedger } from './identity/reservation-ledger.ts'
+import type { Connections } from '../edge/connections.ts'
+import type { ReservationLedger } from '../identity/reservation-ledger.ts'
 import type { GatewayMetrics } from './metrics.ts'
 
 interface Sources {

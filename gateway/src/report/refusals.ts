@@ -1,9 +1,9 @@
 import { errorCatalogue, type ErrorCode, type IntakeError, type RecordKind } from '@intake/contract'
 import { helpOf } from '@intake/health'
 import type { Logger } from '@intake/runtime'
-import type { GatewayProblems } from '../problems.ts'
-import type { GatewayMetrics } from '../metrics.ts'
-import type { OutcomeCounts } from '../outcomes/outcome-counts.ts'
+import type { GatewayProblems } from './problems.ts'
+import type { GatewayMetrics } from './metrics.ts'
+import type { OutcomeCounts } from './outcome-counts.ts'
 
 export interface Refusals {
   /**

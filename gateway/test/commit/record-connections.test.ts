@@ -3,7 +3,7 @@ import { startRedis } from '@intake/engines'
 import { claimInstallation, connectRedis, mainTag } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
-import { openRecordConnections } from '../src/record-connections.ts'
+import { openRecordConnections } from '../../src/commit/record-connections.ts'
 
 const lost = { message: 'Redis belongs to no installation' }
 const call = {

@@ -1,10 +1,10 @@
 import { errorCatalogue, kinds, type ErrorCode, type RecordKind } from '@intake/contract'
 import { createRate } from '@intake/health'
 import { metricsOf, type Registry } from '@intake/runtime'
-import type { StoredFrame } from './commit/group-commit.ts'
-import { endReasons, type EndReason } from './edge/connections.ts'
-import type { Exchange } from './edge/exchange.ts'
-import { operationOf } from './edge/operation.ts'
+import type { StoredFrame } from '../commit/group-commit.ts'
+import { endReasons, type EndReason } from '../edge/connections.ts'
+import type { Exchange } from '../edge/exchange.ts'
+import { operationOf } from './operation.ts'
 
 export interface GatewayMetrics {
   accepted(kind: RecordKind, frame: StoredFrame): void
