@@ -158,9 +158,9 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F21',
     edits: [
       {
-        file: 'gateway/dist/accept/log.js',
-        find: 'atMs: receivedAtMs, records: 1 }',
-        replace: 'atMs: receivedAtMs, records: 2 }',
+        file: 'gateway/dist/report/outcomes.js',
+        find: 'atMs: receivedAtMs, records: accepted }',
+        replace: 'atMs: receivedAtMs, records: 2 * accepted }',
       },
     ],
     reason: 'counted as accepted, but not stored',

@@ -4,6 +4,7 @@ import * as clickhouse from '@intake/clickhouse'
 import * as contract from '@intake/contract'
 import * as queue from '@intake/queue'
 import * as redis from '@intake/redis'
+import * as accept from '../../gateway/src/accept/accept.ts'
 import * as acceptFeedback from '../../gateway/src/accept/feedback.ts'
 import * as acceptLog from '../../gateway/src/accept/log.ts'
 import * as groupCommit from '../../gateway/src/commit/group-commit.ts'
@@ -13,6 +14,7 @@ import * as worker from '../../worker/src/worker.ts'
 
 /** The modules of the product that the simulation runs. */
 export const realCode = {
+  accept,
   acceptFeedback,
   acceptLog,
   groupCommit,
@@ -27,6 +29,7 @@ export const realCode = {
 export type Code = typeof realCode
 
 const builtFiles: Record<keyof Code, string> = {
+  accept: 'gateway/dist/accept/accept.js',
   acceptFeedback: 'gateway/dist/accept/feedback.js',
   acceptLog: 'gateway/dist/accept/log.js',
   groupCommit: 'gateway/dist/commit/group-commit.js',

@@ -10,9 +10,9 @@ import { assignIdentity } from '../identity/assign-identity.ts'
 import { eventTimeMs, requireKept } from '../identity/event-time.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
-import type { RequestContext } from '../record/row.ts'
+import type { RequestContext } from '../record/request-context.ts'
 import { rejection, type Entry, type Outcome } from './batch-entries.ts'
-import { mapInTurns, type TakeTurn } from '../admission/fairness/in-turns.ts'
+import { mapInTurns, type SenderTurns } from '../admission/fairness/in-turns.ts'
 
 interface IdentifyOptions {
   store: IdempotencyStore
@@ -23,7 +23,7 @@ interface IdentifyOptions {
   context: RequestContext
   /** How long records are kept; undefined: without limit. */
   retentionMs: number | undefined
-  takeTurn: TakeTurn
+  turns: SenderTurns
   deadline: number
 }
 
@@ -41,11 +41,11 @@ export interface Repeat {
 export async function assignIdentities(
   options: IdentifyOptions,
 ): Promise<Outcome<Identity | Repeat>[]> {
-  const { store, batch, context, retentionMs, takeTurn, deadline } = options
+  const { store, batch, context, retentionMs, turns, deadline } = options
   const { receivedAtMs: nowMs, apiKeyId } = context
   const entries = options.entries.map((entry) => fingerprintOnce(batch, entry))
   const whole = await reserveBatch(options, entries)
-  const repeats = await findRepeats(entries, takeTurn)
+  const repeats = await findRepeats(entries, turns)
 
   const identify = async (
     entry: Outcome<Fingerprinted>,
@@ -77,7 +77,7 @@ export async function assignIdentities(
       fingerprint,
     })
   }
-  return mapInTurns(entries, takeTurn, (entry, index) => identify(entry, index).catch(rejection))
+  return mapInTurns(entries, turns, (entry, index) => identify(entry, index).catch(rejection))
 }
 
 type Fingerprinted = Pick<Entry, 'log'> & {
@@ -97,11 +97,11 @@ function fingerprintOnce(
 
 /** The identity that belongs to the key of the whole batch, if there is a key. */
 async function reserveBatch(
-  { store, batch, key, context, takeTurn, deadline }: IdentifyOptions,
+  { store, batch, key, context, turns, deadline }: IdentifyOptions,
   entries: Outcome<Fingerprinted>[],
 ): Promise<Identity | undefined> {
   if (key === undefined) return undefined
-  const contents = await mapInTurns(entries, takeTurn, (entry) =>
+  const contents = await mapInTurns(entries, turns, (entry) =>
     entry instanceof IntakeError ? null : [entry.fingerprint(), identityPart(entry.log)],
   )
   const id = await store.reserve(
@@ -133,10 +133,10 @@ function identityPart({ id, timestamp }: LogEntry): string | number | null {
  */
 function findRepeats(
   entries: Outcome<Fingerprinted>[],
-  takeTurn: TakeTurn,
+  turns: SenderTurns,
 ): Promise<(Outcome<Repeat> | undefined)[]> {
   const first = new Map<string, { index: number; fingerprint: () => string }>()
-  return mapInTurns(entries, takeTurn, (entry, index) => {
+  return mapInTurns(entries, turns, (entry, index) => {
     const id = entry instanceof IntakeError ? undefined : clientIdKey(entry.log.id)
     if (entry instanceof IntakeError || id === undefined) return undefined
     const { fingerprint } = entry

@@ -1,68 +1,51 @@
-import type { LogSubmission } from '@intake/contract'
-import { clientIdKey } from '@intake/identity'
-import { systemClock, type Clock } from '@intake/runtime'
+import type { LogEntry, LogSubmission } from '@intake/contract'
+import { clientIdKey, type Identity } from '@intake/identity'
+import type { GroupCommit } from '../commit/group-commit.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
 import { eventTimeMs } from '../identity/event-time.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
-import type { GatewayPorts } from '../ports.ts'
 import { createExtraPrinter, submissionFields, unknownFields } from '../record/extra.ts'
 import { readLog } from '../record/log-fields.ts'
-import { finishRow, logColumns, senderColumns, type RequestContext } from '../record/row.ts'
-import type { GroupCommit } from '../commit/group-commit.ts'
-import type { OutcomeCounts } from '../report/outcome-counts.ts'
+import { finishRow, logColumns, senderColumns, type Extra } from '../record/row.ts'
+import type { Steps } from './accept.ts'
 
 const knownFields = submissionFields('log')
+const one = { accepted: 1, rejected: [] }
 
-/**
- * Accepts a valid log event; resolves to its id when Redis has confirmed its row. Nothing is stored of a
- * suppressed sender.
- *
- * @param request.key the `Idempotency-Key`
- * @throws {IntakeError} when nothing is stored, or the outcome is unknown
- */
-export type AcceptLog = (request: {
-  body: LogSubmission
-  key: string | undefined
-  context: RequestContext
-}) => Promise<string>
-
-export function createAcceptLog(options: {
+/** How one log event is accepted; its body was validated by the schema of the route. */
+export function createLogSteps(options: {
   logs: GroupCommit
-  outcomes: Pick<OutcomeCounts, 'count'>
   idempotency: IdempotencyStore
-  policy: GatewayPorts['policy']
-  enqueueTimeoutMs: number
-  clock?: Clock
-}): AcceptLog {
-  const { logs, outcomes, idempotency, policy, enqueueTimeoutMs, clock = systemClock } = options
+}): Steps<LogSubmission, { log: LogEntry; unknown: Extra }, Identity> {
+  const { logs, idempotency } = options
+  return {
+    kind: 'logs',
+    read: ({ body }) => body as LogSubmission,
+    senderOf: (body) => body,
+    prepare: ({ log }) => readLog(log),
 
-  return async ({ body, key, context }) => {
-    const { apiKeyId, receivedAtMs } = context
-    const { log, unknown } = readLog(body.log)
-    const retentionMs = policy.retentionMs('logs')
-    const deadline = clock.now() + enqueueTimeoutMs
-    const identity = await assignIdentity({
-      store: idempotency,
-      scope: 'logs',
-      apiKeyId,
-      sender: body,
-      clientId: clientIdKey(log.id),
-      key,
-      nowMs: receivedAtMs,
-      timeMs: eventTimeMs(log.timestamp, receivedAtMs, retentionMs),
-      retentionMs,
-      fingerprint: () => fingerprintOf(logContent(body, log)),
-      deadline,
-    })
-    const isSuppressed = policy.isSuppressed(body)
-    if (!isSuppressed) {
+    identify: (body, { log }, { context, key, retentionMs, deadline }) =>
+      assignIdentity({
+        store: idempotency,
+        scope: 'logs',
+        apiKeyId: context.apiKeyId,
+        sender: body,
+        clientId: clientIdKey(log.id),
+        key,
+        nowMs: context.receivedAtMs,
+        timeMs: eventTimeMs(log.timestamp, context.receivedAtMs, retentionMs),
+        retentionMs,
+        fingerprint: () => fingerprintOf(logContent(body, log)),
+        deadline,
+      }),
+
+    store(body, { log, unknown }, identity, { context, deadline }) {
       const extra = createExtraPrinter(unknownFields(body, knownFields), 'log').print(unknown)
       const columns = logColumns(senderColumns(context, body), log, extra)
-      await logs.append(finishRow({ identity, context, others: columns }), deadline)
-    }
-    const code = isSuppressed ? 'suppressed' : 'accepted'
-    outcomes.count({ apiKeyId, kind: 'logs', code, atMs: receivedAtMs, records: 1 })
-    return identity.id
+      return logs.append(finishRow({ identity, context, others: columns }), deadline)
+    },
+
+    tally: () => one,
   }
 }

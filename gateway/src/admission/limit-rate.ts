@@ -2,6 +2,7 @@ import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit'
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
 import { IntakeError } from '@intake/contract'
+import { requireApiKey } from './authenticate.ts'
 import type { FleetRate } from './fleet-rate.ts'
 
 const noHeaders = {
@@ -27,7 +28,7 @@ export const limitRate = fp(
       max: options.max,
       timeWindow: options.windowMs,
       store: storeOf(options.rate),
-      keyGenerator: (request) => request.apiKey.id,
+      keyGenerator: (request) => requireApiKey(request).id,
       addHeaders: { ...noHeaders, 'retry-after': true },
       addHeadersOnExceeding: noHeaders,
       errorResponseBuilder: () =>

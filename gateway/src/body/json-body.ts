@@ -1,13 +1,15 @@
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
-import { failable } from '../edge/exchange.ts'
+import { failable } from '@intake/http-edge'
+import { requireApiKey } from '../admission/authenticate.ts'
+import type { Turns } from '../admission/fairness/turns.ts'
+import { requireLease } from './body-lease.ts'
 import { gunzip } from './gunzip.ts'
 import { createNodeCounter } from './json-nodes.ts'
 import { parseJson, smallJsonBytes } from './json.ts'
 import { parseInTurns } from './parse-in-turns.ts'
 import { readBody } from './read-body.ts'
-import type { Turns } from '../admission/fairness/turns.ts'
 import { contentCoding, contentEncoding } from './content-encoding.ts'
 
 interface JsonBodyOptions {
@@ -37,7 +39,8 @@ export const jsonBody = fp(
       }
       const body = await readBody(request)
       if (contentCoding(request) !== 'gzip' && body.length <= smallJsonBytes) {
-        const charge = (bytes: number) => request.bodyLease.extend(bytes)
+        const lease = requireLease(request)
+        const charge = (bytes: number) => lease.extend(bytes)
         return parseJson(body, { nodesMax: options.nodesMax, charge })
       }
       return failable(request.raw, parseLarge(body, request, options))
@@ -65,8 +68,9 @@ async function parseLarge(
   request: FastifyRequest,
   { jsonBytesMax, nodesMax, turns }: JsonBodyOptions,
 ): Promise<unknown> {
-  const charge = (bytes: number) => request.bodyLease.extend(bytes)
-  const options = { turns, account: request.apiKey.id, nodesMax, charge }
+  const lease = requireLease(request)
+  const charge = (bytes: number) => lease.extend(bytes)
+  const options = { turns, account: requireApiKey(request).id, nodesMax, charge }
   if (contentCoding(request) !== 'gzip') return parseInTurns(body, options)
   const counter = createNodeCounter(nodesMax)
   let nodes = 0

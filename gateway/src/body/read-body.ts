@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
-import { bodyTooLarge } from './body-lease.ts'
+import { bodyTooLarge, requireLease } from './body-lease.ts'
 import { Chunks } from './chunks.ts'
-import { chunksTooSmall, createChunkLimit } from '../edge/chunk-limit.ts'
-import { beginStep, exchangeOf } from '../edge/exchange.ts'
+import { beginStep, chunksTooSmall, createChunkLimit, exchangeOf } from '@intake/http-edge'
 
 /**
  * Reads the body of a request to its end, and charges each chunk to the byte budget as it arrives. The
@@ -11,7 +10,9 @@ import { beginStep, exchangeOf } from '../edge/exchange.ts'
  *
  * @throws {IntakeError} `body_too_large`, `busy`, or `malformed_http` when the body ends early
  */
-export function readBody({ raw, bodyLease, routeOptions }: FastifyRequest): Promise<Buffer> {
+export function readBody(request: FastifyRequest): Promise<Buffer> {
+  const { raw, routeOptions } = request
+  const lease = requireLease(request)
   return new Promise((resolve, reject) => {
     const bytesMax = routeOptions.bodyLimit
     const isAcceptable = createChunkLimit()
@@ -19,7 +20,7 @@ export function readBody({ raw, bodyLease, routeOptions }: FastifyRequest): Prom
       bytesMax,
       onKeep(chunk) {
         if (!isAcceptable(chunk)) throw chunksTooSmall()
-        bodyLease.extend(chunk.length)
+        lease.extend(chunk.length)
       },
     })
     function onData(chunk: Buffer): void {

@@ -1,15 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import fp from 'fastify-plugin'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiKey } from '@intake/api-keys'
 import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
-import { unwantedBytesMax } from '@intake/runtime'
-import { ignoreFollowing } from '../edge/exchange.ts'
-import { awaitsContinue } from '../edge/expect-continue.ts'
+import { awaitsContinue, ignoreFollowing, unwantedBytesMax, type Refuse } from '@intake/http-edge'
 import { asIntakeError, isGone } from './framework-errors.ts'
 import { kindOfPath } from '../report/operation.ts'
 import { problem, problemType } from './problem.ts'
-import type { Refusals } from '../report/refusals.ts'
+import type { Outcomes } from '../report/outcomes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,12 +27,12 @@ const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
 
 /** The only place that turns errors into responses. */
 export const errorHandler = fp(
-  async (app: FastifyInstance, options: { refusals: Refusals }) => {
+  async (app: FastifyInstance, options: { outcomes: Pick<Outcomes, 'refused'> }) => {
     const respond = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
       // A client that has disconnected gets no response, so nothing is counted as refused.
-      if (!isGone(request)) noteRefusal(options.refusals, error, request)
+      if (!isGone(request)) noteRefusal(options.outcomes, error, request)
       // The body is no longer needed.
-      ;(request.bodyLease as { release: () => void } | undefined)?.release()
+      request.bodyLease?.release()
       return sendProblem(error, request, reply)
     }
     app.decorateRequest('records', 1)
@@ -52,18 +50,32 @@ export const errorHandler = fp(
 )
 
 /** Responds to requests whose URL the router cannot parse. */
-export function answerFrameworkErrors(refusals: Refusals) {
+export function answerFrameworkErrors(outcomes: Pick<Outcomes, 'refused'>) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = asIntakeError(error, request)
-    noteRefusal(refusals, refusal, request)
+    noteRefusal(outcomes, refusal, request)
     void sendProblem(refusal, request, reply)
   }
 }
 
-function noteRefusal(refusals: Refusals, error: IntakeError, request: FastifyRequest): void {
-  const apiKey = request.apiKey as ApiKey | undefined
-  const { id: requestId, records } = request
-  refusals.note({ error, requestId, apiKeyId: apiKey?.id, kind: kindOfPath(request.url), records })
+/** What the edge writes when it refuses a request, or bytes that are none. */
+export function refuseAtEdge(outcomes: Pick<Outcomes, 'refused'>): Refuse {
+  return (error, request) => {
+    const requestId = randomUUID()
+    const kind = request === undefined ? '' : kindOfPath(request.url)
+    outcomes.refused({ error, requestId, apiKeyId: undefined, kind, records: 1 })
+    return { type: problemType, body: JSON.stringify(problem(error, requestId)) }
+  }
+}
+
+function noteRefusal(
+  outcomes: Pick<Outcomes, 'refused'>,
+  error: IntakeError,
+  request: FastifyRequest,
+): void {
+  const { id: requestId, apiKey, records } = request
+  const kind = kindOfPath(request.url)
+  outcomes.refused({ error, requestId, apiKeyId: apiKey?.id, kind, records })
 }
 
 function sendProblem(

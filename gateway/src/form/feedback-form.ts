@@ -2,6 +2,8 @@ import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { formBytesMax } from '@intake/config'
 import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
+import { requireApiKey } from '../admission/authenticate.ts'
+import { requireLease } from '../body/body-lease.ts'
 import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
 import { checkJson } from '../body/check-json.ts'
@@ -57,11 +59,12 @@ export async function readFeedbackForm(
 ): Promise<FeedbackForm> {
   const { payload: bytes, uploads, texts, omitted } = await readForm(request, options)
   if (bytes === undefined) throw invalidPart('/payload', 'is required')
+  const lease = requireLease(request)
   const payload = await parseInTurns(bytes, {
     turns: options.turns,
-    account: request.apiKey.id,
+    account: requireApiKey(request).id,
     nodesMax: limits.jsonNodes,
-    charge: (cost) => request.bodyLease.extend(cost),
+    charge: (cost) => lease.extend(cost),
   })
   checkJson(payload, { pointer: '/payload' })
   const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)

@@ -10,6 +10,7 @@ import {
 } from '@intake/contract'
 import { createIdentity, type Identity } from '@intake/identity'
 import type { RequestSpan } from '@intake/tracing'
+import type { RequestContext } from './request-context.ts'
 import { rowJson } from './row-json.ts'
 
 /** A finished table row. Its bytes never change: a retry inserts the same row again. */
@@ -22,7 +23,7 @@ export interface Row {
   json: string
   /** The gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
-  /** Of its request; undefined: not traced. */
+  /** The span of its request; undefined: not traced. */
   span?: RequestSpan | undefined
 }
 
@@ -31,19 +32,6 @@ export interface StoredAttachment {
   content_type: string
   bytes: number
   sha256: string
-}
-
-/** Properties of a request that all its records share. */
-export interface RequestContext {
-  apiKeyId: string
-  /** UUID. */
-  requestId: string
-  /** The gateway's clock, in milliseconds since 1970. */
-  receivedAtMs: number
-  /** Two capital letters; absent: unknown. */
-  country?: string | undefined
-  /** Undefined: not traced. */
-  span?: RequestSpan | undefined
 }
 
 /** The columns that all records of a request share, as the middle part of their rows. */

@@ -1,13 +1,13 @@
 import { kinds } from '@intake/contract'
 import type { ShardHealth } from '@intake/queue'
 import type { RedisState } from '@intake/redis'
-import type { Connections } from '../edge/connections.ts'
+import type { HttpEdge } from '@intake/http-edge'
 import type { ReservationLedger } from '../identity/reservation-ledger.ts'
 import type { GatewayMetrics } from './metrics.ts'
 
 interface Sources {
   metrics: Pick<GatewayMetrics, 'rates'>
-  connections: Pick<Connections, 'counts'>
+  connections: Pick<HttpEdge['connections'], 'counts'>
   connectionsMax: number
   redisState: () => RedisState | undefined
   ledger: Pick<ReservationLedger, 'usage'>

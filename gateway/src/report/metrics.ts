@@ -2,15 +2,14 @@ import { errorCatalogue, kinds, type ErrorCode, type RecordKind } from '@intake/
 import { createRate } from '@intake/health'
 import { metricsOf, type Registry } from '@intake/runtime'
 import type { StoredFrame } from '../commit/group-commit.ts'
-import { endReasons, type EndReason } from '../edge/connections.ts'
-import type { Exchange } from '../edge/exchange.ts'
+import { type EndReason, endReasons, type Exchange } from '@intake/http-edge'
 import { operationOf } from './operation.ts'
 
 export interface GatewayMetrics {
   accepted(kind: RecordKind, frame: StoredFrame): void
   refused(refusal: { code: ErrorCode; kind: RecordKind | ''; records: number }): void
   entryRejected(code: ErrorCode): void
-  requestEnded(exchange: Exchange): void
+  requestEnded(exchange: Exchange, ms: number): void
   connectionEnded(reason: EndReason): void
   /** Of the last 15 seconds. */
   rates(): { acceptedPerSecond: Record<RecordKind, number>; refusedPerSecond: number }
@@ -105,7 +104,7 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
       entriesRejected.inc({ code })
       countShed('logs', code, 1)
     },
-    requestEnded({ request, response, startedAt }) {
+    requestEnded({ request, response }, ms) {
       const operation = operationOf(request.url)
       const statusClass = response.headersSent
         ? `${Math.floor(response.statusCode / 100)}xx`
@@ -114,7 +113,7 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
       const known = requestsBy.get(name)
       const series = known ?? requests.labels({ operation, status_class: statusClass })
       if (known === undefined) requestsBy.set(name, series)
-      series.observe((performance.now() - startedAt) / 1_000)
+      series.observe(ms / 1_000)
     },
     connectionEnded: (reason) => connectionsEnded.inc({ reason }),
     rates: () => ({

@@ -27,15 +27,17 @@ export function startOutcomeReports(options: {
   onError: (error: unknown) => void
   onLost: (error: unknown, records: number) => void
   clock?: Clock
+  wallMs?: () => number
 }): OutcomeReports {
   const { counts, producer, onError, onLost, clock = systemClock } = options
+  const { wallMs = () => Date.now() } = options
 
   async function send(timeoutMs: number): Promise<void> {
     const deadline = clock.now() + timeoutMs
     for (const reports of chunks(counts.unreported())) {
       const ndjson = Buffer.from(reports.map(rowOf).join(''))
       const frame = { rows: reports.length, jsonBytes: ndjson.length, gzip: gzipSync(ndjson) }
-      await producer.add({ ...frame, receivedAtMs: Date.now() }, deadline)
+      await producer.add({ ...frame, receivedAtMs: wallMs() }, deadline)
       for (const report of reports) counts.confirm(report)
     }
   }

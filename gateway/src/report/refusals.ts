@@ -3,30 +3,34 @@ import { helpOf } from '@intake/health'
 import type { Logger } from '@intake/runtime'
 import type { GatewayProblems } from './problems.ts'
 import type { GatewayMetrics } from './metrics.ts'
-import type { OutcomeCounts } from './outcome-counts.ts'
+
+/** A request of which nothing is stored, or may be (`outcome_unknown`, `internal_error`). */
+export interface Refused {
+  error: IntakeError
+  requestId: string
+  /** Undefined before authentication. */
+  apiKeyId: string | undefined
+  /** What the request is for; empty: neither kind. */
+  kind: RecordKind | ''
+  /** How many records are refused with it. */
+  records: number
+}
 
 export interface Refusals {
-  /**
-   * @param refusal.apiKeyId undefined before authentication
-   * @param refusal.kind of the records; empty: neither kind
-   * @param refusal.records how many records are refused with the request
-   */
-  note(refusal: {
-    error: IntakeError
+  note(refused: Refused): void
+  /** @param rejection.errors those of the rejected entries of one batch, at least one */
+  noteEntries(rejection: {
+    errors: readonly IntakeError[]
     requestId: string
-    apiKeyId: string | undefined
-    kind: RecordKind | ''
-    records: number
+    apiKeyId: string
   }): void
-  /** @param rejection.errors of the rejected entries of one batch */
-  noteEntries(rejection: { errors: IntakeError[]; requestId: string; apiKeyId: string }): void
   /** Logs everything that has not been logged yet. */
   close(): void
 }
 
 interface Sample {
   apiKeyId: string
-  /** Of one of the requests. */
+  /** That of one of the requests. */
   requestId: string
   /** Number of requests. */
   count: number
@@ -41,18 +45,17 @@ const intervalMs = 1_000
 const linesMax = 1_000
 
 /**
- * Counts every refused request, every rejected batch entry and their records, and logs one line per code, API key and
- * second, with the id of one of the requests. When Redis is down every request is refused, and logging
+ * Counts every refused request and every rejected batch entry in the metrics, and logs one line per code, API key
+ * and second, with the id of one of the requests. When Redis is down every request is refused, and logging
  * each would cost more than the refusal.
  */
 export function createRefusals(options: {
   metrics: GatewayMetrics
   problems: Pick<GatewayProblems, 'note'>
-  outcomes: Pick<OutcomeCounts, 'count'>
   log: Logger
   isClosing: () => boolean
 }): Refusals {
-  const { metrics, problems, outcomes, log, isClosing } = options
+  const { metrics, problems, log, isClosing } = options
   const requests = new Map<string, RefusedRequests>()
   const entries = new Map<string, RejectedEntries>()
   let timer: NodeJS.Timeout | undefined
@@ -79,19 +82,15 @@ export function createRefusals(options: {
       const { code } = error
       metrics.refused({ code, kind, records })
       noteProblem(code)
-      outcomes.count({ apiKeyId: apiKeyId ?? '', kind, code, atMs: Date.now(), records })
       const fresh = { error, apiKeyId: apiKeyId ?? 'none', requestId, count: 0 }
       lineOf(requests, code, fresh).count++
       timer ??= setTimeout(flush, intervalMs)
     },
 
     noteEntries({ errors, requestId, apiKeyId }) {
-      if (errors.length === 0) return
-      const atMs = Date.now()
       for (const { code } of errors) {
         metrics.entryRejected(code)
         noteProblem(code)
-        outcomes.count({ apiKeyId, kind: 'logs', code, atMs, records: 1 })
       }
       const names = [...new Set(errors.map(({ code }) => code))].toSorted().join()
       const line = lineOf(entries, names, { apiKeyId, requestId, count: 0, codes: {} })

@@ -1,16 +1,16 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import type { RedisState } from '@intake/redis'
-import { addGauge, type GaugeValues, type Registry } from '@intake/runtime'
+import { addGauge, systemClock, type Clock, type GaugeValues, type Registry } from '@intake/runtime'
 import { memoryThresholds } from '../admission/admission.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
-import type { Connections } from '../edge/connections.ts'
+import type { HttpEdge } from '@intake/http-edge'
 import { reservationBytes, type ReservationLedger } from '../identity/reservation-ledger.ts'
 
 /** What the gateway holds at the moment of a scrape. */
 export function registerEdgeMetrics(
   registry: Registry,
   sources: {
-    connections: Pick<Connections, 'counts'>
+    connections: Pick<HttpEdge['connections'], 'counts'>
     budgets: Record<RecordKind, Pick<ByteBudget, 'bytesMax' | 'bytesUsed'>>
   },
 ): void {
@@ -46,9 +46,11 @@ export function registerRedisMetrics(
     state: () => RedisState | undefined
     ledger: Pick<ReservationLedger, 'usage'>
     wallMs?: () => number
+    /** The clock that readings of Redis's clock refer to. */
+    monotonic?: Pick<Clock, 'now'>
   },
 ): void {
-  const { state, ledger, wallMs = () => Date.now() } = sources
+  const { state, ledger, wallMs = () => Date.now(), monotonic = systemClock } = sources
   const memory = () => {
     const { memoryUsed, memoryBytesMax } = state() ?? { memoryUsed: 0, memoryBytesMax: Infinity }
     return Number.isFinite(memoryBytesMax) ? { memoryUsed, memoryBytesMax } : undefined
@@ -105,7 +107,7 @@ export function registerRedisMetrics(
     read: () => {
       const clock = state()?.clock
       if (clock === undefined) return []
-      return [[{}, (wallMs() - (performance.now() + clock.offsetMs)) / 1_000]]
+      return [[{}, (wallMs() - (monotonic.now() + clock.offsetMs)) / 1_000]]
     },
   })
 }

@@ -1,8 +1,7 @@
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
-import type { ApiKey } from '@intake/api-keys'
 import type { RequestSpan, Tracing } from '@intake/tracing'
-import { whenEnded } from '../edge/exchange.ts'
+import { whenEnded } from '@intake/http-edge'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,9 +37,8 @@ export const traceRequests = fp(
       if (span !== undefined) {
         request.span = span
         whenEnded(request.raw, reply.raw, () => {
-          const apiKey = request.apiKey as ApiKey | undefined
           const status = reply.raw.writableFinished ? reply.raw.statusCode : undefined
-          span.end({ status, apiKeyId: apiKey?.id })
+          span.end({ status, apiKeyId: request.apiKey?.id })
         })
       }
       done()

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { LogBatchEnvelope, LogEntry } from '@intake/contract'
 import { createIdentity } from '@intake/identity'
+import { systemClock } from '@intake/runtime'
 import type { IdempotencyStore } from '../../src/identity/idempotency-store.ts'
 import { assignIdentities } from '../../src/accept/batch-identities.ts'
 import type { TakeTurn } from '../../src/admission/fairness/in-turns.ts'
@@ -15,7 +16,8 @@ function assign(logs: LogEntry[], key?: string) {
   const entries = logs.map((log) => ({ log }))
   const context = { apiKeyId: 'key_1', requestId: randomUUID(), receivedAtMs: Date.now() }
   const takeTurn: TakeTurn = async (work) => work()
-  const rest = { retentionMs: undefined, takeTurn, deadline: Infinity }
+  const turns = { takeTurn, clock: systemClock }
+  const rest = { retentionMs: undefined, turns, deadline: Infinity }
   return assignIdentities({ store, batch, entries, key, context, ...rest })
 }
 

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { IntakeError } from '@intake/contract'
+import { IntakeError, type ErrorCode } from '@intake/contract'
+import { createOutcomeCounts } from '../../src/report/outcome-counts.ts'
+import { createOutcomes } from '../../src/report/outcomes.ts'
 import { batch, send } from '../batches.ts'
 import { payload, send as sendForm } from '../forms.ts'
 import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
@@ -60,4 +62,38 @@ t.test('an accepted feedback counts', async (t) => {
   const gateway = await startGateway(t)
   t.equal((await sendForm(gateway, [payload()])).status, 201)
   t.same(counted(gateway), ['key_1 feedback accepted: 1'])
+})
+
+t.test('each way out is counted once, by key, kind and code, with all its records', async (t) => {
+  const counts = createOutcomeCounts()
+  const logged: string[] = []
+  const outcomes = createOutcomes({
+    counts,
+    refusals: {
+      note: ({ error }) => void logged.push(error.code),
+      noteEntries: ({ errors }) => void logged.push(`${errors.length} entries`),
+    },
+    wallMs: () => Date.UTC(2026, 0),
+  })
+  const refuse = (code: ErrorCode, apiKeyId?: string) =>
+    outcomes.refused({
+      error: new IntakeError(code, 'Detail.'),
+      requestId: 'r',
+      apiKeyId,
+      kind: 'logs',
+      records: 2,
+    })
+  refuse('unauthorized')
+  refuse('busy', 'a')
+  refuse('busy', 'a')
+  const settled = { kind: 'logs', apiKeyId: 'a', requestId: 'r', receivedAtMs: 0 } as const
+  const rejected = [new IntakeError('duplicate_id', 'Detail.')]
+  outcomes.settled({ ...settled, accepted: 3, isSuppressed: false, rejected })
+  outcomes.settled({ ...settled, accepted: 1, isSuppressed: true, rejected: [] })
+  outcomes.settled({ ...settled, accepted: 0, isSuppressed: false, rejected })
+  t.same(
+    counts.unreported().map(({ apiKeyId, code, records }) => `${apiKeyId} ${code}: ${records}`),
+    [' unauthorized: 2', 'a busy: 4', 'a duplicate_id: 2', 'a accepted: 3', 'a suppressed: 1'],
+  )
+  t.same(logged, ['unauthorized', 'busy', 'busy', '1 entries', '1 entries'])
 })

@@ -2,7 +2,6 @@ import t from 'tap'
 import { IntakeError, type ErrorCode } from '@intake/contract'
 import { createLogger, createMetrics } from '@intake/runtime'
 import { createGatewayMetrics } from '../../src/report/metrics.ts'
-import { createOutcomeCounts } from '../../src/report/outcome-counts.ts'
 import { createRefusals } from '../../src/report/refusals.ts'
 
 function setUp({ isClosing = false } = {}) {
@@ -10,12 +9,10 @@ function setUp({ isClosing = false } = {}) {
   let onLine = () => {}
   const written = () => new Promise<void>((resolve) => (onLine = resolve))
   const registry = createMetrics()
-  const outcomes = createOutcomeCounts()
   const noted: string[] = []
   const refusals = createRefusals({
     metrics: createGatewayMetrics(registry),
     problems: { note: (code) => void noted.push(code) },
-    outcomes,
     log: createLogger({
       name: 'gateway',
       level: 'info',
@@ -36,7 +33,7 @@ function setUp({ isClosing = false } = {}) {
       kind: 'logs',
       records: 2,
     })
-  return { refusals, lines, noted, registry, outcomes, note, written }
+  return { refusals, lines, noted, registry, note, written }
 }
 
 t.test('one line per code and API key, with a count and one request id', async (t) => {
@@ -66,24 +63,6 @@ t.test('a gateway that refuses because it is closing is not overloaded', async (
   refusals.close()
   t.same(noted, [])
 })
-
-t.test(
-  'the records of refused requests and rejected entries are counted by key and code',
-  async (t) => {
-    const { refusals, outcomes, note } = setUp()
-    note('unauthorized', 'r1')
-    note('busy', 'r2', 'a')
-    note('busy', 'r3', 'a')
-    const errors = [new IntakeError('duplicate_id', 'Detail.')]
-    refusals.noteEntries({ errors, requestId: 'r4', apiKeyId: 'a' })
-    refusals.close()
-    t.match(outcomes.unreported(), [
-      { apiKeyId: '', kind: 'logs', code: 'unauthorized', records: 2 },
-      { apiKeyId: 'a', kind: 'logs', code: 'busy', records: 4 },
-      { apiKeyId: 'a', kind: 'logs', code: 'duplicate_id', records: 1 },
-    ])
-  },
-)
 
 t.test('a line is written after a pause, and the next refusal starts a new one', async (t) => {
   const { lines, note, written } = setUp()
@@ -115,7 +94,6 @@ t.test('rejected entries: one line per API key and set of codes, with counts', a
   reject('r2', 'a', 'duplicate_id', 'invalid_request')
   reject('r3', 'a', 'invalid_request')
   reject('r4', 'b', 'invalid_request')
-  reject('r5', 'c')
   refusals.close()
   const msg = 'batch entries rejected'
   t.match(lines, [

@@ -1,4 +1,4 @@
-import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises'
+import { pause, systemClock, type Clock } from '@intake/runtime'
 import { createRoundRobin } from './round-robin.ts'
 
 export interface Turns {
@@ -23,22 +23,22 @@ const pauseMsMax = 200
  * get half of the event loop. However much work one account has, another account waits for one piece of
  * it only.
  */
-export function createTurns(): Turns {
-  return { take: createQueue(), takeLong: createQueue() }
+export function createTurns(clock: Clock = systemClock): Turns {
+  return { take: createQueue(clock), takeLong: createQueue(clock) }
 }
 
-function createQueue(): TakeTurnOf {
+function createQueue(clock: Clock): TakeTurnOf {
   const waiting = createRoundRobin<() => void>()
   let isRunning = false
 
   async function run(): Promise<void> {
     isRunning = true
     for (let work = waiting.next(); work !== undefined; work = waiting.next()) {
-      await immediate()
-      const from = performance.now()
+      await new Promise<void>((resolve) => clock.setImmediate(resolve))
+      const from = clock.now()
       work()
-      const ms = performance.now() - from
-      if (ms > shortMs) await pause(Math.min(ms, pauseMsMax))
+      const ms = clock.now() - from
+      if (ms > shortMs) await pause(Math.min(ms, pauseMsMax), { clock })
     }
     isRunning = false
   }

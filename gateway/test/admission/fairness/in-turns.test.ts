@@ -1,9 +1,13 @@
 import t from 'tap'
-import { mapInTurns, type TakeTurn } from '../../../src/admission/fairness/in-turns.ts'
+import { systemClock } from '@intake/runtime'
+import { mapInTurns, type SenderTurns } from '../../../src/admission/fairness/in-turns.ts'
 import { createTurns } from '../../../src/admission/fairness/turns.ts'
 
 const turns = createTurns()
-const takeTurn: TakeTurn = (piece) => turns.take('one', piece)
+const ownTurns: SenderTurns = {
+  takeTurn: (piece) => turns.take('one', piece),
+  clock: systemClock,
+}
 
 /** Takes longer than a turn. */
 function work(): void {
@@ -12,8 +16,8 @@ function work(): void {
 }
 
 t.test('results are in the order of the values, also for promises', async (t) => {
-  t.same(await mapInTurns([1, 2, 3], takeTurn, (n, index) => n * index), [0, 2, 6])
-  t.same(await mapInTurns([1, 2], takeTurn, async (n) => n * 2), [2, 4])
+  t.same(await mapInTurns([1, 2, 3], ownTurns, (n, index) => n * index), [0, 2, 6])
+  t.same(await mapInTurns([1, 2], ownTurns, async (n) => n * 2), [2, 4])
 })
 
 t.test('other work gets the event loop between two long tasks', async (t) => {
@@ -23,7 +27,7 @@ t.test('other work gets the event loop between two long tasks', async (t) => {
     if (order.filter((name) => name !== '-').length < 3) setImmediate(pause)
   }
   pause()
-  await mapInTurns(['a', 'b', 'c'], takeTurn, (piece) => {
+  await mapInTurns(['a', 'b', 'c'], ownTurns, (piece) => {
     work()
     order.push(piece)
   })
@@ -35,12 +39,12 @@ t.test('a promise that rejects long before the end is not an unhandled rejection
   const note = (reason: unknown) => unhandled.push(reason)
   process.on('unhandledRejection', note)
   t.teardown(() => process.off('unhandledRejection', note))
-  const mapping = mapInTurns(['rejected', 'slow', 'slow'], takeTurn, async (value) => {
+  const mapping = mapInTurns(['rejected', 'slow', 'slow'], ownTurns, async (value) => {
     if (value === 'rejected') throw new Error(value)
     work()
   })
   await t.rejects(mapping, { message: 'rejected' })
-  const failing = mapInTurns(['rejected', 'slow', 'thrown'], takeTurn, (value) => {
+  const failing = mapInTurns(['rejected', 'slow', 'thrown'], ownTurns, (value) => {
     if (value === 'rejected') return Promise.reject(new Error(value))
     if (value === 'thrown') throw new Error(value)
     return Promise.resolve(work())

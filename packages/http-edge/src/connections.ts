@@ -1,10 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { IntakeError } from '@intake/contract'
-import { closeInStages } from '@intake/runtime'
+import type { Clock } from '@intake/runtime'
 import { endAfterResponses } from './client-errors.ts'
-import { createEvictionOrder } from './eviction-order.ts'
-import { connections, type Connection, type Exchange } from './exchange.ts'
+import { createEvictionOrder, nowhere, type EvictionOrder } from './eviction-order.ts'
+import {
+  connectionOf,
+  exchangeOf,
+  registerConnection,
+  registerExchange,
+  type Connection,
+  type Exchange,
+} from './exchange.ts'
+import { closeInStages } from './linger.ts'
+import { createLoopTurn } from './loop-turn.ts'
 
 /** Why this process closes a connection before the client does. */
 export const endReasons = [
@@ -40,49 +49,36 @@ export interface Connections {
  */
 export const pipelinedMax = 4
 
+interface Options {
+  max: number
+  onEnd: (reason: EndReason) => void
+  onExchangeEnd: (exchange: Exchange, ms: number) => void
+  clock: Pick<Clock, 'now'>
+}
+
 /**
  * Limits the connections of a server to `max`, and the pipelined requests of each to `pipelinedMax`.
  *
  * @param options.onEnd called for every connection that this process closes early
  * @param options.onExchangeEnd called once for every request, when its response has been sent or its connection
- * has ended
+ * has ended, with the milliseconds since its head had arrived
  */
-export function createConnections(options: {
-  max: number
-  onEnd: (reason: EndReason) => void
-  onExchangeEnd: (exchange: Exchange) => void
-}): Connections {
+export function createConnections(options: Options): Connections {
+  const { clock, onEnd } = options
   const open = new Set<Connection>()
   const evictionOrder = createEvictionOrder()
-  let isDraining = false
-  let turn = 0
-  let isTurnCounted = false
+  const loopTurn = createLoopTurn()
+  const { finish, drain } = createFinish({ ...options, end, evictionOrder })
 
-  /** A number for the current turn of the event loop; turns in which nobody asks are not counted. */
-  function currentTurn(): number {
-    if (!isTurnCounted) {
-      isTurnCounted = true
-      setImmediate(() => {
-        turn++
-        isTurnCounted = false
-      })
-    }
-    return turn
-  }
-
-  function isPipelining(connection: Connection): boolean {
-    const now = currentTurn()
-    if (connection.turn !== now) {
-      connection.turn = now
-      connection.begunInTurn = 0
-    }
-    connection.begunInTurn++
-    return connection.exchanges.length === pipelinedMax || connection.begunInTurn > pipelinedMax
+  /** One listener for all responses: a closure for each would cost more than calling it. */
+  function onResponseClose(this: ServerResponse): void {
+    const exchange = exchangeOf(this.req)
+    if (exchange !== undefined) finish(exchange)
   }
 
   function end(connection: Connection, reason: EndReason): void {
     if (connection.socket.destroyed) return
-    options.onEnd(reason)
+    onEnd(reason)
     connection.socket.destroy()
     forget(connection)
   }
@@ -100,98 +96,118 @@ export function createConnections(options: {
     return true
   }
 
-  function over(connection: Connection, exchange: Exchange): void {
-    const index = connection.exchanges.indexOf(exchange)
-    // The socket and the response both emit `close` when a client leaves.
-    if (index < 0) return
-    connection.exchanges.splice(index, 1)
-    for (const onEnd of exchange.onEnd) onEnd()
-    options.onExchangeEnd(exchange)
-    if (connection.socket.destroyed) return
-    // It is closing in stages.
-    if (connection.socket.writableEnded) {
-      if (!exchange.request.complete) abortOnClose(exchange.request)
-      evictionOrder.rest(connection)
-      return
-    }
-    if (!exchange.request.complete) {
-      // Discards the rest of the body, which is small here, so that the connection can stay open.
-      connection.unwanted = { request: exchange.request, ms: 0 }
-      exchange.request.resume()
-    }
-    if (connection.exchanges.length > 0) return
-    if (isDraining) end(connection, 'closing')
-    else evictionOrder.rest(connection)
-  }
-
   return {
     open(socket) {
-      const connection: Connection = {
-        socket,
-        apiKeyId: undefined,
-        sweeps: 0,
-        exchanges: [],
-        turn: -1,
-        begunInTurn: 0,
-        isEnding: false,
-        isBroken: false,
-        unwanted: undefined,
-        makeEvictable: () => evictionOrder.rest(connection),
-      }
+      const connection = createConnection(socket, evictionOrder)
       if (!makeRoom()) {
         end(connection, 'no_room')
         return
       }
-      connections.set(socket, connection)
+      registerConnection(connection)
       // Node calls it after the last response.
       socket.destroySoon = () => closeInStages(socket)
       open.add(connection)
       evictionOrder.touch(connection)
       socket.once('close', () => {
         forget(connection)
-        while (connection.exchanges[0] !== undefined) over(connection, connection.exchanges[0])
+        while (connection.exchanges[0] !== undefined) finish(connection.exchanges[0])
       })
     },
 
     begin(request, response) {
-      const connection = connections.get(request.socket)
+      const connection = connectionOf(request.socket)
       if (connection === undefined || connection.isEnding) return undefined
       if (connection.socket.destroyed) return undefined
-      if (isPipelining(connection)) {
-        options.onEnd('pipelined')
+      if (isPipelining(connection, loopTurn())) {
+        onEnd('pipelined')
         ignoreRest(connection)
         return undefined
       }
-      const exchange = createExchange(request, response)
+      const exchange = createExchange(connection, request, response, clock.now())
+      registerExchange(exchange)
       connection.exchanges.push(exchange)
       connection.unwanted = undefined
       evictionOrder.touch(connection)
-      response.once('close', () => over(connection, exchange))
+      response.on('close', onResponseClose)
       return exchange
     },
 
     authenticated(request, apiKeyId) {
-      const connection = connections.get(request.socket)
+      const connection = connectionOf(request.socket)
       if (connection === undefined || connection.apiKeyId !== undefined) return
       evictionOrder.remove(connection)
       connection.apiKeyId = apiKeyId
     },
 
     all: () => open,
-    counts() {
-      let inFlight = 0
-      for (const { exchanges } of open) inFlight += exchanges.length
-      return { open: open.size, inFlight }
-    },
+    counts: () => countsOf(open),
     end,
+    drain: () => drain(open),
+  }
+}
 
-    drain() {
+/** What happens to a connection when one of its exchanges has ended. */
+function createFinish(
+  options: Pick<Options, 'onExchangeEnd' | 'clock'> & {
+    end: Connections['end']
+    evictionOrder: EvictionOrder
+  },
+): { finish(exchange: Exchange): void; drain(open: Iterable<Connection>): void } {
+  const { onExchangeEnd, clock, end, evictionOrder } = options
+  let isDraining = false
+
+  return {
+    finish(exchange) {
+      const { connection, request } = exchange
+      exchange.isOver = true
+      takeOut(connection.exchanges, exchange)
+      if (exchange.onEnd !== undefined) for (const onEnd of exchange.onEnd) onEnd()
+      onExchangeEnd(exchange, clock.now() - exchange.startedAt)
+      if (connection.socket.destroyed) return
+      // It is closing in stages.
+      if (connection.socket.writableEnded) {
+        if (!request.complete) abortOnClose(request)
+        evictionOrder.rest(connection)
+        return
+      }
+      if (!request.complete) {
+        // Discards the rest of the body, which is small here, so that the connection can stay open.
+        connection.unwanted = { request, ms: 0 }
+        request.resume()
+      }
+      if (connection.exchanges.length > 0) return
+      if (isDraining) end(connection, 'closing')
+      else evictionOrder.rest(connection)
+    },
+
+    drain(open) {
       isDraining = true
       for (const connection of open) {
         if (connection.exchanges.length === 0) end(connection, 'closing')
       }
     },
   }
+}
+
+function isPipelining(connection: Connection, turn: number): boolean {
+  if (connection.turn !== turn) {
+    connection.turn = turn
+    connection.begunInTurn = 0
+  }
+  connection.begunInTurn++
+  return connection.exchanges.length === pipelinedMax || connection.begunInTurn > pipelinedMax
+}
+
+/** Usually it is the first, or the only one. */
+function takeOut(exchanges: Exchange[], exchange: Exchange): void {
+  if (exchanges[0] === exchange) exchanges.shift()
+  else exchanges.splice(exchanges.indexOf(exchange), 1)
+}
+
+function countsOf(open: Set<Connection>): { open: number; inFlight: number } {
+  let inFlight = 0
+  for (const { exchanges } of open) inFlight += exchanges.length
+  return { open: open.size, inFlight }
 }
 
 /**
@@ -225,21 +241,42 @@ function abortOnClose(request: IncomingMessage): void {
   request.socket.once('close', () => request.destroy(new Error('The connection has closed.')))
 }
 
-function createExchange(request: IncomingMessage, response: ServerResponse): Exchange {
+function createConnection(socket: Socket, evictionOrder: EvictionOrder): Connection {
+  const connection: Connection = {
+    socket,
+    apiKeyId: undefined,
+    sweeps: 0,
+    exchanges: [],
+    turn: -1,
+    begunInTurn: 0,
+    isEnding: false,
+    isBroken: false,
+    unwanted: undefined,
+    place: nowhere(),
+    makeEvictable() {
+      // A request may fail after its client has gone.
+      if (!socket.destroyed) evictionOrder.rest(connection)
+    },
+  }
+  return connection
+}
+
+function createExchange(
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+  startedAt: number,
+): Exchange {
   return {
     request,
     response,
-    startedAt: performance.now(),
+    connection,
+    startedAt,
+    isOver: false,
     fail: undefined,
     failure: undefined,
-    onEnd: [],
+    onEnd: undefined,
     bodyBytesMax: Infinity,
-    progress: {
-      bytesRead: request.socket.bytesRead,
-      bodyBytes: 0,
-      bytesAhead: Infinity,
-      processingMs: 0,
-      unreadMs: 0,
-    },
+    progress: undefined,
   }
 }

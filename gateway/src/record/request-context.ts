@@ -1,5 +1,19 @@
 import type { FastifyRequest } from 'fastify'
-import type { RequestContext } from '../record/row.ts'
+import type { RequestSpan } from '@intake/tracing'
+import { requireApiKey } from '../admission/authenticate.ts'
+
+/** Properties of a request that all its records share. */
+export interface RequestContext {
+  apiKeyId: string
+  /** UUID. */
+  requestId: string
+  /** The gateway's clock, in milliseconds since 1970. */
+  receivedAtMs: number
+  /** Two capital letters; absent: unknown. */
+  country?: string | undefined
+  /** Undefined: not traced. */
+  span?: RequestSpan | undefined
+}
 
 export type ContextOf = (request: FastifyRequest) => RequestContext
 
@@ -14,11 +28,11 @@ export function createContextOf(options: {
   const { now } = options
   const countryHeader = options.countryHeader?.toLowerCase()
   return (request) => ({
-    apiKeyId: request.apiKey.id,
+    apiKeyId: requireApiKey(request).id,
     requestId: request.id,
     receivedAtMs: now(),
-    span: request.span,
     country: countryHeader === undefined ? undefined : countryOf(request.headers[countryHeader]),
+    span: request.span,
   })
 }
 

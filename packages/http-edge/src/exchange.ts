@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { IntakeError } from '@intake/contract'
+import type { Place } from './eviction-order.ts'
 
 /** A request and its response, until the response has been sent or the connection has ended. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** `performance.now()` when its head had arrived. */
+  readonly connection: Connection
+  /** `clock.now()` when its head had arrived. */
   readonly startedAt: number
+  /** The response has been sent, or the connection has ended. */
+  isOver: boolean
   /**
    * Fails the request with an error that becomes its response. Set by the step that the request waits
    * for, and without effect when that step is over; undefined before the first one.
@@ -16,17 +20,18 @@ export interface Exchange {
   /** With what the first step fails: the request was already broken when that step began. */
   failure: IntakeError | undefined
   /** Each is called once, when the exchange has ended. */
-  readonly onEnd: (() => void)[]
+  onEnd: (() => void)[] | undefined
   /** Size, with framing, at which the sweep refuses the body. */
   bodyBytesMax: number
-  readonly progress: Progress
+  /** Undefined until the first sweep: most exchanges end before it. */
+  progress: Progress | undefined
 }
 
 /** State that `judgeExchange` keeps for an exchange between two sweeps. */
 export interface Progress {
   /** Total of the connection. */
   bytesRead: number
-  /** Of the body, with framing. */
+  /** Bytes of the body, with framing, that arrived after the first sweep. */
   bodyBytes: number
   /** How far the body is ahead of the minimum rate. */
   bytesAhead: number
@@ -39,7 +44,7 @@ export interface Progress {
 /** An open connection and its requests in progress. */
 export interface Connection {
   readonly socket: Socket
-  /** Of the first request with a valid API key. */
+  /** The account of its first request with a valid API key. */
   apiKeyId: string | undefined
   /** How many sweeps have seen it; below two, its first request may not have been read yet. */
   sweeps: number
@@ -56,16 +61,39 @@ export interface Connection {
   isBroken: boolean
   /** A body that still arrives after its response has been sent. */
   unwanted: { request: IncomingMessage; ms: number } | undefined
+  /** Where it stands among the connections that may be evicted. */
+  readonly place: Place
   /** From now on it may be evicted like an idle one. */
   readonly makeEvictable: () => void
 }
 
-/** Connections of the servers of this process, by their socket. */
-export const connections = new WeakMap<Socket, Connection>()
+// On the objects themselves: looking each up in a WeakMap several times per request costs more.
+const connectionKey = Symbol('connection')
+const exchangeKey = Symbol('exchange')
 
-/** The exchange of a request; undefined when it did not arrive over a connection (`inject`). */
+type WithConnection = Socket & { [connectionKey]?: Connection }
+type WithExchange = IncomingMessage & { [exchangeKey]?: Exchange }
+
+/** The connection of a socket; undefined for one that no edge has registered. */
+export function connectionOf(socket: Socket): Connection | undefined {
+  return (socket as WithConnection)[connectionKey]
+}
+
+export function registerConnection(connection: Connection): void {
+  ;(connection.socket as WithConnection)[connectionKey] = connection
+}
+
+/**
+ * The exchange of a request, until it is over; undefined also when the request did not arrive over a
+ * connection (`inject`).
+ */
 export function exchangeOf(request: IncomingMessage): Exchange | undefined {
-  return connections.get(request.socket)?.exchanges.findLast((one) => one.request === request)
+  const exchange = (request as WithExchange)[exchangeKey]
+  return exchange?.isOver === false ? exchange : undefined
+}
+
+export function registerExchange(exchange: Exchange): void {
+  ;(exchange.request as WithExchange)[exchangeKey] = exchange
 }
 
 /**
@@ -74,7 +102,7 @@ export function exchangeOf(request: IncomingMessage): Exchange | undefined {
  * unless earlier requests on it wait for their responses.
  */
 export function ignoreFollowing(request: IncomingMessage): void {
-  const connection = connections.get(request.socket)
+  const connection = connectionOf(request.socket)
   if (connection === undefined) return
   connection.isEnding = true
   if (connection.exchanges.length <= 1) connection.makeEvictable()
@@ -115,5 +143,11 @@ export function whenEnded(
   const exchange = exchangeOf(request)
   // A response that is queued behind another emits nothing when its connection closes.
   if (exchange === undefined) response.once('close', onEnd)
+  else addOnEnd(exchange, onEnd)
+}
+
+/** An empty array that grows would take room for seventeen. */
+export function addOnEnd(exchange: Exchange, onEnd: () => void): void {
+  if (exchange.onEnd === undefined) exchange.onEnd = [onEnd]
   else exchange.onEnd.push(onEnd)
 }

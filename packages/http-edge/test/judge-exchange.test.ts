@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t from 'tap'
-import type { Exchange } from '../../src/edge/exchange.ts'
-import { judgeExchange, type Verdict } from '../../src/edge/judge-exchange.ts'
+import type { Connection, Exchange } from '../src/exchange.ts'
+import { judgeExchange, type Judgement } from '../src/judge-exchange.ts'
 
 const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 30_000 }
 
@@ -19,23 +19,25 @@ function exchange() {
   const fake: Exchange = {
     request: request as unknown as IncomingMessage,
     response: response as unknown as ServerResponse,
+    connection: {} as Connection,
     startedAt: 0,
+    isOver: false,
     fail: undefined,
     failure: undefined,
-    onEnd: [],
+    onEnd: undefined,
     bodyBytesMax: 50_000_000,
     progress,
   }
-  /** Returns the first verdict other than `fine`, and the second of that verdict. */
-  const pass = (seconds: number, bytesPerSecond: number): [number, Verdict] => {
+  /** Returns the first result other than `fine`, and its second. */
+  const pass = (seconds: number, bytesPerSecond: number): [number, Judgement] => {
     for (let second = 1; second <= seconds; second++) {
       socket.bytesRead += bytesPerSecond
-      const verdict = judgeExchange(fake, 1_000, limits)
-      if (verdict !== 'fine') return [second, verdict]
+      const found = judgeExchange(fake, 1_000, limits)
+      if (found !== 'fine') return [second, found]
     }
     return [seconds, 'fine']
   }
-  return { request, response, pass }
+  return { fake, request, response, socket, pass }
 }
 
 t.test('8 MB at 1.6 Mbit/s are accepted', async (t) => {
@@ -85,3 +87,13 @@ t.test('a response must be read within ten seconds of its end', async (t) => {
   response.writableEnded = true
   t.same(pass(60, 0), [11, 'unread'])
 })
+
+t.test(
+  'the first sweep judges nothing of a body: it may have seen a part of a second',
+  async (t) => {
+    const { fake, socket, pass } = exchange()
+    fake.progress = undefined
+    socket.bytesRead = 60_000_000
+    t.same(pass(12, 0), [12, 'slow_body'])
+  },
+)

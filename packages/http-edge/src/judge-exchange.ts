@@ -1,4 +1,4 @@
-import type { Exchange } from './exchange.ts'
+import type { Exchange, Progress } from './exchange.ts'
 
 export interface ExchangeLimits {
   bodyBytesPerSecondMin: number
@@ -12,17 +12,21 @@ const bodyGraceSeconds = 10
 const readTimeoutMs = 10_000
 
 /** Why an exchange must end, or `fine`. */
-export type Verdict = 'fine' | 'slow_body' | 'endless_body' | 'no_response' | 'unread'
+export type Judgement = 'fine' | 'slow_body' | 'endless_body' | 'no_response' | 'unread'
 
 /**
  * Judges the first exchange on a connection, `elapsedMs` after the previous call. The time counts
- * against the client while its body or its reading is awaited, otherwise against this process.
+ * against the client while its body or its reading is awaited, otherwise against this process. What
+ * arrived before the first call is not counted, and nor is the time until then.
  */
 export function judgeExchange(
-  { request, response, progress, bodyBytesMax }: Exchange,
+  exchange: Exchange,
   elapsedMs: number,
   limits: ExchangeLimits,
-): Verdict {
+): Judgement {
+  const { request, response } = exchange
+  const isFirst = exchange.progress === undefined
+  const progress = (exchange.progress ??= beginProgress(request.socket.bytesRead))
   if (response.writableEnded) {
     progress.unreadMs += elapsedMs
     return progress.unreadMs > readTimeoutMs ? 'unread' : 'fine'
@@ -39,10 +43,15 @@ export function judgeExchange(
     return progress.processingMs > limits.responseTimeoutMs ? 'no_response' : 'fine'
   }
   progress.processingMs = 0
+  if (isFirst) return 'fine'
   progress.bodyBytes += arrived
-  if (progress.bodyBytes > bodyBytesMax) return 'endless_body'
+  if (progress.bodyBytes > exchange.bodyBytesMax) return 'endless_body'
   const due = (limits.bodyBytesPerSecondMin * elapsedMs) / 1_000
   const aheadMax = bodyGraceSeconds * limits.bodyBytesPerSecondMin
   progress.bytesAhead = Math.min(Math.min(progress.bytesAhead, aheadMax) + arrived - due, aheadMax)
   return progress.bytesAhead < 0 ? 'slow_body' : 'fine'
+}
+
+function beginProgress(bytesRead: number): Progress {
+  return { bytesRead, bodyBytes: 0, bytesAhead: Infinity, processingMs: 0, unreadMs: 0 }
 }

@@ -1,16 +1,16 @@
 import { IntakeError } from '@intake/contract'
-import { lingerMs } from '@intake/runtime'
+import { systemClock, type Clock } from '@intake/runtime'
 import type { Connections } from './connections.ts'
 import { ignoreFollowing, type Connection, type Exchange } from './exchange.ts'
 import { judgeExchange, type ExchangeLimits } from './judge-exchange.ts'
+import { lingerMs } from './linger.ts'
 
-/** The source of time; tests have a faster one. */
-export interface SweepClock {
-  now(): number
+/** The source of time, and how often a sweep asks it; tests have a faster one. */
+export interface SweepClock extends Pick<Clock, 'now'> {
   intervalMs: number
 }
 
-export const realClock: SweepClock = { now: () => performance.now(), intervalMs: 500 }
+export const sweepClock: SweepClock = { now: systemClock.now, intervalMs: 500 }
 
 const stepMsMax = 1_000
 /** Timeout for requests in progress after `drain`. The process itself is killed after ten seconds. */

@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { errorCatalogue, IntakeError } from '@intake/contract'
-import { closeInStages, discardRest } from '@intake/runtime'
-import { connections, failIncomplete } from './exchange.ts'
-import { problem, problemType } from '../errors/problem.ts'
-import type { Refusals } from '../report/refusals.ts'
+import { addOnEnd, connectionOf, failIncomplete } from './exchange.ts'
+import { closeInStages, discardRest } from './linger.ts'
+import type { Refuse } from './refuse.ts'
 
 /**
  * Ends a connection on which the HTTP parser refused something: too slow, header too large, or not
@@ -14,7 +12,7 @@ import type { Refusals } from '../report/refusals.ts'
  * refused. Bytes that belong to no such request get a response only if no client can take it for
  * that of another request.
  */
-export function answerClientErrors(refusals: Refusals) {
+export function answerClientErrors(refuse: Refuse) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {
     // It is closing already, or nobody is left to read a response.
     if (socket.destroyed || socket.writableEnded) return
@@ -24,7 +22,7 @@ export function answerClientErrors(refusals: Refusals) {
     }
     const error = clientError(cause.code)
     if (endAfterResponses(socket, error)) return
-    const connection = connections.get(socket)
+    const connection = connectionOf(socket)
     const hasHadRequests = connection !== undefined && connection.turn >= 0
     if (
       cause.code === 'HPE_INVALID_EOF_STATE' ||
@@ -33,7 +31,7 @@ export function answerClientErrors(refusals: Refusals) {
     ) {
       closeInStages(socket)
     } else {
-      refuseSocket(socket, error, refusals)
+      refuseSocket(socket, error, refuse)
     }
   }
 }
@@ -45,7 +43,7 @@ export function answerClientErrors(refusals: Refusals) {
  * @returns whether there are such requests
  */
 export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
-  const connection = connections.get(socket)
+  const connection = connectionOf(socket)
   const last = connection?.exchanges.at(-1)
   if (connection === undefined || last === undefined) return false
   if (connection.isBroken) return true
@@ -54,7 +52,7 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   discardRest(socket)
   const { request, response } = last
   // Its header may say that the connection stays open.
-  if (response.headersSent) last.onEnd.push(() => closeInStages(socket))
+  if (response.headersSent) addOnEnd(last, () => closeInStages(socket))
   else {
     response.setHeader('connection', 'close')
     if (!request.complete) failIncomplete(last, error)
@@ -62,14 +60,12 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   return true
 }
 
-/** Writes a problem to a connection that the HTTP server has given up, and closes it. */
-export function refuseSocket(socket: Socket, error: IntakeError, refusals: Refusals): void {
-  const requestId = randomUUID()
-  refusals.note({ error, requestId, apiKeyId: undefined, kind: '', records: 1 })
-  const body = JSON.stringify(problem(error, requestId))
+/** Refuses what arrives on a connection that the HTTP server has given up, and closes it. */
+export function refuseSocket(socket: Socket, error: IntakeError, refuse: Refuse): void {
+  const { type, body } = refuse(error, undefined)
   socket.write(
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
-      `Content-Type: ${problemType}\r\n` +
+      `Content-Type: ${type}\r\n` +
       (errorCatalogue[error.code].retryable ? 'Retry-After: 1\r\n' : '') +
       `Content-Length: ${Buffer.byteLength(body)}\r\n` +
       `Connection: close\r\n\r\n${body}`,

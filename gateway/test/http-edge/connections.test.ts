@@ -1,24 +1,12 @@
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
+import { pipelinedMax } from '@intake/http-edge'
 import { until } from '@intake/test-kit/until'
-import { createConnections, pipelinedMax } from '../../src/edge/connections.ts'
-import { createEvictionOrder } from '../../src/edge/eviction-order.ts'
 import { json, open, post, received } from '../raw-client.ts'
 import { logBody, startGateway } from '../support.ts'
 
-const none = {
-  socket: new Socket(),
-  turn: -1,
-  begunInTurn: 0,
-  isEnding: false,
-  isBroken: false,
-  sweeps: 0,
-  unwanted: undefined,
-  makeEvictable: () => {},
-}
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 const body = JSON.stringify(logBody())
 const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
@@ -58,87 +46,6 @@ t.test('connections that send nothing, or half a header, are evicted, too', asyn
     t.match(await received(socket, /201 /), /201 /)
   }
   await ends
-})
-
-t.test('connections with a key are evicted last, and only when they are idle', async (t) => {
-  const reasons: string[] = []
-  const connections = createConnections({
-    max: 2,
-    onEnd: (reason) => reasons.push(reason),
-    onExchangeEnd: () => {},
-  })
-  const responses: ServerResponse[] = []
-  const server = createServer((request, response) => {
-    connections.begin(request, response)
-    connections.authenticated(request, 'key')
-    responses.push(response)
-  })
-  server.on('connection', connections.open)
-  const gateway = { app: { server, listen: () => listen(server) } }
-  const [first, second] = [await open(t, gateway), await open(t, gateway)]
-  t.teardown(() => server.close())
-  first.write(get)
-  second.write(get)
-  await until('both have a response', () => responses.length === 2)
-  t.equal(await received(await open(t, gateway)), '', 'all are busy: the new one is closed')
-  for (const response of responses) {
-    response.end('done')
-    await once(response, 'close')
-  }
-  const ended = once(first.resume(), 'close')
-  await open(t, gateway)
-  await ended
-  t.same(reasons, ['no_room', 'room_for_another'])
-})
-
-t.test('each request ends once, also when its client leaves', async (t) => {
-  const ended: string[] = []
-  const connections = createConnections({
-    max: 2,
-    onEnd: () => {},
-    onExchangeEnd: ({ request }) => ended.push(request.url ?? ''),
-  })
-  let begun = 0
-  const server = createServer((request, response) => {
-    const exchange = connections.begin(request, response)
-    exchange?.onEnd.push(() => ended.push(`end of ${request.url}`))
-    begun++
-  })
-  server.on('connection', connections.open)
-  t.teardown(() => server.close())
-  const socket = await open(t, { app: { server, listen: () => listen(server) } })
-  const head = 'HTTP/1.1\r\nhost: a\r\n\r\n'
-  socket.write(`GET /a ${head}GET /b ${head}`)
-  await until('both have begun', () => begun === 2)
-  socket.destroy()
-  await until('both have ended', () => ended.includes('/a') && ended.includes('/b'))
-  // The responses emit their own end after that of the socket.
-  await new Promise((resolve) => setImmediate(resolve))
-  t.same(ended.toSorted(), ['/a', '/b', 'end of /a', 'end of /b'])
-})
-
-t.test(
-  'idle connections of a key that has many are evicted before others and before new ones',
-  async (t) => {
-    const order = createEvictionOrder()
-    const connection = (apiKeyId?: string) => ({ ...none, apiKeyId, exchanges: [] })
-    const innocent = connection('innocent')
-    const greedy = [connection('greedy'), connection('greedy')]
-    for (const one of [innocent, ...greedy]) order.rest(one)
-    const fresh = connection()
-    order.touch(fresh)
-    t.equal(order.next(), greedy[0])
-    order.touch(connection())
-    t.equal(order.next(), fresh, 'not when as many connections have no key')
-  },
-)
-
-t.test('a connection that had time to send a key and has not is evicted first', async (t) => {
-  const order = createEvictionOrder()
-  for (let n = 0; n < 9; n++) order.rest({ ...none, apiKeyId: 'fleet', exchanges: [] })
-  const silent = { ...none, apiKeyId: undefined, exchanges: [], sweeps: 2 }
-  order.touch(silent)
-  t.equal(order.next(), silent)
 })
 
 t.test('a connection with too many pending requests ends after their responses', async (t) => {
@@ -239,8 +146,3 @@ t.test('pending requests of a connection release their slots when it ends', asyn
   const responses = await received(other, /(HTTP[^]*){4}"message"/)
   t.same(responses.match(/HTTP\/1\.1 \d+/g), Array(4).fill('HTTP/1.1 201'))
 })
-
-async function listen(server: Server): Promise<void> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-}

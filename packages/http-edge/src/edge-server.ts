@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { IntakeError } from '@intake/contract'
+import { endAfterResponses, refuseSocket } from './client-errors.ts'
+import type { Connections } from './connections.ts'
+import { ignoreFollowing } from './exchange.ts'
+import { awaitContinue } from './expect-continue.ts'
+import type { Gate } from './gate.ts'
+import type { Refuse } from './refuse.ts'
+import { headerFieldsMax, headProblem } from './request-head.ts'
+import type { Sweep } from './sweep.ts'
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/**
+ * The HTTP server in front of the framework: enforces the connection limits, and refuses requests by
+ * their heads.
+ */
+export function createEdgeServer(options: {
+  connections: Connections
+  sweep: Sweep
+  gate: Gate
+  refuse: Refuse
+  headersTimeoutMs: number
+  keepAliveTimeoutMs: number
+  handler: Handler
+}): Server {
+  const { connections, sweep, gate, refuse, handler } = options
+
+  function refuseRequest(
+    request: IncomingMessage,
+    response: ServerResponse,
+    error: IntakeError,
+  ): void {
+    const { type, body } = refuse(error, request)
+    ignoreFollowing(request)
+    response.writeHead(error.status, {
+      'content-type': type,
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    })
+    response.end(body)
+  }
+
+  /** Wraps `serve` so that it gets only valid requests. */
+  function admit(serve: Handler): Handler {
+    function pass(request: IncomingMessage, response: ServerResponse): void {
+      const refusal = headProblem(request)
+      if (refusal === undefined) serve(request, response)
+      else refuseRequest(request, response, refusal)
+    }
+
+    return (request, response) => {
+      if (connections.begin(request, response) === undefined) return
+      if (gate.enter()) {
+        pass(request, response)
+        return
+      }
+      gate.wait(request, () => {
+        // The connection may have closed while the request waited.
+        if (!request.socket.destroyed) pass(request, response)
+      })
+    }
+  }
+
+  const server = createServer(
+    {
+      headersTimeout: options.headersTimeoutMs,
+      // The sweep limits the time of bodies.
+      requestTimeout: 0,
+      keepAliveTimeout: options.keepAliveTimeoutMs,
+      // By default Node checks for slow headers only every 30 s.
+      connectionsCheckingInterval: 2_000,
+      requireHostHeader: false,
+    },
+    admit(handler),
+  )
+  server.maxHeadersCount = headerFieldsMax + 1
+  server.prependListener('connection', (socket) => connections.open(socket))
+  const continues = admit((request, response) => {
+    awaitContinue(request)
+    handler(request, response)
+  })
+  server.on('checkContinue', continues)
+  const refusesExpectation = admit((request, response) => {
+    const error = new IntakeError('expectation_failed', 'Only 100-continue is supported.')
+    refuseRequest(request, response, error)
+  })
+  server.on('checkExpectation', refusesExpectation)
+  // CONNECT. Without a listener the connection would be closed without a response.
+  server.on('connect', (_request, socket: Socket) => {
+    // Node has removed its own error listener.
+    socket.on('error', () => socket.destroy())
+    const error = new IntakeError('malformed_http', 'This is not a proxy.')
+    if (!endAfterResponses(socket, error)) refuseSocket(socket, error, refuse)
+  })
+  // A client that has nothing more to send may close its half of the connection before the
+  // response.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  server.on('listening', sweep.start)
+  server.on('close', sweep.stop)
+  return server
+}
