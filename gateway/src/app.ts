@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import type { TSchema } from 'typebox'
 import { checkGatewayConfig, logShare, type GatewayConfig } from '@intake/config'
-import { compileSchema, limits, type RecordKind } from '@intake/contract'
+import { limits, type RecordKind } from '@intake/contract'
 import { healthRoutes } from '@intake/health'
 import { createHttpEdge, expectContinue, type HttpEdge, type SweepClock } from '@intake/http-edge'
 import { systemClock, type Clock, type Logger, type Registry } from '@intake/runtime'
@@ -18,7 +17,6 @@ import { createShares } from './admission/fairness/shares.ts'
 import { createTurns } from './admission/fairness/turns.ts'
 import { limitRate } from './admission/limit-rate.ts'
 import { createByteBudget, type ByteBudget } from './body/byte-budget.ts'
-import { checkJson } from './body/check-json.ts'
 import { createGroupCommit, type GroupCommit } from './commit/group-commit.ts'
 import { createLoopUtilization } from './commit/loop-utilization.ts'
 import { createStartEnqueue } from './commit/trace-enqueue.ts'
@@ -143,8 +141,8 @@ function createFastify(edge: HttpEdge, outcomes: Outcomes, log: Logger): Fastify
     clientErrorHandler: edge.clientErrorHandler,
     frameworkErrors: answerFrameworkErrors(outcomes),
   })
-  app.setValidatorCompiler(({ schema }) => validator(schema))
-  // Routes read their own bodies; Fastify parses none.
+  // Routes read and validate their own bodies; Fastify does neither.
+  app.setValidatorCompiler(() => () => true)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   return app
@@ -240,17 +238,4 @@ async function registerOperations(
     }),
     attachmentBytesMax,
   })
-}
-
-/** Wraps the compiled schema in Fastify's validator interface. */
-function validator(schema: unknown): (value: unknown) => { value?: unknown; error?: Error } {
-  const validate = compileSchema(schema as TSchema)
-  return (value) => {
-    try {
-      checkJson(value)
-      return { value: validate(value) }
-    } catch (error) {
-      return { error: error as Error }
-    }
-  }
 }

@@ -147,7 +147,8 @@ export function createGateway(options: {
     }
     const own = id !== undefined && { id }
     if (kind === 'logs') {
-      const body = { ...sender, log: { event: content, params: {}, ...own } }
+      const value = { ...sender, log: { event: content, params: {}, ...own } }
+      const body = { value, isPlain: true, entryNodes: 0 }
       const read = { ...arrival, body } as unknown as ReadRequest
       return (await life.accept(life.log, read)).identified.id
     }

@@ -22,21 +22,26 @@ const entryDepthMax = limits.jsonDepth - 2
  * Reads and validates the entries of a batch, each independently.
  *
  * @param options.sender from `senderColumns`
- * @param options.extra of the batch
- * @param options.bytesMax of a row
+ * @param options.extra prints the unknown fields
+ * @param options.isPlain the parser has checked what `checkJson` does
+ * @param options.bytesMax the maximum size of a row
  */
 export function createEntryReader(options: {
   sender: string
   extra: ExtraPrinter
+  isPlain: boolean
   bytesMax: number
 }): (value: unknown, index: number) => Outcome<Entry> {
-  const { sender, extra, bytesMax } = options
+  const { sender, extra, isPlain, bytesMax } = options
+  /** Rows of up to so many UTF-16 units fit, whatever their characters. */
+  const unitsMax = (bytesMax - identityBytes) / 3
   return (value, index) => {
     try {
-      checkJson(value, { depthMax: entryDepthMax, pointer: `/logs/${index}` })
+      if (!isPlain) checkJson(value, { depthMax: entryDepthMax, pointer: `/logs/${index}` })
       const log = validateEntry(value, `/logs/${index}`)
       const unknown = takeUnknown(log)
-      const columns = logColumns(sender, log, extra.print(unknown))
+      const columns = logColumns(sender, log, { extra: extra.print(unknown), isPlain })
+      if (columns.length <= unitsMax) return { log, columns }
       if (Buffer.byteLength(columns) + identityBytes <= bytesMax) return { log, columns }
       return new IntakeError('body_too_large', `An entry must not exceed ${bytesMax} bytes.`)
     } catch (error) {

@@ -47,10 +47,11 @@ export async function assignIdentities(
   const whole = await reserveBatch(options, entries)
   const repeats = await findRepeats(entries, turns)
 
-  const identify = async (
+  // A promise only for an entry whose key is reserved.
+  const identify = (
     entry: Outcome<Fingerprinted>,
     index: number,
-  ): Promise<Outcome<Identity | Repeat>> => {
+  ): Outcome<Identity | Repeat> | Promise<Identity> => {
     if (entry instanceof IntakeError) return entry
     const { log, fingerprint } = entry
     const repeat = repeats[index]
@@ -77,7 +78,14 @@ export async function assignIdentities(
       fingerprint,
     })
   }
-  return mapInTurns(entries, turns, (entry, index) => identify(entry, index).catch(rejection))
+  return mapInTurns(entries, turns, (entry, index) => {
+    try {
+      const identity = identify(entry, index)
+      return identity instanceof Promise ? identity.catch(rejection) : identity
+    } catch (error) {
+      return rejection(error)
+    }
+  })
 }
 
 type Fingerprinted = Pick<Entry, 'log'> & {

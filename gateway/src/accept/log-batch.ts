@@ -7,7 +7,8 @@ import type { Turns } from '../admission/fairness/turns.ts'
 import { requireLease } from '../body/body-lease.ts'
 import { checkJson } from '../body/check-json.ts'
 import { createNodeCounter } from '../body/json-nodes.ts'
-import { appendAll, type GroupCommit } from '../commit/group-commit.ts'
+import type { ParsedJson } from '../body/json.ts'
+import type { GroupCommit } from '../commit/group-commit.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { createExtraPrinter, submissionFields, unknownFields } from '../record/extra.ts'
 import type { RequestContext } from '../record/request-context.ts'
@@ -33,7 +34,14 @@ export interface IdentifiedBatch {
   rejected: IntakeError[]
 }
 
-export type BatchSteps = Steps<LogBatchEnvelope, PreparedBatch, IdentifiedBatch>
+/** A valid envelope, with entries that have not been read. */
+interface SentBatch {
+  batch: LogBatchEnvelope
+  /** See `ParsedJson`; no entry has too many members and elements. */
+  isPlain: boolean
+}
+
+export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
 
 /**
  * How the log events of a batch are accepted, each on its own: one that is invalid does not affect the
@@ -54,22 +62,22 @@ export function createBatchSteps(options: {
   return {
     kind: 'logs',
     read: readEnvelope,
-    senderOf: (batch) => batch,
+    senderOf: ({ batch }) => batch,
 
-    async prepare(batch, { request, context }) {
+    async prepare({ batch, isPlain }, { request, context }) {
       const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)
       const extra = createExtraPrinter(unknownFields(batch, knownFields), 'log')
-      const sender = senderColumns(context, batch)
+      const sender = senderColumns(context, batch, isPlain)
       leaseShared(request, {
         shared: sender + (extra.print(undefined) ?? ''),
         entries: batch.logs.length,
         bytesMax: sharedBytesMax,
       })
-      const readEntry = createEntryReader({ sender, extra, bytesMax: entryBytesMax })
+      const readEntry = createEntryReader({ sender, extra, isPlain, bytesMax: entryBytesMax })
       return { entries: await mapInTurns(batch.logs, { takeTurn, clock }, readEntry), takeTurn }
     },
 
-    async identify(batch, { entries, takeTurn }, { context, key, retentionMs, deadline }) {
+    async identify({ batch }, { entries, takeTurn }, { context, key, retentionMs, deadline }) {
       const identities = await assignIdentities({
         store: idempotency,
         batch,
@@ -83,17 +91,20 @@ export function createBatchSteps(options: {
       return takeTurn(() => finishRows({ entries, identities, context }))
     },
 
-    store: (_batch, _prepared, { rows }, { deadline }) => appendAll(logs, rows, deadline),
+    store: (_batch, _prepared, { rows }, { deadline }) => logs.appendAll(rows, deadline),
 
     tally: ({ accepted, rejected }) => ({ accepted, rejected }),
   }
 }
 
-function readEnvelope(request: FastifyRequest): LogBatchEnvelope {
-  const batch = validateEnvelope(request.body)
+function readEnvelope(request: FastifyRequest): SentBatch {
+  // Absent: the request has no body.
+  const parsed = request.body as ParsedJson | undefined
+  const batch = validateEnvelope(parsed?.value)
   request.records = batch.logs.length
   checkJson({ ...batch, logs: [] })
-  return batch
+  const isPlain = parsed?.isPlain === true && parsed.entryNodes <= limits.jsonNodes
+  return { batch, isPlain }
 }
 
 /**

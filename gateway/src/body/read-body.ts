@@ -8,44 +8,49 @@ import { beginStep, chunksTooSmall, createChunkLimit, exchangeOf } from '@intake
  * Reads the body of a request to its end, and charges each chunk to the byte budget as it arrives. The
  * `bodyLimit` of the route is the maximum size.
  *
- * @throws {IntakeError} `body_too_large`, `busy`, or `malformed_http` when the body ends early
+ * @param done called once, with the body, or with `body_too_large`, `busy`, or `malformed_http` when the body
+ * ends early
  */
-export function readBody(request: FastifyRequest): Promise<Buffer> {
-  const { raw, routeOptions } = request
+export function readBody(
+  request: FastifyRequest,
+  done: (error: Error | null, body?: Buffer) => void,
+): void {
+  const { raw } = request
   const lease = requireLease(request)
-  return new Promise((resolve, reject) => {
-    const bytesMax = routeOptions.bodyLimit
-    const isAcceptable = createChunkLimit()
-    const chunks = new Chunks({
-      bytesMax,
-      onKeep(chunk) {
-        if (!isAcceptable(chunk)) throw chunksTooSmall()
-        lease.extend(chunk.length)
-      },
-    })
-    function onData(chunk: Buffer): void {
-      try {
-        if (!chunks.add(chunk)) throw bodyTooLarge(bytesMax)
-      } catch (error) {
-        fail(error as Error)
-      }
-    }
-    function onEnd(): void {
-      stop()
-      resolve(chunks.concat())
-    }
-    function onClose(): void {
-      fail(new IntakeError('malformed_http', 'The body ended early.'))
-    }
-    function fail(error: Error): void {
-      stop()
-      reject(error)
-    }
-    function stop(): void {
-      raw.off('data', onData).off('end', onEnd).off('close', onClose)
-    }
-    raw.on('data', onData).on('end', onEnd).on('close', onClose)
-    const exchange = exchangeOf(raw)
-    if (exchange !== undefined) beginStep(exchange, fail)
+  const bytesMax = request.routeOptions.bodyLimit
+  const isAcceptable = createChunkLimit()
+  let isOver = false
+  const chunks = new Chunks({
+    bytesMax,
+    onKeep(chunk) {
+      if (!isAcceptable(chunk)) throw chunksTooSmall()
+      lease.extend(chunk.length)
+    },
   })
+  function onData(chunk: Buffer): void {
+    if (isOver) return
+    try {
+      if (!chunks.add(chunk)) throw bodyTooLarge(bytesMax)
+    } catch (error) {
+      fail(error as Error)
+    }
+  }
+  function onEnd(): void {
+    if (isOver) return
+    isOver = true
+    done(null, chunks.concat())
+  }
+  // Also called after the end: removing the listeners would cost more.
+  function onClose(): void {
+    if (!isOver) fail(new IntakeError('malformed_http', 'The body ended early.'))
+  }
+  function fail(error: Error): void {
+    if (isOver) return
+    isOver = true
+    raw.off('data', onData)
+    done(error)
+  }
+  raw.on('data', onData).on('end', onEnd).on('close', onClose)
+  const exchange = exchangeOf(raw)
+  if (exchange !== undefined) beginStep(exchange, fail)
 }

@@ -60,13 +60,13 @@ export async function readFeedbackForm(
   const { payload: bytes, uploads, texts, omitted } = await readForm(request, options)
   if (bytes === undefined) throw invalidPart('/payload', 'is required')
   const lease = requireLease(request)
-  const payload = await parseInTurns(bytes, {
+  const { value: payload, isPlain } = await parseInTurns(bytes, {
     turns: options.turns,
     account: requireApiKey(request).id,
     nodesMax: limits.jsonNodes,
     charge: (cost) => lease.extend(cost),
   })
-  checkJson(payload, { pointer: '/payload' })
+  if (!isPlain) checkJson(payload, { pointer: '/payload' })
   const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
   return {
     payload: options.validate(payload, '/payload'),

@@ -29,8 +29,6 @@ export async function feedbackRoute(
         requireCapacity(admission, 'feedback'),
         leaseBody(budget, formBytesMax(attachmentBytesMax), isLenient),
       ],
-      // The form is a stream here; its parts are checked as they arrive.
-      validatorCompiler: () => () => true,
       config: documentHeaders('idempotency-key', 'prefer'),
       schema: {
         operationId: 'createFeedback',

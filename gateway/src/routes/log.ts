@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Identity } from '@intake/identity'
 import { limits, LogCreated, LogSubmission } from '@intake/contract'
-import type { Steps } from '../accept/accept.ts'
+import type { LogSteps } from '../accept/log.ts'
 import { requireCapacity } from '../admission/admission.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
 import { jsonBody } from '../body/json-body.ts'
@@ -14,12 +13,9 @@ import type { RouteOptions } from './route-options.ts'
  *
  * @param options.bodyBytesMax applies before and after decompression
  */
-export async function logRoute<Prepared>(
+export async function logRoute(
   app: FastifyInstance,
-  options: RouteOptions & {
-    steps: Steps<LogSubmission, Prepared, Identity>
-    bodyBytesMax: number
-  },
+  options: RouteOptions & { steps: LogSteps; bodyBytesMax: number },
 ): Promise<void> {
   const { accept, steps, admission, budget, turns, bodyBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax: limits.jsonNodes, turns })

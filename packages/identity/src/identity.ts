@@ -19,8 +19,7 @@ export interface Identity {
  * @param timeMs milliseconds since 1970
  */
 export function createIdentity(timeMs: number): Identity {
-  const { digits, iso } = printed(timeMs)
-  return { id: `${digits}-7${randomUUID().slice(15)}`, time: iso }
+  return { id: `${digitsOf(timeMs)}-7${randomUUID().slice(15)}`, time: isoTime(timeMs) }
 }
 
 /**
@@ -28,8 +27,7 @@ export function createIdentity(timeMs: number): Identity {
  * give the same identity.
  */
 export function deriveIdentity(request: Identity, index: number, timeMs: number): Identity {
-  const { digits, iso } = printed(timeMs)
-  return { id: `${digits}-${derivedTail(request, index)}`, time: iso }
+  return { id: `${digitsOf(timeMs)}-${derivedTail(request, index)}`, time: isoTime(timeMs) }
 }
 
 /** What follows the time in the id of a derived identity: its last 22 characters. */
@@ -41,7 +39,7 @@ export function derivedTail(request: Identity, index: number): string {
 
 /** @param id UUIDv7 in lower case */
 export function parseIdentity(id: string): Identity {
-  return { id, time: printed(timeOfUuidV7(id)).iso }
+  return { id, time: isoTime(timeOfUuidV7(id)) }
 }
 
 const uuidV7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
@@ -51,20 +49,23 @@ export function isUuidV7(id: string): boolean {
   return uuidV7.test(id)
 }
 
-/** Cached, because most identities share the millisecond of another. */
-let lastTime = print(0)
+// Both are cached, because most times share the millisecond of another.
+let lastIso = { timeMs: 0, iso: new Date(0).toISOString() }
+let lastDigits = { timeMs: 0, digits: printDigits(0) }
 
-function printed(timeMs: number): typeof lastTime {
-  if (timeMs !== lastTime.timeMs) lastTime = print(timeMs)
-  return lastTime
+/** A time in ISO 8601, in UTC with milliseconds. */
+export function isoTime(timeMs: number): string {
+  if (timeMs !== lastIso.timeMs) lastIso = { timeMs, iso: new Date(timeMs).toISOString() }
+  return lastIso.iso
 }
 
-/** @returns `digits`: the first 48 bits of a UUID, with its first hyphen */
-function print(timeMs: number) {
+/** The first 48 bits of a UUIDv7, with its first hyphen. */
+function digitsOf(timeMs: number): string {
+  if (timeMs !== lastDigits.timeMs) lastDigits = { timeMs, digits: printDigits(timeMs) }
+  return lastDigits.digits
+}
+
+function printDigits(timeMs: number): string {
   const hex = timeMs.toString(16).padStart(12, '0')
-  return {
-    timeMs,
-    digits: `${hex.slice(0, 8)}-${hex.slice(8)}`,
-    iso: new Date(timeMs).toISOString(),
-  }
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }

@@ -25,16 +25,20 @@ export async function mapInTurns<Value, Result>(
   map: (value: Value, index: number) => Result,
 ): Promise<Awaited<Result>[]> {
   const results: Result[] = []
+  let hasPromise = false
   const mapSome = () => {
     const endsAt = clock.now() + turnMs
     do {
       const index = results.length
       const result = map(values[index] as Value, index)
-      // A rejection without a handler in its own turn would crash the process.
-      if (result instanceof Promise) result.catch(() => undefined)
+      if (result instanceof Promise) {
+        hasPromise = true
+        // A rejection without a handler in its own turn would crash the process.
+        result.catch(() => undefined)
+      }
       results.push(result)
     } while (results.length < values.length && clock.now() < endsAt)
   }
   while (results.length < values.length) await takeTurn(mapSome)
-  return Promise.all(results)
+  return hasPromise ? Promise.all(results) : (results as Awaited<Result>[])
 }
