@@ -62,14 +62,34 @@ const requestHeaders = {
   },
 }
 
+const rateHeaders = {
+  'x-ratelimit-limit': {
+    type: 'integer',
+    description: 'Requests that the API key may send in a window, to all gateways together.',
+  },
+  'x-ratelimit-remaining': {
+    type: 'integer',
+    description: 'How many of them remain, as far as this gateway knows.',
+  },
+  'x-ratelimit-reset': { type: 'integer', description: 'Seconds until the window ends.' },
+}
+
 /**
- * Documents the headers that an operation reads. It does not validate them: they are refused where they
- * are read.
+ * Documents the headers that an operation reads, and those of its responses. It does not validate them: they are
+ * refused where they are read. A response has the `x-ratelimit-*` headers once the API key has been found valid.
  */
 export function documentHeaders(...names: (keyof typeof requestHeaders)[]): {
   swaggerTransform: SwaggerTransform
 } {
   const properties = Object.fromEntries(names.map((name) => [name, requestHeaders[name]]))
   const headers = { type: 'object', properties }
-  return { swaggerTransform: ({ schema, url }) => ({ schema: { ...schema, headers }, url }) }
+  return {
+    swaggerTransform({ schema, url }) {
+      const responses = Object.entries(schema.response as Record<string, object>)
+      const response = Object.fromEntries(
+        responses.map(([status, one]) => [status, { ...one, headers: rateHeaders }]),
+      )
+      return { schema: { ...schema, headers, response }, url }
+    },
+  }
 }

@@ -174,4 +174,11 @@ t.test('the OpenAPI document is generated from the schemas', async (t) => {
     schema: { type: 'string', minLength: 1, maxLength: 255 },
     description: /72 hours/,
   })
+  for (const url of Object.keys(document.paths)) {
+    const { responses } = document.paths[url].post
+    for (const status of Object.keys(responses)) {
+      const { schema } = responses[status].headers['x-ratelimit-remaining']
+      t.match(schema, { type: 'integer' }, `${status} of ${url}`)
+    }
+  }
 })
