@@ -3,7 +3,12 @@ import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
 import { objectStoreSettings, type GatewayConfig } from '@intake/config'
 import { helpOf, pollCheck, startAdminServer } from '@intake/health'
 import { reservationTags } from '@intake/identity'
-import { createObjectStore, describeStoreError, measureObjectStore } from '@intake/object-store'
+import {
+  createObjectStore,
+  describeStoreError,
+  measureObjectStore,
+  type ObjectStore,
+} from '@intake/object-store'
 import { createPolicyStore, watchPolicy } from '@intake/policy'
 import {
   createFrameProducer,
@@ -13,7 +18,14 @@ import {
   startShardHealth,
 } from '@intake/queue'
 import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
-import { createMetrics, limitRepeats, type Logger, type Owner, type Secrets } from '@intake/runtime'
+import {
+  createMetrics,
+  limitRepeats,
+  type Logger,
+  type Owner,
+  type Registry,
+  type Secrets,
+} from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
 import { startFleetRate } from './admission/fleet-rate.ts'
@@ -26,7 +38,7 @@ import { gatewayFacts, gatewayNotes, gatewayScaling } from './report/facts.ts'
 import { createGatewayMetrics } from './report/metrics.ts'
 import { createOutcomeCounts } from './report/outcome-counts.ts'
 import { startOutcomeReports } from './report/outcome-reports.ts'
-import { startGatewayProblems } from './report/problems.ts'
+import { startGatewayProblems, type GatewayProblems } from './report/problems.ts'
 import { registerRedisMetrics } from './report/state-metrics.ts'
 
 const minute = 60_000
@@ -94,13 +106,7 @@ export async function compose(gateway: Process): Promise<{
       metrics: registry,
     }),
   )
-  const attachments = measureObjectStore(store.objects, {
-    metrics: registry,
-    onFailed(operation) {
-      if (operation === 'put') problems.note('object_store', 'attachments were not stored', minute)
-      else problems.note('attachments_left', 'attachments could not be removed')
-    },
-  })
+  const attachments = measureAttachments(store.objects, registry, problems)
   const ports = { ...portsOf(rules), ...queues.ports, attachments }
   const { app, connections } = await buildApp({
     config,
@@ -125,19 +131,28 @@ export async function compose(gateway: Process): Promise<{
   }
   async function startAdmin() {
     admin = await startAdminServer({
-      host: config.ADMIN_HOST,
-      port: config.GATEWAY_ADMIN_PORT,
-      service: 'gateway',
+      ...adminOptions(gateway, sources),
       problems,
-      isDraining,
-      notes: () => gatewayNotes(sources),
-      facts: () => gatewayFacts(sources),
-      scaling: () => gatewayScaling(sources),
       metrics: registry,
     })
     return admin
   }
   return { app, startAdmin }
+}
+
+function adminOptions(
+  { config, isDraining }: Process,
+  sources: Parameters<typeof gatewayFacts>[0],
+) {
+  return {
+    host: config.ADMIN_HOST,
+    port: config.GATEWAY_ADMIN_PORT,
+    service: 'gateway',
+    isDraining,
+    notes: () => gatewayNotes(sources),
+    facts: () => gatewayFacts(sources),
+    scaling: () => gatewayScaling(sources),
+  }
 }
 
 function openTracing({ config, log }: Process) {
@@ -169,6 +184,20 @@ function openObjectStore({ config, secrets }: Process, own: Own) {
     }),
   )
   return { objects, bucket }
+}
+
+function measureAttachments(
+  objects: ObjectStore,
+  metrics: Registry,
+  problems: Pick<GatewayProblems, 'note'>,
+) {
+  return measureObjectStore(objects, {
+    metrics,
+    onFailed(operation) {
+      if (operation === 'put') problems.note('object_store', 'attachments were not stored', minute)
+      else problems.note('attachments_left', 'attachments could not be removed')
+    },
+  })
 }
 
 /** The connection for everything but records, and what logs its failures. */

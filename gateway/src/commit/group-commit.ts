@@ -47,6 +47,14 @@ const busyUtilization = 0.8
 /** As fast as level 1, and up to 5 % smaller (docs/decisions/0006-hot-path.md). */
 const compression = { level: 2 }
 
+interface FlushOptions {
+  producer: Pick<FrameProducer, 'add'>
+  acceptanceMsMax: number
+  onStored: (frame: StoredFrame) => void
+  startEnqueue?: StartEnqueue | undefined
+  wallMs?: () => number
+}
+
 /**
  * Stores rows in frames. A lone row starts a frame at once. Rows that arrive close together wait for a
  * few milliseconds, or until fewer frames are in flight, and the next frame takes all of them: under
@@ -60,16 +68,11 @@ const compression = { level: 2 }
  * @param options.startEnqueue undefined: frames are not traced
  * @param options.wallMs the clock of `receivedAtMs`
  */
-export function createGroupCommit(options: {
-  producer: Pick<FrameProducer, 'add'>
-  loopUtilization: () => number
-  acceptanceMsMax: number
-  onStored: (frame: StoredFrame) => void
-  startEnqueue?: StartEnqueue | undefined
-  clock?: Clock
-  wallMs?: () => number
-}): GroupCommit {
-  const { producer, acceptanceMsMax, clock = systemClock, wallMs = () => Date.now() } = options
+export function createGroupCommit(
+  options: FlushOptions & { loopUtilization: () => number; clock?: Clock },
+): GroupCommit {
+  const { acceptanceMsMax, clock = systemClock, wallMs = () => Date.now() } = options
+  const flush = createFlush(options)
   let waiting: Waiting[] = []
   let scheduled = false
   /** In milliseconds of `clock.now()`. */
@@ -122,7 +125,32 @@ export function createGroupCommit(options: {
     for (const { reject } of expired) reject(error)
   }
 
-  async function flush(frame: Waiting[]): Promise<void> {
+  return {
+    append: (row, deadline) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ row, deadline, resolve, reject })
+        schedule()
+      }),
+
+    appendAll: (rows, deadline) =>
+      settleTogether(rows.length, (resolve, reject) => {
+        for (const row of rows) waiting.push({ row, deadline, resolve, reject })
+        schedule()
+      }),
+
+    async close() {
+      while (waiting.length > 0 || inFlight.size > 0) {
+        await Promise.all(inFlight)
+        await new Promise<void>((resolve) => clock.setImmediate(resolve))
+      }
+    },
+  }
+}
+
+/** Makes what stores one frame and settles its rows; it never rejects. */
+function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void> {
+  const { producer, acceptanceMsMax, wallMs = () => Date.now() } = options
+  return async (frame) => {
     if (frame.length === 0) return
     const span = options.startEnqueue?.(frame)
     try {
@@ -159,26 +187,5 @@ export function createGroupCommit(options: {
       span?.end(error.code)
       for (const { reject } of frame) reject(error)
     }
-  }
-
-  return {
-    append: (row, deadline) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ row, deadline, resolve, reject })
-        schedule()
-      }),
-
-    appendAll: (rows, deadline) =>
-      settleTogether(rows.length, (resolve, reject) => {
-        for (const row of rows) waiting.push({ row, deadline, resolve, reject })
-        schedule()
-      }),
-
-    async close() {
-      while (waiting.length > 0 || inFlight.size > 0) {
-        await Promise.all(inFlight)
-        await new Promise<void>((resolve) => clock.setImmediate(resolve))
-      }
-    },
   }
 }

@@ -97,7 +97,7 @@ export function createOutcomeCounts(
     if (minutes.size > limits.minutesMax && oldest !== undefined) {
       drop(oldest)
       for (const { kind, records, reported } of countersOf(oldest)) {
-        if (records > reported) add(overflowOf(minute, kind), records - reported)
+        if (records > reported) overflowOf(minute, kind).records += records - reported
       }
     }
     return minute
@@ -135,41 +135,41 @@ export function createOutcomeCounts(
     return counterOf(minute, outcome)
   }
 
-  function add(counter: Counter, records: number): void {
-    counter.records += records
-  }
-
   return {
     count(outcome) {
       const minute = minuteOf(outcome.atMs)
       minute.changedAt = clock.now()
-      add(counterOf(minute, outcome), outcome.records)
+      counterOf(minute, outcome).records += outcome.records
     },
 
-    unreported() {
-      return [...minutes.values()].flatMap((minute) =>
-        countersOf(minute)
-          .filter(({ records, reported }) => records > reported)
-          .map(({ apiKeyId, kind, code, records }) => ({
-            minuteMs: minute.minuteMs,
-            run: minute.run,
-            apiKeyId,
-            kind,
-            code,
-            records,
-          })),
-      )
-    },
+    unreported: () => [...minutes.values()].flatMap(reportsOf),
 
     confirm(report) {
       const minute = minutes.get(report.minuteMs)
-      if (minute?.run !== report.run) return
-      const counter = minute.counters
-        .get(report.apiKeyId)
-        ?.find(({ code, kind }) => code === report.code && kind === report.kind)
-      if (counter !== undefined) counter.reported = Math.max(counter.reported, report.records)
+      if (minute?.run === report.run) confirmIn(minute, report)
     },
   }
+}
+
+function reportsOf({ minuteMs: startMs, run, counters }: Minute): OutcomeReport[] {
+  return [...counters.values()]
+    .flat()
+    .filter(({ records, reported }) => records > reported)
+    .map(({ apiKeyId, kind, code, records }) => ({
+      minuteMs: startMs,
+      run,
+      apiKeyId,
+      kind,
+      code,
+      records,
+    }))
+}
+
+function confirmIn({ counters }: Minute, report: OutcomeReport): void {
+  const counter = counters
+    .get(report.apiKeyId)
+    ?.find(({ code, kind }) => code === report.code && kind === report.kind)
+  if (counter !== undefined) counter.reported = Math.max(counter.reported, report.records)
 }
 
 const countersOf = (minute: Minute) => [...minute.counters.values()].flat()

@@ -88,20 +88,13 @@ export function createConnections(options: Options): Connections {
     evictionOrder.remove(connection)
   }
 
-  function makeRoom(): boolean {
-    if (open.size < options.max) return true
-    const connection = evictionOrder.next()
-    if (connection === undefined) return false
-    end(connection, 'room_for_another')
-    return true
-  }
-
   return {
     open(socket) {
       const connection = createConnection(socket, evictionOrder)
-      if (!makeRoom()) {
-        end(connection, 'no_room')
-        return
+      if (open.size >= options.max) {
+        const other = evictionOrder.next()
+        end(other ?? connection, other === undefined ? 'no_room' : 'room_for_another')
+        if (other === undefined) return
       }
       registerConnection(connection)
       // Node calls it after the last response.

@@ -12,57 +12,26 @@ import type { Sweep } from './sweep.ts'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
+interface Admitting {
+  connections: Connections
+  gate: Gate
+  refuse: Refuse
+}
+
 /**
  * The HTTP server in front of the framework: enforces the connection limits, and refuses requests by
  * their heads.
  */
-export function createEdgeServer(options: {
-  connections: Connections
-  sweep: Sweep
-  gate: Gate
-  refuse: Refuse
-  headersTimeoutMs: number
-  keepAliveTimeoutMs: number
-  handler: Handler
-}): Server {
-  const { connections, sweep, gate, refuse, handler } = options
-
-  function refuseRequest(
-    request: IncomingMessage,
-    response: ServerResponse,
-    error: IntakeError,
-  ): void {
-    const { type, body } = refuse(error, request)
-    ignoreFollowing(request)
-    response.writeHead(error.status, {
-      'content-type': type,
-      'content-length': Buffer.byteLength(body),
-      connection: 'close',
-    })
-    response.end(body)
-  }
-
-  /** Wraps `serve` so that it gets only valid requests. */
-  function admit(serve: Handler): Handler {
-    function pass(request: IncomingMessage, response: ServerResponse): void {
-      const refusal = headProblem(request)
-      if (refusal === undefined) serve(request, response)
-      else refuseRequest(request, response, refusal)
-    }
-
-    return (request, response) => {
-      if (connections.begin(request, response) === undefined) return
-      if (gate.enter()) {
-        pass(request, response)
-        return
-      }
-      gate.wait(request, () => {
-        // The connection may have closed while the request waited.
-        if (!request.socket.destroyed) pass(request, response)
-      })
-    }
-  }
-
+export function createEdgeServer(
+  options: Admitting & {
+    sweep: Sweep
+    headersTimeoutMs: number
+    keepAliveTimeoutMs: number
+    handler: Handler
+  },
+): Server {
+  const { connections, sweep, refuse, handler } = options
+  const admit = createAdmit(options)
   const server = createServer(
     {
       headersTimeout: options.headersTimeoutMs,
@@ -84,7 +53,7 @@ export function createEdgeServer(options: {
   server.on('checkContinue', continues)
   const refusesExpectation = admit((request, response) => {
     const error = new IntakeError('expectation_failed', 'Only 100-continue is supported.')
-    refuseRequest(request, response, error)
+    refuseRequest(request, response, { error, refuse })
   })
   server.on('checkExpectation', refusesExpectation)
   // CONNECT. Without a listener the connection would be closed without a response.
@@ -100,4 +69,42 @@ export function createEdgeServer(options: {
   server.on('listening', sweep.start)
   server.on('close', sweep.stop)
   return server
+}
+
+/** Makes what wraps a handler so that it gets only valid requests, each in its turn. */
+function createAdmit({ connections, gate, refuse }: Admitting): (serve: Handler) => Handler {
+  return (serve) => {
+    function pass(request: IncomingMessage, response: ServerResponse): void {
+      const error = headProblem(request)
+      if (error === undefined) serve(request, response)
+      else refuseRequest(request, response, { error, refuse })
+    }
+
+    return (request, response) => {
+      if (connections.begin(request, response) === undefined) return
+      if (gate.enter()) {
+        pass(request, response)
+        return
+      }
+      gate.wait(request, () => {
+        // The connection may have closed while the request waited.
+        if (!request.socket.destroyed) pass(request, response)
+      })
+    }
+  }
+}
+
+function refuseRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { error, refuse }: { error: IntakeError; refuse: Refuse },
+): void {
+  const { type, body } = refuse(error, request)
+  ignoreFollowing(request)
+  response.writeHead(error.status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  })
+  response.end(body)
 }

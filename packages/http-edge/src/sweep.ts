@@ -58,23 +58,27 @@ export function createSweep(options: {
     }
   }
 
+  function fail(exchange: Exchange, error: IntakeError): void {
+    if (!failExchange(exchange, error)) connections.end(exchange.connection, 'timeout')
+  }
+
   function judge(connection: Connection, exchange: Exchange, elapsedMs: number): void {
     if (drainingMs !== undefined && drainingMs > drainMs) {
       if (drainingMs > drainMs + lastWordMs) connections.end(connection, 'closing')
-      else for (const one of connection.exchanges) fail(connection, one, givenUp(one))
+      else for (const one of connection.exchanges) fail(one, givenUp(one))
       return
     }
     switch (judgeExchange(exchange, elapsedMs, limits)) {
       case 'slow_body': {
         const detail = `The body must arrive at ${limits.bodyBytesPerSecondMin} bytes per second.`
-        fail(connection, exchange, new IntakeError('request_timeout', detail))
+        fail(exchange, new IntakeError('request_timeout', detail))
         break
       }
       case 'endless_body':
-        fail(connection, exchange, new IntakeError('body_too_large', 'The body does not end.'))
+        fail(exchange, new IntakeError('body_too_large', 'The body does not end.'))
         break
       case 'no_response':
-        fail(connection, exchange, new IntakeError('outcome_unknown', 'The request took too long.'))
+        fail(exchange, new IntakeError('outcome_unknown', 'The request took too long.'))
         break
       case 'unread':
         connections.end(connection, 'unread')
@@ -82,19 +86,6 @@ export function createSweep(options: {
       case 'fine':
         break
     }
-  }
-
-  function fail(connection: Connection, exchange: Exchange, error: IntakeError): void {
-    const { request, response } = exchange
-    if (response.headersSent) return
-    if (exchange.fail === undefined) {
-      connections.end(connection, 'timeout')
-      return
-    }
-    ignoreFollowing(request)
-    response.setHeader('connection', 'close')
-    exchange.fail(error)
-    exchange.fail = undefined
   }
 
   return {
@@ -110,6 +101,18 @@ export function createSweep(options: {
       timer = undefined
     },
   }
+}
+
+/** Returns false if nothing can make the error its response. */
+function failExchange(exchange: Exchange, error: IntakeError): boolean {
+  const { request, response, fail } = exchange
+  if (response.headersSent) return true
+  if (fail === undefined) return false
+  ignoreFollowing(request)
+  response.setHeader('connection', 'close')
+  fail(error)
+  exchange.fail = undefined
+  return true
 }
 
 function givenUp({ request }: Exchange): IntakeError {
