@@ -73,7 +73,7 @@ export async function assignIdentities(
       key: undefined,
       nowMs,
       deadline,
-      timeMs: eventTimeMs(log.timestamp, nowMs, retentionMs),
+      timeMs: () => eventTimeMs(log.timestamp, nowMs, retentionMs),
       retentionMs,
       fingerprint,
     })

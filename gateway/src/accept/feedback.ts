@@ -62,7 +62,7 @@ export function createFeedbackSteps(options: {
         clientId: clientIdKey(payload.feedback.id),
         key,
         nowMs: context.receivedAtMs,
-        timeMs: context.receivedAtMs,
+        timeMs: () => context.receivedAtMs,
         retentionMs,
         fingerprint: () => fingerprintOf(feedbackContent(payload, images)),
         deadline,

