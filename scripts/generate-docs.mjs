@@ -2,8 +2,8 @@
 // writes nothing and exits with 1 if a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
-import { createGatewayMetrics } from '../gateway/dist/metrics.js'
-import { registerEdgeMetrics, registerRedisMetrics } from '../gateway/dist/state-metrics.js'
+import { createGatewayMetrics } from '../gateway/dist/report/metrics.js'
+import { registerEdgeMetrics, registerRedisMetrics } from '../gateway/dist/report/state-metrics.js'
 import { GatewayConfig, ObjectStoreConfig, WorkerConfig } from '../packages/config/dist/index.js'
 import { errorCatalogue } from '../packages/contract/dist/index.js'
 import { helpOf, problemCatalogue, startProblems } from '../packages/health/dist/index.js'

@@ -1,43 +1,49 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import type { TSchema } from 'typebox'
 import { checkGatewayConfig, logShare, type GatewayConfig } from '@intake/config'
-import { compileSchema, limits, type RecordKind } from '@intake/contract'
+import { limits, type RecordKind } from '@intake/contract'
 import { healthRoutes } from '@intake/health'
-import type { Logger, Registry } from '@intake/runtime'
+import { createHttpEdge, expectContinue, type HttpEdge, type SweepClock } from '@intake/http-edge'
+import { systemClock, type Clock, type Logger, type Registry } from '@intake/runtime'
 import type { Tracing } from '@intake/tracing'
+import { createAccept } from './accept/accept.ts'
+import { createFeedbackSteps } from './accept/feedback.ts'
+import { createBatchSteps } from './accept/log-batch.ts'
+import { createLogSteps } from './accept/log.ts'
 import type { Admission } from './admission/admission.ts'
-import { createByteBudget } from './body/byte-budget.ts'
-import { answerClientErrors } from './edge/client-errors.ts'
-import { createConnections, type Connections } from './edge/connections.ts'
-import { createEdgeServer } from './edge/edge-server.ts'
-import { createGroupCommit } from './commit/group-commit.ts'
-import { checkJson } from './body/check-json.ts'
+import { authenticate } from './admission/authenticate.ts'
+import { createFairGate } from './admission/fairness/fair-gate.ts'
+import { createShares } from './admission/fairness/shares.ts'
+import { createTurns } from './admission/fairness/turns.ts'
+import { limitRate } from './admission/limit-rate.ts'
+import { createByteBudget, type ByteBudget } from './body/byte-budget.ts'
+import { createGroupCommit, type GroupCommit } from './commit/group-commit.ts'
 import { createLoopUtilization } from './commit/loop-utilization.ts'
 import { createStartEnqueue } from './commit/trace-enqueue.ts'
-import type { GatewayMetrics } from './metrics.ts'
-import { openapiRoute } from './openapi.ts'
-import type { GatewayProblems } from './problems.ts'
-import { registerEdgeMetrics } from './state-metrics.ts'
-import { authenticate } from './admission/authenticate.ts'
-import { expectContinue } from './edge/expect-continue.ts'
-import { limitRate } from './admission/limit-rate.ts'
-import { answerFrameworkErrors, errorHandler } from './edge/error-handler.ts'
-import type { OutcomeCounts } from './outcomes/outcome-counts.ts'
+import { answerFrameworkErrors, errorHandler, refuseAtEdge } from './errors/error-handler.ts'
 import type { GatewayPorts } from './ports.ts'
+import { createContextOf } from './record/request-context.ts'
+import type { GatewayMetrics } from './report/metrics.ts'
+import type { OutcomeCounts } from './report/outcome-counts.ts'
+import { createOutcomes, type Outcomes } from './report/outcomes.ts'
+import type { GatewayProblems } from './report/problems.ts'
+import { createRefusals } from './report/refusals.ts'
+import { registerEdgeMetrics } from './report/state-metrics.ts'
+import { traceRequests } from './report/trace-requests.ts'
 import { feedbackRoute } from './routes/feedback.ts'
 import { logBatchRoute } from './routes/log-batch.ts'
-import type { LogRouteOptions } from './routes/log-route-options.ts'
 import { logRoute } from './routes/log.ts'
-import { createContextOf } from './routes/request-context.ts'
-import { createRefusals } from './edge/refusals.ts'
-import { createShares } from './fairness/shares.ts'
-import { traceRequests } from './edge/trace-requests.ts'
-import { createSweep, realClock, type SweepClock } from './edge/sweep.ts'
-import { createTurns } from './fairness/turns.ts'
+import { openapiRoute } from './routes/openapi.ts'
 
-/** The public interface: every plugin and route, in the order in which requests pass through them. */
-export async function buildApp(options: {
+/**
+ * Longer than load balancers keep idle connections (60 s, some 600): one that both ends close at the same time
+ * loses a request. Idle connections make room for new ones, so keeping them costs nothing.
+ */
+const keepAliveTimeoutMs = 620_000
+/** Takes about two milliseconds. */
+const requestsPerTurn = 32
+
+export interface AppOptions {
   config: GatewayConfig
   ports: GatewayPorts
   admission: Admission
@@ -45,47 +51,82 @@ export async function buildApp(options: {
   isDraining: () => boolean
   metrics: GatewayMetrics
   registry: Registry
-  outcomes: Pick<OutcomeCounts, 'count'>
+  outcomeCounts: Pick<OutcomeCounts, 'count'>
   log: Logger
   /** Undefined: traces are off. */
   tracing?: Tracing | undefined
-  clock?: SweepClock
-}): Promise<{ app: FastifyInstance; connections: Pick<Connections, 'counts'> }> {
-  const {
-    config,
-    ports,
-    admission,
-    problems,
-    metrics,
-    registry,
-    outcomes,
-    log,
-    tracing,
-    clock = realClock,
-  } = options
-  checkGatewayConfig(config)
+  clock?: Clock
+  /** The gateway's clock, in milliseconds since 1970. */
+  wallMs?: () => number
+  sweepClock?: SweepClock | undefined
+}
 
-  const refusals = createRefusals({
-    metrics,
-    problems,
-    outcomes,
-    log,
-    isClosing: options.isDraining,
+/** The public interface: every plugin and route, in the order in which requests pass through them. */
+export async function buildApp(
+  options: AppOptions,
+): Promise<{ app: FastifyInstance; connections: Pick<HttpEdge['connections'], 'counts'> }> {
+  const { config, problems, metrics, log, isDraining, registry } = options
+  checkGatewayConfig(config)
+  const refusals = createRefusals({ metrics, problems, log, isClosing: isDraining })
+  const outcomes = createOutcomes({
+    counts: options.outcomeCounts,
+    refusals,
+    wallMs: options.wallMs ?? (() => Date.now()),
   })
-  const connections = createConnections({
-    max: config.CONNECTIONS_MAX,
-    onEnd: metrics.connectionEnded,
-    onExchangeEnd: metrics.requestEnded,
+  const edge = createEdge(options, outcomes)
+  const app = createFastify(edge, outcomes, log)
+
+  await app.register(errorHandler, { outcomes })
+  await app.register(expectContinue)
+  await openapiRoute(app)
+  // Anyone can call these; only the admin port gives the reasons.
+  healthRoutes(app, { problems, isDraining, reasons: false })
+
+  const commits = createCommits(options)
+  app.addHook('onClose', () => Promise.all([commits.logs.close(), commits.feedback.close()]))
+  app.addHook('onClose', (_app, done) => {
+    refusals.close()
+    done()
   })
-  const sweep = createSweep({
-    connections,
+  app.addHook('preClose', (done) => {
+    edge.drain()
+    done()
+  })
+
+  const budgets = createBudgets(config)
+  registerEdgeMetrics(registry, { connections: edge.connections, budgets })
+  await app.register(async (api) => {
+    api.removeAllContentTypeParsers()
+    await registerAdmission(api, options, edge)
+    await registerOperations(api, { ...options, outcomes, commits, budgets })
+  })
+  return { app, connections: edge.connections }
+}
+
+function createEdge(
+  { config, metrics, ports, sweepClock }: AppOptions,
+  outcomes: Outcomes,
+): HttpEdge {
+  return createHttpEdge({
+    connectionsMax: config.CONNECTIONS_MAX,
     limits: {
       bodyBytesPerSecondMin: config.BODY_BYTES_PER_SECOND_MIN,
       responseTimeoutMs: config.RESPONSE_TIMEOUT_MS,
     },
-    clock,
+    headersTimeoutMs: config.HEADERS_TIMEOUT_MS,
+    keepAliveTimeoutMs,
+    refuse: refuseAtEdge(outcomes),
+    onConnectionEnd: metrics.connectionEnded,
+    onExchangeEnd: metrics.requestEnded,
+    gate: createFairGate({
+      perTurn: requestsPerTurn,
+      accountOf: ({ headers }) => ports.apiKeys.find(String(headers['x-api-key'] ?? ''))?.id ?? '',
+    }),
+    clock: sweepClock,
   })
+}
 
+function createFastify(edge: HttpEdge, outcomes: Outcomes, log: Logger): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = log
   const app: FastifyInstance = fastify({
     loggerInstance,
@@ -95,33 +136,21 @@ export async function buildApp(options: {
     // A child logger per request would cost more than routing it; log lines name the request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
-    serverFactory: (handler) =>
-      createEdgeServer({
-        connections,
-        sweep,
-        refusals,
-        headersTimeoutMs: config.HEADERS_TIMEOUT_MS,
-        accountOf: ({ headers }) =>
-          ports.apiKeys.find(String(headers['x-api-key'] ?? ''))?.id ?? '',
-        handler,
-      }),
+    serverFactory: edge.serverFactory,
     return503OnClosing: false,
-    clientErrorHandler: answerClientErrors(refusals),
-    frameworkErrors: answerFrameworkErrors(refusals),
+    clientErrorHandler: edge.clientErrorHandler,
+    frameworkErrors: answerFrameworkErrors(outcomes),
   })
-  app.setValidatorCompiler(({ schema }) => validator(schema))
-
-  // Routes read their own bodies; Fastify parses none.
+  // Routes read and validate their own bodies; Fastify does neither.
+  app.setValidatorCompiler(() => () => true)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  return app
+}
 
-  await app.register(errorHandler, { refusals })
-  await app.register(expectContinue)
-  await openapiRoute(app)
-  // Anyone can call these; only the admin port gives the reasons.
-  healthRoutes(app, { problems, isDraining: options.isDraining, reasons: false })
-
-  const loopUtilization = createLoopUtilization()
+function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
+  const { ports, metrics, tracing, clock = systemClock } = options
+  const loopUtilization = createLoopUtilization(clock)
   const commit = (kind: RecordKind) =>
     createGroupCommit({
       producer: ports.queues[kind],
@@ -129,90 +158,84 @@ export async function buildApp(options: {
       acceptanceMsMax: limits.acceptanceMs[kind],
       onStored: (frame) => metrics.accepted(kind, frame),
       startEnqueue: tracing && createStartEnqueue(tracing, kind),
+      clock,
+      ...(options.wallMs && { wallMs: options.wallMs }),
     })
-  const logs = commit('logs')
-  const feedback = commit('feedback')
-  app.addHook('onClose', () => Promise.all([logs.close(), feedback.close()]))
+  return { logs: commit('logs'), feedback: commit('feedback') }
+}
 
-  app.addHook('onClose', (_app, done) => {
-    refusals.close()
-    done()
-  })
-  app.addHook('preClose', (done) => {
-    connections.drain()
-    sweep.drain()
-    done()
-  })
-
+function createBudgets(config: GatewayConfig): Record<RecordKind, ByteBudget> {
   const requests = createShares(config.CONNECTIONS_MAX)
   const budget = (share: number) =>
     createByteBudget({ bytesMax: Math.floor(config.BYTES_IN_FLIGHT_MAX * share), requests })
-  const budgets = { logs: budget(logShare), feedback: budget(1 - logShare) }
-  registerEdgeMetrics(registry, { connections, budgets })
-
-  const { idempotency, policy } = ports
-  const enqueueTimeoutMs = config.ENQUEUE_TIMEOUT_MS
-
-  await app.register(async (api) => {
-    api.removeAllContentTypeParsers()
-    const { CLIENT_TRACEPARENT: clientTraceparent } = config
-    await api.register(traceRequests, { tracing, clientTraceparent })
-    await api.register(authenticate, { apiKeys: ports.apiKeys, admission, connections })
-    await api.register(limitRate, {
-      max: config.RATE_LIMIT_MAX,
-      windowMs: config.RATE_LIMIT_WINDOW_MS,
-      rate: ports.rate,
-    })
-    const turns = createTurns()
-    const contextOf = createContextOf({
-      now: () => admission.now(),
-      countryHeader: config.CLIENT_COUNTRY_HEADER,
-    })
-    const logRoutes: LogRouteOptions = {
-      logs,
-      outcomes,
-      admission,
-      contextOf,
-      idempotency,
-      policy,
-      budget: budgets.logs,
-      turns,
-      enqueueTimeoutMs,
-    }
-    await api.register(logRoute, { ...logRoutes, bodyBytesMax: config.LOG_BODY_BYTES_MAX })
-    await api.register(logBatchRoute, {
-      ...logRoutes,
-      bodyBytesMax: config.BATCH_BODY_BYTES_MAX,
-      jsonBytesMax: config.BATCH_JSON_BYTES_MAX,
-      entryBytesMax: config.LOG_BODY_BYTES_MAX,
-      refusals,
-    })
-    await api.register(feedbackRoute, {
-      feedback,
-      outcomes,
-      admission,
-      contextOf,
-      idempotency,
-      policy,
-      budget: budgets.feedback,
-      turns,
-      attachmentBytesMax: config.ATTACHMENT_BYTES_MAX,
-      store: ports.attachments,
-      enqueueTimeoutMs,
-    })
-  })
-  return { app, connections }
+  return { logs: budget(logShare), feedback: budget(1 - logShare) }
 }
 
-/** Wraps the compiled schema in Fastify's validator interface. */
-function validator(schema: unknown): (value: unknown) => { value?: unknown; error?: Error } {
-  const validate = compileSchema(schema as TSchema)
-  return (value) => {
-    try {
-      checkJson(value)
-      return { value: validate(value) }
-    } catch (error) {
-      return { error: error as Error }
-    }
-  }
+/** What a request of any operation passes before its body is read. */
+async function registerAdmission(
+  api: FastifyInstance,
+  { config, ports, admission, tracing }: AppOptions,
+  { connections }: HttpEdge,
+): Promise<void> {
+  await api.register(traceRequests, { tracing, clientTraceparent: config.CLIENT_TRACEPARENT })
+  await api.register(authenticate, { apiKeys: ports.apiKeys, admission, connections })
+  await api.register(limitRate, {
+    max: config.RATE_LIMIT_MAX,
+    windowMs: config.RATE_LIMIT_WINDOW_MS,
+    rate: ports.rate,
+  })
+}
+
+async function registerOperations(
+  api: FastifyInstance,
+  options: AppOptions & {
+    outcomes: Outcomes
+    commits: Record<RecordKind, GroupCommit>
+    budgets: Record<RecordKind, ByteBudget>
+  },
+): Promise<void> {
+  const { config, ports, admission, outcomes, commits, budgets, clock = systemClock } = options
+  const { idempotency, policy } = ports
+  const { logs, feedback } = commits
+  const enqueueTimeoutMs = config.ENQUEUE_TIMEOUT_MS
+  const turns = createTurns(clock)
+  const contextOf = createContextOf({
+    now: () => admission.now(),
+    countryHeader: config.CLIENT_COUNTRY_HEADER,
+  })
+  const accept = createAccept({ contextOf, policy, outcomes, enqueueTimeoutMs, clock })
+  const route = { accept, admission, turns }
+
+  await api.register(logRoute, {
+    ...route,
+    budget: budgets.logs,
+    steps: createLogSteps({ logs, idempotency }),
+    bodyBytesMax: config.LOG_BODY_BYTES_MAX,
+  })
+  const bodyBytesMax = config.BATCH_BODY_BYTES_MAX
+  const entryBytesMax = config.LOG_BODY_BYTES_MAX
+  const sharedBytesMax = bodyBytesMax
+  await api.register(logBatchRoute, {
+    ...route,
+    budget: budgets.logs,
+    steps: createBatchSteps({ logs, idempotency, turns, sharedBytesMax, entryBytesMax, clock }),
+    bodyBytesMax,
+    jsonBytesMax: config.BATCH_JSON_BYTES_MAX,
+    entryBytesMax,
+  })
+  const attachmentBytesMax = config.ATTACHMENT_BYTES_MAX
+  await api.register(feedbackRoute, {
+    ...route,
+    budget: budgets.feedback,
+    steps: createFeedbackSteps({
+      feedback,
+      idempotency,
+      store: ports.attachments,
+      turns,
+      attachmentBytesMax,
+      enqueueTimeoutMs,
+      clock,
+    }),
+    attachmentBytesMax,
+  })
 }

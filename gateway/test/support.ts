@@ -10,9 +10,9 @@ import type { RedisState } from '@intake/redis'
 import { createLogger, createMetrics, loadConfig } from '@intake/runtime'
 import { createAdmission } from '../src/admission/admission.ts'
 import { buildApp } from '../src/app.ts'
-import { createGatewayMetrics } from '../src/metrics.ts'
-import { createOutcomeCounts, type OutcomeCounts } from '../src/outcomes/outcome-counts.ts'
-import type { SweepClock } from '../src/edge/sweep.ts'
+import { createGatewayMetrics } from '../src/report/metrics.ts'
+import { createOutcomeCounts, type OutcomeCounts } from '../src/report/outcome-counts.ts'
+import type { SweepClock } from '@intake/http-edge'
 import type { GatewayPorts } from '../src/ports.ts'
 import { createMemoryAttachments } from './twins/attachments.ts'
 import { createMemoryIdempotencyStore } from './twins/idempotency-store.ts'
@@ -135,10 +135,10 @@ export async function startGateway(
     }),
     problems: { present: () => [], note: () => {} },
     isDraining: () => false,
-    ...(options.clock && { clock: options.clock }),
+    sweepClock: options.clock,
     metrics: createGatewayMetrics(registry),
     registry,
-    outcomes,
+    outcomeCounts: outcomes,
     log: createLogger({
       name: 'gateway',
       level: 'debug',

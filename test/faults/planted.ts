@@ -158,9 +158,9 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F21',
     edits: [
       {
-        file: 'gateway/dist/accept/accept-log.js',
-        find: 'atMs: receivedAtMs, records: 1 }',
-        replace: 'atMs: receivedAtMs, records: 2 }',
+        file: 'gateway/dist/report/outcomes.js',
+        find: 'atMs: receivedAtMs, records: accepted }',
+        replace: 'atMs: receivedAtMs, records: 2 * accepted }',
       },
     ],
     reason: 'counted as accepted, but not stored',
@@ -170,7 +170,7 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F35a',
     edits: [
       {
-        file: 'gateway/dist/outcomes/outcome-counts.js',
+        file: 'gateway/dist/report/outcome-counts.js',
         find: 'counter.reported = Math.max(counter.reported, report.records);',
         replace: 'counter.records -= report.records;',
       },

@@ -35,5 +35,5 @@ export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }
 /** The copy has no sources, so no test may resolve to them. */
 function removeSourceCondition(file: string): void {
   const manifest = readFileSync(file, 'utf8')
-  writeFileSync(file, manifest.replace(/"intake:source": "[^"]*",/, ''))
+  writeFileSync(file, manifest.replace(/"intake:source": "[^"]*",/g, ''))
 }

@@ -4,8 +4,9 @@ import * as clickhouse from '@intake/clickhouse'
 import * as contract from '@intake/contract'
 import * as queue from '@intake/queue'
 import * as redis from '@intake/redis'
-import * as acceptFeedback from '../../gateway/src/accept/accept-feedback.ts'
-import * as acceptLog from '../../gateway/src/accept/accept-log.ts'
+import * as accept from '../../gateway/src/accept/accept.ts'
+import * as acceptFeedback from '../../gateway/src/accept/feedback.ts'
+import * as acceptLog from '../../gateway/src/accept/log.ts'
 import * as groupCommit from '../../gateway/src/commit/group-commit.ts'
 import * as idempotencyStore from '../../gateway/src/identity/idempotency-store.ts'
 import * as reservationLedger from '../../gateway/src/identity/reservation-ledger.ts'
@@ -14,6 +15,7 @@ import * as watermark from '../../worker/src/watch/watermark.ts'
 
 /** The modules of the product that the simulation runs. */
 export const realCode = {
+  accept,
   acceptFeedback,
   acceptLog,
   groupCommit,
@@ -29,8 +31,9 @@ export const realCode = {
 export type Code = typeof realCode
 
 const builtFiles: Record<keyof Code, string> = {
-  acceptFeedback: 'gateway/dist/accept/accept-feedback.js',
-  acceptLog: 'gateway/dist/accept/accept-log.js',
+  accept: 'gateway/dist/accept/accept.js',
+  acceptFeedback: 'gateway/dist/accept/feedback.js',
+  acceptLog: 'gateway/dist/accept/log.js',
   groupCommit: 'gateway/dist/commit/group-commit.js',
   idempotencyStore: 'gateway/dist/identity/idempotency-store.js',
   reservationLedger: 'gateway/dist/identity/reservation-ledger.js',

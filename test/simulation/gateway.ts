@@ -1,6 +1,7 @@
 import type { RecordKind } from '@intake/contract'
-import type { AcceptFeedback } from '../../gateway/src/accept/accept-feedback.ts'
-import type { AcceptLog } from '../../gateway/src/accept/accept-log.ts'
+import type { Accept } from '../../gateway/src/accept/accept.ts'
+import type { Feedback, FeedbackSteps } from '../../gateway/src/accept/feedback.ts'
+import type { createLogSteps } from '../../gateway/src/accept/log.ts'
 import type { GroupCommit } from '../../gateway/src/commit/group-commit.ts'
 import type { IdempotencyStore } from '../../gateway/src/identity/idempotency-store.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -39,9 +40,14 @@ const enqueueTimeoutMs = 4_000
 export const skewMaxMs = 3_000
 
 interface Life {
-  acceptLog: AcceptLog
-  acceptFeedback: AcceptFeedback
+  accept: Accept
+  log: ReturnType<typeof createLogSteps>
+  feedback: FeedbackSteps
 }
+
+type FastifyRequest = Parameters<Accept>[1]
+/** A feedback has been read from its form when the simulation begins. */
+type ReadRequest = FastifyRequest & { feedback?: Feedback; receivedAtMs: number }
 
 /** A gateway: the real code from the valid record to Redis. A feedback has one image. */
 export function createGateway(options: {
@@ -95,16 +101,24 @@ export function createGateway(options: {
       ? code.idempotencyStore.createIdempotencyStore({ reserve, ledger, clock })
       : { reserve: ({ id }) => Promise.resolve(id) }
     const policy = { retentionMs: () => undefined, isSuppressed: () => false }
-    const outcomes = { count() {} }
-    const common = { idempotency, outcomes, policy, enqueueTimeoutMs, clock }
-    const store = createAttachments({ world, process, objects })
+    const outcomes = { settled() {} }
+    const contextOf = (request: FastifyRequest) => {
+      const { receivedAtMs } = request as ReadRequest
+      return { apiKeyId: 'key_1', requestId: '1', receivedAtMs }
+    }
+    const steps = code.acceptFeedback.createFeedbackSteps({
+      feedback: commitOf('feedback'),
+      idempotency,
+      store: createAttachments({ world, process, objects }),
+      turns: undefined as never,
+      attachmentBytesMax: 1,
+      enqueueTimeoutMs,
+      clock,
+    })
     return {
-      acceptLog: code.acceptLog.createAcceptLog({ ...common, logs: commitOf('logs') }),
-      acceptFeedback: code.acceptFeedback.createAcceptFeedback({
-        ...common,
-        feedback: commitOf('feedback'),
-        store,
-      }),
+      accept: code.accept.createAccept({ contextOf, policy, outcomes, enqueueTimeoutMs, clock }),
+      log: code.acceptLog.createLogSteps({ logs: commitOf('logs'), idempotency }),
+      feedback: { ...steps, read: (request) => (request as ReadRequest).feedback! },
     }
   }
 
@@ -117,38 +131,39 @@ export function createGateway(options: {
     return id
   }
 
-  function enqueue(request: Request, receivedAtMs: number): Promise<string> {
+  async function enqueue(request: Request, receivedAtMs: number): Promise<string> {
     const { kind, device, content, clientId: id, key } = request
-    const context = { apiKeyId: 'key_1', requestId: '1', receivedAtMs }
     const sender = {
       bundle_identifier: 'app',
       device_uuid: device,
       unique_user_id: 'user',
       device: {},
     }
+    const arrival = {
+      apiKey: { bundleIdentifiers: [] },
+      headers: key === undefined ? {} : { 'idempotency-key': key },
+      receivedAtMs,
+      log: { warn() {} },
+    }
+    const own = id !== undefined && { id }
     if (kind === 'logs') {
-      const log = { event: content, params: {}, ...(id !== undefined && { id }) }
-      return life.acceptLog({ body: { ...sender, log }, key, context })
+      const value = { ...sender, log: { event: content, params: {}, ...own } }
+      const body = { value, isPlain: true, entryNodes: 0 }
+      const read = { ...arrival, body } as unknown as ReadRequest
+      return (await life.accept(life.log, read)).identified.id
     }
-    const image = {
-      body: Buffer.from(content),
-      contentType: 'image/png',
-      extension: 'png',
-      sha256: '0',
+    const body = Buffer.from(content)
+    const image = { body, contentType: 'image/png', extension: 'png', sha256: '0' }
+    const feedback: Feedback = {
+      payload: { ...sender, feedback: { text: content, ...own } },
+      uploads: [{ bytes: body.length, image }],
+      fields: {},
+      omitted: undefined,
+      invalidEmail: undefined,
+      isLenient: false,
     }
-    const feedback = { text: content, ...(id !== undefined && { id }) }
-    return life.acceptFeedback({
-      form: {
-        payload: { ...sender, feedback },
-        images: [image],
-        fields: {},
-        omitted: undefined,
-        invalidEmail: undefined,
-      },
-      key,
-      context,
-      log: { warn() {} } as never,
-    })
+    const read = { ...arrival, feedback } as unknown as ReadRequest
+    return (await life.accept(life.feedback, read)).identified.id
   }
 
   function asAnswer(error: unknown): GatewayAnswer {

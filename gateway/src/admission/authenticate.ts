@@ -1,15 +1,14 @@
 import fp from 'fastify-plugin'
-import type { FastifyInstance } from 'fastify'
-import type { ApiKey } from '@intake/api-keys'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ApiKey, ApiKeyDirectory } from '@intake/api-keys'
 import { IntakeError } from '@intake/contract'
 import type { Admission } from './admission.ts'
-import type { Connections } from '../edge/connections.ts'
-import type { GatewayPorts } from '../ports.ts'
+import type { HttpEdge } from '@intake/http-edge'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The API key of the sender; set before the body of any write operation is read. */
-    apiKey: ApiKey
+    apiKey: ApiKey | undefined
   }
 }
 
@@ -18,9 +17,9 @@ export const authenticate = fp(
   async (
     app: FastifyInstance,
     options: {
-      apiKeys: GatewayPorts['apiKeys']
+      apiKeys: Pick<ApiKeyDirectory, 'isLoaded' | 'find'>
       admission: Admission
-      connections: Connections
+      connections: HttpEdge['connections']
     },
   ) => {
     const { apiKeys, admission, connections } = options
@@ -44,3 +43,9 @@ export const authenticate = fp(
   },
   { name: 'authenticate' },
 )
+
+/** The API key of a request that has passed `authenticate`. */
+export function requireApiKey({ apiKey }: FastifyRequest): ApiKey {
+  if (apiKey === undefined) throw new Error('the request has not been authenticated')
+  return apiKey
+}

@@ -1,5 +1,6 @@
 import { limits } from '@intake/contract'
 import type { RedisState } from '@intake/redis'
+import { systemClock } from '@intake/runtime'
 
 export interface CheckedTime {
   nowMs: number
@@ -35,7 +36,7 @@ export function createSkewGauge(options: {
   now?: () => number
   monotonic?: () => number
 }): () => CheckedTime {
-  const { reading, clockSkewMaxMs, monotonic = () => performance.now() } = options
+  const { reading, clockSkewMaxMs, monotonic = systemClock.now } = options
   // Looked up at each call: the clock of the process may be replaced while it runs.
   const now = options.now ?? (() => Date.now())
   let skewed = false

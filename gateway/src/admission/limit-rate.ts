@@ -2,17 +2,13 @@ import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit'
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
 import { IntakeError } from '@intake/contract'
+import { requireApiKey } from './authenticate.ts'
 import type { FleetRate } from './fleet-rate.ts'
 
-const noHeaders = {
-  'x-ratelimit-limit': false,
-  'x-ratelimit-remaining': false,
-  'x-ratelimit-reset': false,
-}
-
 /**
- * Limits the requests of each API key: no I/O, nothing that can fail a request. Register it after
- * authentication.
+ * Limits the requests of each API key: no I/O, nothing that can fail a request. Each response has the limit, what
+ * remains of it and the seconds until the window ends, as this gateway knows them (`x-ratelimit-*`). Register it
+ * after authentication.
  *
  * @param options.max requests in a window of `windowMs`, which `rate` counts
  */
@@ -27,9 +23,7 @@ export const limitRate = fp(
       max: options.max,
       timeWindow: options.windowMs,
       store: storeOf(options.rate),
-      keyGenerator: (request) => request.apiKey.id,
-      addHeaders: { ...noHeaders, 'retry-after': true },
-      addHeadersOnExceeding: noHeaders,
+      keyGenerator: (request) => requireApiKey(request).id,
       errorResponseBuilder: () =>
         new IntakeError('rate_limited', 'Wait as long as Retry-After says.'),
     })

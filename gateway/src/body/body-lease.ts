@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
+import { requireApiKey } from '../admission/authenticate.ts'
 import type { ByteBudget, ByteLease } from './byte-budget.ts'
-import { exchangeOf, failable, whenEnded } from '../edge/exchange.ts'
+import { exchangeOf, failable, whenEnded } from '@intake/http-edge'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The share of a byte budget that this request uses; set by `leaseBody`. */
-    bodyLease: ByteLease
+    bodyLease: ByteLease | undefined
   }
 }
 
@@ -31,11 +32,12 @@ export function leaseBody(
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     const declared = Number(request.headers['content-length'] ?? 0)
     if (declared > bodyBytesMax && !readsPast(request)) throw bodyTooLarge(bodyBytesMax)
-    request.bodyLease = budget.lease({
-      account: request.apiKey.id,
+    const lease = budget.lease({
+      account: requireApiKey(request).id,
       expectedBytes: Math.min(declared, bodyBytesMax),
     })
-    whenEnded(request.raw, reply.raw, request.bodyLease.release)
+    request.bodyLease = lease
+    whenEnded(request.raw, reply.raw, lease.release)
     const exchange = exchangeOf(request.raw)
     if (exchange !== undefined) exchange.bodyBytesMax = bodyBytesMax * readPastFactor
     done()
@@ -51,7 +53,13 @@ export function whileLeased<Request extends FastifyRequest, Result>(
   handler: (request: Request, reply: FastifyReply) => Promise<Result>,
 ) {
   return (request: Request, reply: FastifyReply): Promise<Result> =>
-    failable(request.raw, request.bodyLease.retainWhile(handler(request, reply)))
+    failable(request.raw, requireLease(request).retainWhile(handler(request, reply)))
+}
+
+/** The lease of a request that has passed `leaseBody`. */
+export function requireLease({ bodyLease }: FastifyRequest): ByteLease {
+  if (bodyLease === undefined) throw new Error('the body of the request has not been leased')
+  return bodyLease
 }
 
 export function bodyTooLarge(bytesMax: number): IntakeError {

@@ -1,5 +1,5 @@
 import { IntakeError } from '@intake/contract'
-import { createShares, type Shares } from '../fairness/shares.ts'
+import { createShares, type Shares } from '../admission/fairness/shares.ts'
 
 export interface ByteBudget {
   /**
@@ -77,14 +77,14 @@ class Lease implements ByteLease {
     this.#giveBack()
   }
 
-  async retainWhile<Result>(work: Promise<Result>): Promise<Result> {
+  retainWhile<Result>(work: Promise<Result>): Promise<Result> {
     this.#retained++
-    try {
-      return await work
-    } finally {
+    const letGo = () => {
       this.#retained--
       this.#giveBack()
     }
+    work.then(letGo, letGo)
+    return work
   }
 
   #giveBack(): void {

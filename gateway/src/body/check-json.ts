@@ -4,7 +4,7 @@ import { documentedPointer } from './json-pointer.ts'
 import { isBeyond64Bits } from './lossless-json.ts'
 
 /**
- * Checks what the parser does not.
+ * Checks what the parser does not, unless it has found the document to be plain.
  *
  * @param options.depthMax maximum nesting depth
  * @param options.pointer location of the value in the document

@@ -26,6 +26,9 @@ export class Chunks {
 
   /** All bytes; to be called once, after the end of the stream. */
   concat(): Buffer {
-    return Buffer.concat(this.#kept, this.bytes)
+    const [only] = this.#kept
+    return this.#kept.length === 1 && only !== undefined
+      ? only
+      : Buffer.concat(this.#kept, this.bytes)
   }
 }

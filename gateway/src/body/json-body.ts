@@ -1,13 +1,15 @@
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
-import { failable } from '../edge/exchange.ts'
+import { failable } from '@intake/http-edge'
+import { requireApiKey } from '../admission/authenticate.ts'
+import type { Turns } from '../admission/fairness/turns.ts'
+import { requireLease } from './body-lease.ts'
 import { gunzip } from './gunzip.ts'
-import { createNodeCounter } from './json-nodes.ts'
-import { parseJson, smallJsonBytes } from './json.ts'
+import { createLateCounter } from './json-nodes.ts'
+import { countedLaterBytes, parseJson, smallJsonBytes, type ParsedJson } from './json.ts'
 import { parseInTurns } from './parse-in-turns.ts'
 import { readBody } from './read-body.ts'
-import type { Turns } from '../fairness/turns.ts'
 import { contentCoding, contentEncoding } from './content-encoding.ts'
 
 interface JsonBodyOptions {
@@ -20,8 +22,9 @@ interface JsonBodyOptions {
  * Accepts `application/json` in UTF-8, plain or gzipped. The `bodyLimit` of each route limits the size
  * on the wire.
  *
- * A body over a limit is refused before it is parsed, and the memory of the parsed document counts
- * towards the bytes in flight. The content is checked elsewhere (`checkJson`).
+ * A large body over a limit is refused before it is parsed, and the memory of the parsed document counts
+ * towards the bytes in flight. The body of the request is a `ParsedJson`; its content is checked elsewhere
+ * (`checkJson`).
  *
  * @param options.jsonBytesMax maximum bytes of JSON, after decompression
  * @param options.nodesMax maximum members and elements
@@ -30,17 +33,17 @@ interface JsonBodyOptions {
 export const jsonBody = fp(
   async (app: FastifyInstance, options: JsonBodyOptions) => {
     await app.register(contentEncoding, { accepted: ['gzip'] })
-    app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+    app.addContentTypeParser('application/json', (request: FastifyRequest, _payload, done) => {
       const charset = charsetParameter.exec(request.headers['content-type'] ?? '')?.[1]
       if (charset !== undefined && !utf8Labels.has(charset.toLowerCase())) {
-        throw new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.')
+        done(new IntakeError('unsupported_media_type', 'Send the JSON in UTF-8.'))
+        return
       }
-      const body = await readBody(request)
-      if (contentCoding(request) !== 'gzip' && body.length <= smallJsonBytes) {
-        const charge = (bytes: number) => request.bodyLease.extend(bytes)
-        return parseJson(body, { nodesMax: options.nodesMax, charge })
-      }
-      return failable(request.raw, parseLarge(body, request, options))
+      readBody(request, (error, body) => {
+        if (body === undefined) done(error)
+        else if (isQuick(body, request)) parseNow(body, request, options, done)
+        else parseLater(body, request, options, done)
+      })
     })
   },
   { name: 'json-body' },
@@ -60,22 +63,58 @@ const utf8Labels: ReadonlySet<string> = new Set([
   'ascii',
 ])
 
+type Done = (error: Error | null, body?: ParsedJson) => void
+
+function isQuick(body: Buffer, request: FastifyRequest): boolean {
+  return body.length <= smallJsonBytes && contentCoding(request) !== 'gzip'
+}
+
+/** Most bodies: no promise is made for them. */
+function parseNow(
+  body: Buffer,
+  request: FastifyRequest,
+  { nodesMax }: JsonBodyOptions,
+  done: Done,
+): void {
+  const lease = requireLease(request)
+  let parsed: ParsedJson
+  try {
+    parsed = parseJson(body, { nodesMax, charge: (bytes) => lease.extend(bytes) })
+  } catch (error) {
+    done(error as Error)
+    return
+  }
+  done(null, parsed)
+}
+
+function parseLater(
+  body: Buffer,
+  request: FastifyRequest,
+  options: JsonBodyOptions,
+  done: Done,
+): void {
+  failable(request.raw, parseLarge(body, request, options)).then(
+    (parsed) => done(null, parsed),
+    (error: Error) => done(error),
+  )
+}
+
 async function parseLarge(
   body: Buffer,
   request: FastifyRequest,
   { jsonBytesMax, nodesMax, turns }: JsonBodyOptions,
-): Promise<unknown> {
-  const charge = (bytes: number) => request.bodyLease.extend(bytes)
-  const options = { turns, account: request.apiKey.id, nodesMax, charge }
+): Promise<ParsedJson> {
+  const lease = requireLease(request)
+  const charge = (bytes: number) => lease.extend(bytes)
+  const options = { turns, account: requireApiKey(request).id, nodesMax, charge }
   if (contentCoding(request) !== 'gzip') return parseInTurns(body, options)
-  const counter = createNodeCounter(nodesMax)
-  let nodes = 0
+  const counter = createLateCounter(nodesMax, countedLaterBytes)
   const json = await gunzip(body, {
     bytesMax: jsonBytesMax,
     onChunk(chunk) {
       charge(chunk.length)
-      nodes = counter.add(chunk)
+      counter.add(chunk)
     },
   })
-  return parseInTurns(json, { ...options, nodes })
+  return parseInTurns(json, { ...options, nodes: counter.nodes() })
 }

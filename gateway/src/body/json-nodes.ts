@@ -57,6 +57,33 @@ export function createNodeCounter(nodesMax: number): NodeCounter {
   }
 }
 
+/**
+ * Counts a document that arrives in chunks only once it has more than `freeBytes`: a shorter one is counted
+ * when it has been parsed, which is cheaper.
+ */
+export function createLateCounter(
+  nodesMax: number,
+  freeBytes: number,
+): { add(chunk: Uint8Array): void; nodes(): number | undefined } {
+  const counter = createNodeCounter(nodesMax)
+  let early: Uint8Array[] = []
+  let bytes = 0
+  let nodes: number | undefined
+  return {
+    add(chunk) {
+      bytes += chunk.length
+      if (bytes <= freeBytes) {
+        early.push(chunk)
+        return
+      }
+      for (const one of early) counter.add(one)
+      early = []
+      nodes = counter.add(chunk)
+    },
+    nodes: () => nodes,
+  }
+}
+
 export function tooManyNodes(nodesMax: number): IntakeError {
   const detail = `The JSON must not have more than ${nodesMax} members and elements.`
   return new IntakeError('body_too_large', detail)

@@ -2,37 +2,70 @@ import { isUtf8 } from 'node:buffer'
 import { nodeBytes } from '@intake/config'
 import { IntakeError, limits } from '@intake/contract'
 import { createNodeCounter, tooManyNodes } from './json-nodes.ts'
+import { isMixedArray } from '../record/mixed-array.ts'
+import { losesNull } from '../record/text-array.ts'
 import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.ts'
 
-/**
- * Parsing a document of up to this size takes a millisecond at most, whatever it contains: it is parsed
- * at once and counted afterwards.
- */
+/** Parsing a document of up to this size takes a millisecond at most, whatever it contains. */
 export const smallJsonBytes = 8 * 1024
+
+/**
+ * Up to this size a document is parsed before its members and elements are counted: what it takes meanwhile
+ * without being charged is at most 20 MB, and only one document is parsed at a time.
+ */
+export const countedLaterBytes = 256 * 1024
+
+/** A parsed document, and what is known of it. */
+export interface ParsedJson {
+  value: unknown
+  /**
+   * Nothing in it needs a closer look: it is not too deep, every number is a double or a safe integer, no
+   * array is stored as text. False: not known.
+   */
+  isPlain: boolean
+  /** Members and elements of the largest value two levels below the root, such as an entry of a batch. */
+  entryNodes: number
+}
 
 /**
  * Parses a JSON document from the bytes of a request. Integers that a double would round become
  * `bigint`s.
  *
  * @param options.nodesMax maximum members and elements
+ * @param options.nodes their number, if it was counted before
  * @param options.charge called with the memory that the value takes, in bytes; may throw
  * @throws {IntakeError} `invalid_encoding`, `invalid_json`, `body_too_large`
  */
 export function parseJson(
   bytes: Buffer,
-  options: { nodesMax: number; charge: (bytes: number) => void },
-): unknown {
-  const { nodesMax, charge } = options
-  const isSmall = bytes.length <= smallJsonBytes
-  if (!isSmall) charge(createNodeCounter(nodesMax).add(bytes) * nodeBytes)
+  options: { nodesMax: number; nodes?: number | undefined; charge: (bytes: number) => void },
+): ParsedJson {
+  const counted = countFirst(bytes, options)
   const text = decodeJson(bytes)
   const parsed = parseText(text)
-  if (isSmall) {
-    const nodes = parsed.isDeep ? createNodeCounter(nodesMax).add(bytes) : parsed.nodes
-    if (nodes > nodesMax) throw tooManyNodes(nodesMax)
-    charge(nodes * nodeBytes)
-  }
-  return exactValue(text, parsed)
+  if (!counted) countParsed(bytes, parsed, options)
+  return exactJson(text, parsed)
+}
+
+/** Counts and charges a large document before it is parsed; returns false for any other. */
+export function countFirst(
+  bytes: Buffer,
+  { nodesMax, nodes, charge }: Parameters<typeof parseJson>[1],
+): boolean {
+  if (nodes === undefined && bytes.length <= countedLaterBytes) return false
+  charge((nodes ?? createNodeCounter(nodesMax).add(bytes)) * nodeBytes)
+  return true
+}
+
+/** Counts and charges a document by what the parser has made of it. */
+export function countParsed(
+  bytes: Buffer,
+  { isDeep, nodes: surveyed }: ParsedText,
+  { nodesMax, charge }: Parameters<typeof parseJson>[1],
+): void {
+  const nodes = isDeep ? createNodeCounter(nodesMax).add(bytes) : surveyed
+  if (nodes > nodesMax) throw tooManyNodes(nodesMax)
+  charge(nodes * nodeBytes)
 }
 
 /**
@@ -57,9 +90,10 @@ export interface ParsedText extends Survey {
 export function parseText(text: string): ParsedText {
   const isExact = hasEscapedName(text)
   const value = isExact ? parseExact(text) : parse(JSON.parse, text)
-  const found = { nodes: 0, isDeep: false, isRounded: false }
-  survey(value, limits.jsonDepth, found)
-  return { value, ...found, isRounded: found.isRounded && !isExact }
+  const found = { nodes: 0, entryNodes: 0, isDeep: false, isRounded: false, isOdd: isExact }
+  survey(value, limits.jsonDepth, found, false)
+  if (isExact) found.isRounded = false
+  return { value, ...found }
 }
 
 /**
@@ -67,8 +101,12 @@ export function parseText(text: string): ParsedText {
  *
  * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested thousands of levels deep
  */
-export function exactValue(text: string, { value, isRounded }: ParsedText): unknown {
-  return isRounded && hasLargeInteger(text) ? parseExact(text) : value
+export function exactJson(text: string, parsed: ParsedText): ParsedJson {
+  const { value, isDeep, isRounded, isOdd, entryNodes } = parsed
+  if (isRounded && hasLargeInteger(text)) {
+    return { value: parseExact(text), isPlain: false, entryNodes }
+  }
+  return { value, isPlain: !isDeep && !isRounded && !isOdd, entryNodes }
 }
 
 function parseExact(text: string): unknown {
@@ -96,13 +134,24 @@ function parse(parser: (text: string) => unknown, text: string): unknown {
 interface Survey {
   /** Members and elements as `createNodeCounter` counts them, down to the maximum depth. */
   nodes: number
+  /** Those of the largest value two levels below the root. */
+  entryNodes: number
   /** Something is nested deeper than allowed. */
   isDeep: boolean
-  /** A number is so large that it may be a rounded integer. */
+  /** A number is so large that it may be a rounded integer, or beyond the range of a double. */
   isRounded: boolean
+  /** It was parsed exactly, or an array may have to be stored as text. */
+  isOdd: boolean
 }
 
-function survey(value: unknown, depthLeft: number, found: Survey): void {
+const entryDepthLeft = limits.jsonDepth - 2
+
+/**
+ * The only walk through a usual document: what it finds saves `checkJson` and `rowJson` theirs.
+ *
+ * @param isInArray the value is an element: an array in an array is judged with the outer one
+ */
+function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boolean): void {
   if (typeof value === 'number') {
     if (Math.abs(value) > Number.MAX_SAFE_INTEGER) found.isRounded = true
     return
@@ -114,17 +163,26 @@ function survey(value: unknown, depthLeft: number, found: Survey): void {
   }
   const before = found.nodes
   if (Array.isArray(value)) {
+    let isNested = false
     for (const inner of value) {
       found.nodes++
-      survey(inner, depthLeft - 1, found)
+      if (typeof inner === 'object' && inner !== null) isNested = true
+      survey(inner, depthLeft - 1, found, true)
+    }
+    // Numbers, texts and nulls alone are never stored as text. The two would overflow the stack on what is too deep.
+    if (isNested && !isInArray && !found.isDeep && (isMixedArray(value) || losesNull(value))) {
+      found.isOdd = true
     }
   } else {
     // Parsed JSON inherits no enumerable properties, and `for … in` is much faster than the
     // alternatives.
     for (const name in value) {
       found.nodes++
-      survey((value as Record<string, unknown>)[name], depthLeft - 1, found)
+      survey((value as Record<string, unknown>)[name], depthLeft - 1, found, false)
     }
   }
   if (found.nodes === before) found.nodes++
+  if (depthLeft === entryDepthLeft && found.nodes - before > found.entryNodes) {
+    found.entryNodes = found.nodes - before
+  }
 }

@@ -1,7 +1,14 @@
-import { nodeBytes } from '@intake/config'
-import { createNodeCounter } from './json-nodes.ts'
-import { decodeJson, exactValue, parseJson, parseText, smallJsonBytes } from './json.ts'
-import type { Turns } from '../fairness/turns.ts'
+import type { Turns } from '../admission/fairness/turns.ts'
+import {
+  countFirst,
+  countParsed,
+  decodeJson,
+  exactJson,
+  parseJson,
+  parseText,
+  smallJsonBytes,
+  type ParsedJson,
+} from './json.ts'
 
 /** Up to this size even the slow parser finishes within a few milliseconds. */
 const shortJsonBytes = 64 * 1024
@@ -19,17 +26,21 @@ export async function parseInTurns(
     turns: Turns
     account: string
     nodesMax: number
-    nodes?: number
+    nodes?: number | undefined
     charge: (bytes: number) => void
   },
-): Promise<unknown> {
-  const { turns, account, nodesMax, nodes, charge } = options
-  if (json.length <= smallJsonBytes) return parseJson(json, { nodesMax, charge })
+): Promise<ParsedJson> {
+  const { turns, account } = options
+  if (json.length <= smallJsonBytes) return parseJson(json, options)
   const take = json.length <= shortJsonBytes ? turns.take : turns.takeLong
-  const text = await take(account, () => {
-    charge((nodes ?? createNodeCounter(nodesMax).add(json)) * nodeBytes)
-    return decodeJson(json)
+  const { text, isCounted } = await take(account, () => {
+    const counted = countFirst(json, options)
+    return { text: decodeJson(json), isCounted: counted }
   })
-  const parsed = await take(account, () => parseText(text))
-  return parsed.isRounded ? take(account, () => exactValue(text, parsed)) : parsed.value
+  const parsed = await take(account, () => {
+    const found = parseText(text)
+    if (!isCounted) countParsed(json, found, options)
+    return found
+  })
+  return parsed.isRounded ? take(account, () => exactJson(text, parsed)) : exactJson(text, parsed)
 }

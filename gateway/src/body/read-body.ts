@@ -1,50 +1,56 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
-import { bodyTooLarge } from './body-lease.ts'
+import { bodyTooLarge, requireLease } from './body-lease.ts'
 import { Chunks } from './chunks.ts'
-import { chunksTooSmall, createChunkLimit } from '../edge/chunk-limit.ts'
-import { beginStep, exchangeOf } from '../edge/exchange.ts'
+import { beginStep, chunksTooSmall, createChunkLimit, exchangeOf } from '@intake/http-edge'
 
 /**
  * Reads the body of a request to its end, and charges each chunk to the byte budget as it arrives. The
  * `bodyLimit` of the route is the maximum size.
  *
- * @throws {IntakeError} `body_too_large`, `busy`, or `malformed_http` when the body ends early
+ * @param done called once, with the body, or with `body_too_large`, `busy`, or `malformed_http` when the body
+ * ends early
  */
-export function readBody({ raw, bodyLease, routeOptions }: FastifyRequest): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const bytesMax = routeOptions.bodyLimit
-    const isAcceptable = createChunkLimit()
-    const chunks = new Chunks({
-      bytesMax,
-      onKeep(chunk) {
-        if (!isAcceptable(chunk)) throw chunksTooSmall()
-        bodyLease.extend(chunk.length)
-      },
-    })
-    function onData(chunk: Buffer): void {
-      try {
-        if (!chunks.add(chunk)) throw bodyTooLarge(bytesMax)
-      } catch (error) {
-        fail(error as Error)
-      }
-    }
-    function onEnd(): void {
-      stop()
-      resolve(chunks.concat())
-    }
-    function onClose(): void {
-      fail(new IntakeError('malformed_http', 'The body ended early.'))
-    }
-    function fail(error: Error): void {
-      stop()
-      reject(error)
-    }
-    function stop(): void {
-      raw.off('data', onData).off('end', onEnd).off('close', onClose)
-    }
-    raw.on('data', onData).on('end', onEnd).on('close', onClose)
-    const exchange = exchangeOf(raw)
-    if (exchange !== undefined) beginStep(exchange, fail)
+export function readBody(
+  request: FastifyRequest,
+  done: (error: Error | null, body?: Buffer) => void,
+): void {
+  const { raw } = request
+  const lease = requireLease(request)
+  const bytesMax = request.routeOptions.bodyLimit
+  const isAcceptable = createChunkLimit()
+  let isOver = false
+  const chunks = new Chunks({
+    bytesMax,
+    onKeep(chunk) {
+      if (!isAcceptable(chunk)) throw chunksTooSmall()
+      lease.extend(chunk.length)
+    },
   })
+  function onData(chunk: Buffer): void {
+    if (isOver) return
+    try {
+      if (!chunks.add(chunk)) throw bodyTooLarge(bytesMax)
+    } catch (error) {
+      fail(error as Error)
+    }
+  }
+  function onEnd(): void {
+    if (isOver) return
+    isOver = true
+    done(null, chunks.concat())
+  }
+  // Also called after the end: removing the listeners would cost more.
+  function onClose(): void {
+    if (!isOver) fail(new IntakeError('malformed_http', 'The body ended early.'))
+  }
+  function fail(error: Error): void {
+    if (isOver) return
+    isOver = true
+    raw.off('data', onData)
+    done(error)
+  }
+  raw.on('data', onData).on('end', onEnd).on('close', onClose)
+  const exchange = exchangeOf(raw)
+  if (exchange !== undefined) beginStep(exchange, fail)
 }

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { attachmentKey, IntakeError } from '@intake/contract'
 import type { Identity } from '@intake/identity'
-import type { GatewayPorts } from '../ports.ts'
+import type { ObjectStore } from '@intake/object-store'
 import type { StoredAttachment } from '../record/row.ts'
 import type { Image } from '../form/upload.ts'
 
@@ -15,7 +15,7 @@ import type { Image } from '../form/upload.ts'
  * progress, uses the same objects: they always stay
  */
 export async function commitWithImages(options: {
-  store: GatewayPorts['attachments']
+  store: Pick<ObjectStore, 'put' | 'remove'>
   identity: Identity
   images: Image[]
   repeatable: boolean

@@ -3,6 +3,8 @@ import { IntakeError } from '@intake/contract'
 import type { FrameProducer } from '@intake/queue'
 import { systemClock, type Clock } from '@intake/runtime'
 import type { Row } from '../record/row.ts'
+import { chooseFrame, type Waiting } from './choose-frame.ts'
+import { settleTogether } from './settle-together.ts'
 import type { StartEnqueue } from './trace-enqueue.ts'
 
 /** A frame that is on stable storage. */
@@ -23,33 +25,14 @@ export interface GroupCommit {
    * row was stored too long after its arrival
    */
   append(row: Row, deadline: number): Promise<void>
+  /**
+   * The same for the rows of one request, all together.
+   *
+   * @throws {IntakeError} `queue_unavailable` (certainly none is stored) or `outcome_unknown` (some may be)
+   */
+  appendAll(rows: readonly Row[], deadline: number): Promise<void>
   /** Resolves when all appended rows have settled. */
   close(): Promise<void>
-}
-
-/**
- * Appends the rows of one request.
- *
- * @throws {IntakeError} `queue_unavailable` (certainly none is stored) or `outcome_unknown` (some
- * may be)
- */
-export async function appendAll(commit: GroupCommit, rows: Row[], deadline: number): Promise<void> {
-  const outcomes = await Promise.allSettled(rows.map((row) => commit.append(row, deadline)))
-  const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-  if (failures.length === 0) return
-  const cause: unknown = failures[0]
-  if (failures.length === rows.length && failures.every(isCertain)) throw cause
-  throw new IntakeError('outcome_unknown', 'Some of the records may be stored.', { cause })
-}
-
-const isCertain = (error: unknown) =>
-  error instanceof IntakeError && error.code !== 'outcome_unknown'
-
-interface Waiting {
-  row: Row
-  deadline: number
-  resolve: () => void
-  reject: (error: IntakeError) => void
 }
 
 const framesInFlightMax = 4
@@ -61,12 +44,16 @@ const frameIntervalMs = 4
 /** When CPU time is scarce, a few full frames finish sooner than many small ones. */
 const busyFrameIntervalMs = 8
 const busyUtilization = 0.8
-/** The rows of a frame settle together, so their deadlines may differ by this at most. */
-const deadlineSpreadMs = 1_000
-const frameRowsMax = 1_000
 /** As fast as level 1, and up to 5 % smaller (docs/decisions/0006-hot-path.md). */
 const compression = { level: 2 }
-const frameCharactersMax = 1024 * 1024
+
+interface FlushOptions {
+  producer: Pick<FrameProducer, 'add'>
+  acceptanceMsMax: number
+  onStored: (frame: StoredFrame) => void
+  startEnqueue?: StartEnqueue | undefined
+  wallMs?: () => number
+}
 
 /**
  * Stores rows in frames. A lone row starts a frame at once. Rows that arrive close together wait for a
@@ -81,16 +68,11 @@ const frameCharactersMax = 1024 * 1024
  * @param options.startEnqueue undefined: frames are not traced
  * @param options.wallMs the clock of `receivedAtMs`
  */
-export function createGroupCommit(options: {
-  producer: Pick<FrameProducer, 'add'>
-  loopUtilization: () => number
-  acceptanceMsMax: number
-  onStored: (frame: StoredFrame) => void
-  startEnqueue?: StartEnqueue | undefined
-  clock?: Clock
-  wallMs?: () => number
-}): GroupCommit {
-  const { producer, acceptanceMsMax, clock = systemClock, wallMs = () => Date.now() } = options
+export function createGroupCommit(
+  options: FlushOptions & { loopUtilization: () => number; clock?: Clock },
+): GroupCommit {
+  const { acceptanceMsMax, clock = systemClock, wallMs = () => Date.now() } = options
+  const flush = createFlush(options)
   let waiting: Waiting[] = []
   let scheduled = false
   /** In milliseconds of `clock.now()`. */
@@ -123,35 +105,9 @@ export function createGroupCommit(options: {
     return options.loopUtilization() > busyUtilization ? busyFrameIntervalMs : frameIntervalMs
   }
 
-  /**
-   * The oldest row, and as many rows of its partition as fit into one frame; the others keep their
-   * order.
-   */
   function takeFrame(): Waiting[] {
     rejectExpired()
-    const [first] = waiting
-    if (first === undefined) return []
-    const frame: Waiting[] = []
-    const others: Waiting[] = []
-    let characters = 0
-    let isFull = false
-    for (const one of waiting) {
-      const { row, deadline } = one
-      if (isFull || row.partition !== first.row.partition) {
-        others.push(one)
-        continue
-      }
-      isFull =
-        frame.length === frameRowsMax ||
-        Math.abs(deadline - first.deadline) > deadlineSpreadMs ||
-        (characters + row.json.length >= frameCharactersMax && frame.length > 0)
-      if (isFull) {
-        others.push(one)
-      } else {
-        frame.push(one)
-        characters += row.json.length + 1
-      }
-    }
+    const { frame, others } = chooseFrame(waiting)
     waiting = others
     return frame
   }
@@ -169,7 +125,32 @@ export function createGroupCommit(options: {
     for (const { reject } of expired) reject(error)
   }
 
-  async function flush(frame: Waiting[]): Promise<void> {
+  return {
+    append: (row, deadline) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ row, deadline, resolve, reject })
+        schedule()
+      }),
+
+    appendAll: (rows, deadline) =>
+      settleTogether(rows.length, (resolve, reject) => {
+        for (const row of rows) waiting.push({ row, deadline, resolve, reject })
+        schedule()
+      }),
+
+    async close() {
+      while (waiting.length > 0 || inFlight.size > 0) {
+        await Promise.all(inFlight)
+        await new Promise<void>((resolve) => clock.setImmediate(resolve))
+      }
+    },
+  }
+}
+
+/** Makes what stores one frame and settles its rows; it never rejects. */
+function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void> {
+  const { producer, acceptanceMsMax, wallMs = () => Date.now() } = options
+  return async (frame) => {
     if (frame.length === 0) return
     const span = options.startEnqueue?.(frame)
     try {
@@ -206,20 +187,5 @@ export function createGroupCommit(options: {
       span?.end(error.code)
       for (const { reject } of frame) reject(error)
     }
-  }
-
-  return {
-    append: (row, deadline) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ row, deadline, resolve, reject })
-        schedule()
-      }),
-
-    async close() {
-      while (waiting.length > 0 || inFlight.size > 0) {
-        await Promise.all(inFlight)
-        await new Promise<void>((resolve) => clock.setImmediate(resolve))
-      }
-    },
   }
 }

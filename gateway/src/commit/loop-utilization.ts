@@ -1,3 +1,5 @@
+import { systemClock, type Clock } from '@intake/runtime'
+
 const windowMs = 100
 
 /**
@@ -7,11 +9,11 @@ const windowMs = 100
  * @returns a function that gives the share over the latest window, and 0 before the first window has
  * ended; a window lasts a tenth of a second, or until the first call after that
  */
-export function createLoopUtilization(): () => number {
-  let start = { at: performance.now(), activeMs: activeMs() }
+export function createLoopUtilization(clock: Pick<Clock, 'now'> = systemClock): () => number {
+  let start = { at: clock.now(), activeMs: activeMs() }
   let share = 0
   return () => {
-    const at = performance.now()
+    const at = clock.now()
     if (at - start.at >= windowMs) {
       const end = { at, activeMs: activeMs() }
       share = (end.activeMs - start.activeMs) / (end.at - start.at)

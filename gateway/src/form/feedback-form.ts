@@ -2,11 +2,13 @@ import type { FastifyMultipartBaseOptions } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { formBytesMax } from '@intake/config'
 import { IntakeError, limits, type FeedbackPayload, type Validator } from '@intake/contract'
+import { requireApiKey } from '../admission/authenticate.ts'
+import { requireLease } from '../body/body-lease.ts'
 import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
 import { checkJson } from '../body/check-json.ts'
 import { parseInTurns } from '../body/parse-in-turns.ts'
-import type { Turns } from '../fairness/turns.ts'
+import type { Turns } from '../admission/fairness/turns.ts'
 import type { Upload } from './upload.ts'
 
 export interface FeedbackForm {
@@ -57,13 +59,14 @@ export async function readFeedbackForm(
 ): Promise<FeedbackForm> {
   const { payload: bytes, uploads, texts, omitted } = await readForm(request, options)
   if (bytes === undefined) throw invalidPart('/payload', 'is required')
-  const payload = await parseInTurns(bytes, {
+  const lease = requireLease(request)
+  const { value: payload, isPlain } = await parseInTurns(bytes, {
     turns: options.turns,
-    account: request.apiKey.id,
+    account: requireApiKey(request).id,
     nodesMax: limits.jsonNodes,
-    charge: (cost) => request.bodyLease.extend(cost),
+    charge: (cost) => lease.extend(cost),
   })
-  checkJson(payload, { pointer: '/payload' })
+  if (!isPlain) checkJson(payload, { pointer: '/payload' })
   const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
   return {
     payload: options.validate(payload, '/payload'),

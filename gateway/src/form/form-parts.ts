@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits } from '@intake/contract'
+import { requireLease } from '../body/body-lease.ts'
 import type { ByteLease } from '../body/byte-budget.ts'
 import { imageTypeOf } from './image-type.ts'
 import { readUpload, type Upload } from './upload.ts'
@@ -33,7 +34,7 @@ export async function readParts(
   request: FastifyRequest,
   attachmentBytesMax: number,
 ): Promise<FormParts> {
-  const { bodyLease: lease } = request
+  const lease = requireLease(request)
   const parts: FormParts = { count: 0, uploads: [], texts: [], omitted: { parts: 0, bytes: 0 } }
   const readPayload = createTextReader(lease)
   const readText = createTextReader(lease)

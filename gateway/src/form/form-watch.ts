@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { IntakeError } from '@intake/contract'
 import { bodyTooLarge } from '../body/body-lease.ts'
-import { chunksTooSmall, createChunkLimit } from '../edge/chunk-limit.ts'
+import { chunksTooSmall, createChunkLimit } from '@intake/http-edge'
 
 /** Scans the bytes of a form, independently of the parser (docs/decisions/0007-multipart-parser.md). */
 export interface FormWatch {

@@ -17,8 +17,8 @@ import type { IdempotencyStore } from './idempotency-store.ts'
  * @param options.clientId from `clientIdKey`
  * @param options.key the `Idempotency-Key` of the request; it is reserved even if the client also sent
  * an id
- * @param options.nowMs when the record arrived; `timeMs`: when its event happened, if that is
- * plausible; both in milliseconds since 1970
+ * @param options.nowMs when the record arrived, in milliseconds since 1970
+ * @param options.timeMs when its event happened, if that is plausible; only asked when the id is new
  * @param options.fingerprint hash of the stored content, without the device: its battery level changes
  * between attempts
  * @throws {IntakeError} `id_time_out_of_range`; `idempotency_key_reused`, also when the key and the
@@ -32,7 +32,7 @@ export function assignIdentity(options: {
   clientId: string | undefined
   key: string | undefined
   nowMs: number
-  timeMs: number
+  timeMs: () => number
   /** How long records are kept; undefined: without limit. */
   retentionMs: number | undefined
   fingerprint: () => string
@@ -42,7 +42,7 @@ export function assignIdentity(options: {
     options
   const isOwn = scope === 'logs' && clientId !== undefined && isUuidV7(clientId)
   if (isOwn) requireIdInWindow(clientId, nowMs, retentionMs)
-  const identity = isOwn ? parseIdentity(clientId) : createIdentity(timeMs)
+  const identity = isOwn ? parseIdentity(clientId) : createIdentity(timeMs())
   const keys = [isOwn ? undefined : clientId, key].filter((one) => one !== undefined)
   if (keys.length === 0) return identity
 

@@ -7,9 +7,11 @@ import { isTextArray, losesNull } from './text-array.ts'
  * surrogates, which are not valid Unicode, become U+FFFD. A `bigint` is printed with all its
  * digits; a double beyond the safe integers with an exponent, so that ClickHouse reads a double. An
  * array that ClickHouse would not keep becomes a string, its JSON.
+ *
+ * @param isPlain the parser has found no such number and no such array in it
  */
-export function rowJson(row: object): string {
-  if (isUnusual(row)) return unusualJson(row)
+export function rowJson(row: object, isPlain = false): string {
+  if (!isPlain && isUnusual(row)) return unusualJson(row)
   const json = JSON.stringify(row)
   return mayHaveLoneSurrogate(json) ? unusualJson(row) : json
 }

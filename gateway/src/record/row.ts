@@ -8,8 +8,9 @@ import {
   type LogEntry,
   type Sender,
 } from '@intake/contract'
-import { createIdentity, type Identity } from '@intake/identity'
+import { createIdentity, isoTime, type Identity } from '@intake/identity'
 import type { RequestSpan } from '@intake/tracing'
+import type { RequestContext } from './request-context.ts'
 import { rowJson } from './row-json.ts'
 
 /** A finished table row. Its bytes never change: a retry inserts the same row again. */
@@ -22,7 +23,7 @@ export interface Row {
   json: string
   /** The gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
-  /** Of its request; undefined: not traced. */
+  /** The span of its request; undefined: not traced. */
   span?: RequestSpan | undefined
 }
 
@@ -33,35 +34,81 @@ export interface StoredAttachment {
   sha256: string
 }
 
-/** Properties of a request that all its records share. */
-export interface RequestContext {
-  apiKeyId: string
-  /** UUID. */
-  requestId: string
-  /** The gateway's clock, in milliseconds since 1970. */
-  receivedAtMs: number
-  /** Two capital letters; absent: unknown. */
-  country?: string | undefined
-  /** Undefined: not traced. */
-  span?: RequestSpan | undefined
+/** The columns of a row, in the order in which they are printed; undefined ones are not. */
+interface RowValues {
+  id: string | undefined
+  time: string | undefined
+  received_at: string
+  bundle_identifier: string
+  device_uuid: string
+  unique_user_id: string
+  api_key_id: string
+  request_id: string
+  country: string | undefined
+  device: object
+  device_extra: object
+  event: string | undefined
+  params: object | undefined
+  client_timestamp: string | undefined
 }
 
-/** The columns that all records of a request share, as the middle part of their rows. */
-export function senderColumns(context: RequestContext, from: Sender): string {
-  return columns({
-    received_at: new Date(context.receivedAtMs).toISOString(),
+/** A row of which only the columns are set that all records of a request share. */
+function sharedValues(context: RequestContext, from: Sender): RowValues {
+  const extra = splitDevice(from.device)
+  // No spread: V8 defines each property after one by a call of its runtime.
+  return {
+    id: undefined,
+    time: undefined,
+    received_at: isoTime(context.receivedAtMs),
     bundle_identifier: from.bundle_identifier,
     device_uuid: from.device_uuid,
     unique_user_id: from.unique_user_id,
     api_key_id: context.apiKeyId,
     request_id: context.requestId,
     country: context.country,
-    ...splitDevice(from.device),
-  })
+    device: from.device,
+    device_extra: extra,
+    event: undefined,
+    params: undefined,
+    client_timestamp: undefined,
+  }
+}
+
+/** The columns that all records of a request share, as the middle part of their rows. */
+export function senderColumns(context: RequestContext, from: Sender, isPlain = false): string {
+  return columns(sharedValues(context, from), isPlain)
 }
 
 /** Fields of a submission that have no column, at their path; undefined: none. */
 export type Extra = Record<string, unknown> | undefined
+
+/**
+ * The row of a log event that was sent alone: printed at once, which is cheaper than its parts.
+ *
+ * @param record.extra JSON; undefined: no unknown fields
+ */
+export function logRow(record: {
+  identity: Identity
+  context: RequestContext
+  sender: Sender
+  log: LogEntry
+  extra: string | undefined
+  isPlain: boolean
+}): Row {
+  const { identity, context, sender, log, extra, isPlain } = record
+  const row = sharedValues(context, sender)
+  row.id = identity.id
+  row.time = identity.time
+  row.event = log.event
+  row.params = log.params ?? {}
+  row.client_timestamp = log.timestamp == null ? undefined : inUtc(log.timestamp)
+  const json = rowJson(row, isPlain)
+  return asRow(
+    identity,
+    context,
+    extra === undefined ? json : `${json.slice(0, -1)},"extra":${extra}}`,
+  )
+}
 
 /**
  * The row of a log event without the identity.
@@ -69,13 +116,13 @@ export type Extra = Record<string, unknown> | undefined
  * @param sender from `senderColumns`
  * @param extra JSON; undefined: no unknown fields
  */
-export function logColumns(sender: string, log: LogEntry, extra: string | undefined): string {
-  const { event, params, timestamp } = log
-  const record = columns({
-    event,
-    params: params ?? {},
-    client_timestamp: timestamp == null ? undefined : inUtc(timestamp),
-  })
+export function logColumns(
+  sender: string,
+  { event, params, timestamp }: LogEntry,
+  { extra, isPlain }: { extra: string | undefined; isPlain: boolean },
+): string {
+  const client_timestamp = timestamp == null ? undefined : inUtc(timestamp)
+  const record = columns({ event, params: params ?? {}, client_timestamp }, isPlain)
   return extra === undefined ? `${sender},${record}` : `${sender},${record},"extra":${extra}`
 }
 
@@ -108,16 +155,16 @@ export function finishRow(row: {
   context: Pick<RequestContext, 'receivedAtMs' | 'span'>
   others: string
 }): Row {
-  const { others } = row
-  const { receivedAtMs, span } = row.context
   const { id, time } = row.identity
-  return {
-    id,
-    partition: time.slice(0, 7),
-    json: `{"id":"${id}","time":"${time}",${others}}`,
-    receivedAtMs,
-    span,
-  }
+  return asRow(row.identity, row.context, `{"id":"${id}","time":"${time}",${row.others}}`)
+}
+
+function asRow(
+  { id, time }: Identity,
+  { receivedAtMs, span }: Pick<RequestContext, 'receivedAtMs' | 'span'>,
+  json: string,
+): Row {
+  return { id, partition: time.slice(0, 7), json, receivedAtMs, span }
 }
 
 /** The bytes that `finishRow` adds. */
@@ -128,19 +175,16 @@ export const identityBytes = finishRow({
 }).json.length
 
 /** The columns of a row without the enclosing braces. */
-function columns(values: object): string {
-  return rowJson(values).slice(1, -1)
+function columns(values: object, isPlain = false): string {
+  return rowJson(values, isPlain).slice(1, -1)
 }
 
 /**
- * Moves documented properties to their typed columns and all others to `device_extra`, also a date
- * or time that its column cannot hold. Modifies the device in place: copying it would cost as much
- * as printing it.
+ * Leaves the documented properties in the device, as their typed columns get them, and returns all others for
+ * `device_extra`, also a date or time that its column cannot hold. Modifies the device in place: copying it
+ * would cost as much as printing it.
  */
-function splitDevice(device: Record<string, unknown>): {
-  device: Record<string, unknown>
-  device_extra: Record<string, unknown>
-} {
+function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
   // Without a prototype, a property named `__proto__` is an ordinary property.
   const extra: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   for (const name in device) {
@@ -157,7 +201,7 @@ function splitDevice(device: Record<string, unknown>): {
     if (value === undefined && sent !== '') extra[name] = sent
     device[name] = value
   }
-  return { device, device_extra: extra }
+  return extra
 }
 
 /**

@@ -1,15 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { limits, LogCreated, LogSubmission } from '@intake/contract'
+import type { LogSteps } from '../accept/log.ts'
 import { requireCapacity } from '../admission/admission.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
-import { createAcceptLog } from '../accept/accept-log.ts'
-import { idempotencyKey } from '../identity/idempotency-key.ts'
-import { documentHeaders } from '../openapi.ts'
-import { authorizeBundle } from './authorize-bundle.ts'
-import { makeWellFormed } from './well-formed-sender.ts'
 import { jsonBody } from '../body/json-body.ts'
 import { errorResponses } from './error-responses.ts'
-import type { LogRouteOptions } from './log-route-options.ts'
+import { documentHeaders } from './openapi.ts'
+import type { RouteOptions } from './route-options.ts'
 
 /**
  * `POST /api/log`: one application log event.
@@ -18,13 +15,12 @@ import type { LogRouteOptions } from './log-route-options.ts'
  */
 export async function logRoute(
   app: FastifyInstance,
-  options: LogRouteOptions & { bodyBytesMax: number },
+  options: RouteOptions & { steps: LogSteps; bodyBytesMax: number },
 ): Promise<void> {
-  const { admission, contextOf, budget, turns, bodyBytesMax } = options
-  const acceptLog = createAcceptLog(options)
+  const { accept, steps, admission, budget, turns, bodyBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax: limits.jsonNodes, turns })
 
-  app.post<{ Body: LogSubmission }>(
+  app.post(
     '/api/log',
     {
       bodyLimit: bodyBytesMax,
@@ -43,16 +39,9 @@ export async function logRoute(
       },
     },
     whileLeased(async (request, reply) => {
-      const { apiKey, body } = request
-      makeWellFormed(body)
-      authorizeBundle(apiKey, body.bundle_identifier)
-      const id = await acceptLog({
-        body,
-        key: idempotencyKey(request),
-        context: contextOf(request),
-      })
+      const { identified } = await accept(steps, request)
       reply.code(201)
-      return { message: 'Log successfully created', id }
+      return { message: 'Log successfully created', id: identified.id }
     }),
   )
 }

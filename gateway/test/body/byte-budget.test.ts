@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createByteBudget } from '../../src/body/byte-budget.ts'
-import { createShares } from '../../src/fairness/shares.ts'
+import { createShares } from '../../src/admission/fairness/shares.ts'
 
 const budgetOf = (bytesMax: number, requestsMax = 100) =>
   createByteBudget({ bytesMax, requests: createShares(requestsMax) })

@@ -1,12 +1,15 @@
 import t from 'tap'
 import { limits } from '@intake/contract'
 import { checkJson } from '../../src/body/check-json.ts'
-import { parseJson, smallJsonBytes } from '../../src/body/json.ts'
+import { countedLaterBytes, parseJson } from '../../src/body/json.ts'
 
 function parse(json: string, nodesMax = 1_000) {
   let charged = 0
-  const value = parseJson(Buffer.from(json), { nodesMax, charge: (bytes) => (charged += bytes) })
-  return { value, charged }
+  const { value, isPlain, entryNodes } = parseJson(Buffer.from(json), {
+    nodesMax,
+    charge: (bytes) => (charged += bytes),
+  })
+  return { value, isPlain, entryNodes, charged }
 }
 
 t.test('integers beyond the safe range stay exact, floats are doubles', async (t) => {
@@ -53,7 +56,7 @@ t.test('__proto__ is an ordinary name, for both parsers', async (t) => {
 })
 
 t.test('members and elements are limited and charged, in small and large documents', async (t) => {
-  const blank = ' '.repeat(smallJsonBytes)
+  const blank = ' '.repeat(countedLaterBytes)
   for (const json of ['[1,{"a":[2,3]},{},"{[,\\""]', `[1,{"a":[2,3]},${blank}{},"{[,\\""]`]) {
     t.equal(parse(json, 8).charged, 8 * 160)
     t.throws(() => parse(json, 7), { code: 'body_too_large' })
@@ -130,4 +133,31 @@ t.test('the members and elements of a single record are limited', async (t) => {
   const list = Array.from({ length: limits.jsonNodes }, () => 0)
   t.doesNotThrow(() => checkJson(list))
   t.throws(() => checkJson({ list }), { code: 'body_too_large' })
+})
+
+t.test('a document that needs a closer look is not plain', async (t) => {
+  for (const json of [
+    '{"a":[1,"b",null],"c":[[1],[2]],"d":[{"e":[]},{"e":1}]}',
+    '[9007199254740991,-1.5e15]',
+    String.raw`{"a":"\u0061"}`,
+  ]) {
+    t.ok(parse(json).isPlain, json)
+  }
+  for (const json of [
+    '[9007199254740993]',
+    '[1e300]',
+    '[1e999]',
+    String.raw`{"\u0061":1}`,
+    '{"a":[1,{}]}',
+    '{"a":[{"b":[[1],null]}]}',
+    '[[[]],null]',
+    '['.repeat(limits.jsonDepth + 1) + ']'.repeat(limits.jsonDepth + 1),
+  ]) {
+    t.notOk(parse(json).isPlain, json)
+  }
+})
+
+t.test('the members and elements of the largest entry are known', async (t) => {
+  t.equal(parse('{"a":1,"logs":[{"b":1},{"c":[1,2,{}],"d":3},4]}').entryNodes, 6)
+  t.equal(parse('{"a":{"b":1}}').entryNodes, 0)
 })

@@ -5,8 +5,8 @@ import { compileSchema, FeedbackPayload } from '@intake/contract'
 import { leaseBody } from '../../src/body/body-lease.ts'
 import { createByteBudget } from '../../src/body/byte-budget.ts'
 import { multipartOptions, readFeedbackForm } from '../../src/form/feedback-form.ts'
-import { createShares } from '../../src/fairness/shares.ts'
-import { createTurns } from '../../src/fairness/turns.ts'
+import { createShares } from '../../src/admission/fairness/shares.ts'
+import { createTurns } from '../../src/admission/fairness/turns.ts'
 import { feedbackPayload } from '../support.ts'
 
 /** A server that responds with the text parts of a form. */

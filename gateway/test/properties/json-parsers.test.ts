@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
+import { checkJson } from '../../src/body/check-json.ts'
 import { createNodeCounter } from '../../src/body/json-nodes.ts'
 import { parseJson } from '../../src/body/json.ts'
 import { hasEscapedName, parseLossless } from '../../src/body/lossless-json.ts'
@@ -12,11 +13,11 @@ import { checkProperty } from './property.ts'
 
 const parse = (text: string) => {
   let charged = 0
-  const value = parseJson(Buffer.from(text), {
+  const { value, isPlain } = parseJson(Buffer.from(text), {
     nodesMax: 1_000,
     charge: (bytes) => void (charged += bytes),
   })
-  return { value, charged }
+  return { value, isPlain, charged }
 }
 
 const accepts = (parser: (text: string) => unknown, text: string) => {
@@ -111,6 +112,22 @@ t.test(
     })
   },
 )
+
+t.test('a plain document passes the checks, and is printed as if it were not known', async (t) => {
+  let plain = 0
+  await checkProperty(t, {
+    runs: 3_000,
+    value: jsonText,
+    holds({ text }) {
+      const { value, isPlain } = parse(text)
+      if (!isPlain) return
+      plain++
+      checkJson(value)
+      equal(rowJson({ value }, true), rowJson({ value }))
+    },
+  })
+  t.ok(plain > 300, `${plain} plain documents`)
+})
 
 t.test('a row has the numbers and texts of its document', async (t) => {
   await checkProperty(t, {

@@ -1,16 +1,18 @@
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyPluginAsync, type FastifyReply, type FastifyRequest } from 'fastify'
+import { createHttpEdge, expectContinue } from '@intake/http-edge'
 import { isLoopbackAddress, isLoopbackHost, type Registry } from '@intake/runtime'
 import { healthRoutes } from './health-routes.ts'
-import { createPipelines } from './pipelines.ts'
 import { openMetricsType, toOpenMetrics } from './openmetrics.ts'
 import type { Problems } from './problems.ts'
 import { share } from './share.ts'
 import { readStatus } from './status.ts'
 
-const requestTimeoutMs = 10_000
 const keepAliveTimeoutMs = 72_000
+/** More than operators, probes and scrapers have together. */
+const connectionsMax = 500
+/** A request has no body; the queries of a page end sooner by themselves. */
+const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 
 /**
  * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus
@@ -43,18 +45,23 @@ export async function startAdminServer(options: {
   page?: FastifyPluginAsync
 }): Promise<{ port: number; close(): Promise<void> }> {
   const { service, problems, facts, scaling, metrics } = options
-  const pipelines = createPipelines()
+  const edge = createHttpEdge({
+    connectionsMax,
+    limits,
+    headersTimeoutMs: 10_000,
+    keepAliveTimeoutMs,
+    refuse: ({ message }) => ({ type: 'text/plain; charset=utf-8', body: `${message}\n` }),
+  })
   const app = fastify({
-    serverFactory: (serve) =>
-      createServer(
-        { requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs },
-        pipelines.limit(serve),
-      ),
-    clientErrorHandler: pipelines.answerClientError,
+    serverFactory: edge.serverFactory,
+    clientErrorHandler: edge.clientErrorHandler,
     forceCloseConnections: true,
     trustProxy: options.trustProxy ?? false,
   })
-  app.addHook('onRequest', async (_request, reply) => pipelines.begin(reply))
+  // No route takes a body.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  await app.register(expectContinue)
   const { notes, isDraining } = options
   await app.register(async (own) => {
     if (isLoopbackName(options.host)) own.addHook('onRequest', requireLoopbackHost)

@@ -19,8 +19,7 @@ export interface Identity {
  * @param timeMs milliseconds since 1970
  */
 export function createIdentity(timeMs: number): Identity {
-  const { digits, iso } = printed(timeMs)
-  return { id: `${digits}-7${randomUUID().slice(15)}`, time: iso }
+  return { id: `${digitsOf(timeMs)}-7${randomUUID().slice(15)}`, time: isoTime(timeMs) }
 }
 
 /**
@@ -28,8 +27,7 @@ export function createIdentity(timeMs: number): Identity {
  * give the same identity.
  */
 export function deriveIdentity(request: Identity, index: number, timeMs: number): Identity {
-  const { digits, iso } = printed(timeMs)
-  return { id: `${digits}-${derivedTail(request, index)}`, time: iso }
+  return { id: `${digitsOf(timeMs)}-${derivedTail(request, index)}`, time: isoTime(timeMs) }
 }
 
 /** What follows the time in the id of a derived identity: its last 22 characters. */
@@ -41,7 +39,7 @@ export function derivedTail(request: Identity, index: number): string {
 
 /** @param id UUIDv7 in lower case */
 export function parseIdentity(id: string): Identity {
-  return { id, time: printed(timeOfUuidV7(id)).iso }
+  return { id, time: isoTime(timeOfUuidV7(id)) }
 }
 
 const uuidV7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
@@ -51,20 +49,44 @@ export function isUuidV7(id: string): boolean {
   return uuidV7.test(id)
 }
 
-/** Cached, because most identities share the millisecond of another. */
-let lastTime = print(0)
+// Both are cached, because most times share the millisecond of another.
+let lastIso = { timeMs: 0, iso: '1970-01-01T00:00:00.000Z' }
+let lastDigits = { timeMs: 0, digits: printDigits(0) }
 
-function printed(timeMs: number): typeof lastTime {
-  if (timeMs !== lastTime.timeMs) lastTime = print(timeMs)
-  return lastTime
+/** A time in milliseconds since 1970 in ISO 8601, in UTC with milliseconds. */
+export function isoTime(timeMs: number): string {
+  if (timeMs !== lastIso.timeMs) lastIso = { timeMs, iso: printIso(timeMs) }
+  return lastIso.iso
 }
 
-/** @returns `digits`: the first 48 bits of a UUID, with its first hyphen */
-function print(timeMs: number) {
-  const hex = timeMs.toString(16).padStart(12, '0')
-  return {
-    timeMs,
-    digits: `${hex.slice(0, 8)}-${hex.slice(8)}`,
-    iso: new Date(timeMs).toISOString(),
+const dayMs = 86_400_000
+/** With the `T`, like `2026-11-21T`. */
+let lastDay = { day: 0, date: '1970-01-01T' }
+const digits = (count: number) =>
+  Array.from({ length: 10 ** count }, (_, n) => String(n).padStart(count, '0'))
+const twoDigits = digits(2)
+const threeDigits = digits(3)
+
+/** As `toISOString`, in a fifth of the time: the entries of a batch have a time each, but one day. */
+function printIso(timeMs: number): string {
+  const day = Math.floor(timeMs / dayMs)
+  if (day !== lastDay.day) {
+    lastDay = { day, date: new Date(day * dayMs).toISOString().slice(0, -13) }
   }
+  const ms = timeMs - day * dayMs
+  const seconds = Math.floor(ms / 1_000)
+  const minutes = Math.floor(seconds / 60)
+  const time = `${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}`
+  return `${lastDay.date}${time}:${twoDigits[seconds % 60]}.${threeDigits[Math.floor(ms % 1_000)]}Z`
+}
+
+/** The first 48 bits of a UUIDv7, with its first hyphen. */
+function digitsOf(timeMs: number): string {
+  if (timeMs !== lastDigits.timeMs) lastDigits = { timeMs, digits: printDigits(timeMs) }
+  return lastDigits.digits
+}
+
+function printDigits(timeMs: number): string {
+  const hex = timeMs.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }

@@ -4,6 +4,7 @@ export {
   createIdentity,
   derivedTail,
   deriveIdentity,
+  isoTime,
   isUuidV7,
   parseIdentity,
   type Identity,

@@ -1,6 +1,12 @@
 import t from 'tap'
 import { timeOfUuidV7 } from '@intake/contract'
-import { createIdentity, deriveIdentity, isUuidV7, parseIdentity } from '../src/identity.ts'
+import {
+  createIdentity,
+  deriveIdentity,
+  isoTime,
+  isUuidV7,
+  parseIdentity,
+} from '../src/identity.ts'
 
 const at = Date.parse('2026-11-21T06:30:00.007Z')
 
@@ -41,4 +47,23 @@ t.test('a UUIDv7 is distinguished from other UUIDs by version and variant', asyn
   t.ok(isUuidV7('019aa5e6-5c40-7abc-8def-0123456789ab'))
   t.notOk(isUuidV7('019aa5e6-5c40-4abc-8def-0123456789ab'))
   t.notOk(isUuidV7('019aa5e6-5c40-7abc-cdef-0123456789ab'))
+})
+
+t.test('a time is printed as toISOString prints it', async (t) => {
+  const dayMs = 86_400_000
+  const times = [
+    0,
+    1,
+    dayMs - 1,
+    dayMs,
+    at,
+    at + 0.7,
+    2 ** 48 - 1,
+    Date.UTC(2_024, 1, 29, 23, 59, 59, 999),
+  ]
+  for (let n = 0; n < 10_000; n++) times.push(Math.floor(Math.random() * 2 ** 48))
+  const wrong = times.filter((timeMs) => isoTime(timeMs) !== new Date(timeMs).toISOString())
+  t.same(wrong, [])
+  t.throws(() => isoTime(NaN), RangeError)
+  t.throws(() => isoTime(9e15), RangeError)
 })

@@ -1,0 +1,91 @@
+import type { FastifyRequest } from 'fastify'
+import type { IntakeError, RecordKind, Sender } from '@intake/contract'
+import type { Policy } from '@intake/policy'
+import type { Clock } from '@intake/runtime'
+import { requireApiKey } from '../admission/authenticate.ts'
+import { idempotencyKey } from '../identity/idempotency-key.ts'
+import type { ContextOf, RequestContext } from '../record/request-context.ts'
+import type { Outcomes } from '../report/outcomes.ts'
+import { authorizeBundle } from './authorize-bundle.ts'
+import { makeWellFormed } from './well-formed-sender.ts'
+
+/** A request whose sender may write for its application. */
+export interface Arrival {
+  request: FastifyRequest
+  context: RequestContext
+  /** The `Idempotency-Key`. */
+  key: string | undefined
+}
+
+export interface Terms {
+  /** How long records are kept, in milliseconds; undefined: without limit. */
+  retentionMs: number | undefined
+  /** Until when the records must be stored, in milliseconds of `clock.now()`. */
+  deadline: number
+}
+
+/** What the operations do differently. Each step throws an `IntakeError` to refuse the whole request. */
+export interface Steps<Submission, Prepared, Identified> {
+  readonly kind: RecordKind
+  /** Reads and validates what was sent, except the entries of a batch. */
+  read(request: FastifyRequest): Submission | Promise<Submission>
+  senderOf(submission: Submission): Sender
+  /** Makes everything of the rows that does not depend on their identity. */
+  prepare(submission: Submission, arrival: Arrival): Prepared | Promise<Prepared>
+  /** Assigns each record its identity; only reservations are written. */
+  identify(
+    submission: Submission,
+    prepared: Prepared,
+    arrival: Arrival & Terms,
+  ): Identified | Promise<Identified>
+  /** Resolves when the records are on stable storage. */
+  store(
+    submission: Submission,
+    prepared: Prepared,
+    identified: Identified,
+    arrival: Arrival & Terms,
+  ): Promise<void>
+  /** How many records were accepted, and why others were not. */
+  tally(identified: Identified): { accepted: number; rejected: readonly IntakeError[] }
+}
+
+/** Accepts a request; resolves when its records are stored and counted. */
+export type Accept = <Submission, Prepared, Identified>(
+  steps: Steps<Submission, Prepared, Identified>,
+  request: FastifyRequest,
+) => Promise<{ submission: Submission; identified: Identified }>
+
+/**
+ * The way of a record through the gateway, for every operation. Nothing is stored of a suppressed sender.
+ * A request that is refused throws, and is counted by the error handler; any other is counted here.
+ */
+export function createAccept(options: {
+  contextOf: ContextOf
+  policy: Pick<Policy, 'retentionMs' | 'isSuppressed'>
+  outcomes: Pick<Outcomes, 'settled'>
+  enqueueTimeoutMs: number
+  clock: Pick<Clock, 'now'>
+}): Accept {
+  const { contextOf, policy, outcomes, enqueueTimeoutMs, clock } = options
+
+  return async (steps, request) => {
+    const { kind } = steps
+    const submission = await steps.read(request)
+    const sender = steps.senderOf(submission)
+    makeWellFormed(sender)
+    authorizeBundle(requireApiKey(request), sender.bundle_identifier)
+    const key = idempotencyKey(request)
+    const context = contextOf(request)
+    const prepared = await steps.prepare(submission, { request, context, key })
+    const retentionMs = policy.retentionMs(kind)
+    const deadline = clock.now() + enqueueTimeoutMs
+    const arrival = { request, context, key, retentionMs, deadline }
+    const identified = await steps.identify(submission, prepared, arrival)
+    const isSuppressed = policy.isSuppressed(sender)
+    if (!isSuppressed) await steps.store(submission, prepared, identified, arrival)
+    const { apiKeyId, requestId, receivedAtMs } = context
+    const tally = steps.tally(identified)
+    outcomes.settled({ kind, apiKeyId, requestId, receivedAtMs, isSuppressed, ...tally })
+    return { submission, identified }
+  }
+}

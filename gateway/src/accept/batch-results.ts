@@ -1,0 +1,19 @@
+import { IntakeError, limits, type LogEntryResult } from '@intake/contract'
+import type { Row } from '../record/row.ts'
+import type { Outcome } from './batch-entries.ts'
+
+/**
+ * The result of each entry, in their order. Only the first ten rejected ones have details: a batch full
+ * of errors must not cause a response many times its size.
+ */
+export function entryResults(outcomes: Outcome<Row>[]): LogEntryResult[] {
+  let rejected = 0
+  return outcomes.map((outcome) => {
+    if (!(outcome instanceof IntakeError)) return { status: 'accepted', id: outcome.id }
+    const { code, message, errors, members } = outcome
+    rejected++
+    return rejected > limits.explainedEntries
+      ? { status: 'rejected', code, ...members }
+      : { status: 'rejected', code, detail: message, errors: [...errors], ...members }
+  })
+}

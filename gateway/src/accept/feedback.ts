@@ -1,0 +1,144 @@
+import { compileSchema, FeedbackPayload } from '@intake/contract'
+import type { FastifyRequest } from 'fastify'
+import { formBytesMax } from '@intake/config'
+import { clientIdKey, type Identity } from '@intake/identity'
+import type { ObjectStore } from '@intake/object-store'
+import type { Clock } from '@intake/runtime'
+import type { Turns } from '../admission/fairness/turns.ts'
+import { commitWithImages } from '../commit/commit-with-images.ts'
+import type { GroupCommit } from '../commit/group-commit.ts'
+import { readFeedbackForm, type FeedbackForm } from '../form/feedback-form.ts'
+import type { Image, Upload } from '../form/upload.ts'
+import { assignIdentity } from '../identity/assign-identity.ts'
+import { fingerprintOf } from '../identity/idempotency-key.ts'
+import type { IdempotencyStore } from '../identity/idempotency-store.ts'
+import { joinExtra, submissionFields, unknownFields } from '../record/extra.ts'
+import {
+  feedbackExtra,
+  takeInvalidEmail,
+  trimEmail,
+  type InvalidEmail,
+} from '../record/feedback-fields.ts'
+import { feedbackRow, senderColumns, type Extra } from '../record/row.ts'
+import type { Steps } from './accept.ts'
+
+const validatePayload = compileSchema(FeedbackPayload)
+const knownFields = submissionFields('feedback')
+const noFields: ReadonlySet<string> = new Set()
+const one = { accepted: 1, rejected: [] }
+
+/** A form that has been read to its end, with a valid payload. */
+export interface Feedback extends FeedbackForm {
+  /** Refused pictures are left out. */
+  isLenient: boolean
+  invalidEmail: InvalidEmail | undefined
+}
+
+export type FeedbackSteps = Steps<Feedback, { images: Image[] }, Identity>
+
+/** How a feedback is accepted: its images are stored before its row. */
+export function createFeedbackSteps(options: {
+  feedback: GroupCommit
+  idempotency: IdempotencyStore
+  store: Pick<ObjectStore, 'put' | 'remove'>
+  turns: Turns
+  attachmentBytesMax: number
+  enqueueTimeoutMs: number
+  clock: Pick<Clock, 'now'>
+}): FeedbackSteps {
+  const { feedback: rows, idempotency, store, enqueueTimeoutMs, clock } = options
+  return {
+    kind: 'feedback',
+    read: (request) => readFeedback(request, options),
+    senderOf: ({ payload }) => payload,
+    prepare: (form) => ({ images: imagesOf(form) }),
+
+    identify({ payload }, { images }, { context, key, retentionMs, deadline }) {
+      return assignIdentity({
+        store: idempotency,
+        scope: 'feedback',
+        apiKeyId: context.apiKeyId,
+        sender: payload,
+        clientId: clientIdKey(payload.feedback.id),
+        key,
+        nowMs: context.receivedAtMs,
+        timeMs: () => context.receivedAtMs,
+        retentionMs,
+        fingerprint: () => fingerprintOf(feedbackContent(payload, images)),
+        deadline,
+      })
+    },
+
+    store(form, { images }, identity, { request, context, key }) {
+      const { feedback } = form.payload
+      const sender = senderColumns(context, form.payload)
+      const extra = extraOf(form)
+      return commitWithImages({
+        store,
+        identity,
+        images,
+        repeatable: (key ?? clientIdKey(feedback.id)) !== undefined,
+        log: request.log,
+        requestId: context.requestId,
+        commit: (attachments) =>
+          rows.append(
+            feedbackRow(identity, sender, { feedback, attachments, extra, context }),
+            // The images may have taken longer than a row may wait.
+            clock.now() + enqueueTimeoutMs,
+          ),
+      })
+    },
+
+    tally: () => one,
+  }
+}
+
+async function readFeedback(
+  request: FastifyRequest,
+  { turns, attachmentBytesMax }: { turns: Turns; attachmentBytesMax: number },
+): Promise<Feedback> {
+  const lenient = isLenient(request)
+  let invalidEmail: InvalidEmail | undefined
+  const form = await readFeedbackForm(request, {
+    validate(sent, root) {
+      trimEmail(sent)
+      if (lenient) invalidEmail = takeInvalidEmail(sent)
+      return validatePayload(sent, root)
+    },
+    turns,
+    attachmentBytesMax,
+    // Files that are too large are discarded from a lenient form, so that its text can be kept.
+    bytesMax: lenient ? Infinity : formBytesMax(attachmentBytesMax),
+  })
+  return { ...form, isLenient: lenient, invalidEmail }
+}
+
+/**
+ * `Prefer: handling=lenient` (RFC 7240): keep the feedback, leave out the parts that cannot be kept.
+ */
+export function isLenient(request: FastifyRequest): boolean {
+  const prefer = request.headers['prefer']
+  return /(^|[,;\s])handling\s*=\s*"?lenient"?\s*([,;]|$)/i.test(String(prefer ?? ''))
+}
+
+/** @throws {IntakeError} why a file part cannot be kept, unless the form is lenient */
+function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
+  return uploads.flatMap((upload: Upload) => {
+    if ('image' in upload) return [upload.image]
+    if (lenient) return []
+    throw upload.refusal
+  })
+}
+
+/** What makes a feedback another one. */
+function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
+  const { bundle_identifier: bundle, unique_user_id: user, feedback } = payload
+  return [bundle, user, feedback.email ?? '', feedback.text, images.map(({ sha256 }) => sha256)]
+}
+
+function extraOf({ payload, fields, omitted, invalidEmail }: Feedback): Extra {
+  const inFeedback = feedbackExtra(payload.feedback, invalidEmail)
+  const inPayload = joinExtra(unknownFields(payload, knownFields), 'feedback', inFeedback)
+  const inForm = joinExtra(inPayload, 'form', unknownFields(fields, noFields))
+  return joinExtra(inForm, 'form_omitted', omitted && { ...omitted })
+}

@@ -1,0 +1,149 @@
+import type { FastifyRequest } from 'fastify'
+import { compileSchema, IntakeError, limits, LogBatchEnvelope } from '@intake/contract'
+import type { Identity } from '@intake/identity'
+import type { Clock } from '@intake/runtime'
+import { mapInTurns, type TakeTurn } from '../admission/fairness/in-turns.ts'
+import type { Turns } from '../admission/fairness/turns.ts'
+import { requireLease } from '../body/body-lease.ts'
+import { checkJson } from '../body/check-json.ts'
+import { createNodeCounter } from '../body/json-nodes.ts'
+import type { ParsedJson } from '../body/json.ts'
+import type { GroupCommit } from '../commit/group-commit.ts'
+import type { IdempotencyStore } from '../identity/idempotency-store.ts'
+import { createExtraPrinter, submissionFields, unknownFields } from '../record/extra.ts'
+import type { RequestContext } from '../record/request-context.ts'
+import { finishRow, senderColumns, type Row } from '../record/row.ts'
+import type { Steps } from './accept.ts'
+import { createEntryReader, type Entry, type Outcome } from './batch-entries.ts'
+import { assignIdentities, type Repeat } from './batch-identities.ts'
+
+const validateEnvelope = compileSchema(LogBatchEnvelope)
+const knownFields = submissionFields('logs')
+
+interface PreparedBatch {
+  entries: Outcome<Entry>[]
+  takeTurn: TakeTurn
+}
+
+export interface IdentifiedBatch {
+  /** The rows to store. */
+  rows: Row[]
+  /** The result of each entry, in their order. */
+  results: Outcome<Row>[]
+  accepted: number
+  rejected: IntakeError[]
+}
+
+/** A valid envelope, with entries that have not been read. */
+interface SentBatch {
+  batch: LogBatchEnvelope
+  /** See `ParsedJson`; no entry has too many members and elements. */
+  isPlain: boolean
+}
+
+export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
+
+/**
+ * How the log events of a batch are accepted, each on its own: one that is invalid does not affect the
+ * others.
+ *
+ * @param options.sharedBytesMax what the device and unknown fields may have, repeated for each entry
+ * @param options.entryBytesMax what an entry may have, with the device
+ */
+export function createBatchSteps(options: {
+  logs: GroupCommit
+  idempotency: IdempotencyStore
+  turns: Turns
+  sharedBytesMax: number
+  entryBytesMax: number
+  clock: Pick<Clock, 'now'>
+}): BatchSteps {
+  const { logs, idempotency, turns, sharedBytesMax, entryBytesMax, clock } = options
+  return {
+    kind: 'logs',
+    read: readEnvelope,
+    senderOf: ({ batch }) => batch,
+
+    async prepare({ batch, isPlain }, { request, context }) {
+      const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)
+      const extra = createExtraPrinter(unknownFields(batch, knownFields), 'log')
+      const sender = senderColumns(context, batch, isPlain)
+      leaseShared(request, {
+        shared: sender + (extra.print(undefined) ?? ''),
+        entries: batch.logs.length,
+        bytesMax: sharedBytesMax,
+      })
+      const readEntry = createEntryReader({ sender, extra, isPlain, bytesMax: entryBytesMax })
+      return { entries: await mapInTurns(batch.logs, { takeTurn, clock }, readEntry), takeTurn }
+    },
+
+    async identify({ batch }, { entries, takeTurn }, { context, key, retentionMs, deadline }) {
+      const identities = await assignIdentities({
+        store: idempotency,
+        batch,
+        entries,
+        key,
+        context,
+        retentionMs,
+        turns: { takeTurn, clock },
+        deadline,
+      })
+      return takeTurn(() => finishRows({ entries, identities, context }))
+    },
+
+    store: (_batch, _prepared, { rows }, { deadline }) => logs.appendAll(rows, deadline),
+
+    tally: ({ accepted, rejected }) => ({ accepted, rejected }),
+  }
+}
+
+function readEnvelope(request: FastifyRequest): SentBatch {
+  // Absent: the request has no body.
+  const parsed = request.body as ParsedJson | undefined
+  const batch = validateEnvelope(parsed?.value)
+  request.records = batch.logs.length
+  checkJson({ ...batch, logs: [] })
+  const isPlain = parsed?.isPlain === true && parsed.entryNodes <= limits.jsonNodes
+  return { batch, isPlain }
+}
+
+/**
+ * Every row repeats the columns of the sender and the unknown fields of the batch, so a large device
+ * multiplies a small request. Limits them to what a large request may have.
+ */
+function leaseShared(
+  request: FastifyRequest,
+  { shared, entries, bytesMax }: { shared: string; entries: number; bytesMax: number },
+): void {
+  const bytes = Buffer.from(shared)
+  const repeated = bytes.length * entries
+  const repeatedNodes = createNodeCounter(Infinity).add(bytes) * entries
+  if (repeated > bytesMax || repeatedNodes > limits.batchJsonNodes) {
+    const detail = 'The device and unknown fields are too large for so many entries.'
+    throw new IntakeError('body_too_large', detail)
+  }
+  requireLease(request).extend(repeated)
+}
+
+function finishRows(batch: {
+  entries: Outcome<Entry>[]
+  identities: Outcome<Identity | Repeat>[]
+  context: RequestContext
+}): IdentifiedBatch {
+  const { entries, identities, context } = batch
+  const rows: Row[] = []
+  const results: Outcome<Row>[] = []
+  for (const [index, entry] of entries.entries()) {
+    const identity = identities[index]!
+    if (entry instanceof IntakeError) results.push(entry)
+    else if (identity instanceof IntakeError) results.push(identity)
+    else if ('of' in identity) results.push(results[identity.of]!)
+    else {
+      const row = finishRow({ identity, context, others: entry.columns })
+      rows.push(row)
+      results.push(row)
+    }
+  }
+  const rejected = results.filter((result) => result instanceof IntakeError)
+  return { rows, results, accepted: results.length - rejected.length, rejected }
+}

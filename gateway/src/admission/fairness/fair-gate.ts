@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http'
+import type { Gate } from '@intake/http-edge'
+import { createRoundRobin } from './round-robin.ts'
+
+/**
+ * Serves requests at once while there are few in one turn of the event loop. Beyond `perTurn` they wait
+ * and accounts take turns: a sender with a thousand requests at once delays its own, not those of others.
+ *
+ * @param options.perTurn maximum requests in one turn of the event loop
+ * @param options.accountOf only asked for a request that waits
+ */
+export function createFairGate(options: {
+  perTurn: number
+  accountOf: (request: IncomingMessage) => string
+}): Gate {
+  const { perTurn, accountOf } = options
+  const waiting = createRoundRobin<() => void>()
+  let served = 0
+  let isTurnCounted = false
+
+  function startTurn(): void {
+    isTurnCounted = false
+    served = 0
+    while (served < perTurn) {
+      const serve = waiting.next()
+      if (serve === undefined) return
+      count()
+      serve()
+    }
+  }
+
+  function count(): void {
+    served++
+    if (isTurnCounted) return
+    isTurnCounted = true
+    setImmediate(startTurn)
+  }
+
+  return {
+    enter() {
+      if (served >= perTurn || !waiting.isEmpty()) return false
+      count()
+      return true
+    },
+    wait: (request, serve) => waiting.add(accountOf(request), serve),
+  }
+}

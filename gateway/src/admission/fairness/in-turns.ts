@@ -1,0 +1,44 @@
+import type { Clock } from '@intake/runtime'
+
+/** Runs a piece of work in this sender's turn on the event loop; see `Turns`. */
+export type TakeTurn = <Result>(work: () => Result) => Promise<Result>
+
+/**
+ * How long a turn may block the event loop, on which other senders wait; short enough that no pause
+ * follows it.
+ */
+const turnMs = 4
+
+/** The turns of one sender. */
+export interface SenderTurns {
+  takeTurn: TakeTurn
+  clock: Pick<Clock, 'now'>
+}
+
+/**
+ * Maps a long list, taking turns with the work of other senders. Awaits promises among the results at
+ * the end, all together; then the first rejection rejects.
+ */
+export async function mapInTurns<Value, Result>(
+  values: readonly Value[],
+  { takeTurn, clock }: SenderTurns,
+  map: (value: Value, index: number) => Result,
+): Promise<Awaited<Result>[]> {
+  const results: Result[] = []
+  let hasPromise = false
+  const mapSome = () => {
+    const endsAt = clock.now() + turnMs
+    do {
+      const index = results.length
+      const result = map(values[index] as Value, index)
+      if (result instanceof Promise) {
+        hasPromise = true
+        // A rejection without a handler in its own turn would crash the process.
+        result.catch(() => undefined)
+      }
+      results.push(result)
+    } while (results.length < values.length && clock.now() < endsAt)
+  }
+  while (results.length < values.length) await takeTurn(mapSome)
+  return hasPromise ? Promise.all(results) : (results as Awaited<Result>[])
+}

@@ -1,0 +1,58 @@
+import { pause, systemClock, type Clock } from '@intake/runtime'
+import { createRoundRobin } from './round-robin.ts'
+
+export interface Turns {
+  /**
+   * Runs a piece of work of a few milliseconds in its turn; settles with its result.
+   *
+   * @param account the owner of the work: accounts take turns, and the work of each runs in order
+   */
+  take: TakeTurnOf
+  /** The same for work that may take a tenth of a second: short pieces do not queue behind it. */
+  takeLong: TakeTurnOf
+}
+
+type TakeTurnOf = <Result>(account: string, work: () => Result) => Promise<Result>
+
+/** After work of up to this time the next piece starts at once. */
+const shortMs = 5
+const pauseMsMax = 200
+
+/**
+ * Runs long pieces of work one at a time, and after each one pauses for as long as it took: other tasks
+ * get half of the event loop. However much work one account has, another account waits for one piece of
+ * it only.
+ */
+export function createTurns(clock: Clock = systemClock): Turns {
+  return { take: createQueue(clock), takeLong: createQueue(clock) }
+}
+
+function createQueue(clock: Clock): TakeTurnOf {
+  const waiting = createRoundRobin<() => void>()
+  let isRunning = false
+
+  async function run(): Promise<void> {
+    isRunning = true
+    for (let work = waiting.next(); work !== undefined; work = waiting.next()) {
+      await new Promise<void>((resolve) => clock.setImmediate(resolve))
+      const from = clock.now()
+      work()
+      const ms = clock.now() - from
+      if (ms > shortMs) await pause(Math.min(ms, pauseMsMax), { clock })
+    }
+    isRunning = false
+  }
+
+  return (account, work) =>
+    new Promise((resolve, reject) => {
+      const settle = () => {
+        try {
+          resolve(work())
+        } catch (error) {
+          reject(error)
+        }
+      }
+      waiting.add(account, settle)
+      if (!isRunning) void run()
+    })
+}

@@ -1,0 +1,47 @@
+import type { IntakeError } from '@intake/contract'
+import type { Row } from '../record/row.ts'
+
+/** A row that waits for its frame. */
+export interface Waiting {
+  row: Row
+  /** In milliseconds of `clock.now()`. */
+  deadline: number
+  resolve: () => void
+  reject: (error: IntakeError) => void
+}
+
+/** The rows of a frame settle together, so their deadlines may differ by this at most. */
+const deadlineSpreadMs = 1_000
+const frameRowsMax = 1_000
+const frameCharactersMax = 1024 * 1024
+
+/**
+ * The oldest row, and as many rows of its partition as fit into one frame; the others keep their
+ * order.
+ */
+export function chooseFrame(waiting: Waiting[]): { frame: Waiting[]; others: Waiting[] } {
+  const [first] = waiting
+  const frame: Waiting[] = []
+  const others: Waiting[] = []
+  if (first === undefined) return { frame, others }
+  let characters = 0
+  let isFull = false
+  for (const one of waiting) {
+    const { row, deadline } = one
+    if (isFull || row.partition !== first.row.partition) {
+      others.push(one)
+      continue
+    }
+    isFull =
+      frame.length === frameRowsMax ||
+      Math.abs(deadline - first.deadline) > deadlineSpreadMs ||
+      (characters + row.json.length >= frameCharactersMax && frame.length > 0)
+    if (isFull) {
+      others.push(one)
+    } else {
+      frame.push(one)
+      characters += row.json.length + 1
+    }
+  }
+  return { frame, others }
+}

@@ -1,0 +1,364 @@
+import type { FastifyInstance } from 'fastify'
+import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
+import { objectStoreSettings, type GatewayConfig } from '@intake/config'
+import { helpOf, pollCheck, startAdminServer } from '@intake/health'
+import { reservationTags } from '@intake/identity'
+import {
+  createObjectStore,
+  describeStoreError,
+  measureObjectStore,
+  type ObjectStore,
+} from '@intake/object-store'
+import { createPolicyStore, watchPolicy } from '@intake/policy'
+import {
+  createFrameProducer,
+  createJobSink,
+  createShardRouter,
+  shardPrefix,
+  startShardHealth,
+} from '@intake/queue'
+import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
+import {
+  createMetrics,
+  limitRepeats,
+  type Logger,
+  type Owner,
+  type Registry,
+  type Secrets,
+} from '@intake/runtime'
+import { startTracing } from '@intake/tracing'
+import { createAdmission } from './admission/admission.ts'
+import { startFleetRate } from './admission/fleet-rate.ts'
+import { createRateCounts } from './admission/rate-counts.ts'
+import { buildApp } from './app.ts'
+import { openRecordConnections } from './commit/record-connections.ts'
+import { createIdempotencyStore } from './identity/idempotency-store.ts'
+import { createReservationLedger } from './identity/reservation-ledger.ts'
+import { gatewayFacts, gatewayNotes, gatewayScaling } from './report/facts.ts'
+import { createGatewayMetrics } from './report/metrics.ts'
+import { createOutcomeCounts } from './report/outcome-counts.ts'
+import { startOutcomeReports } from './report/outcome-reports.ts'
+import { startGatewayProblems, type GatewayProblems } from './report/problems.ts'
+import { registerRedisMetrics } from './report/state-metrics.ts'
+
+const minute = 60_000
+const redisHelp = helpOf('redis_connection')
+const lostHelp = helpOf('redis_lost_its_data')
+
+interface Process {
+  config: GatewayConfig
+  log: Logger
+  secrets: Secrets<typeof GatewayConfig>
+  owner: Owner
+  isDraining: () => boolean
+}
+
+/** The owner ends what is made here in reverse order, so each part is made after what it uses. */
+type Own = <Part extends { close(): unknown }>(part: Part) => Part
+
+/**
+ * Makes the parts of the gateway and gives each to the owner.
+ *
+ * @returns the application, which does not listen yet, and what starts the admin port
+ */
+export async function compose(gateway: Process): Promise<{
+  app: FastifyInstance
+  startAdmin: () => Promise<{ port: number }>
+}> {
+  const { config, log, owner, isDraining } = gateway
+  const own: Own = (part) => {
+    owner.add(() => part.close())
+    return part
+  }
+  // Probes are answered until everything else has ended, but only once requests are.
+  let admin: Awaited<ReturnType<typeof startAdminServer>> | undefined
+  const tracing = await openTracing(gateway)
+  owner.add(() => tracing?.close())
+  owner.add(() => admin?.close())
+
+  const store = openObjectStore(gateway, own)
+  const redis = openRedis(gateway)
+  const queues = openQueues(gateway, redis, own)
+  const rules = watchRules(gateway, redis, own)
+  const { redisPoll, ledger, isShardUsable } = queues
+  const outcomeCounts = createOutcomeCounts()
+  own(reportOutcomes(gateway, redis, queues.outcomes, outcomeCounts))
+
+  const registry = createMetrics()
+  const metrics = createGatewayMetrics(registry)
+  registerRedisMetrics(registry, { state: redisPoll.state, ledger })
+  const admission = createAdmission({
+    state: redisPoll.state,
+    lostShards: queues.lostShards,
+    strict: config.REDIS_DURABILITY !== 'relaxed',
+    clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+  })
+  const problems = own(
+    startGatewayProblems({
+      redisConnection: redis.connection,
+      redisPoll,
+      admission,
+      ledger,
+      ...rules,
+      bucket: store.bucket,
+      isStrict: config.REDIS_DURABILITY !== 'relaxed',
+      log,
+      metrics: registry,
+    }),
+  )
+  const attachments = measureAttachments(store.objects, registry, problems)
+  const ports = { ...portsOf(rules), ...queues.ports, attachments }
+  const { app, connections } = await buildApp({
+    config,
+    ports,
+    admission,
+    problems,
+    isDraining,
+    metrics,
+    registry,
+    outcomeCounts,
+    log,
+    tracing,
+  })
+  const sources = {
+    metrics,
+    connections,
+    connectionsMax: config.CONNECTIONS_MAX,
+    redisState: redisPoll.state,
+    ledger,
+    isShardUsable,
+    shardCount: config.QUEUE_SHARDS,
+  }
+  async function startAdmin() {
+    admin = await startAdminServer({
+      ...adminOptions(gateway, sources),
+      problems,
+      metrics: registry,
+    })
+    return admin
+  }
+  return { app, startAdmin }
+}
+
+function adminOptions(
+  { config, isDraining }: Process,
+  sources: Parameters<typeof gatewayFacts>[0],
+) {
+  return {
+    host: config.ADMIN_HOST,
+    port: config.GATEWAY_ADMIN_PORT,
+    service: 'gateway',
+    isDraining,
+    notes: () => gatewayNotes(sources),
+    facts: () => gatewayFacts(sources),
+    scaling: () => gatewayScaling(sources),
+  }
+}
+
+function openTracing({ config, log }: Process) {
+  return startTracing({
+    service: 'intake-gateway',
+    config,
+    onError: limitRepeats((err, omitted) => {
+      const help = 'docs/operations/traces-lost.md'
+      log.warn({ err, omitted, help }, 'traces could not be sent')
+    }),
+  })
+}
+
+function openObjectStore({ config, secrets }: Process, own: Own) {
+  const objects = own(
+    createObjectStore({
+      ...objectStoreSettings(config),
+      endpoint: secrets.follow('S3_ENDPOINT'),
+      timeoutMs: config.STORAGE_TIMEOUT_MS,
+    }),
+  )
+  const bucket = own(
+    pollCheck({
+      what: 'the object store',
+      check: () => objects.checkBucket(),
+      describe: describeStoreError,
+      intervalMs: 5_000,
+      timeoutMs: 5_000,
+    }),
+  )
+  return { objects, bucket }
+}
+
+function measureAttachments(
+  objects: ObjectStore,
+  metrics: Registry,
+  problems: Pick<GatewayProblems, 'note'>,
+) {
+  return measureObjectStore(objects, {
+    metrics,
+    onFailed(operation) {
+      if (operation === 'put') problems.note('object_store', 'attachments were not stored', minute)
+      else problems.note('attachments_left', 'attachments could not be removed')
+    },
+  })
+}
+
+/** The connection for everything but records, and what logs its failures. */
+function openRedis({ config, log, secrets, owner }: Process) {
+  const onError = limitRepeats((err, omitted) =>
+    log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
+  )
+  const client = connectRedis({ url: secrets.follow('REDIS_URL'), role: 'producer', onError })
+  owner.add(() => client.disconnect())
+  if (config.REDIS_DURABILITY === 'asserted') {
+    const help = helpOf('redis_could_lose_records')
+    log.info({ help }, 'Redis hides its settings; they are assumed to be correct')
+  }
+  /** While Redis is down its connection reports that, and only that is logged. */
+  function warnWhileConnected(message: string) {
+    const warn = limitRepeats((err, omitted) =>
+      log.warn({ err, omitted, help: redisHelp }, message),
+    )
+    return (error: unknown) => {
+      if (client.status === 'ready') warn(error)
+    }
+  }
+  return { client, onError, connection: createConnectionCheck(client), warnWhileConnected }
+}
+
+type OpenRedis = ReturnType<typeof openRedis>
+
+/** What records and their reservations are written to, and what is known of it. */
+function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
+  const { client, onError, warnWhileConnected } = redis
+  const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
+  const redisPoll = own(
+    pollRedisState({
+      redis: client,
+      tags: [...reservationTags, ...shardNumbers.map(shardPrefix)],
+      replicasMin: config.REDIS_ACK_REPLICAS,
+      assertsDurability: config.REDIS_DURABILITY === 'asserted',
+      intervalMs: 1_000,
+      onError: warnWhileConnected('Redis could not be polled'),
+    }),
+  )
+  const connections = own(
+    openRecordConnections({
+      redis: client,
+      url: secrets.follow('REDIS_URL'),
+      replicas: config.REDIS_ACK_REPLICAS,
+      tags: shardNumbers.map(shardPrefix),
+      refusalOf: redisPoll.refusalOf,
+      onError,
+    }),
+  )
+  const shards = own(
+    startShardHealth({
+      redis: client,
+      shards: config.QUEUE_SHARDS,
+      onError: warnWhileConnected(
+        'a shard of the queue cannot be reached; the others get its frames',
+      ),
+    }),
+  )
+  const isShardUsable = (shard: number) =>
+    shards.isUsable(shard) && redisPoll.refusalOf(shardPrefix(shard)) === undefined
+  const sinks = {
+    logs: shardNumbers.map((shard) =>
+      own(createJobSink({ ...connections.logs, kind: 'logs', shard })),
+    ),
+    feedback: own(createJobSink({ ...connections.feedback, kind: 'feedback' })),
+    outcomes: own(createJobSink({ ...connections.outcomes, kind: 'outcomes' })),
+  }
+  const ledger = own(
+    createReservationLedger({
+      redis: client,
+      memoryBytes: () => redisPoll.state()?.memoryBytesMax,
+      shares: {
+        logs: config.RESERVATIONS_LOGS_SHARE,
+        feedback: config.RESERVATIONS_FEEDBACK_SHARE,
+      },
+      onError: warnWhileConnected('the reservations could not be read'),
+    }),
+  )
+  const route = createShardRouter({ sinks: sinks.logs, isUsable: isShardUsable })
+  return {
+    redisPoll,
+    ledger,
+    isShardUsable,
+    lostShards: shards.lost,
+    outcomes: createFrameProducer({ sink: sinks.outcomes }),
+    ports: {
+      idempotency: createIdempotencyStore({ reserve: connections.reserve, ledger }),
+      queues: {
+        logs: createFrameProducer({ route }),
+        feedback: createFrameProducer({ sink: sinks.feedback }),
+      },
+    },
+  }
+}
+
+/** What Redis says about senders. What is already known of them remains valid while it is down. */
+function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
+  const { client, warnWhileConnected } = redis
+  /** Such an entry harms only what it is for. Its name says nothing of its content. */
+  function warnOfUnreadable(what: string) {
+    const warn = limitRepeats((err, omitted) => log.warn({ err, omitted, help: lostHelp }, what))
+    return (names: string[]) => warn(new Error(names.join(', ')))
+  }
+  const apiKeys = own(
+    watchApiKeys({
+      store: createApiKeyStore({ redis: client }),
+      intervalMs: 2_000,
+      onError: warnWhileConnected('API keys could not be read'),
+      onUnreadable: warnOfUnreadable('the entries of some API keys cannot be read'),
+    }),
+  )
+  const policy = own(
+    watchPolicy({
+      store: createPolicyStore({ redis: client }),
+      intervalMs: 2_000,
+      onError: warnWhileConnected('the policy could not be read'),
+      onUnreadable: warnOfUnreadable('a part of the retention cannot be read'),
+    }),
+  )
+  const window = { windowMs: config.RATE_LIMIT_WINDOW_MS }
+  const rate = own(
+    startFleetRate({
+      counts: createRateCounts({ redis: client, ...window }),
+      max: config.RATE_LIMIT_MAX,
+      ...window,
+      onError: warnWhileConnected(
+        'the rates of API keys could not be shared; each gateway counts its own',
+      ),
+    }),
+  )
+  return { apiKeys, policy, rate }
+}
+
+function portsOf({ apiKeys, policy, rate }: ReturnType<typeof watchRules>) {
+  return {
+    apiKeys: {
+      // Without the policy a suppressed sender would be stored.
+      isLoaded: () => apiKeys.isLoaded() && policy.isLoaded(),
+      find: (secret: string) => apiKeys.find(secret),
+    },
+    policy,
+    rate,
+  }
+}
+
+function reportOutcomes(
+  { log }: Process,
+  { warnWhileConnected }: OpenRedis,
+  producer: Parameters<typeof startOutcomeReports>[0]['producer'],
+  counts: Parameters<typeof startOutcomeReports>[0]['counts'],
+) {
+  return startOutcomeReports({
+    counts,
+    producer,
+    onError: warnWhileConnected('the counts of outcomes could not be sent; they are kept'),
+    onLost: (err, records) =>
+      log.error(
+        { err, records, help: redisHelp },
+        'the last counts of outcomes could not be sent: their records are missing from the outcome counts',
+      ),
+  })
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import fp from 'fastify-plugin'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
+import { awaitsContinue, ignoreFollowing, unwantedBytesMax, type Refuse } from '@intake/http-edge'
+import { asIntakeError, isGone } from './framework-errors.ts'
+import { kindOfPath } from '../report/operation.ts'
+import { problem, problemType } from './problem.ts'
+import type { Outcomes } from '../report/outcomes.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** How many records are refused if the request is; 1 as long as that is not known. */
+    records: number
+  }
+}
+
+/** Seconds after which a client may retry; for other codes one second. */
+const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
+  queue_full: 30,
+  keys_full: 60,
+  clock_skew: 5,
+  queue_unavailable: 5,
+  storage_unavailable: 5,
+}
+
+/** The only place that turns errors into responses. */
+export const errorHandler = fp(
+  async (app: FastifyInstance, options: { outcomes: Pick<Outcomes, 'refused'> }) => {
+    const respond = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
+      // A client that has disconnected gets no response, so nothing is counted as refused.
+      if (!isGone(request)) noteRefusal(options.outcomes, error, request)
+      // The body is no longer needed.
+      request.bodyLease?.release()
+      return sendProblem(error, request, reply)
+    }
+    app.decorateRequest('records', 1)
+    app.setErrorHandler((error: FastifyError, request, reply) => {
+      // For some methods the framework requires a content type even though no route uses the method.
+      const isUnrouted = error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
+      const refusal = isUnrouted ? noRoute(app, request, reply) : asIntakeError(error, request)
+      return respond(refusal, request, reply)
+    })
+    app.setNotFoundHandler((request, reply) =>
+      respond(noRoute(app, request, reply), request, reply),
+    )
+  },
+  { name: 'error-handler' },
+)
+
+/** Responds to requests whose URL the router cannot parse. */
+export function answerFrameworkErrors(outcomes: Pick<Outcomes, 'refused'>) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+    const refusal = asIntakeError(error, request)
+    noteRefusal(outcomes, refusal, request)
+    void sendProblem(refusal, request, reply)
+  }
+}
+
+/** What the edge writes when it refuses a request, or bytes that are none. */
+export function refuseAtEdge(outcomes: Pick<Outcomes, 'refused'>): Refuse {
+  return (error, request) => {
+    const requestId = randomUUID()
+    const kind = request === undefined ? '' : kindOfPath(request.url)
+    outcomes.refused({ error, requestId, apiKeyId: undefined, kind, records: 1 })
+    return { type: problemType, body: JSON.stringify(problem(error, requestId)) }
+  }
+}
+
+function noteRefusal(
+  outcomes: Pick<Outcomes, 'refused'>,
+  error: IntakeError,
+  request: FastifyRequest,
+): void {
+  const { id: requestId, apiKey, records } = request
+  const kind = kindOfPath(request.url)
+  outcomes.refused({ error, requestId, apiKeyId: apiKey?.id, kind, records })
+}
+
+function sendProblem(
+  error: IntakeError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const { retryable, status } = errorCatalogue[error.code]
+  if (status === 401) reply.header('www-authenticate', 'ApiKey')
+  if (retryable && !reply.hasHeader('retry-after')) {
+    reply.header('retry-after', String(spread(retryAfterSeconds[error.code] ?? 1)))
+  }
+  const body = JSON.stringify(problem(error, request.id))
+  reply.code(status).type(problemType).serializer(asIs)
+  // If this header is already set on the raw response, the connection must close now.
+  if (reply.raw.hasHeader('connection')) {
+    ignoreFollowing(request.raw)
+    return reply.send(body)
+  }
+  // Fastify would close the connection after every body that was not read to its end.
+  reply.removeHeader('connection')
+  const isAwaited = !awaitsContinue(request.raw) && isSmall(request.headers)
+  if (request.raw.complete || isAwaited) return reply.send(body)
+  ignoreFollowing(request.raw)
+  return reply.header('connection', 'close').send(body)
+}
+
+const asIs = (body: unknown) => body as string
+
+/**
+ * Whether the declared body is so small that it is read and discarded, and the connection stays open.
+ */
+function isSmall(headers: IncomingHttpHeaders): boolean {
+  return (
+    headers['transfer-encoding'] === undefined &&
+    Number(headers['content-length'] ?? 0) <= unwantedBytesMax
+  )
+}
+
+/** Up to twice as long, so that clients that were refused together do not retry together. */
+function spread(seconds: number): number {
+  return Math.ceil(seconds * (seconds === 1 ? 1 : 1 + Math.random()))
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+function noRoute(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): IntakeError {
+  const path = request.url.split('?', 1)[0] ?? ''
+  const allowed = methods.filter((method) => app.hasRoute({ method, url: path }))
+  if (allowed.length === 0) return new IntakeError('not_found', 'There is nothing at this path.')
+  reply.header('allow', allowed.join(', '))
+  return new IntakeError('method_not_allowed', 'The Allow header lists the methods of this path.')
+}

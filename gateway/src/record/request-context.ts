@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify'
+import type { RequestSpan } from '@intake/tracing'
+import { requireApiKey } from '../admission/authenticate.ts'
+
+/** Properties of a request that all its records share. */
+export interface RequestContext {
+  apiKeyId: string
+  /** UUID. */
+  requestId: string
+  /** The gateway's clock, in milliseconds since 1970. */
+  receivedAtMs: number
+  /** Two capital letters; absent: unknown. */
+  country?: string | undefined
+  /** Undefined: not traced. */
+  span?: RequestSpan | undefined
+}
+
+export type ContextOf = (request: FastifyRequest) => RequestContext
+
+/**
+ * @param options.countryHeader the header with the country of the client, which a trusted proxy sets;
+ * absent: no country is stored
+ */
+export function createContextOf(options: {
+  now: () => number
+  countryHeader: string | undefined
+}): ContextOf {
+  const { now } = options
+  const countryHeader = options.countryHeader?.toLowerCase()
+  return (request) => ({
+    apiKeyId: requireApiKey(request).id,
+    requestId: request.id,
+    receivedAtMs: now(),
+    country: countryHeader === undefined ? undefined : countryOf(request.headers[countryHeader]),
+    span: request.span,
+  })
+}
+
+/** Two letters, as in ISO 3166; proxies send XX for an unknown country. */
+function countryOf(value: string | string[] | undefined): string | undefined {
+  if (typeof value !== 'string' || !/^[a-z]{2}$/i.test(value)) return undefined
+  const country = value.toUpperCase()
+  return country === 'XX' ? undefined : country
+}

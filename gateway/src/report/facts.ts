@@ -1,0 +1,70 @@
+import { kinds } from '@intake/contract'
+import type { ShardHealth } from '@intake/queue'
+import type { RedisState } from '@intake/redis'
+import type { HttpEdge } from '@intake/http-edge'
+import type { ReservationLedger } from '../identity/reservation-ledger.ts'
+import type { GatewayMetrics } from './metrics.ts'
+
+interface Sources {
+  metrics: Pick<GatewayMetrics, 'rates'>
+  connections: Pick<HttpEdge['connections'], 'counts'>
+  connectionsMax: number
+  redisState: () => RedisState | undefined
+  ledger: Pick<ReservationLedger, 'usage'>
+  isShardUsable: ShardHealth['isUsable']
+  /** `QUEUE_SHARDS` */
+  shardCount: number
+}
+
+/** What `/status` of the gateway says beyond its problems; null: not known yet. */
+export function gatewayFacts({ metrics, connections, connectionsMax, ...sources }: Sources) {
+  const { acceptedPerSecond, refusedPerSecond } = metrics.rates()
+  const { open, inFlight } = connections.counts()
+  const state = sources.redisState()
+  const { memoryUsed, memoryBytesMax } = state ?? {}
+  const unused = Array.from({ length: sources.shardCount }, (_, shard) => shard).filter(
+    (shard) => !sources.isShardUsable(shard),
+  )
+  const reservations = kinds.map((kind) => [kind, sources.ledger.usage(kind)])
+  return {
+    accepted_per_second: acceptedPerSecond,
+    refused_per_second: refusedPerSecond,
+    requests_in_flight: inFlight,
+    connections: { open, max: connectionsMax },
+    redis:
+      memoryUsed === undefined || memoryBytesMax === undefined || memoryBytesMax === Infinity
+        ? null
+        : {
+            memory_used_bytes: Math.round(memoryUsed * memoryBytesMax),
+            memory_max_bytes: memoryBytesMax,
+            durability: durabilityOf(state),
+          },
+    queue_shards: { count: sources.shardCount, unused },
+    reservations: Object.fromEntries(reservations),
+  }
+}
+
+function durabilityOf(state: RedisState | undefined): 'asserted' | 'checked' | 'at risk' {
+  if (state?.isDurabilityAsserted) return 'asserted'
+  return state?.durabilityViolations.length === 0 ? 'checked' : 'at risk'
+}
+
+/** What `/readyz` of the gateway adds while nothing is wrong. */
+export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Record<string, string> {
+  if (!redisState()?.isDurabilityAsserted) return {}
+  return {
+    redis_durability:
+      'asserted (REDIS_DURABILITY): Redis does not let its settings be read, so nobody has checked them',
+  }
+}
+
+/** What an autoscaler of gateways needs; `load`: requests in flight, as a share of what one gateway takes. */
+export function gatewayScaling({ metrics, connections, connectionsMax }: Sources) {
+  const { inFlight } = connections.counts()
+  const { acceptedPerSecond } = metrics.rates()
+  return {
+    load: inFlight / connectionsMax,
+    requests_in_flight: inFlight,
+    records_per_second: acceptedPerSecond.logs + acceptedPerSecond.feedback,
+  }
+}

@@ -1,0 +1,156 @@
+import { errorCatalogue, kinds, type ErrorCode, type RecordKind } from '@intake/contract'
+import { createRate } from '@intake/health'
+import { metricsOf, type Registry } from '@intake/runtime'
+import type { StoredFrame } from '../commit/group-commit.ts'
+import { type EndReason, endReasons, type Exchange } from '@intake/http-edge'
+import { operationOf } from './operation.ts'
+
+export interface GatewayMetrics {
+  accepted(kind: RecordKind, frame: StoredFrame): void
+  refused(refusal: { code: ErrorCode; kind: RecordKind | ''; records: number }): void
+  entryRejected(code: ErrorCode): void
+  requestEnded(exchange: Exchange, ms: number): void
+  connectionEnded(reason: EndReason): void
+  /** The rates of the last 15 seconds. */
+  rates(): { acceptedPerSecond: Record<RecordKind, number>; refusedPerSecond: number }
+}
+
+/** Refusals that protect the service; the same request may succeed later. */
+const shedCodes: ReadonlySet<ErrorCode> = new Set([
+  'busy',
+  'queue_full',
+  'keys_full',
+  'queue_unavailable',
+  'storage_unavailable',
+  'clock_skew',
+])
+
+const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const enqueueSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+const frameRows = [1, 3, 10, 30, 100, 300, 1_000]
+const frameBytes = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
+
+export function createGatewayMetrics(registry: Registry): GatewayMetrics {
+  const refusedRate = createRate()
+  const { requestEnded, connectionEnded } = edgeMetrics(registry)
+  const { accepted, acceptedRates } = frameMetrics(registry)
+  const { countRequest, countEntry } = refusalMetrics(registry)
+  return {
+    accepted,
+    requestEnded,
+    connectionEnded,
+    refused(refusal) {
+      countRequest(refusal)
+      refusedRate.add(1)
+    },
+    entryRejected: countEntry,
+    rates: () => ({
+      acceptedPerSecond: {
+        logs: acceptedRates.logs.perSecond(),
+        feedback: acceptedRates.feedback.perSecond(),
+      },
+      refusedPerSecond: refusedRate.perSecond(),
+    }),
+  }
+}
+
+function edgeMetrics(registry: Registry): Pick<GatewayMetrics, 'requestEnded' | 'connectionEnded'> {
+  const { counter, histogram } = metricsOf(registry)
+  const requests = histogram(
+    'intake_http_request_duration_seconds',
+    'From the head of a request to the end of its response; status class `none`: the connection ended without one.',
+    ['operation', 'status_class'],
+    requestSeconds,
+  )
+  const connectionsEnded = counter(
+    'intake_connections_ended_total',
+    'Connections that the gateway closed before the client did, by reason.',
+    ['reason'],
+  )
+  // Prometheus does not see the first increase of a series that begins with it.
+  for (const reason of endReasons) connectionsEnded.inc({ reason }, 0)
+  /** Looking up the labels of a histogram takes longer than observing. */
+  const series = new Map<string, { observe(seconds: number): void }>()
+
+  return {
+    requestEnded({ request, response }, ms) {
+      const operation = operationOf(request.url)
+      const statusClass = response.headersSent
+        ? `${Math.floor(response.statusCode / 100)}xx`
+        : 'none'
+      const name = `${operation} ${statusClass}`
+      const known = series.get(name)
+      const one = known ?? requests.labels({ operation, status_class: statusClass })
+      if (known === undefined) series.set(name, one)
+      one.observe(ms / 1_000)
+    },
+    connectionEnded: (reason) => connectionsEnded.inc({ reason }),
+  }
+}
+
+function frameMetrics(registry: Registry) {
+  const { counter, histogram } = metricsOf(registry)
+  const records = counter('intake_records_accepted_total', 'Records on stable storage.', ['kind'])
+  const frames = counter(
+    'intake_frames_enqueued_total',
+    'Frames that contain the accepted records.',
+    ['kind'],
+  )
+  const enqueued = histogram(
+    'intake_enqueue_duration_seconds',
+    'From the arrival of the oldest record of a frame until the frame is on stable storage.',
+    ['kind'],
+    enqueueSeconds,
+  )
+  const rows = histogram('intake_frame_rows', 'Rows of a frame.', ['kind'], frameRows)
+  const bytes = histogram(
+    'intake_frame_bytes',
+    'Bytes of a frame, compressed.',
+    ['kind'],
+    frameBytes,
+  )
+  const acceptedRates = { logs: createRate(), feedback: createRate() }
+
+  function accepted(kind: RecordKind, frame: StoredFrame): void {
+    records.inc({ kind }, frame.rows)
+    frames.inc({ kind })
+    enqueued.observe({ kind }, frame.ms / 1_000)
+    rows.observe({ kind }, frame.rows)
+    bytes.observe({ kind }, frame.bytes)
+    acceptedRates[kind].add(frame.rows)
+  }
+
+  return { accepted, acceptedRates }
+}
+
+function refusalMetrics(registry: Registry) {
+  const { counter } = metricsOf(registry)
+  const refused = counter('intake_requests_refused_total', 'Refused requests, by code.', ['code'])
+  const entriesRejected = counter(
+    'intake_batch_entries_rejected_total',
+    'Rejected entries of batches, by code.',
+    ['code'],
+  )
+  const shed = counter(
+    'intake_records_shed_total',
+    'Records refused to protect the service, by code; clients send them again.',
+    ['kind', 'code'],
+  )
+  for (const code of Object.keys(errorCatalogue)) refused.inc({ code }, 0)
+  for (const kind of kinds) for (const code of shedCodes) shed.inc({ kind, code }, 0)
+
+  function countShed(kind: RecordKind | '', code: ErrorCode, records: number): void {
+    if (kind !== '' && shedCodes.has(code)) shed.inc({ kind, code }, records)
+  }
+
+  return {
+    countRequest({ code, kind, records }: Parameters<GatewayMetrics['refused']>[0]): void {
+      refused.inc({ code })
+      countShed(kind, code, records)
+    },
+    countEntry(code: ErrorCode): void {
+      entriesRejected.inc({ code })
+      countShed('logs', code, 1)
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { gzipSync } from 'node:zlib'
+import type { FrameProducer } from '@intake/queue'
+import { startPolling, systemClock, type Clock } from '@intake/runtime'
+import type { OutcomeCounts, OutcomeReport } from './outcome-counts.ts'
+
+export interface OutcomeReports {
+  /** Sends what has not been sent, if Redis responds within two seconds. */
+  close(): Promise<void>
+}
+
+const intervalMs = 10_000
+const enqueueTimeoutMs = 5_000
+const lastTimeoutMs = 2_000
+const rowsMax = 1_000
+
+/**
+ * Sends the counts of outcomes to the queue every ten seconds. What Redis does not confirm is sent again
+ * with the next report, which has the same or a higher count and replaces it.
+ *
+ * @param options.onError called when a report was not confirmed; it is sent again
+ * @param options.onLost called by `close` when Redis does not confirm the last counts, with the number of records
+ * that may be missing
+ */
+export function startOutcomeReports(options: {
+  counts: OutcomeCounts
+  producer: Pick<FrameProducer, 'add'>
+  onError: (error: unknown) => void
+  onLost: (error: unknown, records: number) => void
+  clock?: Clock
+  wallMs?: () => number
+}): OutcomeReports {
+  const { counts, producer, onError, onLost, clock = systemClock } = options
+  const { wallMs = () => Date.now() } = options
+
+  async function send(timeoutMs: number): Promise<void> {
+    const deadline = clock.now() + timeoutMs
+    for (const reports of chunks(counts.unreported())) {
+      const ndjson = Buffer.from(reports.map(rowOf).join(''))
+      const frame = { rows: reports.length, jsonBytes: ndjson.length, gzip: gzipSync(ndjson) }
+      await producer.add({ ...frame, receivedAtMs: wallMs() }, deadline)
+      for (const report of reports) counts.confirm(report)
+    }
+  }
+
+  const polling = startPolling({ poll: () => send(enqueueTimeoutMs), intervalMs, onError, clock })
+
+  return {
+    async close() {
+      polling.close()
+      await send(lastTimeoutMs).catch((error: unknown) => {
+        onLost(
+          error,
+          counts.unreported().reduce((sum, { records }) => sum + records, 0),
+        )
+      })
+    },
+  }
+}
+
+/** A row of `intake.outcomes_raw`. */
+function rowOf({ minuteMs, apiKeyId, ...others }: OutcomeReport): string {
+  const minute = new Date(minuteMs).toISOString()
+  return `${JSON.stringify({ minute, api_key_id: apiKeyId, ...others })}\n`
+}
+
+function* chunks(reports: OutcomeReport[]): Generator<OutcomeReport[]> {
+  for (let at = 0; at < reports.length; at += rowsMax) yield reports.slice(at, at + rowsMax)
+}

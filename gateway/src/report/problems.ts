@@ -1,0 +1,70 @@
+import type { PolledCheck, Problems } from '@intake/health'
+import { startProblems } from '@intake/health'
+import type { RedisPoll, RedisState } from '@intake/redis'
+import type { Logger, Registry } from '@intake/runtime'
+import type { Admission } from '../admission/admission.ts'
+import type { ReservationLedger } from '../identity/reservation-ledger.ts'
+
+const notedCodes = ['overloaded', 'object_store', 'attachments_left', 'request_refused'] as const
+export type GatewayProblems = Problems<(typeof notedCodes)[number]>
+
+/** Commands of the poll fail after a few seconds, so a slower response means that Redis is frozen. */
+const redisSilentMs = 5_000
+
+/** @param options.isStrict the gateway refuses records while Redis could lose them */
+export function startGatewayProblems(options: {
+  redisConnection: () => string | undefined
+  redisPoll: Pick<RedisPoll, 'silentMs' | 'unusableServers'> & {
+    state(): Pick<RedisState, 'memoryUsed' | 'fullestServer'> | undefined
+  }
+  admission: Admission
+  ledger: Pick<ReservationLedger, 'full'>
+  apiKeys: { isLoaded(): boolean }
+  policy: { isLoaded(): boolean }
+  bucket: Pick<PolledCheck, 'problem'>
+  isStrict: boolean
+  log: Logger
+  metrics: Registry
+}): GatewayProblems {
+  const { redisPoll, admission, ledger, apiKeys, policy, bucket, isStrict, log, metrics } = options
+
+  /** Why no records are accepted. */
+  function redisConnection(): string | undefined {
+    const reason = options.redisConnection() ?? admission.redisProblems().redis_connection
+    if (reason !== undefined) return reason
+    const silentMs = redisPoll.silentMs()
+    if (silentMs > redisSilentMs) return `no response for ${Math.round(silentMs / 1_000)} s`
+    if (!apiKeys.isLoaded()) return 'the API keys have not been read yet'
+    return policy.isLoaded() ? undefined : 'the policy has not been read yet'
+  }
+
+  return startProblems({
+    checks: {
+      // Shards of the log queue and reservations in the other servers are used meanwhile.
+      redis_connection: () => joined([redisConnection() ?? [], redisPoll.unusableServers()].flat()),
+      redis_lost_its_data: () => admission.redisProblems().redis_lost_its_data,
+      redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,
+      queue_full() {
+        const full = admission.full()
+        if (full.length === 0) return undefined
+        const { fullestServer = 'Redis', memoryUsed = 0 } = redisPoll.state() ?? {}
+        const percent = Math.round(memoryUsed * 100)
+        return `no capacity for ${full.join(' and ')}: ${fullestServer} uses ${percent} % of its memory`
+      },
+      keys_full: () => joined(ledger.full()),
+      clock_skew: () => admission.clockSkew(),
+      object_store: bucket.problem,
+    },
+    noted: notedCodes,
+    states: {
+      redis_connection: () => (redisConnection() === undefined ? 'degraded' : 'down'),
+      redis_could_lose_records: isStrict ? 'down' : 'degraded',
+    },
+    log,
+    metrics,
+  })
+}
+
+function joined(reasons: string[]): string | undefined {
+  return reasons.length === 0 ? undefined : [...new Set(reasons)].join('; ')
+}

@@ -1,0 +1,125 @@
+import { errorCatalogue, type ErrorCode, type IntakeError, type RecordKind } from '@intake/contract'
+import { helpOf } from '@intake/health'
+import type { Logger } from '@intake/runtime'
+import type { GatewayProblems } from './problems.ts'
+import type { GatewayMetrics } from './metrics.ts'
+
+/** A request of which nothing is stored, or may be (`outcome_unknown`, `internal_error`). */
+export interface Refused {
+  error: IntakeError
+  requestId: string
+  /** Undefined before authentication. */
+  apiKeyId: string | undefined
+  /** What the request is for; empty: neither kind. */
+  kind: RecordKind | ''
+  /** How many records are refused with it. */
+  records: number
+}
+
+export interface Refusals {
+  note(refused: Refused): void
+  /** @param rejection.errors those of the rejected entries of one batch, at least one */
+  noteEntries(rejection: {
+    errors: readonly IntakeError[]
+    requestId: string
+    apiKeyId: string
+  }): void
+  /** Logs everything that has not been logged yet. */
+  close(): void
+}
+
+interface Sample {
+  apiKeyId: string
+  /** That of one of the requests. */
+  requestId: string
+  /** Number of requests. */
+  count: number
+}
+
+type RefusedRequests = Sample & { error: IntakeError }
+/** Batches whose rejected entries have the same codes. */
+type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
+
+const intervalMs = 1_000
+/** Beyond this number of lines in a second, API keys are no longer distinguished. */
+const linesMax = 1_000
+
+/**
+ * Counts every refused request and every rejected batch entry in the metrics, and logs one line per code, API key
+ * and second, with the id of one of the requests. When Redis is down every request is refused, and logging
+ * each would cost more than the refusal.
+ */
+export function createRefusals(options: {
+  metrics: GatewayMetrics
+  problems: Pick<GatewayProblems, 'note'>
+  log: Logger
+  isClosing: () => boolean
+}): Refusals {
+  const { metrics, problems, log, isClosing } = options
+  const requests = new Map<string, RefusedRequests>()
+  const entries = new Map<string, RejectedEntries>()
+  let timer: NodeJS.Timeout | undefined
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    for (const line of requests.values()) write(log, line)
+    for (const line of entries.values()) log.info(line, 'batch entries rejected')
+    requests.clear()
+    entries.clear()
+  }
+
+  function noteProblem(code: ErrorCode): void {
+    // A gateway that is closing refuses with the same code, and is not overloaded.
+    if (code === 'busy' && !isClosing()) {
+      problems.note('overloaded', 'requests got 503 `busy`', 15_000)
+    }
+    if (code === 'internal_error') problems.note('request_refused', 'requests got 500')
+  }
+
+  return {
+    note({ error, requestId, apiKeyId, kind, records }) {
+      const { code } = error
+      metrics.refused({ code, kind, records })
+      noteProblem(code)
+      const fresh = { error, apiKeyId: apiKeyId ?? 'none', requestId, count: 0 }
+      lineOf(requests, code, fresh).count++
+      timer ??= setTimeout(flush, intervalMs)
+    },
+
+    noteEntries({ errors, requestId, apiKeyId }) {
+      for (const { code } of errors) {
+        metrics.entryRejected(code)
+        noteProblem(code)
+      }
+      const names = [...new Set(errors.map(({ code }) => code))].toSorted().join()
+      const line = lineOf(entries, names, { apiKeyId, requestId, count: 0, codes: {} })
+      line.count++
+      for (const { code } of errors) line.codes[code] = (line.codes[code] ?? 0) + 1
+      timer ??= setTimeout(flush, intervalMs)
+    },
+    close: flush,
+  }
+}
+
+/** The line for these codes and this API key; `fresh` if there is none yet. */
+function lineOf<Line extends Sample>(lines: Map<string, Line>, codes: string, fresh: Line): Line {
+  const apiKeyId = lines.size < linesMax ? fresh.apiKeyId : 'several'
+  const name = `${codes} ${apiKeyId}`
+  const known = lines.get(name)
+  if (known !== undefined) return known
+  const line = { ...fresh, apiKeyId }
+  lines.set(name, line)
+  return line
+}
+
+const help = helpOf('request_refused')
+const isOurFault = (code: ErrorCode) => errorCatalogue[code].status >= 500
+
+function write(log: Logger, { error, ...fields }: RefusedRequests): void {
+  const { code } = error
+  if (code === 'internal_error')
+    log.error({ err: error, code, ...fields, help }, 'unexpected error')
+  else if (isOurFault(code)) log.warn({ err: error, code, ...fields, help }, 'requests refused')
+  else log.info({ code, ...fields }, 'requests refused')
+}

@@ -1,0 +1,113 @@
+import { kinds, type RecordKind } from '@intake/contract'
+import type { RedisState } from '@intake/redis'
+import { addGauge, systemClock, type Clock, type GaugeValues, type Registry } from '@intake/runtime'
+import { memoryThresholds } from '../admission/admission.ts'
+import type { ByteBudget } from '../body/byte-budget.ts'
+import type { HttpEdge } from '@intake/http-edge'
+import { reservationBytes, type ReservationLedger } from '../identity/reservation-ledger.ts'
+
+/** What the gateway holds at the moment of a scrape. */
+export function registerEdgeMetrics(
+  registry: Registry,
+  sources: {
+    connections: Pick<HttpEdge['connections'], 'counts'>
+    budgets: Record<RecordKind, Pick<ByteBudget, 'bytesMax' | 'bytesUsed'>>
+  },
+): void {
+  const { connections, budgets } = sources
+  addGauge(registry, {
+    name: 'intake_connections_open',
+    help: 'Open connections of clients.',
+    read: () => [[{}, connections.counts().open]],
+  })
+  addGauge(registry, {
+    name: 'intake_requests_in_flight',
+    help: 'Requests whose response is not complete.',
+    read: () => [[{}, connections.counts().inFlight]],
+  })
+  addGauge(registry, {
+    name: 'intake_body_bytes_in_flight',
+    help: 'Bytes of requests held in memory.',
+    labels: ['kind'],
+    read: () => kinds.map((kind) => [{ kind }, budgets[kind].bytesUsed()]),
+  })
+  addGauge(registry, {
+    name: 'intake_body_bytes_in_flight_max',
+    help: 'Bytes at which requests are refused with `busy`.',
+    labels: ['kind'],
+    read: () => kinds.map((kind) => [{ kind }, budgets[kind].bytesMax]),
+  })
+}
+
+/** What the gateway knows of Redis; absent until Redis has responded. */
+export function registerRedisMetrics(
+  registry: Registry,
+  sources: {
+    state: () => RedisState | undefined
+    ledger: Pick<ReservationLedger, 'usage'>
+    wallMs?: () => number
+    /** The clock that readings of Redis's clock refer to. */
+    monotonic?: Pick<Clock, 'now'>
+  },
+): void {
+  const { state, ledger, wallMs = () => Date.now(), monotonic = systemClock } = sources
+  const memory = () => {
+    const { memoryUsed, memoryBytesMax } = state() ?? { memoryUsed: 0, memoryBytesMax: Infinity }
+    return Number.isFinite(memoryBytesMax) ? { memoryUsed, memoryBytesMax } : undefined
+  }
+  const ofMemory = (read: (used: number, bytesMax: number) => GaugeValues<'kind'>) => () => {
+    const known = memory()
+    return known === undefined ? [] : read(known.memoryUsed, known.memoryBytesMax)
+  }
+
+  addGauge(registry, {
+    name: 'intake_redis_memory_used_bytes',
+    help: 'Memory that Redis uses.',
+    read: ofMemory((used, bytesMax) => [[{}, used * bytesMax]]),
+  })
+  addGauge(registry, {
+    name: 'intake_redis_memory_max_bytes',
+    help: 'Memory that Redis may use: `maxmemory`, or else that of its machine.',
+    read: ofMemory((_used, bytesMax) => [[{}, bytesMax]]),
+  })
+  addGauge(registry, {
+    name: 'intake_redis_memory_refuse_bytes',
+    help: 'Memory of Redis at which records of a kind are refused with `queue_full`.',
+    labels: ['kind'],
+    read: ofMemory((_used, bytesMax) =>
+      kinds.map((kind) => [{ kind }, memoryThresholds[kind].refuse * bytesMax]),
+    ),
+  })
+  addGauge(registry, {
+    name: 'intake_redis_memory_use_bytes',
+    help: 'Memory of Redis by its use, estimated: reservations here, the queue on the worker.',
+    labels: ['use'],
+    read: () => [
+      [
+        { use: 'reservations' },
+        kinds.reduce((sum, kind) => sum + ledger.usage(kind).held, 0) * reservationBytes,
+      ],
+    ],
+  })
+  addGauge(registry, {
+    name: 'intake_reservations_held',
+    help: 'Idempotency keys that are reserved.',
+    labels: ['kind'],
+    read: () => kinds.map((kind) => [{ kind }, ledger.usage(kind).held]),
+  })
+  addGauge(registry, {
+    name: 'intake_reservations_max',
+    help: 'Idempotency keys that can be reserved; then new ones are refused with `keys_full`.',
+    labels: ['kind'],
+    read: () => kinds.map((kind) => [{ kind }, ledger.usage(kind).max]),
+  })
+  addGauge(registry, {
+    name: 'intake_clock_skew_seconds',
+    help: 'How far the clock of this gateway is ahead of that of Redis; negative: behind.',
+    read: () => {
+      const clock = state()?.clock
+      if (clock === undefined) return []
+      return [[{}, (wallMs() - (monotonic.now() + clock.offsetMs)) / 1_000]]
+    },
+  })
+}

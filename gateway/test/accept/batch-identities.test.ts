@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import type { LogBatchEnvelope, LogEntry } from '@intake/contract'
+import { createIdentity } from '@intake/identity'
+import { systemClock } from '@intake/runtime'
+import type { IdempotencyStore } from '../../src/identity/idempotency-store.ts'
+import { assignIdentities } from '../../src/accept/batch-identities.ts'
+import type { TakeTurn } from '../../src/admission/fairness/in-turns.ts'
+import { logBody } from '../support.ts'
+
+const store: IdempotencyStore = { reserve: async ({ id }) => id }
+
+function assign(logs: LogEntry[], key?: string) {
+  const { log: _, ...sender } = logBody()
+  const batch = { ...sender, logs } as unknown as LogBatchEnvelope
+  const entries = logs.map((log) => ({ log }))
+  const context = { apiKeyId: 'key_1', requestId: randomUUID(), receivedAtMs: Date.now() }
+  const takeTurn: TakeTurn = async (work) => work()
+  const turns = { takeTurn, clock: systemClock }
+  const rest = { retentionMs: undefined, turns, deadline: Infinity }
+  return assignIdentities({ store, batch, entries, key, context, ...rest })
+}
+
+/** An entry that counts how often its content is read. */
+function countingEntry(id: string | null) {
+  const counter = { reads: 0 }
+  const params = {
+    get n() {
+      counter.reads++
+      return 1
+    },
+  }
+  return { entry: { event: 'e', params, id }, counter }
+}
+
+t.test('the content of an entry is read once, however often its id is repeated', async (t) => {
+  for (const id of [createIdentity(Date.now()).id, randomUUID()]) {
+    for (const key of [undefined, 'k']) {
+      const counted = Array.from({ length: 500 }, () => countingEntry(id))
+      const outcomes = await assign(
+        counted.map(({ entry }) => entry),
+        key,
+      )
+      t.match(outcomes.at(-1), { of: 0 })
+      t.equal(Math.max(...counted.map(({ counter }) => counter.reads)), 1)
+    }
+  }
+})
+
+t.test('the content of an entry that needs no comparison is not read', async (t) => {
+  const counted = [createIdentity(Date.now()).id, null].map(countingEntry)
+  await assign(counted.map(({ entry }) => entry))
+  for (const { counter } of counted) t.equal(counter.reads, 0)
+})

@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http'
+import { setImmediate as immediate } from 'node:timers/promises'
+import t from 'tap'
+import { createFairGate } from '../../../src/admission/fairness/fair-gate.ts'
+
+/** Requests are their accounts here. */
+function setUp(perTurn: number) {
+  const gate = createFairGate({ perTurn, accountOf: (request) => request as unknown as string })
+  const served: string[] = []
+  const arrive = (account: string) => {
+    const serve = () => void served.push(account)
+    if (gate.enter()) serve()
+    else gate.wait(account as unknown as IncomingMessage, serve)
+  }
+  return { served, arrive }
+}
+
+t.test('a few requests are served at once, in their order', async (t) => {
+  const { served, arrive } = setUp(3)
+  for (const account of ['a', 'b', 'a']) arrive(account)
+  t.same(served, ['a', 'b', 'a'])
+})
+
+t.test('beyond that, accounts alternate, and each turn of the loop serves a few', async (t) => {
+  const { served, arrive } = setUp(2)
+  for (let n = 0; n < 6; n++) arrive('greedy')
+  arrive('other')
+  t.equal(served.length, 2)
+  await immediate()
+  t.same(served.slice(2), ['greedy', 'other'])
+  while (served.length < 7) {
+    const before = served.length
+    await immediate()
+    t.ok(served.length - before <= 2)
+  }
+  t.same(served.slice(4), ['greedy', 'greedy', 'greedy'])
+})

@@ -1,0 +1,148 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { setImmediate as immediate } from 'node:timers/promises'
+import t from 'tap'
+import { pipelinedMax } from '@intake/http-edge'
+import { until } from '@intake/test-kit/until'
+import { json, open, post, received } from '../raw-client.ts'
+import { logBody, startGateway } from '../support.ts'
+
+const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
+const body = JSON.stringify(logBody())
+const log = post('/api/log', [json, `content-length: ${body.length}`]) + body
+
+t.test('a new connection evicts the oldest one without a key', async (t) => {
+  const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '3' } })
+  const [withKey, oldest, younger] = [
+    await open(t, gateway),
+    await open(t, gateway),
+    await open(t, gateway),
+  ]
+  withKey.write(log)
+  t.match(await received(withKey, /201 /), /201 /)
+  for (const socket of [oldest, younger]) {
+    socket.write(get)
+    t.match(await received(socket, /200 /), /200 /)
+  }
+  const end = once(oldest, 'close')
+  const fresh = await open(t, gateway)
+  fresh.write(log)
+  t.match(await received(fresh, /201 /), /201 /)
+  await end
+  younger.write(get)
+  t.match(await received(younger, /200 /), /200 /)
+  withKey.write(log)
+  t.match(await received(withKey, /201 /), /201 /)
+  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="room_for_another"} 1')
+})
+
+t.test('connections that send nothing, or half a header, are evicted, too', async (t) => {
+  const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '2' } })
+  const [silent, slow] = [await open(t, gateway), await open(t, gateway)]
+  slow.write('GET /healthz HT')
+  const ends = Promise.all([once(silent, 'close'), once(slow, 'close')])
+  for (const socket of [await open(t, gateway), await open(t, gateway)]) {
+    socket.write(log)
+    t.match(await received(socket, /201 /), /201 /)
+  }
+  await ends
+})
+
+t.test('a connection with too many pending requests ends after their responses', async (t) => {
+  const gateway = await startGateway(t, { holdFrames: true })
+  const patient = await open(t, gateway)
+  patient.write(log.repeat(pipelinedMax))
+  await until('the frame is enqueued', () => gateway.frames.logs.length > 0)
+  const greedy = await open(t, gateway)
+  greedy.write(log.repeat(pipelinedMax + 1))
+  await until('the connection is ending', async () =>
+    /reason="pipelined"} 1/.test(await gateway.metrics()),
+  )
+  gateway.release()
+  const responses = await received(patient, new RegExp(`(201 [^]*){${pipelinedMax}}`))
+  t.equal(responses.match(/HTTP\/1\.1 201/g)?.length, pipelinedMax)
+  const due = await received(greedy)
+  t.equal(due.match(/HTTP\/1\.1 201/g)?.length, pipelinedMax, 'what was begun gets its response')
+  t.equal(due.match(/connection: close/gi)?.length, 1, 'the last one says that it is the last')
+  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="pipelined"} 1')
+})
+
+t.test('a connection with too many requests in one read is closed, pending or not', async (t) => {
+  const gateway = await startGateway(t)
+  const refused = `${post('/api/log', [json, 'content-length: 2'], 'wrong')}{}`
+  const [patient, greedy] = [await open(t, gateway), await open(t, gateway)]
+  patient.write(refused.repeat(pipelinedMax - 1) + get)
+  const all = await received(patient, /"ok"/)
+  t.equal(all.match(/HTTP\/1\.1 401/g)?.length, pipelinedMax - 1, 'this connection stays open')
+  greedy.write(refused.repeat(500))
+  const responses = (await received(greedy)).match(/HTTP\/1\.1 401/g) ?? []
+  t.ok(responses.length <= pipelinedMax, `${responses.length} responses`)
+  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="pipelined"} 1')
+})
+
+t.test('a connection with a refused request can be evicted', async (t) => {
+  const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '3' } })
+  const { server } = gateway.app
+  const taken = new Promise<Socket>((resolve) => server.once('connection', resolve))
+  const refused = await open(t, gateway)
+  const ended = once(await taken, 'close')
+  // A client that does not close when the response has ended.
+  refused.allowHalfOpen = true
+  refused.write(post('/api/log', ['content-type: text/plain', 'content-length: 300000']))
+  t.match(await received(refused, /"code"/), /connection: close/i, 'now it waits for the client')
+  const other = await open(t, gateway)
+  other.write(log)
+  t.match(await received(other, /201 /), /201 /)
+  const [third, fourth] = [await open(t, gateway), await open(t, gateway)]
+  await ended
+  for (const socket of [other, third, fourth]) {
+    socket.write(log)
+    t.match(await received(socket, /201 /), /201 /)
+  }
+})
+
+t.test('the gateway survives a CONNECT whose client resets the connection', async (t) => {
+  const gateway = await startGateway(t)
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const socket = await open(t, gateway)
+    const ended = once(socket, 'close')
+    socket.write('CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n')
+    await immediate()
+    socket.resetAndDestroy()
+    await ended
+  }
+  const last = await open(t, gateway)
+  last.write(get)
+  t.match(await received(last, /"ok"/), /200/)
+})
+
+t.test('CONNECT after a pending request gets no response, and the pending one does', async (t) => {
+  const gateway = await startGateway(t, { holdFrames: true })
+  const socket = await open(t, gateway)
+  socket.write(`${log}CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n${log}`)
+  const response = received(socket)
+  await until('the frame is enqueued', () => gateway.frames.logs.length > 0)
+  gateway.release()
+  t.same((await response).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201'])
+  t.equal(gateway.rows('logs').length, 1)
+})
+
+t.test('pending requests of a connection release their slots when it ends', async (t) => {
+  // One API key may have four of the six slots for requests in flight.
+  const gateway = await startGateway(t, { env: { CONNECTIONS_MAX: '6' }, holdFrames: true })
+  const closed = new Promise((resolve) =>
+    gateway.app.server.once('connection', (socket: Socket) => socket.once('close', resolve)),
+  )
+  const gone = await open(t, gateway)
+  gone.write(log.repeat(4))
+  await until('the frame is enqueued', () => gateway.frames.logs.length > 0)
+  const other = await open(t, gateway)
+  other.write(log)
+  t.match(await received(other, /"code"/), /"busy"/)
+  gone.resetAndDestroy()
+  await closed
+  gateway.release()
+  other.write(log.repeat(4))
+  const responses = await received(other, /(HTTP[^]*){4}"message"/)
+  t.same(responses.match(/HTTP\/1\.1 \d+/g), Array(4).fill('HTTP/1.1 201'))
+})

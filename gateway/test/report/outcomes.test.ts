@@ -1,0 +1,99 @@
+import t from 'tap'
+import { IntakeError, type ErrorCode } from '@intake/contract'
+import { createOutcomeCounts } from '../../src/report/outcome-counts.ts'
+import { createOutcomes } from '../../src/report/outcomes.ts'
+import { batch, send } from '../batches.ts'
+import { payload, send as sendForm } from '../forms.ts'
+import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
+
+/** What has been counted, as `key kind code: records`. */
+const counted = ({ outcomes }: TestGateway) =>
+  outcomes
+    .unreported()
+    .map(({ apiKeyId, kind, code, records }) => `${apiKeyId} ${kind} ${code}: ${records}`)
+
+const sendLog = ({ app }: TestGateway, body: object = logBody(), more: object = {}) =>
+  app.inject({ method: 'POST', url: '/api/log', headers: { ...headers, ...more }, payload: body })
+
+t.test('an accepted log counts in the minute of its received_at', async (t) => {
+  const gateway = await startGateway(t)
+  await sendLog(gateway)
+  const [row] = gateway.rows('logs')
+  const [report] = gateway.outcomes.unreported()
+  const receivedAtMs = Date.parse(row!['received_at'] as string)
+  t.same(counted(gateway), ['key_1 logs accepted: 1'])
+  t.equal(report!.minuteMs, receivedAtMs - (receivedAtMs % 60_000))
+})
+
+t.test('each entry of a batch counts by its result, a repeat in the batch too', async (t) => {
+  const gateway = await startGateway(t)
+  const id = '0b000000-0000-4000-8000-000000000001'
+  const logs = [{ event: 'a', id }, { event: 'a', id }, { event: 'b' }, { event: 1 }]
+  const response = await send(gateway, batch(logs))
+  t.match(response.json(), { accepted: 3, rejected: 1 })
+  t.same(counted(gateway), ['key_1 logs accepted: 3', 'key_1 logs invalid_request: 1'])
+})
+
+t.test('a batch that is not stored counts with all its entries', async (t) => {
+  const gateway = await startGateway(t)
+  gateway.fail.enqueue = new IntakeError('outcome_unknown', 'No response.')
+  await send(gateway, batch([{ event: 'a' }, { event: 'b' }, { event: 'c' }]))
+  t.same(counted(gateway), ['key_1 logs outcome_unknown: 3'])
+})
+
+t.test('refused requests count by code, without a key under none', async (t) => {
+  const gateway = await startGateway(t)
+  await sendLog(gateway, logBody(), { 'x-api-key': 'wrong' })
+  await sendLog(gateway, logBody({ event: 1 }))
+  gateway.fail.enqueue = new IntakeError('queue_unavailable', 'Down.')
+  await sendLog(gateway)
+  await gateway.app.inject({ method: 'GET', url: '/nothing' })
+  await gateway.app.inject({ method: 'GET', url: '/api/feedback?x=/api/log' })
+  t.same(counted(gateway).toSorted(), [
+    '  not_found: 1',
+    ' feedback method_not_allowed: 1',
+    ' logs unauthorized: 1',
+    'key_1 logs invalid_request: 1',
+    'key_1 logs queue_unavailable: 1',
+  ])
+})
+
+t.test('an accepted feedback counts', async (t) => {
+  const gateway = await startGateway(t)
+  t.equal((await sendForm(gateway, [payload()])).status, 201)
+  t.same(counted(gateway), ['key_1 feedback accepted: 1'])
+})
+
+t.test('each way out is counted once, by key, kind and code, with all its records', async (t) => {
+  const counts = createOutcomeCounts()
+  const logged: string[] = []
+  const outcomes = createOutcomes({
+    counts,
+    refusals: {
+      note: ({ error }) => void logged.push(error.code),
+      noteEntries: ({ errors }) => void logged.push(`${errors.length} entries`),
+    },
+    wallMs: () => Date.UTC(2026, 0),
+  })
+  const refuse = (code: ErrorCode, apiKeyId?: string) =>
+    outcomes.refused({
+      error: new IntakeError(code, 'Detail.'),
+      requestId: 'r',
+      apiKeyId,
+      kind: 'logs',
+      records: 2,
+    })
+  refuse('unauthorized')
+  refuse('busy', 'a')
+  refuse('busy', 'a')
+  const settled = { kind: 'logs', apiKeyId: 'a', requestId: 'r', receivedAtMs: 0 } as const
+  const rejected = [new IntakeError('duplicate_id', 'Detail.')]
+  outcomes.settled({ ...settled, accepted: 3, isSuppressed: false, rejected })
+  outcomes.settled({ ...settled, accepted: 1, isSuppressed: true, rejected: [] })
+  outcomes.settled({ ...settled, accepted: 0, isSuppressed: false, rejected })
+  t.same(
+    counts.unreported().map(({ apiKeyId, code, records }) => `${apiKeyId} ${code}: ${records}`),
+    [' unauthorized: 2', 'a busy: 4', 'a duplicate_id: 2', 'a accepted: 3', 'a suppressed: 1'],
+  )
+  t.same(logged, ['unauthorized', 'busy', 'busy', '1 entries', '1 entries'])
+})

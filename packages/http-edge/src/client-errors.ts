@@ -1,0 +1,87 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { errorCatalogue, IntakeError } from '@intake/contract'
+import { addOnEnd, connectionOf, failIncomplete } from './exchange.ts'
+import { closeInStages, discardRest } from './linger.ts'
+import type { Refuse } from './refuse.ts'
+
+/**
+ * Ends a connection on which the HTTP parser refused something: too slow, header too large, or not
+ * HTTP. Nothing that follows is parsed. Requests that were understood keep their responses, in
+ * their order, and the last one says that the connection closes. A request whose body is broken is
+ * refused. Bytes that belong to no such request get a response only if no client can take it for
+ * that of another request.
+ */
+export function answerClientErrors(refuse: Refuse) {
+  return (cause: NodeJS.ErrnoException, socket: Socket): void => {
+    // It is closing already, or nobody is left to read a response.
+    if (socket.destroyed || socket.writableEnded) return
+    if (cause.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const error = clientError(cause.code)
+    if (endAfterResponses(socket, error)) return
+    const connection = connectionOf(socket)
+    const hasHadRequests = connection !== undefined && connection.turn >= 0
+    if (
+      cause.code === 'HPE_INVALID_EOF_STATE' ||
+      connection?.unwanted !== undefined ||
+      (hasHadRequests && cause.code === 'HPE_INVALID_METHOD')
+    ) {
+      closeInStages(socket)
+    } else {
+      refuseSocket(socket, error, refuse)
+    }
+  }
+}
+
+/**
+ * Ignores everything that follows on a connection, and closes it after the responses to the
+ * requests on it. If the body of the latest one is incomplete, that request fails with `error`.
+ *
+ * @returns whether there are such requests
+ */
+export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
+  const connection = connectionOf(socket)
+  const last = connection?.exchanges.at(-1)
+  if (connection === undefined || last === undefined) return false
+  if (connection.isBroken) return true
+  connection.isBroken = true
+  connection.isEnding = true
+  discardRest(socket)
+  const { request, response } = last
+  // Its header may say that the connection stays open.
+  if (response.headersSent) addOnEnd(last, () => closeInStages(socket))
+  else {
+    response.setHeader('connection', 'close')
+    if (!request.complete) failIncomplete(last, error)
+  }
+  return true
+}
+
+/** Refuses what arrives on a connection that the HTTP server has given up, and closes it. */
+export function refuseSocket(socket: Socket, error: IntakeError, refuse: Refuse): void {
+  const { type, body } = refuse(error, undefined)
+  socket.write(
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
+      `Content-Type: ${type}\r\n` +
+      (errorCatalogue[error.code].retryable ? 'Retry-After: 1\r\n' : '') +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+  )
+  closeInStages(socket)
+}
+
+function clientError(code: string | undefined): IntakeError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new IntakeError('request_timeout', 'The request did not arrive in time.')
+    case 'HPE_INVALID_EOF_STATE':
+      return new IntakeError('malformed_http', 'The body ended early.')
+    case 'HPE_HEADER_OVERFLOW':
+      return new IntakeError('headers_too_large', 'Send fewer or shorter header fields.')
+    default:
+      return new IntakeError('malformed_http', 'The request cannot be parsed.')
+  }
+}

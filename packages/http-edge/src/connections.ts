@@ -1,0 +1,275 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { IntakeError } from '@intake/contract'
+import type { Clock } from '@intake/runtime'
+import { endAfterResponses } from './client-errors.ts'
+import { createEvictionOrder, nowhere, type EvictionOrder } from './eviction-order.ts'
+import {
+  connectionOf,
+  exchangeOf,
+  registerConnection,
+  registerExchange,
+  type Connection,
+  type Exchange,
+} from './exchange.ts'
+import { closeInStages } from './linger.ts'
+import { createLoopTurn } from './loop-turn.ts'
+
+/** Why this process closes a connection before the client does. */
+export const endReasons = [
+  'room_for_another',
+  'no_room',
+  'pipelined',
+  'unread',
+  'unwanted',
+  'timeout',
+  'closing',
+] as const
+export type EndReason = (typeof endReasons)[number]
+
+export interface Connections {
+  /** Registers a new connection. If there are too many, it closes another one, or else this one. */
+  open(socket: Socket): void
+  /** Registers a request; undefined when it must be ignored because its connection is closing. */
+  begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined
+  /** Notes that the request has a valid API key. */
+  authenticated(request: IncomingMessage, apiKeyId: string): void
+  all(): Iterable<Connection>
+  /** Open connections, and their requests without a complete response. */
+  counts(): { open: number; inFlight: number }
+  end(connection: Connection, reason: EndReason): void
+  /** From now on every connection is closed as soon as it has no request in progress. */
+  drain(): void
+}
+
+/**
+ * Maximum requests without a response per connection, and requests begun in one turn of the event loop.
+ * Node parses a thousand requests from one read, and up to 32 reads in a row, while all other
+ * connections wait.
+ */
+export const pipelinedMax = 4
+
+interface Options {
+  max: number
+  onEnd: (reason: EndReason) => void
+  onExchangeEnd: (exchange: Exchange, ms: number) => void
+  clock: Pick<Clock, 'now'>
+}
+
+/**
+ * Limits the connections of a server to `max`, and the pipelined requests of each to `pipelinedMax`.
+ *
+ * @param options.onEnd called for every connection that this process closes early
+ * @param options.onExchangeEnd called once for every request, when its response has been sent or its connection
+ * has ended, with the milliseconds since its head had arrived
+ */
+export function createConnections(options: Options): Connections {
+  const { clock, onEnd } = options
+  const open = new Set<Connection>()
+  const evictionOrder = createEvictionOrder()
+  const loopTurn = createLoopTurn()
+  const { finish, drain } = createFinish({ ...options, end, evictionOrder })
+
+  /** One listener for all responses: a closure for each would cost more than calling it. */
+  function onResponseClose(this: ServerResponse): void {
+    const exchange = exchangeOf(this.req)
+    if (exchange !== undefined) finish(exchange)
+  }
+
+  function end(connection: Connection, reason: EndReason): void {
+    if (connection.socket.destroyed) return
+    onEnd(reason)
+    connection.socket.destroy()
+    forget(connection)
+  }
+
+  function forget(connection: Connection): void {
+    open.delete(connection)
+    evictionOrder.remove(connection)
+  }
+
+  return {
+    open(socket) {
+      const connection = createConnection(socket, evictionOrder)
+      if (open.size >= options.max) {
+        const other = evictionOrder.next()
+        end(other ?? connection, other === undefined ? 'no_room' : 'room_for_another')
+        if (other === undefined) return
+      }
+      registerConnection(connection)
+      // Node calls it after the last response.
+      socket.destroySoon = () => closeInStages(socket)
+      open.add(connection)
+      evictionOrder.touch(connection)
+      socket.once('close', () => {
+        forget(connection)
+        while (connection.exchanges[0] !== undefined) finish(connection.exchanges[0])
+      })
+    },
+
+    begin(request, response) {
+      const connection = connectionOf(request.socket)
+      if (connection === undefined || connection.isEnding) return undefined
+      if (connection.socket.destroyed) return undefined
+      if (isPipelining(connection, loopTurn())) {
+        onEnd('pipelined')
+        ignoreRest(connection)
+        return undefined
+      }
+      const exchange = createExchange(connection, request, response, clock.now())
+      registerExchange(exchange)
+      connection.exchanges.push(exchange)
+      connection.unwanted = undefined
+      evictionOrder.touch(connection)
+      response.on('close', onResponseClose)
+      return exchange
+    },
+
+    authenticated(request, apiKeyId) {
+      const connection = connectionOf(request.socket)
+      if (connection === undefined || connection.apiKeyId !== undefined) return
+      evictionOrder.remove(connection)
+      connection.apiKeyId = apiKeyId
+    },
+
+    all: () => open,
+    counts: () => countsOf(open),
+    end,
+    drain: () => drain(open),
+  }
+}
+
+/** What happens to a connection when one of its exchanges has ended. */
+function createFinish(
+  options: Pick<Options, 'onExchangeEnd' | 'clock'> & {
+    end: Connections['end']
+    evictionOrder: EvictionOrder
+  },
+): { finish(exchange: Exchange): void; drain(open: Iterable<Connection>): void } {
+  const { onExchangeEnd, clock, end, evictionOrder } = options
+  let isDraining = false
+
+  return {
+    finish(exchange) {
+      const { connection, request } = exchange
+      exchange.isOver = true
+      takeOut(connection.exchanges, exchange)
+      if (exchange.onEnd !== undefined) for (const onEnd of exchange.onEnd) onEnd()
+      onExchangeEnd(exchange, clock.now() - exchange.startedAt)
+      if (connection.socket.destroyed) return
+      // It is closing in stages.
+      if (connection.socket.writableEnded) {
+        if (!request.complete) abortOnClose(request)
+        evictionOrder.rest(connection)
+        return
+      }
+      if (!request.complete) {
+        // Discards the rest of the body, which is small here, so that the connection can stay open.
+        connection.unwanted = { request, ms: 0 }
+        request.resume()
+      }
+      if (connection.exchanges.length > 0) return
+      if (isDraining) end(connection, 'closing')
+      else evictionOrder.rest(connection)
+    },
+
+    drain(open) {
+      isDraining = true
+      for (const connection of open) {
+        if (connection.exchanges.length === 0) end(connection, 'closing')
+      }
+    },
+  }
+}
+
+function isPipelining(connection: Connection, turn: number): boolean {
+  if (connection.turn !== turn) {
+    connection.turn = turn
+    connection.begunInTurn = 0
+  }
+  connection.begunInTurn++
+  return connection.exchanges.length === pipelinedMax || connection.begunInTurn > pipelinedMax
+}
+
+/** Usually it is the first, or the only one. */
+function takeOut(exchanges: Exchange[], exchange: Exchange): void {
+  if (exchanges[0] === exchange) exchanges.shift()
+  else exchanges.splice(exchanges.indexOf(exchange), 1)
+}
+
+function countsOf(open: Set<Connection>): { open: number; inFlight: number } {
+  let inFlight = 0
+  for (const { exchanges } of open) inFlight += exchanges.length
+  return { open: open.size, inFlight }
+}
+
+/**
+ * Ends a connection after the responses to the requests that have begun on it. What follows is not
+ * parsed, from the next read on: the parser is still in this one.
+ */
+function ignoreRest(connection: Connection): void {
+  const { socket } = connection
+  connection.isEnding = true
+  dropStacks(socket)
+  process.nextTick(() => {
+    const error = new IntakeError('malformed_http', 'Too many requests without a response.')
+    if (!endAfterResponses(socket, error)) closeInStages(socket)
+  })
+}
+
+/**
+ * Node creates an error for each request that a closed connection cuts off. One read can hold a
+ * thousand requests, and their stack traces would cost more than everything else.
+ */
+function dropStacks(socket: Socket): void {
+  const { stackTraceLimit } = Error
+  socket.prependOnceListener('close', () => (Error.stackTraceLimit = 0))
+  socket.once('close', () => (Error.stackTraceLimit = stackTraceLimit))
+}
+
+/**
+ * Node no longer aborts a request that has its response, but its handler may still read the body.
+ */
+function abortOnClose(request: IncomingMessage): void {
+  request.socket.once('close', () => request.destroy(new Error('The connection has closed.')))
+}
+
+function createConnection(socket: Socket, evictionOrder: EvictionOrder): Connection {
+  const connection: Connection = {
+    socket,
+    apiKeyId: undefined,
+    sweeps: 0,
+    exchanges: [],
+    turn: -1,
+    begunInTurn: 0,
+    isEnding: false,
+    isBroken: false,
+    unwanted: undefined,
+    place: nowhere(),
+    makeEvictable() {
+      // A request may fail after its client has gone.
+      if (!socket.destroyed) evictionOrder.rest(connection)
+    },
+  }
+  return connection
+}
+
+function createExchange(
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+  startedAt: number,
+): Exchange {
+  return {
+    request,
+    response,
+    connection,
+    startedAt,
+    isOver: false,
+    fail: undefined,
+    failure: undefined,
+    onEnd: undefined,
+    bodyBytesMax: Infinity,
+    progress: undefined,
+  }
+}

@@ -1,0 +1,110 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { IntakeError } from '@intake/contract'
+import { endAfterResponses, refuseSocket } from './client-errors.ts'
+import type { Connections } from './connections.ts'
+import { ignoreFollowing } from './exchange.ts'
+import { awaitContinue } from './expect-continue.ts'
+import type { Gate } from './gate.ts'
+import type { Refuse } from './refuse.ts'
+import { headerFieldsMax, headProblem } from './request-head.ts'
+import type { Sweep } from './sweep.ts'
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+interface Admitting {
+  connections: Connections
+  gate: Gate
+  refuse: Refuse
+}
+
+/**
+ * The HTTP server in front of the framework: enforces the connection limits, and refuses requests by
+ * their heads.
+ */
+export function createEdgeServer(
+  options: Admitting & {
+    sweep: Sweep
+    headersTimeoutMs: number
+    keepAliveTimeoutMs: number
+    handler: Handler
+  },
+): Server {
+  const { connections, sweep, refuse, handler } = options
+  const admit = createAdmit(options)
+  const server = createServer(
+    {
+      headersTimeout: options.headersTimeoutMs,
+      // The sweep limits the time of bodies.
+      requestTimeout: 0,
+      keepAliveTimeout: options.keepAliveTimeoutMs,
+      // By default Node checks for slow headers only every 30 s.
+      connectionsCheckingInterval: 2_000,
+      requireHostHeader: false,
+    },
+    admit(handler),
+  )
+  server.maxHeadersCount = headerFieldsMax + 1
+  server.prependListener('connection', (socket) => connections.open(socket))
+  const continues = admit((request, response) => {
+    awaitContinue(request)
+    handler(request, response)
+  })
+  server.on('checkContinue', continues)
+  const refusesExpectation = admit((request, response) => {
+    const error = new IntakeError('expectation_failed', 'Only 100-continue is supported.')
+    refuseRequest(request, response, { error, refuse })
+  })
+  server.on('checkExpectation', refusesExpectation)
+  // CONNECT. Without a listener the connection would be closed without a response.
+  server.on('connect', (_request, socket: Socket) => {
+    // Node has removed its own error listener.
+    socket.on('error', () => socket.destroy())
+    const error = new IntakeError('malformed_http', 'This is not a proxy.')
+    if (!endAfterResponses(socket, error)) refuseSocket(socket, error, refuse)
+  })
+  // A client that has nothing more to send may close its half of the connection before the
+  // response.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  server.on('listening', sweep.start)
+  server.on('close', sweep.stop)
+  return server
+}
+
+/** Makes what wraps a handler so that it gets only valid requests, each in its turn. */
+function createAdmit({ connections, gate, refuse }: Admitting): (serve: Handler) => Handler {
+  return (serve) => {
+    function pass(request: IncomingMessage, response: ServerResponse): void {
+      const error = headProblem(request)
+      if (error === undefined) serve(request, response)
+      else refuseRequest(request, response, { error, refuse })
+    }
+
+    return (request, response) => {
+      if (connections.begin(request, response) === undefined) return
+      if (gate.enter()) {
+        pass(request, response)
+        return
+      }
+      gate.wait(request, () => {
+        // The connection may have closed while the request waited.
+        if (!request.socket.destroyed) pass(request, response)
+      })
+    }
+  }
+}
+
+function refuseRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { error, refuse }: { error: IntakeError; refuse: Refuse },
+): void {
+  const { type, body } = refuse(error, request)
+  ignoreFollowing(request)
+  response.writeHead(error.status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  })
+  response.end(body)
+}

@@ -1,0 +1,99 @@
+import type { Connection } from './exchange.ts'
+
+/** Decides which connection is closed to make room for a new one. */
+export interface EvictionOrder {
+  /** The connection is new, or has a new request. */
+  touch(connection: Connection): void
+  /** The connection has nothing in progress that is worth keeping: it may be evicted. */
+  rest(connection: Connection): void
+  /** The connection has been authenticated, or has closed. */
+  remove(connection: Connection): void
+  /** The next one to close; undefined when all have requests in progress. */
+  next(): Connection | undefined
+}
+
+/**
+ * A place in a list of connections. The links are in the connections, so that a request moves its own
+ * without a search: in a set that would cost half as much as routing it.
+ */
+export interface Place {
+  list: ConnectionList | undefined
+  before: Connection | undefined
+  after: Connection | undefined
+}
+
+export const nowhere = (): Place => ({ list: undefined, before: undefined, after: undefined })
+
+interface ConnectionList {
+  first: Connection | undefined
+  last: Connection | undefined
+  size: number
+}
+
+const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, size: 0 })
+
+/**
+ * First the connection without an API key that has been silent longest. Then, of the API key with the
+ * most idle connections, the one that has been idle longest, so that no key evicts the connections of
+ * another. Connections younger than two sweeps have had no time to send a key: while a key has more
+ * idle connections than there are without a key, its own are evicted first. A connection with a key and
+ * a request in progress is never evicted, unless that request is already refused.
+ */
+export function createEvictionOrder(): EvictionOrder {
+  // The oldest connection of each list is the first.
+  const withoutKey = emptyList()
+  const idleByKey = new Map<string, ConnectionList>()
+
+  function idleOf(apiKeyId: string): ConnectionList {
+    const known = idleByKey.get(apiKeyId)
+    if (known !== undefined) return known
+    const idle = emptyList()
+    idleByKey.set(apiKeyId, idle)
+    return idle
+  }
+
+  return {
+    remove,
+
+    touch(connection) {
+      remove(connection)
+      if (connection.apiKeyId === undefined) append(withoutKey, connection)
+    },
+
+    rest(connection) {
+      const { apiKeyId, place } = connection
+      if (apiKeyId !== undefined && place.list === undefined) append(idleOf(apiKeyId), connection)
+    },
+
+    next() {
+      const oldest = withoutKey.first
+      if (oldest !== undefined && oldest.sweeps >= 2) return oldest
+      let most = withoutKey
+      for (const idle of idleByKey.values()) if (idle.size > most.size) most = idle
+      return most.first
+    },
+  }
+}
+
+function append(list: ConnectionList, connection: Connection): void {
+  const { place } = connection
+  place.list = list
+  place.before = list.last
+  if (list.last === undefined) list.first = connection
+  else list.last.place.after = connection
+  list.last = connection
+  list.size++
+}
+
+function remove({ place }: Connection): void {
+  const { list, before, after } = place
+  if (list === undefined) return
+  if (before === undefined) list.first = after
+  else before.place.after = after
+  if (after === undefined) list.last = before
+  else after.place.before = before
+  list.size--
+  place.list = undefined
+  place.before = undefined
+  place.after = undefined
+}

@@ -1,0 +1,153 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { IntakeError } from '@intake/contract'
+import type { Place } from './eviction-order.ts'
+
+/** A request and its response, until the response has been sent or the connection has ended. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly connection: Connection
+  /** `clock.now()` when its head had arrived. */
+  readonly startedAt: number
+  /** The response has been sent, or the connection has ended. */
+  isOver: boolean
+  /**
+   * Fails the request with an error that becomes its response. Set by the step that the request waits
+   * for, and without effect when that step is over; undefined before the first one.
+   */
+  fail: ((error: IntakeError) => void) | undefined
+  /** With what the first step fails: the request was already broken when that step began. */
+  failure: IntakeError | undefined
+  /** Each is called once, when the exchange has ended. */
+  onEnd: (() => void)[] | undefined
+  /** Size, with framing, at which the sweep refuses the body. */
+  bodyBytesMax: number
+  /** Undefined until the first sweep: most exchanges end before it. */
+  progress: Progress | undefined
+}
+
+/** State that `judgeExchange` keeps for an exchange between two sweeps. */
+export interface Progress {
+  /** Total of the connection. */
+  bytesRead: number
+  /** Bytes of the body, with framing, that arrived after the first sweep. */
+  bodyBytes: number
+  /** How far the body is ahead of the minimum rate. */
+  bytesAhead: number
+  /** How long the request has been waiting for this process. */
+  processingMs: number
+  /** How long the finished response has been waiting for the client to read it. */
+  unreadMs: number
+}
+
+/** An open connection and its requests in progress. */
+export interface Connection {
+  readonly socket: Socket
+  /** The account of its first request with a valid API key. */
+  apiKeyId: string | undefined
+  /** How many sweeps have seen it; below two, its first request may not have been read yet. */
+  sweeps: number
+  /** In the order of the requests, which is the order of the responses. */
+  readonly exchanges: Exchange[]
+  /** The turn of the event loop in which its latest request began, and how many began in it. */
+  turn: number
+  begunInTurn: number
+  /**
+   * The response to the latest request is the last one: later requests on the connection are ignored.
+   */
+  isEnding: boolean
+  /** Bytes on it could not be parsed: it ends with the response to its latest request. */
+  isBroken: boolean
+  /** A body that still arrives after its response has been sent. */
+  unwanted: { request: IncomingMessage; ms: number } | undefined
+  /** Where it stands among the connections that may be evicted. */
+  readonly place: Place
+  /** From now on it may be evicted like an idle one. */
+  readonly makeEvictable: () => void
+}
+
+// On the objects themselves: looking each up in a WeakMap several times per request costs more.
+const connectionKey = Symbol('connection')
+const exchangeKey = Symbol('exchange')
+
+type WithConnection = Socket & { [connectionKey]?: Connection }
+type WithExchange = IncomingMessage & { [exchangeKey]?: Exchange }
+
+/** The connection of a socket; undefined for one that no edge has registered. */
+export function connectionOf(socket: Socket): Connection | undefined {
+  return (socket as WithConnection)[connectionKey]
+}
+
+export function registerConnection(connection: Connection): void {
+  ;(connection.socket as WithConnection)[connectionKey] = connection
+}
+
+/**
+ * The exchange of a request, until it is over; undefined also when the request did not arrive over a
+ * connection (`inject`).
+ */
+export function exchangeOf(request: IncomingMessage): Exchange | undefined {
+  const exchange = (request as WithExchange)[exchangeKey]
+  return exchange?.isOver === false ? exchange : undefined
+}
+
+export function registerExchange(exchange: Exchange): void {
+  ;(exchange.request as WithExchange)[exchangeKey] = exchange
+}
+
+/**
+ * Ignores everything that follows a refused request on its connection. The response must say that the
+ * connection closes. Until the client has read it the connection may be evicted like an idle one,
+ * unless earlier requests on it wait for their responses.
+ */
+export function ignoreFollowing(request: IncomingMessage): void {
+  const connection = connectionOf(request.socket)
+  if (connection === undefined) return
+  connection.isEnding = true
+  if (connection.exchanges.length <= 1) connection.makeEvictable()
+}
+
+/**
+ * Lets the sweep fail a request while `work` keeps running; its result is then ignored. Settles like
+ * `work`, or rejects with the error of the sweep.
+ */
+export function failable<Result>(request: IncomingMessage, work: Promise<Result>): Promise<Result> {
+  const exchange = exchangeOf(request)
+  if (exchange === undefined) return work
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject)
+    beginStep(exchange, reject)
+  })
+}
+
+/** Notes how the step that the request now waits for can be failed from outside. */
+export function beginStep(exchange: Exchange, fail: (error: IntakeError) => void): void {
+  if (exchange.failure === undefined) exchange.fail = fail
+  else fail(exchange.failure)
+}
+
+/** Fails a request whose body will never be complete: now, or as soon as its first step begins. */
+export function failIncomplete(exchange: Exchange, error: IntakeError): void {
+  exchange.failure = error
+  exchange.fail?.(error)
+  exchange.fail = undefined
+}
+
+/** Calls `onEnd` once, when the response has been sent or the connection has ended. */
+export function whenEnded(
+  request: IncomingMessage,
+  response: ServerResponse,
+  onEnd: () => void,
+): void {
+  const exchange = exchangeOf(request)
+  // A response that is queued behind another emits nothing when its connection closes.
+  if (exchange === undefined) response.once('close', onEnd)
+  else addOnEnd(exchange, onEnd)
+}
+
+/** An empty array that grows would take room for seventeen. */
+export function addOnEnd(exchange: Exchange, onEnd: () => void): void {
+  if (exchange.onEnd === undefined) exchange.onEnd = [onEnd]
+  else exchange.onEnd.push(onEnd)
+}

@@ -1,0 +1,57 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { answerClientErrors } from './client-errors.ts'
+import { createConnections, type Connections, type EndReason } from './connections.ts'
+import { createEdgeServer, type Handler } from './edge-server.ts'
+import type { Exchange } from './exchange.ts'
+import { openGate, type Gate } from './gate.ts'
+import type { ExchangeLimits } from './judge-exchange.ts'
+import type { Refuse } from './refuse.ts'
+import { createSweep, sweepClock, type SweepClock } from './sweep.ts'
+
+/** What stands between the sockets of a server and its framework. The first two are options of Fastify. */
+export interface HttpEdge {
+  serverFactory(handler: Handler): Server
+  clientErrorHandler(cause: NodeJS.ErrnoException, socket: Socket): void
+  connections: Pick<Connections, 'authenticated' | 'counts'>
+  /** From now on connections close with their last response, and requests in progress have little time. */
+  drain(): void
+}
+
+/**
+ * @param options.connectionsMax beyond it, one is closed for each new one
+ * @param options.onConnectionEnd called for every connection that this process closes early
+ * @param options.onExchangeEnd called once for every request, when its response has been sent or its connection
+ * has ended, with the milliseconds since its head had arrived
+ * @param options.gate when requests are served; by default at once
+ */
+export function createHttpEdge(options: {
+  connectionsMax: number
+  limits: ExchangeLimits
+  headersTimeoutMs: number
+  keepAliveTimeoutMs: number
+  refuse: Refuse
+  onConnectionEnd?: (reason: EndReason) => void
+  onExchangeEnd?: (exchange: Exchange, ms: number) => void
+  gate?: Gate
+  clock?: SweepClock | undefined
+}): HttpEdge {
+  const { refuse, gate = openGate, clock = sweepClock } = options
+  const connections = createConnections({
+    max: options.connectionsMax,
+    onEnd: options.onConnectionEnd ?? (() => undefined),
+    onExchangeEnd: options.onExchangeEnd ?? (() => undefined),
+    clock,
+  })
+  const sweep = createSweep({ connections, limits: options.limits, clock })
+  return {
+    connections,
+    serverFactory: (handler) =>
+      createEdgeServer({ ...options, connections, sweep, gate, refuse, handler }),
+    clientErrorHandler: answerClientErrors(refuse),
+    drain() {
+      connections.drain()
+      sweep.drain()
+    },
+  }
+}

@@ -1,0 +1,16 @@
+export { chunksTooSmall, createChunkLimit } from './chunk-limit.ts'
+export { endReasons, pipelinedMax, type EndReason } from './connections.ts'
+export { createHttpEdge, type HttpEdge } from './http-edge.ts'
+export type { Gate } from './gate.ts'
+export {
+  beginStep,
+  exchangeOf,
+  failable,
+  ignoreFollowing,
+  whenEnded,
+  type Exchange,
+} from './exchange.ts'
+export { awaitsContinue, expectContinue } from './expect-continue.ts'
+export { unwantedBytesMax } from './linger.ts'
+export type { Refuse } from './refuse.ts'
+export type { SweepClock } from './sweep.ts'

@@ -1,0 +1,122 @@
+import { IntakeError } from '@intake/contract'
+import { systemClock, type Clock } from '@intake/runtime'
+import type { Connections } from './connections.ts'
+import { ignoreFollowing, type Connection, type Exchange } from './exchange.ts'
+import { judgeExchange, type ExchangeLimits } from './judge-exchange.ts'
+import { lingerMs } from './linger.ts'
+
+/** The source of time, and how often a sweep asks it; tests have a faster one. */
+export interface SweepClock extends Pick<Clock, 'now'> {
+  intervalMs: number
+}
+
+export const sweepClock: SweepClock = { now: systemClock.now, intervalMs: 500 }
+
+const stepMsMax = 1_000
+/** Timeout for requests in progress after `drain`. The process itself is killed after ten seconds. */
+const drainMs = 7_000
+const lastWordMs = 1_000
+
+export interface Sweep {
+  start(): void
+  /** From now on requests in progress have limited time left. */
+  drain(): void
+  stop(): void
+}
+
+/**
+ * Checks every connection twice a second and ends what takes too long: slow bodies, requests without a
+ * response, unread responses. One timer serves all connections, so a request costs no timer. A pause of
+ * this process counts as one second at most, because the process read nothing meanwhile.
+ */
+export function createSweep(options: {
+  connections: Connections
+  limits: ExchangeLimits
+  clock: SweepClock
+}): Sweep {
+  const { connections, limits, clock } = options
+  let timer: NodeJS.Timeout | undefined
+  let last = 0
+  let drainingMs: number | undefined
+
+  function sweep(): void {
+    const now = clock.now()
+    const elapsedMs = Math.min(now - last, stepMsMax)
+    last = now
+    if (drainingMs !== undefined) drainingMs += elapsedMs
+    for (const connection of connections.all()) checkConnection(connection, elapsedMs)
+  }
+
+  function checkConnection(connection: Connection, elapsedMs: number): void {
+    connection.sweeps++
+    const [exchange] = connection.exchanges
+    if (exchange !== undefined) judge(connection, exchange, elapsedMs)
+    else if (connection.unwanted !== undefined) {
+      connection.unwanted.ms += elapsedMs
+      if (connection.unwanted.request.complete) connection.unwanted = undefined
+      else if (connection.unwanted.ms > lingerMs) connections.end(connection, 'unwanted')
+    }
+  }
+
+  function fail(exchange: Exchange, error: IntakeError): void {
+    if (!failExchange(exchange, error)) connections.end(exchange.connection, 'timeout')
+  }
+
+  function judge(connection: Connection, exchange: Exchange, elapsedMs: number): void {
+    if (drainingMs !== undefined && drainingMs > drainMs) {
+      if (drainingMs > drainMs + lastWordMs) connections.end(connection, 'closing')
+      else for (const one of connection.exchanges) fail(one, givenUp(one))
+      return
+    }
+    switch (judgeExchange(exchange, elapsedMs, limits)) {
+      case 'slow_body': {
+        const detail = `The body must arrive at ${limits.bodyBytesPerSecondMin} bytes per second.`
+        fail(exchange, new IntakeError('request_timeout', detail))
+        break
+      }
+      case 'endless_body':
+        fail(exchange, new IntakeError('body_too_large', 'The body does not end.'))
+        break
+      case 'no_response':
+        fail(exchange, new IntakeError('outcome_unknown', 'The request took too long.'))
+        break
+      case 'unread':
+        connections.end(connection, 'unread')
+        break
+      case 'fine':
+        break
+    }
+  }
+
+  return {
+    start() {
+      last = clock.now()
+      timer ??= setInterval(sweep, clock.intervalMs)
+    },
+    drain() {
+      drainingMs ??= 0
+    },
+    stop() {
+      clearInterval(timer)
+      timer = undefined
+    },
+  }
+}
+
+/** Returns false if nothing can make the error its response. */
+function failExchange(exchange: Exchange, error: IntakeError): boolean {
+  const { request, response, fail } = exchange
+  if (response.headersSent) return true
+  if (fail === undefined) return false
+  ignoreFollowing(request)
+  response.setHeader('connection', 'close')
+  fail(error)
+  exchange.fail = undefined
+  return true
+}
+
+function givenUp({ request }: Exchange): IntakeError {
+  return request.complete
+    ? new IntakeError('outcome_unknown', 'The gateway is closing.')
+    : new IntakeError('busy', 'The gateway is closing.')
+}

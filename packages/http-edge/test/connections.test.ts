@@ -1,0 +1,105 @@
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import t from 'tap'
+import { systemClock } from '@intake/runtime'
+import { open, received } from '@intake/test-kit/raw-client'
+import { until } from '@intake/test-kit/until'
+import { createConnections } from '../src/connections.ts'
+import { addOnEnd, exchangeOf, ignoreFollowing } from '../src/exchange.ts'
+
+const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
+
+t.test('connections with a key are evicted last, and only when they are idle', async (t) => {
+  const reasons: string[] = []
+  const connections = createConnections({
+    max: 2,
+    onEnd: (reason) => reasons.push(reason),
+    onExchangeEnd: () => {},
+    clock: systemClock,
+  })
+  const responses: ServerResponse[] = []
+  const server = createServer((request, response) => {
+    connections.begin(request, response)
+    connections.authenticated(request, 'key')
+    responses.push(response)
+  })
+  server.on('connection', connections.open)
+  const gateway = { app: { server, listen: () => listen(server) } }
+  const [first, second] = [await open(t, gateway), await open(t, gateway)]
+  t.teardown(() => server.close())
+  first.write(get)
+  second.write(get)
+  await until('both have a response', () => responses.length === 2)
+  t.equal(await received(await open(t, gateway)), '', 'all are busy: the new one is closed')
+  for (const response of responses) {
+    response.end('done')
+    await once(response, 'close')
+  }
+  const ended = once(first.resume(), 'close')
+  await open(t, gateway)
+  await ended
+  t.same(reasons, ['no_room', 'room_for_another'])
+})
+
+t.test('each request ends once, also when its client leaves', async (t) => {
+  const ended: string[] = []
+  const connections = createConnections({
+    max: 2,
+    onEnd: () => {},
+    onExchangeEnd: ({ request }) => ended.push(request.url ?? ''),
+    clock: systemClock,
+  })
+  let begun = 0
+  const server = createServer((request, response) => {
+    const exchange = connections.begin(request, response)
+    if (exchange !== undefined) addOnEnd(exchange, () => ended.push(`end of ${request.url}`))
+    begun++
+  })
+  server.on('connection', connections.open)
+  t.teardown(() => server.close())
+  const socket = await open(t, { app: { server, listen: () => listen(server) } })
+  const head = 'HTTP/1.1\r\nhost: a\r\n\r\n'
+  socket.write(`GET /a ${head}GET /b ${head}`)
+  await until('both have begun', () => begun === 2)
+  socket.destroy()
+  await until('both have ended', () => ended.includes('/a') && ended.includes('/b'))
+  // The responses emit their own end after that of the socket.
+  await new Promise((resolve) => setImmediate(resolve))
+  t.same(ended.toSorted(), ['/a', '/b', 'end of /a', 'end of /b'])
+})
+
+t.test('a request that fails after its client has gone leaves nothing to evict', async (t) => {
+  const reasons: string[] = []
+  const connections = createConnections({
+    max: 1,
+    onEnd: (reason) => reasons.push(reason),
+    onExchangeEnd: () => {},
+    clock: systemClock,
+  })
+  let gone = false
+  const server = createServer((request, response) => {
+    connections.begin(request, response)
+    connections.authenticated(request, 'key')
+    request.socket.once('close', () => {
+      gone = exchangeOf(request) === undefined
+      ignoreFollowing(request)
+    })
+  })
+  server.on('connection', connections.open)
+  t.teardown(() => server.close())
+  const gateway = { app: { server, listen: () => listen(server) } }
+  const leaving = await open(t, gateway)
+  leaving.end(get)
+  leaving.destroy()
+  await until('it has gone', () => gone)
+  const next = await open(t, gateway)
+  next.write(get)
+  await until('the next one has begun', () => connections.counts().inFlight === 1)
+  t.equal(await received(await open(t, gateway)), '', 'the only place is taken')
+  t.same(reasons, ['no_room'])
+})
+
+async function listen(server: Server): Promise<void> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+}
