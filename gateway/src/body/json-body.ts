@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
@@ -87,17 +88,10 @@ function parseNow(
   done(null, parsed)
 }
 
-function parseLater(
-  body: Buffer,
-  request: FastifyRequest,
-  options: JsonBodyOptions,
-  done: Done,
-): void {
-  failable(request.raw, parseLarge(body, request, options)).then(
-    (parsed) => done(null, parsed),
-    (error: Error) => done(error),
-  )
-}
+const parseLater = callbackify(
+  (body: Buffer, request: FastifyRequest, options: JsonBodyOptions): Promise<ParsedJson> =>
+    failable(request.raw, parseLarge(body, request, options)),
+)
 
 async function parseLarge(
   body: Buffer,
