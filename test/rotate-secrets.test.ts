@@ -21,7 +21,11 @@ const s3Options = { dataDir: join(dataDir, 's3'), ...keys }
 
 const redisServer = await startRedis({ dataDir: join(dataDir, 'redis'), port: 0 })
 t.teardown(() => redisServer.stop())
-const clickhouseServer = await startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 })
+const clickhouseServer = await startClickHouse({
+  dataDir: join(dataDir, 'clickhouse'),
+  port: 0,
+  logQueries: true,
+})
 t.teardown(() => clickhouseServer.stop())
 let s3Server = await startS3({ ...s3Options, otherKeys, port: 0 })
 t.teardown(() => s3Server.stop())

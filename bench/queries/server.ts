@@ -24,6 +24,7 @@ export async function startServer(bench: Bench): Promise<Server> {
     port: 0,
     signal: owner.signal,
     ownSession: false,
+    logQueries: true,
   })
   const stop = async () => {
     service.kill()

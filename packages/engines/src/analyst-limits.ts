@@ -16,8 +16,6 @@ const fixed = [
   'compatibility',
   'apply_deleted_mask',
   'apply_patch_parts',
-  // It would show what was erased since, and fill memory of the server.
-  'use_query_cache',
 
   // They write files: on the embedded engine, any file of its data.
   'output_format_schema',

@@ -3,6 +3,14 @@ import { analystConstraints } from './analyst-limits.ts'
 import { analystGrants, readerGrants, workerGrants } from './clickhouse-grants.ts'
 
 const userNames = ['intake', 'worker', 'reader', 'analyst']
+/** Of all queries together. */
+const temporaryBytesMax = 1024 ** 3
+
+const queryLog = `<query_log>
+    <database>system</database>
+    <table>query_log</table>
+    <flush_interval_milliseconds>1000</flush_interval_milliseconds>
+  </query_log>`
 
 export interface ServerConfigOptions {
   usersFile: string
@@ -11,6 +19,8 @@ export interface ServerConfigOptions {
   backupsDir: string
   /** Inserts and merges that would leave less on the disk are refused. */
   keepFreeBytes: number
+  /** Whether queries are logged to `system.query_log`. */
+  logQueries?: boolean | undefined
   /** Path of the page for queries; absent: there is none. */
   playPath?: string | undefined
 }
@@ -20,6 +30,10 @@ export interface ServerConfigOptions {
  * be configured. So no HTTP request may use it: with `X-ClickHouse-User` the engine refuses
  * parameters of the URL that name another user. With basic authentication it follows them, so that
  * gets 401, like every request that names no user.
+ *
+ * What analysts could fill is limited here and not by their profile: `SETTINGS x = DEFAULT` sets any
+ * setting aside that a profile limits (seen with 26.7). Sessions keep what was set in them until they end,
+ * cached results and a log of queries whatever a query contains.
  *
  * The text contains no password, because every user can read every file that the engine can read.
  */
@@ -40,12 +54,11 @@ export function serverConfig(options: ServerConfigOptions) {
   <backups>
     <allowed_path>${escape(options.backupsDir)}</allowed_path>
   </backups>
-  <query_log>
-    <database>system</database>
-    <table>query_log</table>
-    <ttl>event_date + INTERVAL 3 DAY DELETE</ttl>
-    <flush_interval_milliseconds>60000</flush_interval_milliseconds>
-  </query_log>
+  <max_temporary_data_on_disk_size>${temporaryBytesMax}</max_temporary_data_on_disk_size>
+  <default_session_timeout>1</default_session_timeout>
+  <max_session_timeout>1</max_session_timeout>
+  <query_cache><max_size_in_bytes>0</max_size_in_bytes><max_entries>0</max_entries></query_cache>
+  ${options.logQueries === true ? queryLog : ''}
   <http_handlers>
     <rule>
       <url>/ping</url>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { claimPort, startChild, untilReady } from '@intake/supervisor'
@@ -34,6 +34,11 @@ export interface ClickHouseOptions extends ServiceOptions {
   queryMsMax?: number
   /** When it still runs this long after that, the server ends. Default: 30 seconds. */
   killMsMax?: number
+  /**
+   * Whether `system.query_log` has the queries. Default: no. Every user can write into it what the
+   * texts of queries have room for, and after a restart the engine does not find it again.
+   */
+  logQueries?: boolean
   /** Called with one sentence for each of the two. */
   say?: (sentence: string) => void
 }
@@ -83,6 +88,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const backupsDir = join(tablesDir, 'backups')
   for (const folder of [dataDir, configDir, tablesDir, backupsDir]) makePrivateDir(folder)
   const keepFreeBytes = keptFreeBytes(tablesDir)
+  removeLeftovers(tablesDir)
   checkFreeSpace(tablesDir, keepFreeBytes)
 
   const [port, obstacles] = await Promise.all([
@@ -105,6 +111,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     keepFreeBytes,
     backupsDir,
     playPath,
+    logQueries: options.logQueries,
   })
   writeFileSync(configFile, config, { mode: 0o600 })
   writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
@@ -139,6 +146,16 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     playUrl: playPath && playUrlOf(`http://127.0.0.1:${port}`, playPath),
     unconfined: obstacles.files,
     unconfinedNetwork: obstacles.network,
+  }
+}
+
+/**
+ * What queries of a killed engine had on the disk, which only an engine that starts would remove, and the
+ * log of queries, which no engine finds again.
+ */
+function removeLeftovers(tablesDir: string) {
+  for (const folder of ['tmp', 'data/system/query_log']) {
+    rmSync(join(tablesDir, folder), { recursive: true, force: true })
   }
 }
 

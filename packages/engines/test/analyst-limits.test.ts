@@ -64,7 +64,7 @@ t.test('the limits of analysts', { skip }, async (t) => {
 
   await t.test('every setting of these kinds has one, or does no harm', async (t) => {
     const harmful =
-      /thread|streams|sleep|bandwidth|nice|priority|fuzz|untracked|overcommit|profiler|^log_quer|trace|_depth$|ast_elements|^compatibility$|^use_query_cache$|file_path|^output_format_schema$|_parallel_replicas$/
+      /thread|streams|sleep|bandwidth|nice|priority|fuzz|untracked|overcommit|profiler|^log_quer|trace|_depth$|ast_elements|^compatibility$|file_path|^output_format_schema$|_parallel_replicas$/
     const free = (await settingsOf(urls.analyst)).filter(
       ({ name, isFixed, max }) => harmful.test(name) && !isFixed && max === null,
     )

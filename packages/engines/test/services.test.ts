@@ -212,7 +212,10 @@ t.test('ClickHouse', async (t) => {
         body: 'SELECT currentUser(), count() FROM intake.logs',
         headers: { authorization: 'never', ...headers },
       })
-    const parameters = '?add_http_cors_header=1&default_format=TSV&extremes=1'
+    const parameters =
+      '?add_http_cors_header=1&default_format=TSV&extremes=1&enable_http_compression=1' +
+      '&use_query_cache=1&enable_reads_from_query_cache=0&enable_writes_to_query_cache=1&query_cache_ttl=600' +
+      '&query_cache_nondeterministic_function_handling=save&query_cache_system_table_handling=ignore'
     for (const more of ['', '&user=default', '&user=intake&password=x', '&us%65r=default']) {
       t.equal(
         await (await send(`${target}${parameters}${more}`)).text(),

@@ -11,7 +11,8 @@ const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 
  * Lets a request through or throws. With a password: basic authentication, the user name is free. Without
  * one: only requests from this machine to this machine. The `Host` must be a loopback name too, because
  * a foreign site can give its name the address 127.0.0.1 (DNS rebinding). Wrong passwords of
- * navigations that other sites started are counted apart, so that no site locks readers out.
+ * navigations that other sites started, and of what the answers to them contain, are counted apart, so
+ * that no site locks readers out.
  *
  * @throws {PageError} 401, 403 or 429
  */
@@ -19,11 +20,17 @@ export function createAccess(password: string | undefined) {
   if (password === undefined) return requireLoopback
   // A web page can make its visitors' browsers open `http://user:guess@…/` as often as it likes.
   const fromOtherSites = createWrongPasswords()
+  // What a page contains is asked for with the credentials of that navigation, as if from the same site.
+  const ofParts = createWrongPasswords()
   const fromReaders = createWrongPasswords()
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const given = passwordOf(request.headers.authorization)
     if (given === undefined) throw unauthorized(reply)
-    const wrong = isFromOtherSite(request) ? fromOtherSites : fromReaders
+    const wrong = isFromOtherSite(request)
+      ? fromOtherSites
+      : isPart(request)
+        ? ofParts
+        : fromReaders
     if (wrong.areTooMany(request.ip)) {
       throw new PageError(429, 'Too many wrong passwords. Wait a minute.')
     }
@@ -46,6 +53,11 @@ export function requireOwnSite(request: FastifyRequest): void {
 /** Browsers say so to an https or loopback URL only. */
 function isFromOtherSite({ headers }: FastifyRequest): boolean {
   return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
+}
+
+/** A style sheet, a picture or an icon, says a browser. */
+function isPart({ headers }: FastifyRequest): boolean {
+  return ![undefined, 'document'].includes(headers['sec-fetch-dest'] as string | undefined)
 }
 
 function requireLoopback({ socket, headers }: FastifyRequest): void {

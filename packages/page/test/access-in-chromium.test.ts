@@ -19,6 +19,8 @@ t.test(
     const { port } = await startPage(t, { password })
     const attack = `<!doctype html><script>
     for (let n = 0; n < 12; n++) window.open('http://reader:guess' + n + '@127.0.0.1:${port}/')
+    // What the browser shows of these has a style sheet and an icon, which it asks for with the same password.
+    for (let n = 0; n < 15; n++) window.open('http://reader:guess@a' + n + '.localhost:${port}/')
   </script>`
     const site = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(attack)
@@ -39,7 +41,10 @@ t.test(
     context.on('response', (response) => seen.push(response.status()))
     const tab = await context.newPage()
     await tab.goto(`http://localhost:${(site.address() as AddressInfo).port}/`, { timeout })
-    await until('its passwords are refused', async () => seen.includes(429))
+    await until(
+      'its passwords are refused',
+      () => seen.filter((status) => status === 429).length > 15,
+    )
 
     const response = await fetch(`http://127.0.0.1:${port}/page.css`, {
       headers: { authorization: `Basic ${btoa(`reader:${password}`)}` },
