@@ -30,7 +30,7 @@ export interface ClickHouseOptions extends ServiceOptions {
   memoryBytesMax?: number
   /** Time zone of the server. Default UTC, whatever that of the machine is. */
   timeZone?: string
-  /** When a query of `analyst` or `reader` has run this long, it is cancelled. Default: four minutes. */
+  /** When a query of `analyst` or `reader` has run this long, it is cancelled. Default: 150 seconds. */
   queryMsMax?: number
   /** When it still runs this long after that, the server ends. Default: 30 seconds. */
   killMsMax?: number
@@ -81,7 +81,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const { password = randomSecret(), analystPassword = randomSecret() } = options
   const { workerPassword = randomSecret(), readerPassword = randomSecret() } = options
   const { memoryBytesMax = 2 * 1024 ** 3, timeZone = 'UTC', readyMs = 60_000, signal } = options
-  const { queryMsMax = 4 * 60_000, killMsMax = 30_000, say = () => undefined } = options
+  const { queryMsMax = 150_000, killMsMax = 30_000, say = () => undefined } = options
   const dataDir = resolve(options.dataDir)
   const tablesDir = join(dataDir, 'data')
   const configDir = join(dataDir, 'config')
