@@ -91,11 +91,11 @@ function parseLater(
   body: Buffer,
   request: FastifyRequest,
   options: JsonBodyOptions,
-  done: Done,
+  finish: Done,
 ): void {
   failable(request.raw, parseLarge(body, request, options)).then(
-    (parsed) => done(null, parsed),
-    (error: Error) => done(error),
+    (parsed) => finish(null, parsed),
+    (error: Error) => finish(error),
   )
 }
 
