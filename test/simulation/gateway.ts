@@ -1,7 +1,7 @@
 import type { RecordKind } from '@intake/contract'
 import type { Accept } from '../../gateway/src/accept/accept.ts'
 import type { Feedback, FeedbackSteps } from '../../gateway/src/accept/feedback.ts'
-import type { createLogSteps } from '../../gateway/src/accept/log.ts'
+import type { LogSteps, SentLog } from '../../gateway/src/accept/log.ts'
 import type { GroupCommit } from '../../gateway/src/commit/group-commit.ts'
 import type { IdempotencyStore } from '../../gateway/src/identity/idempotency-store.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -41,13 +41,13 @@ export const skewMaxMs = 3_000
 
 interface Life {
   accept: Accept
-  log: ReturnType<typeof createLogSteps>
+  log: LogSteps
   feedback: FeedbackSteps
 }
 
 type FastifyRequest = Parameters<Accept>[1]
-/** A feedback has been read from its form when the simulation begins. */
-type ReadRequest = FastifyRequest & { feedback?: Feedback; receivedAtMs: number }
+/** What was sent has been read and validated when the simulation begins. */
+type ReadRequest = FastifyRequest & { sent?: SentLog; feedback?: Feedback; receivedAtMs: number }
 
 /** A gateway: the real code from the valid record to Redis. A feedback has one image. */
 export function createGateway(options: {
@@ -115,9 +115,10 @@ export function createGateway(options: {
       enqueueTimeoutMs,
       clock,
     })
+    const logSteps = code.acceptLog.createLogSteps({ logs: commitOf('logs'), idempotency })
     return {
       accept: code.accept.createAccept({ contextOf, policy, outcomes, enqueueTimeoutMs, clock }),
-      log: code.acceptLog.createLogSteps({ logs: commitOf('logs'), idempotency }),
+      log: { ...logSteps, read: (request) => (request as ReadRequest).sent! },
       feedback: { ...steps, read: (request) => (request as ReadRequest).feedback! },
     }
   }
@@ -147,9 +148,8 @@ export function createGateway(options: {
     }
     const own = id !== undefined && { id }
     if (kind === 'logs') {
-      const value = { ...sender, log: { event: content, params: {}, ...own } }
-      const body = { value, isPlain: true, entryNodes: 0 }
-      const read = { ...arrival, body } as unknown as ReadRequest
+      const body = { ...sender, log: { event: content, params: {}, ...own } }
+      const read = { ...arrival, sent: { body, isPlain: true } } as unknown as ReadRequest
       return (await life.accept(life.log, read)).identified.id
     }
     const body = Buffer.from(content)

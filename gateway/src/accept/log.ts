@@ -17,7 +17,8 @@ const validate = compileSchema(LogSubmission)
 const knownFields = submissionFields('log')
 const one = { accepted: 1, rejected: [] }
 
-interface SentLog {
+/** A valid body. */
+export interface SentLog {
   body: LogSubmission
   /** See `ParsedJson`. */
   isPlain: boolean
