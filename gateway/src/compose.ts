@@ -14,6 +14,7 @@ import {
   createFrameProducer,
   createJobSink,
   createShardRouter,
+  type JobSink,
   shardPrefix,
   startShardHealth,
 } from '@intake/queue'
@@ -261,12 +262,11 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
   const isShardUsable = (shard: number) =>
     shards.isUsable(shard) && redisPoll.refusalOf(shardPrefix(shard)) === undefined
   const sinks = {
-    logs: shardNumbers.map((shard) =>
-      own(createJobSink({ ...connections.logs, kind: 'logs', shard })),
-    ),
-    feedback: own(createJobSink({ ...connections.feedback, kind: 'feedback' })),
-    outcomes: own(createJobSink({ ...connections.outcomes, kind: 'outcomes' })),
+    logs: shardNumbers.map((shard) => createJobSink({ ...connections.logs, kind: 'logs', shard })),
+    feedback: createJobSink({ ...connections.feedback, kind: 'feedback' }),
+    outcomes: createJobSink({ ...connections.outcomes, kind: 'outcomes' }),
   }
+  own({ close: () => Promise.all([...sinks.logs, sinks.feedback, sinks.outcomes].map(closeSink)) })
   const ledger = own(
     createReservationLedger({
       redis: client,
@@ -294,6 +294,8 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
     },
   }
 }
+
+const closeSink = (sink: JobSink) => sink.close()
 
 /** What Redis says about senders. What is already known of them remains valid while it is down. */
 function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {

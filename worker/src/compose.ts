@@ -4,10 +4,8 @@ import { helpOf, startAdminServer } from '@intake/health'
 import { createJobSource, createShardedSource, readShards } from '@intake/queue'
 import { connectRedis, whileConnected } from '@intake/redis'
 import {
-  connectOnlyToOwnUser,
   createMetrics,
   limitRepeats,
-  parseOwnPorts,
   type Logger,
   type Owner,
   type Registry,
@@ -45,7 +43,6 @@ const redisHelp = helpOf('redis_connection')
 export async function compose(context: Context): Promise<void> {
   const { config, log, owner } = context
   checkWorkerConfig(config)
-  connectOnlyToOwnUser(parseOwnPorts(config.OWN_PORTS))
   const tracing = await startTracing({
     service: 'intake-worker',
     config,

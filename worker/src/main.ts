@@ -1,10 +1,13 @@
 import { WorkerConfig } from '@intake/config'
-import { runProcess } from '@intake/runtime'
+import { connectOnlyToOwnUser, parseOwnPorts, runProcess } from '@intake/runtime'
 import { compose } from './compose.ts'
 
 await runProcess({
   name: 'worker',
   config: WorkerConfig,
   closeTimeoutMs: () => 10_000,
-  start: (config, log, secrets, owner) => compose({ config, log, secrets, owner }),
+  async start(config, log, secrets, owner) {
+    connectOnlyToOwnUser(parseOwnPorts(config.OWN_PORTS))
+    await compose({ config, log, secrets, owner })
+  },
 })

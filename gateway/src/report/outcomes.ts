@@ -16,7 +16,11 @@ export interface Settled {
   rejected: readonly IntakeError[]
 }
 
-/** The exit of every request: each calls one of these, once. No other code counts outcomes. */
+/**
+ * The exit of every request: no other code counts outcomes. Each calls one of these once, with two
+ * exceptions: of a client that is gone before the end of its body nothing is counted, and a request that got its
+ * response while its records were being stored (`outcome_unknown`) is counted as accepted, too, if they are.
+ */
 export interface Outcomes {
   settled(request: Settled): void
   refused(request: Refused): void

@@ -25,10 +25,10 @@ export function endHungQueries(options: {
   let cancelledAt = new Map<string, number>()
 
   async function check() {
+    const now = performance.now()
     const text = await askOwner(sql, owner, timeoutMs)
     // Without a response, the next check will see.
     if (text === undefined || !child.running()) return
-    const now = performance.now()
     const found = idsIn(text)
     const added = found.filter((id) => !cancelledAt.has(id)).length
     if (added > 0) say(`ClickHouse: ${queries(added)} ignored the time limit: cancelled.`)

@@ -48,6 +48,8 @@ interface Claimed {
 const unreadableRetryMs = 60_000
 const errorPauseMs = 1_000
 const commandTimeoutMs = 10_000
+/** How long a batch looks for frames that have just arrived; those it has do not wait longer. */
+const lookAgainMs = 350
 /** Commands in one write: one round trip and one sync to disk for all of them. */
 const commandsAtOnce = 16
 
@@ -141,6 +143,7 @@ export function createFrameConsumer(options: {
     const batch: Claimed[] = []
     const room = createBatchRoom(limits)
     let left = Math.max(waiting, 1)
+    const looksUntil = clock.now() + lookAgainMs
     for (;;) {
       while (carried[0] !== undefined && room.add(carried[0].frame)) {
         batch.push(...carried.splice(0, 1))
@@ -149,13 +152,16 @@ export function createFrameConsumer(options: {
       if (isBacklogged || left === 0 || signal.aborted) return batch
       const count = Math.min(room.left(), commandsAtOnce, left)
       carried = await claim(count)
-      left = carried.length < count ? 0 : left - count || (await countWaiting())
+      left =
+        carried.length < count ? 0 : left - count || (await countWaiting(looksUntil - clock.now()))
     }
   }
 
-  /** What has arrived meanwhile; an error must not cost the frames that are already claimed. */
-  async function countWaiting(): Promise<number> {
-    const [waiting] = succeeded(await Promise.allSettled([source.peek()]))
+  /** What has arrived meanwhile. Neither an error nor silence may cost the frames that are already claimed. */
+  async function countWaiting(timeoutMs: number): Promise<number> {
+    if (timeoutMs <= 0) return 0
+    const peek = withTimeout(source.peek(), timeoutMs, 'a look at a queue', clock)
+    const [waiting] = succeeded(await Promise.allSettled([peek]))
     return waiting?.count ?? 0
   }
 

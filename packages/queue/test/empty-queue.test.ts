@@ -1,22 +1,32 @@
 import t from 'tap'
 import { createFrameConsumer, createFrame, type ClaimedJob, type JobSource } from '@intake/queue'
+import { pause } from '@intake/runtime'
 import { createTestClock } from '@intake/test-kit/test-clock'
 
 const limits = { framesMax: 256, gzipBytesMax: 2 ** 25, jsonBytesMax: 2 ** 26 }
 const data = () => createFrame({ rows: 1, jsonBytes: 3, gzip: Buffer.from('any') })
 
-/** A queue that counts what it is asked; `arriving` jobs are added while the first one is claimed. */
-function build({ arriving = 0 } = {}) {
+/**
+ * A queue that counts what it is asked; `arriving` jobs are added while the first one is claimed. With
+ * `isSilent` it answers no look after that claim, with `claimMs` each claim takes so long and one more job arrives.
+ */
+function build({ arriving = 0, isSilent = false, claimMs = 0 } = {}) {
+  const errors: string[] = []
   const clock = createTestClock()
   const waiting: ClaimedJob[] = []
   const asked = { peek: 0, claim: 0 }
   const source: JobSource = {
     async peek() {
       asked.peek++
+      if (isSilent && asked.claim > 0) return new Promise<never>(() => {})
       return { count: waiting.length, oldest: waiting[0]?.id }
     },
     async claim() {
       if (asked.claim++ === 0) add(arriving)
+      if (claimMs > 0) {
+        await pause(claimMs, { clock })
+        add(1)
+      }
       return waiting.shift()
     },
     complete: async () => undefined,
@@ -27,7 +37,7 @@ function build({ arriving = 0 } = {}) {
   }
   const consumer = createFrameConsumer({
     source,
-    onError: (error) => t.fail(error),
+    onError: (error) => errors.push(error.message),
     onUnreadable: (error) => t.fail(error),
     onLocksLost: () => t.fail('no locks are lost'),
     clock,
@@ -35,7 +45,7 @@ function build({ arriving = 0 } = {}) {
   function add(count: number): void {
     for (let n = 0; n < count; n++) waiting.push({ id: `job-${n}`, data: data(), attempts: 1 })
   }
-  return { clock, asked, consumer, add }
+  return { clock, asked, consumer, add, errors }
 }
 
 t.test(
@@ -75,5 +85,26 @@ t.test('only the frames that wait are claimed, with those that arrive meanwhile'
   await clock.advance(1_000)
   t.equal((await taken)?.frames.length, 3)
   t.equal(asked.claim, 3)
+  consumer.close()
+})
+
+t.test('frames in hand are a batch when Redis falls silent', async (t) => {
+  const { clock, consumer, add, errors } = build({ isSilent: true })
+  add(1)
+  const taken = consumer.take(limits)
+  await clock.advance(2_000)
+  t.equal((await taken)?.frames.length, 1)
+  t.match(errors.join(), /a look at a queue/)
+  consumer.close()
+})
+
+t.test('frames in hand do not wait for a trickle of others', async (t) => {
+  const { clock, consumer, add, errors } = build({ claimMs: 50 })
+  add(1)
+  const taken = consumer.take(limits)
+  await clock.advance(1_500)
+  const frames = (await taken)?.frames.length ?? 0
+  t.ok(frames >= 2 && frames <= 10, `${frames} frames`)
+  t.same(errors, [])
   consumer.close()
 })

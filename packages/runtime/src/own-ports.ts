@@ -37,8 +37,8 @@ function guard(message: unknown) {
   const { socket } = message as { socket: Socket }
   // The first listener: what clients write when they are connected comes after it.
   socket.once('connect', () => {
-    const { remotePort, localPort } = socket
-    if (remotePort === undefined || !guarded.has(remotePort)) return
+    const { remoteAddress, remotePort, localPort } = socket
+    if (remoteAddress !== '127.0.0.1' || !guarded.has(remotePort!)) return
     if (isOfOwnUser(remotePort, localPort!)) return
     socket.destroy(new Error(`another user of this machine listens on port ${remotePort}`))
   })

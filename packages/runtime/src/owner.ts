@@ -1,5 +1,6 @@
 /** Ends everything that was started, once, the last one first. */
 export interface Owner {
+  /** What is added after the end is ended at once. */
   add(end: () => unknown): void
   /** Resolves when all have ended. One that fails does not keep the others from their turn. */
   end(): Promise<void>
@@ -9,6 +10,7 @@ export interface Owner {
 export function createOwner(onError: (error: unknown) => void): Owner {
   const ends: (() => unknown)[] = []
   let ending: Promise<void> | undefined
+  let hasEnded = false
 
   async function endAll(): Promise<void> {
     for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
@@ -18,10 +20,14 @@ export function createOwner(onError: (error: unknown) => void): Owner {
         onError(error)
       }
     }
+    hasEnded = true
   }
 
   return {
-    add: (end) => void ends.push(end),
+    add(end) {
+      ends.push(end)
+      if (hasEnded) void endAll()
+    },
     end: () => (ending ??= endAll()),
   }
 }

@@ -22,6 +22,19 @@ t.test('a server of the same user is connected to', async (t) => {
   socket.destroy()
 })
 
+t.test('the same port of another address is not looked at', async (t) => {
+  const server = createServer((socket) => socket.end('served'))
+  server.listen(0, '127.0.0.2')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  t.teardown(() => server.close())
+  connectOnlyToOwnUser([port])
+  const socket = connect({ host: '127.0.0.2', port })
+  const [data] = (await once(socket, 'data')) as [Buffer]
+  t.equal(data.toString(), 'served')
+  socket.destroy()
+})
+
 t.test(
   'a server of another user is sent nothing, by any client',
   { skip: noForeignListener },

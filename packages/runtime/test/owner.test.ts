@@ -19,3 +19,15 @@ t.test('everything is ended once, the last one first, whatever rejects or throws
   t.same(ended, ['third', 'second', 'first'])
   t.same(errors, ['thrown', 'rejected'])
 })
+
+t.test('what starts while everything ends, or after that, is ended too', async (t) => {
+  const ended: string[] = []
+  const owner = createOwner((error) => t.fail(error as Error))
+  owner.add(async () => {
+    owner.add(() => ended.push('meanwhile'))
+    await Promise.resolve()
+  })
+  await owner.end()
+  owner.add(() => ended.push('later'))
+  t.same(ended, ['meanwhile', 'later'])
+})
