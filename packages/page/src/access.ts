@@ -57,7 +57,7 @@ function isFromOtherSite({ headers }: FastifyRequest): boolean {
 
 /** A style sheet, a picture or an icon, says a browser. */
 function isPart({ headers }: FastifyRequest): boolean {
-  return ![undefined, 'document'].includes(headers['sec-fetch-dest'] as string | undefined)
+  return !['document', 'undefined'].includes(String(headers['sec-fetch-dest']))
 }
 
 function requireLoopback({ socket, headers }: FastifyRequest): void {

@@ -38,8 +38,8 @@ function guard(message: unknown) {
   // The first listener: what clients write when they are connected comes after it.
   socket.once('connect', () => {
     const { remoteAddress, remotePort, localPort } = socket
-    if (remoteAddress !== '127.0.0.1' || !guarded.has(remotePort!)) return
-    if (isOfOwnUser(remotePort, localPort!)) return
+    if (remoteAddress !== '127.0.0.1' || remotePort === undefined) return
+    if (!guarded.has(remotePort) || isOfOwnUser(remotePort, localPort!)) return
     socket.destroy(new Error(`another user of this machine listens on port ${remotePort}`))
   })
 }
