@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { openConnection, type Connection } from './connection.ts'
+import { openConnection } from './connection.ts'
 import type { PreparedRequests } from './requests.ts'
-import { sendUntilTaken } from './send-until-taken.ts'
 import { createTally, type LoadResult } from './tally.ts'
 
 /** Each connection sends its next request after the response to the last: as fast as possible. */
@@ -15,10 +14,6 @@ export interface ClosedLoop {
   requestsMax?: number
   /** Between a response and the next request; default 0. */
   pauseMs?: number
-  /** Every n-th request is sent again with the same bytes; default: none. */
-  repeatEvery?: number
-  /** Retries after a temporary refusal, as a client does; default: it is a failure. */
-  retryRefusals?: boolean
 }
 
 export async function runClosedLoop(
@@ -26,7 +21,6 @@ export async function runClosedLoop(
   requests: PreparedRequests,
 ): Promise<LoadResult> {
   const { ports, seconds, requestsMax = Infinity, pauseMs = 0 } = options
-  const { repeatEvery = Infinity, retryRefusals = false } = options
   const tally = createTally({ ...options, eventsPerRequest: requests.eventsPerRequest })
   const connections = await Promise.all(
     Array.from({ length: options.connections }, (_, index) =>
@@ -37,23 +31,14 @@ export async function runClosedLoop(
   const end = begin + seconds * 1_000
   let next = 0
 
-  const send = (connection: Connection, request: Buffer) =>
-    retryRefusals
-      ? sendUntilTaken({ connection, request, deadline: end, onRefused: tally.refused })
-      : connection.send(request)
-
   await Promise.all(
     connections.map(async (connection) => {
       try {
         while (next < requestsMax && performance.now() < end) {
-          const index = next++
-          const request = requests.at(index)
+          const request = requests.at(next++)
           const sent = performance.now()
-          const answer = await send(connection, request)
+          const answer = await connection.send(request)
           tally.settled(answer, performance.now() - sent)
-          if ((index + 1) % repeatEvery === 0) {
-            tally.repeated(answer, await send(connection, request))
-          }
           if (pauseMs > 0) await pause(pauseMs)
         }
       } catch (error) {

@@ -2,8 +2,6 @@ import { connect } from 'node:net'
 
 export interface Answer {
   status: number
-  /** `Retry-After` in milliseconds, if the response has it. */
-  retryAfterMs?: number
   body: Buffer
 }
 
@@ -34,7 +32,7 @@ export async function openConnection(
   })
   socket.on('error', (error) => (problem = error))
   socket.setTimeout(answerMs, () => {
-    // A client that waits for `Retry-After` may be idle for longer.
+    // Between two requests a client may be idle for longer.
     if (pending !== undefined) socket.destroy(new Error(`no response within ${answerMs} ms`))
   })
   socket.on('close', () => pending?.reject(problem))
@@ -66,11 +64,8 @@ function parseAnswer(bytes: Buffer): Answer | undefined {
   const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
   const start = end + headEnd.length
   if (bytes.length < start + length) return undefined
-  const answer = {
+  return {
     status: Number(head.slice(9, 12)),
     body: bytes.subarray(start, start + length),
   }
-  if (answer.status < 400) return answer
-  const seconds = /\r\nretry-after: (\d+)/i.exec(head)?.[1]
-  return seconds === undefined ? answer : { ...answer, retryAfterMs: Number(seconds) * 1_000 }
 }

@@ -1,17 +1,15 @@
 import { gzipSync } from 'node:zlib'
 import { createCorpus, type BodySize, type LogBody } from '../corpus.ts'
-import { freshIds, idPlaceholder, type ClientIds } from './client-ids.ts'
 
-/** What a load consists of. `ids`: every event gets a fresh id; not possible in compressed bodies. */
+/** What a load consists of. */
 export type RequestKind =
-  | { kind: 'log'; size: BodySize; ids?: ClientIds }
-  | { kind: 'batch'; size: BodySize; entries: number; gzip: true; ids?: never }
-  | { kind: 'batch'; size: BodySize; entries: number; gzip: false; ids?: ClientIds }
+  | { kind: 'log'; size: BodySize }
+  | { kind: 'batch'; size: BodySize; entries: number; gzip: boolean }
   | { kind: 'feedback'; images: number; imageBytes: number }
 
 /** Requests as bytes on the wire, to be sent in turn. */
 export interface PreparedRequests {
-  /** The n-th request. It does not change afterwards. */
+  /** The n-th request. */
   at(index: number): Buffer
   eventsPerRequest: number
 }
@@ -25,12 +23,8 @@ const formBytesMax = 64 * 1024 * 1024
 
 export function prepareRequests(kind: RequestKind, apiKey: string): PreparedRequests {
   const prepared = buildRequests(kind, apiKey)
-  const ids = kind.kind === 'feedback' ? undefined : kind.ids
   return {
-    at:
-      ids === undefined
-        ? (index) => prepared[index % prepared.length] as Buffer
-        : freshIds(prepared, ids),
+    at: (index) => prepared[index % prepared.length] as Buffer,
     eventsPerRequest: kind.kind === 'batch' ? kind.entries : 1,
   }
 }
@@ -43,14 +37,11 @@ function buildRequests(kind: RequestKind, apiKey: string): Buffer[] {
       feedbackRequest(kind, { apiKey, index }),
     )
   }
-  return createCorpus({ size: kind.size, seed }).map(({ log, ...context }) => {
-    const body = Buffer.from(JSON.stringify({ ...context, log: withPlaceholder(log, kind.ids) }))
+  return createCorpus({ size: kind.size, seed }).map((log) => {
+    const body = Buffer.from(JSON.stringify(log))
     return request({ path: '/api/log', apiKey, body })
   })
 }
-
-const withPlaceholder = (log: LogBody['log'], ids: ClientIds | undefined) =>
-  ids === undefined ? log : { id: idPlaceholder, ...log }
 
 function request(options: {
   path: string
@@ -74,13 +65,14 @@ function request(options: {
 
 /** One device context with many logs, as an SDK sends events that it has collected on a phone. */
 function batchRequests(
-  { size, entries, gzip, ids }: RequestKind & { kind: 'batch' },
+  { size, entries, gzip }: RequestKind & { kind: 'batch' },
   apiKey: string,
 ): Buffer[] {
   const corpus = createCorpus({ size, seed })
   return Array.from({ length: batches }, (_, batch) => {
-    const logs = Array.from({ length: entries }, (__, index) =>
-      withPlaceholder((corpus[(batch * 61 + index) % corpus.length] as LogBody).log, ids),
+    const logs = Array.from(
+      { length: entries },
+      (__, index) => (corpus[(batch * 61 + index) % corpus.length] as LogBody).log,
     )
     const { log: _own, ...context } = corpus[batch * 7] as LogBody
     const json = Buffer.from(JSON.stringify({ ...context, logs }))

@@ -1,17 +1,12 @@
 import { digestIds, type IdDigest } from '../checksum.ts'
 import { percentilesOf, type Percentiles } from '../statistics.ts'
 import type { Answer } from './connection.ts'
-import { codeOf } from './send-until-taken.ts'
 
 /** The result of a load, as the client sees it. */
 export interface LoadResult {
   /** From the first request to the last response. */
   seconds: number
   requests: number
-  /** Requests that were sent a second time and got the same response. */
-  repeats: number
-  /** Refusals after which the client retried: how often, by code. */
-  refusals: Record<string, number>
   /** The acknowledged events, by the ids in the responses. */
   acknowledged: IdDigest
   /** Everything other than an acknowledgement: how often, by status or error. */
@@ -22,7 +17,10 @@ export interface LoadResult {
   ackTimes: number[]
 }
 
-const nameOf = (answer: Answer) => `${answer.status} ${codeOf(answer) ?? ''}`.trim()
+/** The status and the error code of a response. */
+function nameOf({ status, body }: Answer): string {
+  return `${status} ${/"code":"(\w+)"/.exec(body.toString())?.[1] ?? ''}`.trim()
+}
 
 const idMark = '"id":"'
 const idLength = 36
@@ -33,9 +31,6 @@ const idLength = 36
  */
 export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: number }): {
   settled(answer: Answer, latencyMs: number): void
-  /** The responses to the same bytes sent twice: if they differ, it is a failure. */
-  repeated(first: Answer, second: Answer): void
-  refused(code: string): void
   failed(error: unknown): void
   result(seconds: number): LoadResult
 } {
@@ -43,9 +38,7 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
   const latencies: number[] = []
   const ackTimes: number[] = []
   const failures: Record<string, number> = {}
-  const refusals: Record<string, number> = {}
   let requests = 0
-  let repeats = 0
   const count = (reason: string) => (failures[reason] = (failures[reason] ?? 0) + 1)
 
   return {
@@ -67,12 +60,6 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
       const missing = options.eventsPerRequest - (ids.length - before)
       if (missing !== 0) count(`${status} with ${missing} events not acknowledged`)
     },
-    repeated(first, second) {
-      requests++
-      if (second.status === first.status && second.body.equals(first.body)) repeats++
-      else count(`a repeat got ${nameOf(second)} after ${nameOf(first)}`)
-    },
-    refused: (code) => void (refusals[code] = (refusals[code] ?? 0) + 1),
     failed(error) {
       requests++
       count(error instanceof Error ? error.message : String(error))
@@ -80,8 +67,6 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
     result: (seconds) => ({
       seconds,
       requests,
-      repeats,
-      refusals,
       acknowledged: digestIds(ids),
       failures,
       latencyMs: percentilesOf(latencies),
