@@ -25,6 +25,8 @@ const turnsAfterEnd = 1_000
 /** @param bytesMax of the whole form */
 export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const delimiter = Buffer.from(`\r\n--${boundaryOf(raw.headers['content-type'])}`)
+  /** A delimiter that begins in the last chunk, with what follows it, does not reach further into the next one. */
+  const overlap = delimiter.length + dashes.length - 1
   const isAcceptable = createChunkLimit()
   let formBytes = 0
   let parts = 0
@@ -43,15 +45,21 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
     if (formBytes > bytesMax) closing.abort(bodyTooLarge(bytesMax))
     if (!isAcceptable(chunk)) closing.abort(chunksTooSmall())
     if (ended) return
-    const bytes = Buffer.concat([tail, chunk])
-    let from = 0
+    const seam = Buffer.concat([tail, chunk.subarray(0, overlap)])
+    const from = search(seam, 0)
+    // Only the seam is copied, because a picture is large.
+    tail =
+      chunk.length <= overlap
+        ? seam.subarray(from)
+        : chunk.subarray(search(chunk, from - tail.length))
+  }
+  /** Counts the delimiters from there on, and returns where the next one may begin. */
+  const search = (bytes: Buffer, from: number): number => {
     while (!ended) {
       const at = bytes.indexOf(delimiter, from)
+      if (at === -1) return Math.max(from, bytes.length - delimiter.length + 1)
       const behind = at + delimiter.length
-      if (at === -1 || behind + dashes.length > bytes.length) {
-        from = at === -1 ? Math.max(from, bytes.length - delimiter.length + 1) : at
-        break
-      }
+      if (behind + dashes.length > bytes.length) return at
       const next = bytes.subarray(behind, behind + dashes.length)
       if (next.equals(dashes)) ended = true
       else {
@@ -60,7 +68,7 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
       }
       from = behind
     }
-    tail = bytes.subarray(from)
+    return bytes.length
   }
   raw.on('data', count)
 
