@@ -75,16 +75,17 @@ async function measurePair(
   const wants = (...parts: Part[]) => parts.some((part) => only.includes(part))
   // In halves, because one kind of load, or half a minute without any, can undo what V8 has compiled.
   for (let half = 0; half < 2; half++) {
-    await inTurn((name) => warmUpHalf(tools, targets[name], { withBatches: wants('batch') }))
+    await inTurn((name) =>
+      warmUpHalf(tools, targets[name], { withBatches: wants('batch', 'worker') }),
+    )
   }
   const sent: Both<Sent>[] = []
   for (let pass = 0; pass < passes; pass++) {
-    if (wants('gateway', 'worker')) {
-      const costs = await inTurn((name) => passLogs(tools, targets[name]))
-      if (wants('gateway')) note(costs)
-      sent.push({ base: costs.base.sent, tree: costs.tree.sent })
-    }
-    if (wants('batch')) note(await inTurn((name) => passBatches(tools, targets[name])))
+    if (wants('gateway')) note(await inTurn((name) => passLogs(tools, targets[name])))
+    if (!wants('batch', 'worker')) continue
+    const costs = await inTurn((name) => passBatches(tools, targets[name]))
+    if (wants('batch')) note(costs)
+    sent.push({ base: costs.base.sent, tree: costs.tree.sent })
   }
   if (!wants('idle', 'worker')) return
   await settle()
