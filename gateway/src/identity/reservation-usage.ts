@@ -100,40 +100,41 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
     }
   }
 
-  /** A count that is damaged is 0: it limits the memory of one API key for a day. */
-  async function readCounts(key: string): Promise<Record<string, string>> {
-    try {
-      return await redis.hgetall(key)
-    } catch (error) {
-      if (error instanceof Error && isDamaged(error)) return {}
-      throw error
-    }
-  }
-
   async function readTallies(today: Day): Promise<Tallies> {
     const isOld = performance.now() - past.readAt > pastMs
     if (past.today !== today || isOld) {
-      const tallies = await readDays(today, { from: changingDays, to: Infinity })
+      const tallies = await readDays(redis, today, { from: changingDays, to: Infinity })
       past = { today, readAt: performance.now(), tallies }
     }
-    return readDays(today, { from: 0, to: changingDays, onto: past.tallies })
+    return readDays(redis, today, { from: 0, to: changingDays, onto: past.tallies })
   }
+}
 
-  /** Adds the counts of the days from `from` days ago to before `to` days ago to those of other days. */
-  async function readDays(
-    today: Day,
-    { from, to, onto = createTallies() }: { from: number; to: number; onto?: Tallies },
-  ): Promise<Tallies> {
-    const tallies = structuredClone(onto)
-    const reading = kinds.flatMap((kind) =>
-      Array.from({ length: Math.min(to, limits.keyDays[kind] + 1) - from }, async (_, index) => {
-        const used = await readCounts(usageKey(kind, today - from - index))
-        for (const [apiKeyId, number] of Object.entries(used)) {
-          if (/^\d{1,15}$/.test(number)) count(tallies[kind], apiKeyId, Number(number))
-        }
-      }),
-    )
-    await Promise.all(reading)
-    return tallies
+/** Adds the counts of the days from `from` days ago to before `to` days ago to those of other days. */
+async function readDays(
+  redis: Redis,
+  today: Day,
+  { from, to, onto = createTallies() }: { from: number; to: number; onto?: Tallies },
+): Promise<Tallies> {
+  const tallies = structuredClone(onto)
+  const reading = kinds.flatMap((kind) =>
+    Array.from({ length: Math.min(to, limits.keyDays[kind] + 1) - from }, async (_, index) => {
+      const used = await readCounts(redis, usageKey(kind, today - from - index))
+      for (const [apiKeyId, number] of Object.entries(used)) {
+        if (/^\d{1,15}$/.test(number)) count(tallies[kind], apiKeyId, Number(number))
+      }
+    }),
+  )
+  await Promise.all(reading)
+  return tallies
+}
+
+/** A count that is damaged is 0: it limits the memory of one API key for a day. */
+async function readCounts(redis: Redis, key: string): Promise<Record<string, string>> {
+  try {
+    return await redis.hgetall(key)
+  } catch (error) {
+    if (error instanceof Error && isDamaged(error)) return {}
+    throw error
   }
 }
