@@ -19,7 +19,6 @@ function watched(chunks: readonly Buffer[]): Pick<FormWatch, 'parts' | 'reason'>
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
   })
   const watch = watchForm(raw as unknown as IncomingMessage, Infinity)
-  watch.failure.catch(() => undefined)
   for (const chunk of chunks) raw.emit('data', chunk)
   watch.close()
   return watch
