@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import dns from 'node:dns'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -13,7 +14,8 @@ import { kmsKeyId, type ServerKind } from './servers.ts'
 import { keysOf, openStore } from './store.ts'
 
 const body = Buffer.from('the bytes of an image')
-const objectAt = (key: string) => ({ key, body, contentType: 'image/png', sha256: 'ab' })
+const sha256 = createHash('sha256').update(body).digest('hex')
+const objectAt = (key: string) => ({ key, body, contentType: 'image/png', sha256 })
 const key = 'feedback/2026/11/24/an-id/1.png'
 const prefix = 'team/intake'
 const page = new URL('../../docs/deploy/object-store.md', import.meta.url)
@@ -35,6 +37,17 @@ export async function testAwsHabits(
     await store.remove([key])
     t.equal(await store.get(key), undefined)
   })
+
+  await t.test(
+    'an object whose bytes do not have its hash is refused',
+    { skip: !hasKeysAndRoles && 'this server does not compare them' },
+    async (t) => {
+      const store = openStore(t, server, { timeoutMs: 2_000 })
+      const changed = { ...objectAt('feedback/changed.png'), body: Buffer.from('other bytes') }
+      await t.rejects(store.put(changed), { code: 'storage_unavailable' })
+      t.equal(await store.get(changed.key), undefined)
+    },
+  )
 
   await t.test(
     'objects are encrypted as the settings say',

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -28,7 +28,8 @@ const { port } = server
 const bucket = { bucket: 'intake', region: 'us-east-1', timeoutMs: 60_000 }
 const store = createObjectStore({ endpoint: server.url, ...bucket })
 t.teardown(() => store.close())
-const object = { key: 'a/b.txt', body: Buffer.from(word), contentType: 'text/plain', sha256: '00' }
+const sha256 = createHash('sha256').update(word).digest('hex')
+const object = { key: 'a/b.txt', body: Buffer.from(word), contentType: 'text/plain', sha256 }
 await store.ensureBucket()
 await store.put(object)
 const skip = (await findObstacles()).files ?? false

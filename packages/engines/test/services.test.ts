@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createClickHouse, migrate } from '@intake/clickhouse'
 import { createObjectStore } from '@intake/object-store'
 import { connectRedis } from '@intake/redis'
@@ -330,7 +331,8 @@ t.test('S3 requires signatures and keeps its buckets over a restart', async (t) 
   t.teardown(() => first.stop())
   const storeAt = (endpoint: string) =>
     createObjectStore({ endpoint, bucket: 'intake', region: 'us-east-1', timeoutMs: 60_000 })
-  const object = { key: 'a/b.txt', body: Buffer.from('x'), contentType: 'text/plain', sha256: '00' }
+  const sha256 = createHash('sha256').update('x').digest('hex')
+  const object = { key: 'a/b.txt', body: Buffer.from('x'), contentType: 'text/plain', sha256 }
 
   const store = storeAt(first.url)
   await store.ensureBucket()

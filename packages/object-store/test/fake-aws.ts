@@ -5,6 +5,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
@@ -23,15 +24,21 @@ export interface Response {
   silent?: boolean
 }
 
-/** An HTTP server on loopback that responds as it is told, and remembers what it received. */
+/**
+ * An HTTP server on loopback that responds as it is told, and remembers what it received.
+ *
+ * @param tls a key and its certificate: then it speaks HTTPS
+ */
 export async function startFake(
   t: Test,
   respond: (request: Received) => Response,
+  tls?: { key: Buffer; cert: Buffer },
 ): Promise<{ url: string; port: number; received: Received[] }> {
   const received: Received[] = []
-  const server = createServer((incoming, outgoing) => {
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     void answer(incoming, outgoing)
-  })
+  }
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener)
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method, url: path, headers } = incoming
     const request = { method, path, headers, body: await text(incoming) }

@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process'
 import dns from 'node:dns'
 import t, { type Test } from 'tap'
 import { createObjectStore, describeStoreError } from '../src/index.ts'
@@ -8,7 +9,17 @@ const object = {
   key: 'feedback/2026/11/21/an-id/1.png',
   body: Buffer.from('image'),
   contentType: 'image/png',
-  sha256: 'ab',
+  sha256: 'ab'.repeat(32),
+}
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+const withoutOpenssl = hasOpenssl
+  ? false
+  : 'openssl, which makes the certificate, is not on the PATH'
+/** A key and its certificate, in PEM. */
+const selfSigned = () => {
+  const args = 'req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=s3 -keyout - -out -'
+  const pem = execFileSync('openssl', args.split(' '), { stdio: ['ignore', 'pipe', 'ignore'] })
+  return { key: pem, cert: pem }
 }
 const place = { bucket: 'bucket', region: 'eu-west-1' }
 
@@ -45,6 +56,33 @@ t.test('by default the bucket is in the path, and nothing else is asked for', as
     Object.keys(headers).filter((name) => /encryption|security-token/.test(name)),
     [],
   )
+})
+
+t.test('the store can compare the bytes with their hash', async (t) => {
+  await t.test('without TLS, because the signature contains it', async (t) => {
+    const { store, received } = await connect(t, {})
+    await store.put(object)
+    const { headers } = received[0]!
+    t.equal(headers['x-amz-content-sha256'], object.sha256)
+    t.match(headers.authorization, /SignedHeaders=[^,]*x-amz-content-sha256/)
+  })
+
+  await t.test('with TLS, because it is the checksum', { skip: withoutOpenssl }, async (t) => {
+    const { NODE_TLS_REJECT_UNAUTHORIZED: before } = process.env
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+    t.teardown(() => {
+      if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
+    })
+    const fake = await startFake(t, () => ({}), selfSigned())
+    const endpoint = `https://key:secret@127.0.0.1:${fake.port}`
+    const store = createObjectStore({ endpoint, ...place, timeoutMs: 60_000 })
+    t.teardown(() => store.close())
+    await store.put(object)
+    const { headers } = fake.received[0]!
+    t.equal(headers['x-amz-content-sha256'], 'UNSIGNED-PAYLOAD')
+    t.equal(headers['x-amz-checksum-sha256'], Buffer.from(object.sha256, 'hex').toString('base64'))
+  })
 })
 
 t.test('objects are below the prefix, with or without a slash at its end', async (t) => {
