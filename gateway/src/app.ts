@@ -40,7 +40,7 @@ import { openapiRoute } from './routes/openapi.ts'
  * loses a request. Idle connections make room for new ones, so keeping them costs nothing.
  */
 const keepAliveTimeoutMs = 620_000
-/** Takes about two milliseconds. */
+/** Serving them takes about two milliseconds. */
 const requestsPerTurn = 32
 
 export interface AppOptions {
@@ -53,10 +53,10 @@ export interface AppOptions {
   registry: Registry
   outcomeCounts: Pick<OutcomeCounts, 'count'>
   log: Logger
-  /** Undefined: traces are off. */
+  /** Undefined if tracing is off. */
   tracing?: Tracing | undefined
   clock?: Clock
-  /** The gateway's clock, in milliseconds since 1970. */
+  /** The wall clock of the gateway, in milliseconds since 1970. */
   wallMs?: () => number
   sweepClock?: SweepClock | undefined
 }
@@ -79,7 +79,7 @@ export async function buildApp(
   await app.register(errorHandler, { outcomes })
   await app.register(expectContinue)
   await openapiRoute(app)
-  // Anyone can call these; only the admin port gives the reasons.
+  // These are public, so they omit the reasons; the admin port gives them.
   healthRoutes(app, { problems, isDraining, reasons: false })
 
   const commits = createCommits(options)
@@ -171,7 +171,7 @@ function createBudgets(config: GatewayConfig): Record<RecordKind, ByteBudget> {
   return { logs: budget(logShare), feedback: budget(1 - logShare) }
 }
 
-/** What a request of any operation passes before its body is read. */
+/** The checks that a request of any operation passes before its body is read. */
 async function registerAdmission(
   api: FastifyInstance,
   { config, ports, admission, tracing }: AppOptions,

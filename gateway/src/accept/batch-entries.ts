@@ -33,7 +33,7 @@ export function createEntryReader(options: {
   bytesMax: number
 }): (value: unknown, index: number) => Outcome<Entry> {
   const { sender, extra, isPlain, bytesMax } = options
-  /** Rows of up to so many UTF-16 units fit, whatever their characters. */
+  /** A row of at most this many UTF-16 units fits, whichever characters it has. */
   const unitsMax = (bytesMax - identityBytes) / 3
   return (value, index) => {
     try {

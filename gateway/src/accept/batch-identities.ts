@@ -33,10 +33,10 @@ export interface Repeat {
 }
 
 /**
- * Assigns the identity of each entry: from its own id, else from the key of the whole batch, else a new
- * one.
+ * Assigns each entry its identity: from the entry's own id, else from the key of the whole batch,
+ * else a new one.
  *
- * @throws {IntakeError} errors of the whole request, as `IdempotencyStore.reserve`
+ * @throws {IntakeError} for the whole request, as `IdempotencyStore.reserve`
  */
 export async function assignIdentities(
   options: IdentifyOptions,
@@ -47,7 +47,7 @@ export async function assignIdentities(
   const whole = await reserveBatch(options, entries)
   const repeats = await findRepeats(entries, turns)
 
-  // A promise only for an entry whose key is reserved.
+  // Returns a promise only for an entry whose key is reserved; most entries need none.
   const identify = (
     entry: Outcome<Fingerprinted>,
     index: number,
@@ -58,7 +58,8 @@ export async function assignIdentities(
     if (repeat !== undefined) return repeat
     const clientId = clientIdKey(log.id)
     if (whole !== undefined && clientId === undefined) {
-      // Relative to the first attempt: every attempt gives the same time, as long as the retention is the same.
+      // Relative to the first attempt, so that every attempt gets the same time, as long as the
+      // retention is the same.
       const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time), retentionMs)
       const derived = deriveIdentity(whole, index, timeMs)
       requireKept(derived.id, nowMs, retentionMs)
@@ -89,7 +90,7 @@ export async function assignIdentities(
 }
 
 type Fingerprinted = Pick<Entry, 'log'> & {
-  /** Hash of the content; computed on first use, because it takes as long as printing the entry. */
+  /** Hash of the content. Computed on first use, because it takes as long as printing the entry. */
   fingerprint: () => string
 }
 
@@ -103,7 +104,7 @@ function fingerprintOnce(
   return { log, fingerprint: () => (known ??= fingerprintOf(logContent(batch, log))) }
 }
 
-/** The identity that belongs to the key of the whole batch, if there is a key. */
+/** Reserves the key of the whole batch and returns its identity; undefined without a key. */
 async function reserveBatch(
   { store, batch, key, context, turns, deadline }: IdentifyOptions,
   entries: Outcome<Fingerprinted>[],
@@ -128,16 +129,16 @@ async function reserveBatch(
 }
 
 /**
- * The part of an entry that determines its identity, apart from the batch key: retries under one key
- * must not change it. A number is in milliseconds since 1970.
+ * The part of an entry that determines its identity under a batch key. Retries under one key must
+ * not change it. A number is a time in milliseconds since 1970.
  */
 function identityPart({ id, timestamp }: LogEntry): string | number | null {
   return clientIdKey(id) ?? (timestamp == null ? null : Date.parse(timestamp))
 }
 
 /**
- * Finds entries with the id of an earlier one: a repeat of the same event, or another event, which is
- * rejected.
+ * Finds entries that have the id of an earlier entry. Such an entry is either a repeat of the same
+ * event, or another event, which is rejected.
  */
 function findRepeats(
   entries: Outcome<Fingerprinted>[],

@@ -20,10 +20,10 @@ export interface IdempotencyStore {
    * Resolves to the id that belongs to a key: the given one, or that of an earlier request with the
    * same key and fingerprint. A reservation lasts at least 72 hours, for feedback at least 30 days.
    *
-   * @param deadline in milliseconds of `clock.now()`
-   * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another fingerprint;
-   * `keys_full` for a new key when there is no capacity for it; `queue_unavailable` when Redis does not
-   * respond. In all cases nothing is stored
+   * @param deadline in milliseconds of `clock.now()` @throws {IntakeError} `idempotency_key_reused`
+   * when the earlier request had another fingerprint; `keys_full` for a new key when there is no
+   * capacity for it; `queue_unavailable` when Redis does not respond. In all cases the record is
+   * not stored
    */
   reserve(reservation: Reservation, deadline: number): Promise<string>
 }
@@ -36,7 +36,8 @@ export interface Reservation extends ClientKey, Reserved {
 type SettledReply = Exclude<ReserveReply, 'other days' | 'more levels'>
 
 /**
- * Stores reservations in Redis: 9 bytes of the key's hash map to the id and the fingerprint, 22 bytes.
+ * Stores reservations in Redis: 9 bytes of the key's hash map to 22 bytes, the id and the
+ * fingerprint.
  */
 export function createIdempotencyStore(options: {
   reserve: Reserve
@@ -45,7 +46,10 @@ export function createIdempotencyStore(options: {
 }): IdempotencyStore {
   const { reserve, ledger, clock = systemClock } = options
 
-  /** Reserving is idempotent: if the reply was lost, the next attempt finds the reservation. */
+  /**
+   * Tries once. Reserving is idempotent: if the reply was lost, the next attempt finds the
+   * reservation.
+   */
   async function attempt(reservation: Reservation): Promise<SettledReply> {
     const { scope, apiKeyId } = reservation
     const kind = kindOfScope(scope)

@@ -6,7 +6,7 @@ import type { ByteBudget } from '../body/byte-budget.ts'
 import type { HttpEdge } from '@intake/http-edge'
 import { reservationBytes, type ReservationLedger } from '../identity/reservation-ledger.ts'
 
-/** What the gateway holds at the moment of a scrape. */
+/** Registers metrics of the gateway's own state, read at each scrape. */
 export function registerEdgeMetrics(
   registry: Registry,
   sources: {
@@ -39,7 +39,9 @@ export function registerEdgeMetrics(
   })
 }
 
-/** What the gateway knows of Redis; absent until Redis has responded. */
+/**
+ * Registers metrics of what the gateway knows of Redis. They are absent until Redis has responded.
+ */
 export function registerRedisMetrics(
   registry: Registry,
   sources: {
