@@ -44,7 +44,7 @@ ${rows.join('\n')}
 `
 }
 
-/** Settings of several processes, which have a table of their own. */
+/** Settings that several processes have. They have a table of their own. */
 const shared = new Set(Object.values(ObjectStoreConfig.properties))
 
 function settingsTable({ properties, required }) {
@@ -60,7 +60,10 @@ function rowsOf(settings, required) {
   return `| Variable | Default | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
 }
 
-/** @param isFollowed of those that a running process follows, or of the others */
+/**
+ * @param isFollowed true lists the secrets whose changes a running process follows, false all
+ * others
+ */
 function secretsList({ isFollowed }) {
   const services = [GatewayConfig, WorkerConfig]
   const names = [...services, StackConfig].flatMap(secretNames)
@@ -118,7 +121,7 @@ ${rowsOf(Object.entries(ObjectStoreConfig.properties), ObjectStoreConfig.require
 `
 }
 
-/** Both services register these. */
+/** The metrics that both services register. */
 function commonMetrics() {
   const registry = createMetrics()
   startProblems({ checks: {}, log: undefined, metrics: registry }).close()
@@ -126,7 +129,7 @@ function commonMetrics() {
   return registry
 }
 
-/** What each service registers in its `main.ts`; nothing is read from here. */
+/** Registers what each service registers when it starts; the values are never read. */
 function gatewayMetrics() {
   const registry = createMetrics()
   createGatewayMetrics(registry)

@@ -41,7 +41,7 @@ else console.error('Use --check or --set <version>; docs/releasing.md has the st
 function setVersion(version) {
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`${version} is not of the form 1.2.3`)
   for (const file of manifests) {
-    // As text, so that nothing else changes.
+    // Edits the text of the file, so that nothing else in it changes.
     writeFileSync(join(root, file), read(file).replace(/("version": ")[^"]+/, `$1${version}`))
   }
   writeFileSync(join(root, chart), setChartVersion(read(chart), version))
@@ -90,7 +90,7 @@ function checkImages() {
   }
 }
 
-/** The last lines of a command that fails. */
+/** Runs a command; if it fails, throws an error with its last lines. */
 function execute(command, ...args) {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8' })
   return status === 0 ? [] : `${stdout}${stderr}`.trim().split('\n').slice(-5)

@@ -7,7 +7,7 @@ interface LazyCommand {
   define(command: Command): Promise<void>
 }
 
-/** In the order of the help. */
+/** The commands, in the order of the help. */
 export const commands: Readonly<Record<string, LazyCommand>> = {
   status: {
     description: 'how gateways and workers are, and what to do',

@@ -9,7 +9,7 @@
  */
 export type FailureKind = 'retry' | 'operator' | 'split' | 'rejected'
 
-/** ClickHouse exception codes that are classified here. Every other code means `split`. */
+/** The ClickHouse exception codes that are classified. Every other code means `split`. */
 export const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   3: ['retry', 'UNEXPECTED_END_OF_FILE'],
   75: ['retry', 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
@@ -85,7 +85,7 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
 export class ClickHouseError extends Error {
   override readonly name = 'ClickHouseError'
   readonly kind: FailureKind
-  /** ClickHouse's exception code; absent when ClickHouse itself did not respond. */
+  /** ClickHouse's exception code; absent if ClickHouse itself did not respond. */
   readonly code: number | undefined
   /** The request itself was too large: for ClickHouse's memory, or for a proxy in front of it. */
   readonly isTooLarge: boolean
@@ -115,13 +115,16 @@ export class ClickHouseError extends Error {
 }
 
 /**
- * The tables that exist and those of this release contradict each other. The message is for an operator.
+ * The existing tables and those of this release contradict each other. The message is for an
+ * operator.
  */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
 
-/** Why a request failed, in words for an operator: with the reason why there was no connection. */
+/**
+ * Why a request failed, in words for an operator. If there was no connection, includes the reason.
+ */
 export function describeError(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
   const isEmpty = !(cause instanceof Error) || cause.name === 'AbortError' || cause.message === ''

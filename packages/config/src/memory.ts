@@ -18,9 +18,9 @@ export function formBytesMax(attachmentBytesMax: number): number {
 export const logShare = 0.3
 
 /**
- * An account may hold this many times the amount that stays free. One greedy account gets two thirds,
- * two get two fifths each: a new account always finds capacity, which a fixed share per account could
- * not guarantee.
+ * An account may hold this many times the amount that remains free. One greedy account gets two
+ * thirds, two get two fifths each, so a new account always finds capacity. A fixed share per
+ * account could not guarantee that.
  */
 export const accountTimesFree = 2
 

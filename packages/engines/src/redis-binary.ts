@@ -115,8 +115,9 @@ async function unpackDebs(
 }
 
 /**
- * Downloads redis-server and its dependencies that are not installed. Always redis-tools too: it
- * has the program, to which redis-server has only a link, and what is installed is elsewhere.
+ * Downloads redis-server and its dependencies that are not installed. Always downloads redis-tools,
+ * too: it contains the program, and redis-server only a link to it; an installed one is in another
+ * folder.
  */
 async function download(options: ExecFileOptions) {
   const args = ['-s', '--no-install-recommends', 'install', 'redis-server']
@@ -126,7 +127,9 @@ async function download(options: ExecFileOptions) {
   await run('apt-get', ['download', ...names], options)
 }
 
-/** Keeps a working binary that another process has put there meanwhile. */
+/**
+ * Moves the folder into place. Keeps a working binary that another process has put there meanwhile.
+ */
 async function putInPlace(folder: string, cacheDir: string) {
   if ((await unpackedBinary(cacheDir)) !== undefined) return
   await rm(cacheDir, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 /**
- * The same work, done once for all who ask before it ends, and begun at most once in a turn of the event loop, so that
- * whoever asks often does not stop the process.
+ * Shares work among callers: those who call while it runs get the same result, and it starts at
+ * most once in a turn of the event loop, so that frequent calls do not block the process.
  */
 export function share<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let shared: Promise<Result> | undefined

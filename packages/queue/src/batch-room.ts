@@ -1,11 +1,13 @@
 import type { Frame } from './frame.ts'
 
-/** Limits of a batch. It always gets one frame, however large. */
+/** The limits of a batch. A batch may always have one frame, even one that exceeds them. */
 export interface BatchLimits {
   framesMax: number
-  /** Of all compressed frames together. */
+  /** Compressed size of all frames together. */
   gzipBytesMax: number
-  /** Of the NDJSON, before compression: the cost of the insert for ClickHouse. */
+  /**
+   * Size of the NDJSON of all frames, before compression: the cost of the insert for ClickHouse.
+   */
   jsonBytesMax: number
 }
 
@@ -16,7 +18,7 @@ export interface BatchRoom {
   left(): number
 }
 
-/** Assumed size of a frame while none is known. */
+/** Assumed size of a frame while no frame is known. */
 const bytesGuess = 1024 * 1024
 
 export function createBatchRoom({ framesMax, gzipBytesMax, jsonBytesMax }: BatchLimits): BatchRoom {

@@ -10,13 +10,16 @@ export interface Frame {
   /** Length of the NDJSON in bytes, before compression: the cost of inserting the frame. */
   jsonBytes: number
   gzip: Buffer
-  /** Where its trace continues: `traceparent` of W3C Trace Context. Absent: it is not traced. */
+  /**
+   * Where the frame's trace continues, as `traceparent` of W3C Trace Context; absent if it is not
+   * traced.
+   */
   traceparent?: string | undefined
 }
 
 /** A frame that is not in the queue yet. */
 export interface NewFrame extends Frame {
-  /** When its oldest record arrived: the gateway's clock, in milliseconds since 1970. */
+  /** When its oldest record arrived, by the gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
 }
 

@@ -40,7 +40,7 @@ export async function drainQueue(options: {
   }
 }
 
-/** Doubles each time the frame is handed out. */
+/** The delay doubles each time the frame is handed out. */
 function delayMs({ attempts }: ClaimedFrame): number {
   return Math.min(postponeMinMs * 2 ** Math.max(attempts - 1, 0), postponeMaxMs)
 }

@@ -14,7 +14,7 @@ export interface RefusalRun {
 
 export interface RefusalRuns {
   of(kind: QueueName): RefusalRun
-  /** The kinds whose table rejects every row. */
+  /** The kinds whose table rejects every row, judging by a long run of rejections. */
   long(): QueueName[]
 }
 
@@ -29,7 +29,7 @@ export function createRefusalRun(): RefusalRun {
   }
 }
 
-/** One for each queue. */
+/** Creates a `RefusalRun` for each queue. */
 export function createRefusalRuns(): RefusalRuns {
   const runs = new Map(
     (Object.keys(queueNames) as QueueName[]).map((kind) => [kind, createRefusalRun()]),

@@ -5,7 +5,10 @@ import type { BacklogMonitor, QueueState } from './backlog-monitor.ts'
 const kinds = Object.keys(queueNames) as QueueName[]
 const states = ['waiting', 'active', 'delayed'] as const
 
-/** Every worker reports the same queues: take `max`, not `sum`. While Redis cannot be read there is no value. */
+/**
+ * Registers metrics of the backlog. Every worker reports the same queues: take `max`, not `sum`.
+ * There is no value while Redis cannot be read.
+ */
 export function registerBacklogMetrics(
   registry: Registry,
   monitor: Pick<BacklogMonitor, 'of' | 'shards'>,

@@ -11,7 +11,8 @@ export function createWebhookMetrics(
     'Requests to the webhook, by outcome: delivered, failed, given_up, no_room or erased.',
     ['outcome'],
   )
-  // Prometheus does not see the first increase of a series that begins with it.
+  // Creates each series with 0, because Prometheus does not see the increase with which a series
+  // begins.
   for (const outcome of outcomes) requests.inc({ outcome }, 0)
   return (outcome, count = 1) => requests.inc({ outcome }, count)
 }

@@ -1,12 +1,12 @@
 /** Comments by the name of the column. */
 export type ColumnComments = Readonly<Record<string, string>>
 
-/** A view, or what explains a table that a migration has made. */
+/** A view, or the explanation of a table that a migration has created. */
 export interface Definition {
   name: string
   comment: string
   columns: ColumnComments
-  /** The query of a view, without the semicolon. Absent: a table. */
+  /** The query of a view, without the semicolon; absent for a table. */
   select?: string
 }
 

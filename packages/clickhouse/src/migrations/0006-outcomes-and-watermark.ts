@@ -21,7 +21,10 @@ SETTINGS
   fsync_after_insert = 1,
   fsync_part_directory = 1`
 
-/** Every row is true, so the highest one counts, whichever worker wrote it and in whatever order. */
+/**
+ * Every row is true, so the highest one counts, regardless of which worker wrote it and in which
+ * order.
+ */
 const watermark = `CREATE TABLE IF NOT EXISTS intake.watermark_raw (
   kind LowCardinality(String),
   visible_until DateTime64(3, 'UTC')

@@ -43,7 +43,7 @@ export const LogBatchSubmission = Type.Object(
   { description: 'Log events of one device.' },
 )
 
-/** The same, with unvalidated entries. */
+/** The envelope of a batch: `LogBatchSubmission` with unvalidated entries. */
 export const LogBatchEnvelope = Type.Object({
   ...sender,
   logs: Type.Array(Type.Unknown(), size),
