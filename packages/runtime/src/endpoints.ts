@@ -7,7 +7,10 @@ const pid = Type.Union([Type.Integer(), Type.Null()], {
   description: 'Null: not part of the stack, or being restarted.',
 })
 
-/** The endpoints of a running stack, URLs with their credentials: the content of `endpoints.json`. */
+/**
+ * The endpoints of a running stack, as URLs with their credentials: the content of
+ * `endpoints.json`.
+ */
 export const Endpoints = Type.Object({
   gateway: Type.String(),
   gatewayAdmin: Type.String(),
@@ -38,9 +41,9 @@ export function endpointsFile(dataDir: string): string {
 }
 
 /**
- * The endpoints of the stack that runs on a data directory; undefined when none does.
+ * The endpoints of the stack that runs on a data directory; undefined if none is running.
  *
- * @throws {Error} another version of Intake wrote the file, or it is damaged
+ * @throws {Error} if another version of Intake wrote the file, or it is damaged
  */
 export function readEndpoints(dataDir: string): Endpoints | undefined {
   const file = endpointsFile(dataDir)
@@ -51,7 +54,7 @@ export function readEndpoints(dataDir: string): Endpoints | undefined {
   throw new Error(`${file} was written by another version of Intake.`)
 }
 
-/** Undefined: it is not JSON. */
+/** Undefined if it is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

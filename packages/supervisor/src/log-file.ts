@@ -40,7 +40,10 @@ function readTail(path: string, startBytes: number) {
   }
 }
 
-/** Prefers the last line that mentions an error to whatever a crashing program prints after it. */
+/**
+ * Prefers the last line that mentions an error to the lines that a crashing program prints after
+ * it.
+ */
 function lastWords(text: string) {
   const lines = text.split('\n').map(plain)
   const telling = lines.filter((line) => line !== '' && !line.startsWith('at '))

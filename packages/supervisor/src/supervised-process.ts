@@ -6,9 +6,9 @@ import { messageOf } from './start-error.ts'
 export type Running = Pick<Child, 'pid' | 'exited' | 'stop' | 'kill'>
 
 export interface Launch {
-  /** Aborted when the process is stopped: the launch then leaves no process and rejects. */
+  /** Aborts when the process is stopped: the launch must then leave no process and reject. */
   signal: AbortSignal
-  /** True when this is a restart: the process was ready before. */
+  /** True for a restart: the process was ready before. */
   again: boolean
 }
 
@@ -50,7 +50,7 @@ export function superviseProcess<R extends Running>(
   let current: R | undefined
   let starting: Promise<R> | undefined
   let keeping: Promise<void> | undefined
-  /** When each message was last shown, since the process was last healthy. */
+  /** When each message was last shown in the current series of failures. */
   const saidAt = new Map<'died' | 'failed', number>()
 
   function sayRarely(what: 'died' | 'failed', line: string) {
@@ -122,7 +122,7 @@ export function superviseProcess<R extends Running>(
   }
 }
 
-/** No pause at first, then half a second, doubling up to ten seconds. */
+/** No pause before the first restart, then half a second, doubling up to ten seconds. */
 function defaultBackoffMs(attempt: number) {
   return attempt === 0 ? 0 : Math.min(250 * 2 ** attempt, 10_000)
 }

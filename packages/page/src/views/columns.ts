@@ -20,7 +20,7 @@ export function columnList(columns: Record<string, unknown>, depth = 2): Html {
     }
   </dl>`
 }
-/** A client chooses how many unknown names there are. */
+/** Limited, because a client decides how many unknown names there are. */
 const namesMax = 200
 
 function isEmpty(value: unknown): boolean {
@@ -35,7 +35,7 @@ function valueOf(value: unknown, depth: number): Html {
   return html`<span class="json">${clientText(json(value))}</span>`
 }
 
-/** `JSON.stringify` refuses `bigint`s. */
+/** Prints JSON with `bigint`s, which `JSON.stringify` refuses. */
 function json(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return `[${value.map(json).join(',')}]`
