@@ -58,7 +58,8 @@ export async function insertDirectly(
 const corpus = createCorpus({ size: defaultBodySize, seed: 4 })
 
 /**
- * One insert as a gzip member. The ids are consecutive, so they compress better than those of the product.
+ * One insert as a gzip member. The ids are consecutive, so they compress better than those of the
+ * product.
  */
 export function gzipRows(): Buffer {
   const lines = Array.from({ length: rowsPerInsert }, (_, index) => {

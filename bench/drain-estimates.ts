@@ -22,7 +22,8 @@ const neverSeconds = 86_400
 /**
  * Reads `/scaling` of a worker each second.
  *
- * @returns `stop` resolves to the estimates made before `endedAtMs`, the moment when the last row was stored
+ * @returns `stop` resolves to the estimates made before `endedAtMs`, the moment when the last row
+ * was stored
  */
 export function watchDrain(
   adminUrl: string,

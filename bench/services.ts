@@ -151,8 +151,8 @@ async function observe(redis: Service, owner: Owner): Promise<Redis> {
 }
 
 /**
- * Runs a process at idle priority (SCHED_IDLE): it yields the processors to others at once, which is as
- * close to a separate machine as possible here.
+ * Runs a process at idle priority (SCHED_IDLE): it yields the processors to others at once, which
+ * is as close to a separate machine as possible here.
  */
 function leaveToOthers(pid: number): void {
   execFileSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(pid)], { timeout: chrtMs })

@@ -1,5 +1,5 @@
-// Applies deploy/clickhouse/*.xml and the migrations to the embedded ClickHouse engine, and checks the
-// privileges of the users. Run `npm run build` first. Usage: node deploy/check-clickhouse.mjs
+// Applies deploy/clickhouse/*.xml and the migrations to the embedded ClickHouse engine, and checks
+// the privileges of the users. Run `npm run build` first. Usage: node deploy/check-clickhouse.mjs
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'

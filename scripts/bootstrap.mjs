@@ -1,5 +1,5 @@
-// Installs and builds a fresh clone so that the built code can run; does almost nothing if that is already
-// done. Plain Node, because nothing is installed yet when this runs.
+// Installs and builds a fresh clone so that the built code can run; does almost nothing if that is
+// already done. Plain Node, because nothing is installed yet when this runs.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,9 @@ export function nodeLines() {
   })
 }
 
-/** Exits with a clear message if this Node version is too old or not of a long-term support line. */
+/**
+ * Exits with a clear message if this Node version is too old or not of a long-term support line.
+ */
 export function checkNode() {
   const { node } = process.versions
   const [major, minor] = node.split('.').map(Number)

@@ -1,5 +1,5 @@
-// Generates docs/errors.md, configuration.md, metrics.md and operations/states.md from the code. With --check it
-// writes nothing and exits with 1 if a page differs from the code.
+// Generates docs/errors.md, configuration.md, metrics.md and operations/states.md from the code.
+// With --check it writes nothing and exits with 1 if a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
 import { createGatewayMetrics } from '../gateway/dist/report/metrics.js'

@@ -131,7 +131,10 @@ interface Region {
   isFocusable: boolean
 }
 
-/** Scrolls each table of events as far as it goes; returns where it and its last column are, in pixels. */
+/**
+ * Scrolls each table of events as far as it goes; returns where it and its last column are, in
+ * pixels.
+ */
 const scrollToTheEnd = `[...document.querySelectorAll('.scroll')].map((region) => {
   region.scrollLeft = region.scrollWidth
   const { left, right } = region.getBoundingClientRect()

@@ -13,7 +13,10 @@ import { minus, openThreadAccount, times, type ThreadAccount, type Use } from '.
 
 export type Tools = Pick<Bench, 'generator' | 'owner' | 'say'>
 
-/** A kind of load. Its length is a number of requests, not a time: on a busy machine it is the same work. */
+/**
+ * A kind of load. Its length is a number of requests, not a time: on a busy machine it is the same
+ * work.
+ */
 interface LoadKind {
   requests: RequestKind
   connections: number
@@ -74,15 +77,18 @@ export async function passBatches(
 }
 
 /**
- * The cost of events for the worker, beyond what it uses when idle. They are those of batches: with single logs, what it uses
- * when idle would be half of the measured CPU.
+ * The cost of events for the worker, beyond what it uses when idle. They are those of batches: with
+ * single logs, what it uses when idle would be half of the measured CPU.
  */
 export function workerCost({ events, worker }: Sent, idleWorker: ThreadCpu): Costs {
   const idle = times(idleWorker, worker.elapsed / 1_000)
   return { worker: times(minus(worker.cpu, idle), 1e6 / events) }
 }
 
-/** The cost of gateway and worker when idle, of both builds in the same time. After a load, `settle` first. */
+/**
+ * The cost of gateway and worker when idle, of both builds in the same time. After a load, `settle`
+ * first.
+ */
 export async function passIdle(targets: Both<Target>): Promise<Both<IdleCosts>> {
   const open = ({ gateway, worker }: Target) => ({
     gateway: openThreadAccount(gateway),
@@ -111,7 +117,10 @@ export interface Sent {
   worker: Use
 }
 
-/** Sends requests while everything works, checks that exactly their events are visible, and empties the table. */
+/**
+ * Sends requests while everything works, checks that exactly their events are visible, and empties
+ * the table.
+ */
 async function send(
   { generator, owner, say }: Tools,
   target: Target,

@@ -110,7 +110,9 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-/** Sequential requests with pauses in between, so that everything is idle when a request arrives. */
+/**
+ * Sequential requests with pauses in between, so that everything is idle when a request arrives.
+ */
 async function measureIdle(bench: Bench, variant: Variant): Promise<Percentiles> {
   const { load } = await measureRound(bench, variant, {
     loop: 'closed',

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { parseAllDocuments, parse } from 'yaml'
 import { GatewayConfig, WorkerConfig } from '@intake/config'
 
-/** Milliseconds within which a process ends after it has drained (gateway/src/main.ts, worker/src/main.ts). */
+/**
+ * Milliseconds within which a process ends after it has drained (gateway/src/main.ts,
+ * worker/src/main.ts).
+ */
 const closeTimeoutMs = 10_000
 /** The default of `helm install --timeout`. */
 const helmTimeoutSeconds = 300

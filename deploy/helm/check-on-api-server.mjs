@@ -1,4 +1,5 @@
-// The chart on a real API server that has no nodes and no controllers; used by scripts/test-deploy.mjs.
+// The chart on a real API server that has no nodes and no controllers; used by
+// scripts/test-deploy.mjs.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'

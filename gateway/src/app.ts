@@ -36,8 +36,9 @@ import { logRoute } from './routes/log.ts'
 import { openapiRoute } from './routes/openapi.ts'
 
 /**
- * Longer than load balancers keep idle connections (60 s, some 600): one that both ends close at the same time
- * loses a request. Idle connections make room for new ones, so keeping them costs nothing.
+ * Longer than load balancers keep idle connections (60 s, some 600): one that both ends close at
+ * the same time loses a request. Idle connections make room for new ones, so keeping them costs
+ * nothing.
  */
 const keepAliveTimeoutMs = 620_000
 /** Serving them takes about two milliseconds. */
@@ -61,7 +62,9 @@ export interface AppOptions {
   sweepClock?: SweepClock | undefined
 }
 
-/** The public interface: every plugin and route, in the order in which requests pass through them. */
+/**
+ * The public interface: every plugin and route, in the order in which requests pass through them.
+ */
 export async function buildApp(
   options: AppOptions,
 ): Promise<{ app: FastifyInstance; connections: Pick<HttpEdge['connections'], 'counts'> }> {

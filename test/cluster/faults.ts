@@ -19,7 +19,10 @@ export const faults: Record<FaultName, Fault> = {
     return primary
   },
 
-  /** The replicas lose their connection a moment before, as when a machine or its network dies by and by. */
+  /**
+   * The replicas lose their connection a moment before, as when a machine or its network dies by
+   * and by.
+   */
   async 'killed, replicas behind'(topology, shard) {
     const primary = await topology.primaryOf(shard)
     const others = topology.servers.filter((server) => server !== primary)

@@ -12,13 +12,17 @@ export interface Order {
 export type Outcome = { facts: Facts } | { failed: string }
 
 export interface AttackProcess {
-  /** Starts the attack of a case; resolves to its outcome. Its connections stay open until `end`. */
+  /**
+   * Starts the attack of a case; resolves to its outcome. Its connections stay open until `end`.
+   */
   attack(order: Order): Promise<Outcome>
   /** Kills the process; resolves when it has exited. */
   end(): Promise<void>
 }
 
-/** The longest time for preparing an attack, and for waiting for responses after the last request. */
+/**
+ * The longest time for preparing an attack, and for waiting for responses after the last request.
+ */
 const spareMs = 60_000
 const source = import.meta.url.endsWith('.ts') ? './attacker.ts' : './attacker.js'
 

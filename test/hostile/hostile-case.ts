@@ -28,7 +28,10 @@ export interface HostileCase<Seen extends Facts = Facts> {
   memoryMiBMax?: number
   /** The gateway must have closed the connections of the attack this long after its start. */
   connectionsEndMs?: number
-  /** An event of the innocent sender must be visible to analysts this long after its acknowledgement. */
+  /**
+   * An event of the innocent sender must be visible to analysts this long after its
+   * acknowledgement.
+   */
   visibleMsMax?: number
   /** ClickHouse is frozen during the attack, so a backlog builds up. */
   whileClickHouseIsFrozen?: boolean

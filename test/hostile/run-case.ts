@@ -22,8 +22,8 @@ export interface RunOptions {
   records: number
   slowestMsMax: number
   /**
-   * Subtracts the time that the services waited for a CPU from the times of the innocent sender, for a
-   * busy machine.
+   * Subtracts the time that the services waited for a CPU from the times of the innocent sender,
+   * for a busy machine.
    */
   lessCpuWait?: boolean
 }

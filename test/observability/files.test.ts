@@ -45,7 +45,10 @@ t.test('each dashboard is valid, and no two have the same uid', async (t) => {
   t.equal(new Set([...dashboards.values()].map(({ uid }) => uid)).size, dashboards.size)
 })
 
-/** The service is degraded, because it does a part of its job; but what it refuses is refused until somebody acts. */
+/**
+ * The service is degraded, because it does a part of its job; but what it refuses is refused until
+ * somebody acts.
+ */
 const refusingCodes: ReadonlySet<ProblemCode> = new Set(['queue_full', 'keys_full'])
 
 t.test('each problem code has exactly one alert: its title, severity and page', async (t) => {

@@ -5,7 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 export interface Load {
   /** Responses so far, by status. */
   statuses: Map<number, number>
-  /** Ends it; resolves when no request is in progress. Rejects if a request failed without a response. */
+  /**
+   * Ends it; resolves when no request is in progress. Rejects if a request failed without a
+   * response.
+   */
   stop(): Promise<void>
 }
 

@@ -26,9 +26,9 @@ interface Sender {
 }
 
 /**
- * Realistic clients: each submission is sent until it is created or the client gives up.
- * With an id or a key all attempts are one submission. Some are sent again although they were created,
- * or use the key of another one, or the id of another device. Without, each attempt is a separate
+ * Realistic clients: each submission is sent until it is created or the client gives up. With an id
+ * or a key all attempts are one submission. Some are sent again although they were created, or use
+ * the key of another one, or the id of another device. Without, each attempt is a separate
  * submission.
  */
 export function startClients(options: {

@@ -19,7 +19,9 @@ export type Rule =
   | 'altered'
   /** Visible without its image. */
   | 'image lost'
-  /** Acknowledged and not visible, although it arrived, or was acknowledged, before the watermark. */
+  /**
+   * Acknowledged and not visible, although it arrived, or was acknowledged, before the watermark.
+   */
   | 'early'
   /** BullMQ failed a job. */
   | 'job failed'

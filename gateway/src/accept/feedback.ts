@@ -115,7 +115,8 @@ async function readFeedback(
 }
 
 /**
- * `Prefer: handling=lenient` (RFC 7240): keep the feedback, leave out the parts that cannot be kept.
+ * `Prefer: handling=lenient` (RFC 7240): keep the feedback, leave out the parts that cannot be
+ * kept.
  */
 export function isLenient(request: FastifyRequest): boolean {
   const prefer = request.headers['prefer']

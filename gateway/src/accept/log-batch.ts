@@ -48,7 +48,8 @@ export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
  * others.
  *
  * @param options.sharedBytesMax maximum size of the device and unknown fields of the batch, times
- * the number of entries @param options.entryBytesMax maximum size of an entry, including the device
+ * the number of entries
+ * @param options.entryBytesMax maximum size of an entry, including the device
  */
 export function createBatchSteps(options: {
   logs: GroupCommit

@@ -36,9 +36,9 @@ export type RedisProblems = Partial<
 >
 
 /**
- * Share of Redis's memory at which records are refused, and at which they are accepted again. At its
- * memory limit Redis stops the workers too, so they need a reserve. Feedback is rare and valuable, so
- * it may use more than logs.
+ * Share of Redis's memory at which records are refused, and at which they are accepted again. At
+ * its memory limit Redis stops the workers too, so they need a reserve. Feedback is rare and
+ * valuable, so it may use more than logs.
  */
 export const memoryThresholds: Record<RecordKind, { refuse: number; resume: number }> = {
   logs: { refuse: 0.75, resume: 0.65 },
@@ -48,8 +48,9 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
 /**
  * Decides from the state of Redis whether records are accepted.
  *
- * @param options.lostShards numbers of the log queue's shards that have lost their frames @param
- * options.strict refuse records while Redis's configuration allows it to lose confirmed writes
+ * @param options.lostShards numbers of the log queue's shards that have lost their frames
+ * @param options.strict refuse records while Redis's configuration allows it to lose confirmed
+ * writes
  * @param options.now the wall clock
  */
 export function createAdmission(options: {

@@ -27,8 +27,8 @@ const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
  * jump at once and without Redis. When the error of the measurement allows both results, the
  * previous result is kept: a slow network neither causes nor ends skew.
  *
- * @param options.now the wall clock, in milliseconds @param options.monotonic the clock that the
- * readings refer to
+ * @param options.now the wall clock, in milliseconds
+ * @param options.monotonic the clock that the readings refer to
  */
 export function createSkewGauge(options: {
   reading: () => RedisState['clock']

@@ -22,9 +22,9 @@ const readPastFactor = 8
  * response has been sent or the connection has ended (with `whileLeased`: not before the handler
  * has finished).
  *
- * @param readsPast whether bytes beyond `bodyBytesMax` are read and discarded @throws {IntakeError}
- * `body_too_large` for a declared length over `bodyBytesMax`; `busy` when that many bytes do not
- * fit now
+ * @param readsPast whether bytes beyond `bodyBytesMax` are read and discarded
+ * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when
+ * that many bytes do not fit now
  */
 export function leaseBody(
   budget: ByteBudget,

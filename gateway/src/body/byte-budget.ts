@@ -6,8 +6,9 @@ export interface ByteBudget {
    * Opens the lease of one request. The lease takes one of the places for requests in flight. It
    * takes no bytes yet: bytes are charged as they arrive.
    *
-   * @param options.account the API key that is charged @param options.expectedBytes the declared
-   * length; must fit now, but is not reserved @throws {IntakeError} `busy`
+   * @param options.account the API key that is charged
+   * @param options.expectedBytes the declared length; must fit now, but is not reserved
+   * @throws {IntakeError} `busy`
    */
   lease(options: { account: string; expectedBytes: number }): ByteLease
   readonly bytesMax: number

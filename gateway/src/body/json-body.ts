@@ -27,8 +27,9 @@ interface JsonBodyOptions {
  * document counts towards the bytes in flight. The body of the request becomes a `ParsedJson`;
  * `checkJson` checks its content later.
  *
- * @param options.jsonBytesMax maximum bytes of JSON, after decompression @param options.nodesMax
- * maximum members and elements @param options.turns for parsing large documents; one per process
+ * @param options.jsonBytesMax maximum bytes of JSON, after decompression
+ * @param options.nodesMax maximum members and elements
+ * @param options.turns for parsing large documents; one per process
  */
 export const jsonBody = fp(
   async (app: FastifyInstance, options: JsonBodyOptions) => {

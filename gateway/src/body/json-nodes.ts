@@ -11,9 +11,9 @@ export interface NodeCounter {
 }
 
 /**
- * Counts the members and elements of a JSON document before it is parsed. Every comma and every opening
- * bracket or brace counts as one, so an empty object or array counts twice: for itself, and as a member
- * or element. For invalid JSON the count is arbitrary.
+ * Counts the members and elements of a JSON document before it is parsed. Every comma and every
+ * opening bracket or brace counts as one, so an empty object or array counts twice: for itself, and
+ * as a member or element. For invalid JSON the count is arbitrary.
  */
 export function createNodeCounter(nodesMax: number): NodeCounter {
   let nodes = 0

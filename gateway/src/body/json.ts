@@ -23,7 +23,10 @@ export interface ParsedJson {
    * safe integer, and no array is stored as text. False if that is not known.
    */
   isPlain: boolean
-  /** Members and elements of the largest value two levels below the root, such as an entry of a batch. */
+  /**
+   * Members and elements of the largest value two levels below the root, such as an entry of a
+   * batch.
+   */
   entryNodes: number
 }
 
@@ -31,9 +34,10 @@ export interface ParsedJson {
  * Parses a JSON document from the bytes of a request. Integers that a double would round become
  * `bigint`s.
  *
- * @param options.nodesMax maximum members and elements @param options.nodes their number, if
- * already counted @param options.charge called with the memory that the value takes, in bytes; may
- * throw @throws {IntakeError} `invalid_encoding`, `invalid_json`, `body_too_large`
+ * @param options.nodesMax maximum members and elements
+ * @param options.nodes their number, if already counted
+ * @param options.charge called with the memory that the value takes, in bytes; may throw
+ * @throws {IntakeError} `invalid_encoding`, `invalid_json`, `body_too_large`
  */
 export function parseJson(
   bytes: Buffer,

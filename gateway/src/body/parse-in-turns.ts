@@ -17,8 +17,8 @@ const shortJsonBytes = 64 * 1024
  * Parses a JSON document like `parseJson`. Documents that may take long take turns with those of
  * other API keys.
  *
- * @param options.account the API key of the request @param options.nodes number of members and
- * elements, if already counted
+ * @param options.account the API key of the request
+ * @param options.nodes number of members and elements, if already counted
  */
 export async function parseInTurns(
   json: Buffer,

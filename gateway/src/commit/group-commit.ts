@@ -20,9 +20,9 @@ export interface GroupCommit {
   /**
    * Resolves when the row is on stable storage.
    *
-   * @param deadline in milliseconds of `clock.now()` @throws {IntakeError} `queue_unavailable`
-   * (certainly not stored) or `outcome_unknown` (possibly stored, or stored too long after its
-   * arrival)
+   * @param deadline in milliseconds of `clock.now()`
+   * @throws {IntakeError} `queue_unavailable` (certainly not stored) or `outcome_unknown` (possibly
+   * stored, or stored too long after its arrival)
    */
   append(row: Row, deadline: number): Promise<void>
   /**
@@ -65,11 +65,12 @@ interface FlushOptions {
  * them: under load frames grow larger, not more numerous. All rows of a frame belong to one
  * partition; rows of other partitions wait for the next frame.
  *
- * @param options.loopUtilization share of time in which this process is busy, 0 to 1 @param
- * options.acceptanceMsMax maximum time from the arrival of a row to its storage; the watermark of
- * the views is wrong if a row that took longer is acknowledged @param options.onStored called for
- * each stored frame @param options.startEnqueue undefined if frames are not traced @param
- * options.wallMs the clock of `receivedAtMs`
+ * @param options.loopUtilization share of time in which this process is busy, 0 to 1
+ * @param options.acceptanceMsMax maximum time from the arrival of a row to its storage; the
+ * watermark of the views is wrong if a row that took longer is acknowledged
+ * @param options.onStored called for each stored frame
+ * @param options.startEnqueue undefined if frames are not traced
+ * @param options.wallMs the clock of `receivedAtMs`
  */
 export function createGroupCommit(
   options: FlushOptions & { loopUtilization: () => number; clock?: Clock },

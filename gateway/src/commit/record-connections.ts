@@ -33,9 +33,10 @@ export interface RecordConnections {
  * Without replicas everything uses one connection. A connection that waits for replicas sends
  * nothing else, so with replicas each kind of record and the reservations have their own.
  *
- * @param options.redis belongs to the caller @param options.tags the hash tags that have a mark of
- * the installation @param options.refusalOf why nothing may be written to the server of a hash tag,
- * as far as that is known by other means
+ * @param options.redis belongs to the caller
+ * @param options.tags the hash tags that have a mark of the installation
+ * @param options.refusalOf why nothing may be written to the server of a hash tag, as far as that
+ * is known by other means
  */
 export function openRecordConnections(options: {
   redis: Redis

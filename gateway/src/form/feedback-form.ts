@@ -45,8 +45,9 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
  * Reads a form to its end, its parts in any order. Files are held in memory; a file that is too
  * large or exceeds the count is noted in its `Upload` and discarded.
  *
- * @param options.bytesMax maximum size of the whole form @throws {IntakeError} when the form is
- * malformed or too large, or the payload is missing or invalid
+ * @param options.bytesMax maximum size of the whole form
+ * @throws {IntakeError} when the form is malformed or too large, or the payload is missing or
+ * invalid
  */
 export async function readFeedbackForm(
   request: FastifyRequest,
@@ -111,8 +112,8 @@ const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
 /**
  * Collects the text parts.
  *
- * @param room bytes for the text parts: what the payload leaves of its limit @param omitted counts
- * the parts that do not fit
+ * @param room bytes for the text parts: what the payload leaves of its limit
+ * @param omitted counts the parts that do not fit
  */
 function fieldsOf(
   texts: FormParts['texts'],

@@ -102,7 +102,9 @@ function isFile({ filename, mimetype }: MultipartFile): boolean {
   return filename !== undefined || /^(image\/|application\/octet-stream$)/i.test(mimetype)
 }
 
-/** `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`. */
+/**
+ * `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`.
+ */
 const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
 
 interface Text {

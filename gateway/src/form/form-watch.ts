@@ -5,7 +5,9 @@ import { IntakeError } from '@intake/contract'
 import { bodyTooLarge } from '../body/body-lease.ts'
 import { chunksTooSmall, createChunkLimit } from '@intake/http-edge'
 
-/** Scans the bytes of a form, independently of the parser (docs/decisions/0007-multipart-parser.md). */
+/**
+ * Scans the bytes of a form, independently of the parser (docs/decisions/0007-multipart-parser.md).
+ */
 export interface FormWatch {
   /** Number of parts that have begun; the parser skips parts that it cannot read. */
   parts(): number

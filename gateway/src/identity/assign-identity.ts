@@ -14,13 +14,16 @@ import type { IdempotencyStore } from './idempotency-store.ts'
  * retry has the same one, and nothing is reserved. Any other key is reserved together with the
  * identity of its first attempt. Without either, the identity is new.
  *
- * @param options.clientId from `clientIdKey` @param options.key the `Idempotency-Key` of the
- * request; it is reserved even if the client also sent an id @param options.nowMs when the record
- * arrived, in milliseconds since 1970 @param options.timeMs returns when the event happened, if
- * that is plausible; called only when the id is new @param options.fingerprint hash of the stored
- * content, without the device: its battery level changes between attempts @throws {IntakeError}
- * `id_time_out_of_range`; `idempotency_key_reused`, also when the key and the client's id belong to
- * different records; and the errors of `IdempotencyStore.reserve`
+ * @param options.clientId from `clientIdKey`
+ * @param options.key the `Idempotency-Key` of the request; it is reserved even if the client also
+ * sent an id
+ * @param options.nowMs when the record arrived, in milliseconds since 1970
+ * @param options.timeMs returns when the event happened, if that is plausible; called only when the
+ * id is new
+ * @param options.fingerprint hash of the stored content, without the device: its battery level
+ * changes between attempts
+ * @throws {IntakeError} `id_time_out_of_range`; `idempotency_key_reused`, also when the key and the
+ * client's id belong to different records; and the errors of `IdempotencyStore.reserve`
  */
 export function assignIdentity(options: {
   store: IdempotencyStore

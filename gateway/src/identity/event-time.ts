@@ -37,8 +37,9 @@ export function eventTimeMs(
  * Refuses an id whose time is outside the window. There a retry could not be distinguished from a
  * new event, because reservations expire, and retention may have dropped its month.
  *
- * @param id UUIDv7 @param retentionMs undefined: records are kept without limit @throws
- * {IntakeError} `id_time_out_of_range`, with the time of this clock
+ * @param id UUIDv7
+ * @param retentionMs undefined: records are kept without limit
+ * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
  */
 export function requireIdInWindow(id: string, nowMs: number, retentionMs?: number): void {
   const ageMs = ageMax(retentionMs)

@@ -20,10 +20,10 @@ export interface IdempotencyStore {
    * Resolves to the id that belongs to a key: the given one, or that of an earlier request with the
    * same key and fingerprint. A reservation lasts at least 72 hours, for feedback at least 30 days.
    *
-   * @param deadline in milliseconds of `clock.now()` @throws {IntakeError} `idempotency_key_reused`
-   * when the earlier request had another fingerprint; `keys_full` for a new key when there is no
-   * capacity for it; `queue_unavailable` when Redis does not respond. In all cases the record is
-   * not stored
+   * @param deadline in milliseconds of `clock.now()`
+   * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another
+   * fingerprint; `keys_full` for a new key when there is no capacity for it; `queue_unavailable`
+   * when Redis does not respond. In all cases the record is not stored
    */
   reserve(reservation: Reservation, deadline: number): Promise<string>
 }

@@ -44,8 +44,8 @@ const quietMs = 5_000
 const askTimeoutMs = 5_000
 
 /**
- * @param options.memoryBytes the memory that Redis may use; undefined while unknown @param
- * options.shares the share of that memory for reservations, by kind
+ * @param options.memoryBytes the memory that Redis may use; undefined while unknown
+ * @param options.shares the share of that memory for reservations, by kind
  */
 export function createReservationLedger(options: {
   redis: Redis

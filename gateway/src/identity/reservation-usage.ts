@@ -47,8 +47,8 @@ const changingDays = 2
 const pastMs = 10 * 60_000
 
 /**
- * Counts reservations without asking Redis for each. A gateway that is killed loses the count since the
- * last `sync`.
+ * Counts reservations without asking Redis for each. A gateway that is killed loses the count since
+ * the last `sync`.
  */
 export function createReservationUsage({ redis }: { redis: Redis }): ReservationUsage {
   /**

@@ -114,7 +114,8 @@ export function logRow(record: {
 /**
  * The row of a log event without the identity.
  *
- * @param sender from `senderColumns` @param extra JSON; undefined if there are no unknown fields
+ * @param sender from `senderColumns`
+ * @param extra JSON; undefined if there are no unknown fields
  */
 export function logColumns(
   sender: string,

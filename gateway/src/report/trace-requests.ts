@@ -13,8 +13,9 @@ declare module 'fastify' {
 /**
  * Traces the requests of its scope.
  *
- * @param options.tracing undefined if tracing is off @param options.clientTraceparent whether a
- * client's `traceparent` decides in which trace a request is
+ * @param options.tracing undefined if tracing is off
+ * @param options.clientTraceparent whether a client's `traceparent` decides in which trace a
+ * request is
  */
 export const traceRequests = fp(
   async (

@@ -21,8 +21,9 @@ export interface ApiKey {
 
 export interface ApiKeyStore {
   /**
-   * Creates a key. With `secret`, that string becomes the key; if the key already exists, even revoked,
-   * it is returned unchanged. Rejects a secret that is short, or that a header field cannot carry.
+   * Creates a key. With `secret`, that string becomes the key; if the key already exists, even
+   * revoked, it is returned unchanged. Rejects a secret that is short, or that a header field
+   * cannot carry.
    */
   create(options: {
     name: string

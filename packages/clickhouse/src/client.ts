@@ -22,19 +22,22 @@ export interface ClickHouseOptions {
   url: string | { current(): string }
   /** Start with a random URL of several, so that processes share the servers. Default false. */
   spread?: boolean
-  /** The cluster that has the tables, by its name in `remote_servers`; undefined: a single server. */
+  /**
+   * The cluster that has the tables, by its name in `remote_servers`; undefined: a single server.
+   */
   cluster?: string | undefined
   /** How many replicas of a shard must have rows before `insertGzip` resolves; default one. */
   insertQuorum?: 'auto' | number | undefined
   /** Timeout from the call to the last byte of the response, default 30,000. */
   requestTimeoutMs?: number
   /**
-   * Maximum sockets and requests in flight. Further requests wait while their timeout runs. Default 10.
+   * Maximum sockets and requests in flight. Further requests wait while their timeout runs. Default
+   * 10.
    */
   connectionsMax?: number
   /**
-   * False keeps the statements out of ClickHouse's query_log, which would show their params. Default
-   * true.
+   * False keeps the statements out of ClickHouse's query_log, which would show their params.
+   * Default true.
    */
   logQueries?: boolean
 }
@@ -55,9 +58,9 @@ export interface ClickHouse {
   readonly cluster?: string | undefined
   /**
    * Stores all rows with one insert. Resolves only after ClickHouse has confirmed it and reported
-   * exactly `rows` written rows. After a failure of kind `rejected` nothing was stored; after any other
-   * kind some or all rows may be stored. The same rows may be inserted again at any time: the views
-   * show a row once.
+   * exactly `rows` written rows. After a failure of kind `rejected` nothing was stored; after any
+   * other kind some or all rows may be stored. The same rows may be inserted again at any time: the
+   * views show a row once.
    */
   insertGzip(insert: InsertGzip): Promise<void>
   /** Runs a statement that returns rows. 64-bit integers become numbers. */

@@ -178,7 +178,9 @@ const isoTimePattern = /^(20|21)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const noTime = '1970-01-01T00:00:00.000Z'
 const noUuid = '00000000-0000-0000-0000-000000000000'
 
-/** Unreadable parts of the identity stay empty; a missing id is derived from the bytes of the row. */
+/**
+ * Unreadable parts of the identity stay empty; a missing id is derived from the bytes of the row.
+ */
 function parseRowIdentity(row: string): RowIdentity {
   const { bundle_identifier, time, id, device_uuid } = parseObject(row)
   return {

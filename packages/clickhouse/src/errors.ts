@@ -1,8 +1,8 @@
 /**
  * How the caller must handle a failure.
  * - `retry`: the same request may succeed later, or its outcome is unknown. Send it again.
- * - `operator`: no retry succeeds until an operator or a migration acts. Keep the rows, alert, retry
- *   rarely.
+ * - `operator`: no retry succeeds until an operator or a migration acts. Keep the rows, alert,
+ *   retry rarely.
  * - `split`: like `retry`, but the size or an unknown fault of the request may be the cause. If it
  *   fails again, send the rows in smaller requests.
  * - `rejected`: ClickHouse rejects these rows and always will. Nothing of the request was stored.
@@ -43,7 +43,8 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
   745: ['retry', 'SERVER_OVERLOADED'],
   999: ['retry', 'KEEPER_EXCEPTION'],
 
-  // A field of the device tuple that this schema does not have: the gateway is newer than the schema.
+  // A field of the device tuple that this schema does not have: the gateway is newer than the
+  // schema.
   10: ['operator', 'NOT_FOUND_COLUMN_IN_BLOCK'],
   16: ['operator', 'NO_SUCH_COLUMN_IN_TABLE'],
   60: ['operator', 'UNKNOWN_TABLE'],
@@ -140,7 +141,9 @@ const outOfMemory: ReadonlySet<number> = new Set([173, 241])
 /** A row has a field that this schema or the column list of this release does not have. */
 const unknownField = /^Code: 117\. DB::Exception: Unknown field found/
 
-/** The error for an exception code that ClickHouse sent; `serverText` is the body of that response. */
+/**
+ * The error for an exception code that ClickHouse sent; `serverText` is the body of that response.
+ */
 export const errorForCode = (code: number, serverText: string): ClickHouseError => {
   const [kind, name] = unknownField.test(serverText)
     ? (['operator', 'unknown field'] as const)

@@ -53,7 +53,8 @@ export const insertSettings: ClickHouseSettings = {
   json_type_escape_dots_in_keys: 1,
   // Without this, null next to an array in an array ([[1], null]) rejects the insert.
   input_format_null_as_default: 1,
-  // Keys that still collide ({"a%2Eb": 1, "a.b": 2}) keep one value instead of rejecting the insert.
+  // Keys that still collide ({"a%2Eb": 1, "a.b": 2}) keep one value instead of rejecting the
+  // insert.
   type_json_skip_duplicated_paths: 1,
   input_format_json_infer_array_of_dynamic_from_array_of_different_types: 1,
 }

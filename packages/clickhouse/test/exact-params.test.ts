@@ -123,7 +123,9 @@ async function undo(): Promise<void> {
   )
 }
 
-/** As a replica that does what the migration says only after the columns were read `reads` times. */
+/**
+ * As a replica that does what the migration says only after the columns were read `reads` times.
+ */
 function behind(reads: number): ClickHouse {
   let left = reads
   return {

@@ -73,7 +73,10 @@ export const feedbackRow = (fields: object = {}) => ({
 export const member = (rows: readonly object[]) =>
   gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { level: 1 })
 
-/** Of any magnitude, and of those that clients send most; without those that JavaScript prints as large integers. */
+/**
+ * Of any magnitude, and of those that clients send most; without those that JavaScript prints as
+ * large integers.
+ */
 export const randomDoubles = (count: number): number[] =>
   Array.from({ length: count }, (_, n) => {
     const any = randomBytes(8).readDoubleBE()

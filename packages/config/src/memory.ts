@@ -1,8 +1,8 @@
 import { limits } from '@intake/contract'
 
 /**
- * Memory in bytes of one member or element of a JSON document: the measured maximum, for objects without
- * common names (docs/decisions/0008-json-bodies.md).
+ * Memory in bytes of one member or element of a JSON document: the measured maximum, for objects
+ * without common names (docs/decisions/0008-json-bodies.md).
  */
 export const nodeBytes = 160
 
@@ -12,8 +12,8 @@ export function formBytesMax(attachmentBytesMax: number): number {
 }
 
 /**
- * The part of the bytes in flight for logs; the rest is for forms with images, so that neither starves
- * the other.
+ * The part of the bytes in flight for logs; the rest is for forms with images, so that neither
+ * starves the other.
  */
 export const logShare = 0.3
 

@@ -12,15 +12,17 @@ export const limits = {
   formTexts: 32,
   jsonDepth: 32,
   /**
-   * Members of objects and elements of arrays, at all levels, of one record: a log event or the payload
-   * of a feedback. Empty objects and arrays count twice.
+   * Members of objects and elements of arrays, at all levels, of one record: a log event or the
+   * payload of a feedback. Empty objects and arrays count twice.
    */
   jsonNodes: 10_000,
   /**
    * Maximum members and elements of a whole batch: 500 entries with 100 params each have 52,500.
    */
   batchJsonNodes: 60_000,
-  /** Size of a document with an integer beyond 2^53 or an escape in a name; its parser is slower. */
+  /**
+   * Size of a document with an integer beyond 2^53 or an escape in a name; its parser is slower.
+   */
   losslessJsonBytes: 1024 * 1024,
   supportedAbis: 64,
   /** The times that the tables accept, both bounds excluded: the constraint of migration 0001. */

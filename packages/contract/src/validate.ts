@@ -4,8 +4,8 @@ import { IntakeError, type FieldError } from './errors.ts'
 import { expectations } from './schemas/fields.ts'
 
 /**
- * Returns the value unchanged if it matches the schema. `root` is prepended to the JSON pointer of each
- * error.
+ * Returns the value unchanged if it matches the schema. `root` is prepended to the JSON pointer of
+ * each error.
  *
  * @throws {IntakeError} `invalid_request`
  */

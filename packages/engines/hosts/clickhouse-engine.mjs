@@ -1,6 +1,7 @@
 // Runs a ClickHouse server in this process: libchdb contains the whole engine with its HTTP server.
 // clickhouse-local, the program behind chdb_query_cmdline, starts to listen on a SQL statement.
-// Arguments: data folder, configuration file, port, and with how many free bytes on its disk it ends.
+// Arguments: data folder, configuration file, port, and with how many free bytes on its disk it
+// ends.
 import { fchmodSync, fstatSync, readdirSync, statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
@@ -12,8 +13,8 @@ const diskCheckMs = { min: 5, max: 100 }
 const diskBytesPerMs = 8 * 1024 ** 2
 const pipeCheckMs = 5_000
 
-// The second statement never ends, so the server keeps running. Its progress, by default ten times a second, interests
-// nobody.
+// The second statement never ends, so the server keeps running. Its progress, by default ten times
+// a second, interests nobody.
 const sql = `SYSTEM START LISTEN HTTP;
 SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, max_threads = 1, interactive_delay = 3000000 FORMAT Null`
 
@@ -41,15 +42,17 @@ const result = await load({
   runInNewThread: true,
 })
 
-// Reached only when the server could not start or has failed; for a port in use there is no message.
+// Reached only when the server could not start or has failed; for a port in use there is no
+// message.
 const message = resultError(DataType.External)
 console.error(isNullPointer(message) ? 'The engine has ended.' : resultError(DataType.String))
 process.exitCode = 1
 
 /**
- * libchdb ignores the error of a write for which the disk has no room (WriteBufferFromFileDescriptor.cpp), and
- * confirms the insert or replaces parts by a broken one. So it must not run on a full disk: when the space that it
- * leaves free is taken, it ends as abruptly as by a crash, which the tables survive.
+ * libchdb ignores the error of a write for which the disk has no room
+ * (WriteBufferFromFileDescriptor.cpp), and confirms the insert or replaces parts by a broken one.
+ * So it must not run on a full disk: when the space that it leaves free is taken, it ends as
+ * abruptly as by a crash, which the tables survive.
  */
 function endBeforeDiskIsFull() {
   const left = freeBytes() - Number(endBelowBytes)

@@ -1,6 +1,6 @@
 // Landlock, with which a process on Linux permanently drops rights without being root
-// (https://docs.kernel.org/userspace-api/landlock.html), and exec, which keeps them dropped. Called through
-// the C library, because Node offers neither.
+// (https://docs.kernel.org/userspace-api/landlock.html), and exec, which keeps them dropped. Called
+// through the C library, because Node offers neither.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DataType, load, open } from 'ffi-rs'
 
@@ -27,7 +27,9 @@ const connectTcp = 1n << 1n
 /** All file rights that a version of Landlock knows. */
 const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
 
-/** Why this system cannot confine a process, for files and for connections. Undefined when it can. */
+/**
+ * Why this system cannot confine a process, for files and for connections. Undefined when it can.
+ */
 export function obstacles() {
   if (process.platform !== 'linux') return { files: 'it is not Linux', network: 'it is not Linux' }
   const version = landlockVersion()
@@ -39,9 +41,9 @@ export function obstacles() {
 }
 
 /**
- * Confines the calling thread, and every process that it starts or becomes, to these paths and the files
- * below them; ignores paths that do not exist. It can listen only on this port and cannot connect to
- * anything, unless `obstacles` reports one for the network.
+ * Confines the calling thread, and every process that it starts or becomes, to these paths and the
+ * files below them; ignores paths that do not exist. It can listen only on this port and cannot
+ * connect to anything, unless `obstacles` reports one for the network.
  */
 export function confine({ readable, writable, port }) {
   const version = landlockVersion()

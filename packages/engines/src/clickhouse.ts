@@ -17,7 +17,9 @@ const host = fileURLToPath(new URL('../hosts/clickhouse.mjs', import.meta.url))
 export interface ClickHouseOptions extends ServiceOptions {
   /** Password of the user `intake`, which has all rights. Default: a new random one. */
   password?: string
-  /** Password of the user `worker`, which may insert into the raw tables. Default: a new random one. */
+  /**
+   * Password of the user `worker`, which may insert into the raw tables. Default: a new random one.
+   */
   workerPassword?: string
   /**
    * Password of the user `reader`, which may read what workers show and send. Default: a new random

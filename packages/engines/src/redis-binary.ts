@@ -26,9 +26,9 @@ export interface FindRedisOptions {
 }
 
 /**
- * Finds the installed Redis or Valkey server; otherwise downloads the package of the Linux distribution
- * and unpacks it below `node_modules`. Unlike an installation, unpacking needs no root privileges, changes
- * nothing else on the system and starts no system service.
+ * Finds the installed Redis or Valkey server; otherwise downloads the package of the Linux
+ * distribution and unpacks it below `node_modules`. Unlike an installation, unpacking needs no root
+ * privileges, changes nothing else on the system and starts no system service.
  */
 export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBinary> {
   const { say = () => undefined, env = process.env, cacheDir = defaultCacheDir, signal } = options
@@ -90,7 +90,9 @@ function subfolders(folder: string) {
   return readdirSync(folder).map((name) => join(folder, name))
 }
 
-/** Retries after `apt-get update`, because package lists may be absent (fresh image) or outdated. */
+/**
+ * Retries after `apt-get update`, because package lists may be absent (fresh image) or outdated.
+ */
 async function unpackDebs(
   cacheDir: string,
   { env, signal }: { env: NodeJS.ProcessEnv; signal: AbortSignal | undefined },

@@ -16,9 +16,9 @@ export interface RedisOptions extends ServiceOptions {
 }
 
 /**
- * Starts a Redis on loopback that confirms a write only after it is on stable storage and keeps its data
- * after restarts and SIGKILL. Resolves when it responds to PING; while it loads a large data set it is not
- * ready.
+ * Starts a Redis on loopback that confirms a write only after it is on stable storage and keeps its
+ * data after restarts and SIGKILL. Resolves when it responds to PING; while it loads a large data
+ * set it is not ready.
  */
 export async function startRedis(options: RedisOptions): Promise<Service> {
   const { password = randomSecret(), maxmemory = '512mb', readyMs = 60_000, say, signal } = options

@@ -1,6 +1,6 @@
 /**
- * `down`: the service does not do its job, and is not ready. `degraded`: it does it in part, slowly, or
- * an operator must look.
+ * `down`: the service does not do its job, and is not ready. `degraded`: it does it in part,
+ * slowly, or an operator must look.
  */
 export type ProblemState = 'degraded' | 'down'
 
@@ -11,8 +11,8 @@ interface ProblemType {
 }
 
 /**
- * Every bad state that metrics, alerts, `/status` and `intake doctor` can report. Each has a page in
- * docs/operations (see `helpOf`).
+ * Every bad state that metrics, alerts, `/status` and `intake doctor` can report. Each has a page
+ * in docs/operations (see `helpOf`).
  */
 export const problemCatalogue = {
   redis_connection: { title: 'Redis cannot be reached or takes no writes', state: 'down' },

@@ -57,11 +57,12 @@ interface Options {
 }
 
 /**
- * Limits the connections of a server to `max`, and the pipelined requests of each to `pipelinedMax`.
+ * Limits the connections of a server to `max`, and the pipelined requests of each to
+ * `pipelinedMax`.
  *
  * @param options.onEnd called for every connection that this process closes early
- * @param options.onExchangeEnd called once for every request, when its response has been sent or its connection
- * has ended, with the milliseconds since its head had arrived
+ * @param options.onExchangeEnd called once for every request, when its response has been sent or
+ * its connection has ended, with the milliseconds since its head had arrived
  */
 export function createConnections(options: Options): Connections {
   const { clock, onEnd } = options

@@ -19,8 +19,8 @@ interface Admitting {
 }
 
 /**
- * The HTTP server in front of the framework: enforces the connection limits, and refuses requests by
- * their heads.
+ * The HTTP server in front of the framework: enforces the connection limits, and refuses requests
+ * by their heads.
  */
 export function createEdgeServer(
   options: Admitting & {

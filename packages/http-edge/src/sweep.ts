@@ -13,7 +13,9 @@ export interface SweepClock extends Pick<Clock, 'now'> {
 export const sweepClock: SweepClock = { now: systemClock.now, intervalMs: 500 }
 
 const stepMsMax = 1_000
-/** Timeout for requests in progress after `drain`. The process itself is killed after ten seconds. */
+/**
+ * Timeout for requests in progress after `drain`. The process itself is killed after ten seconds.
+ */
 const drainMs = 7_000
 const lastWordMs = 1_000
 

@@ -4,7 +4,10 @@ import type { RecordKind } from '@intake/contract'
 /** What a key identifies. The same key in two scopes is two different keys. */
 export type KeyScope = RecordKind | 'batches'
 
-/** A client's key with its owner: the same key from another device or application is a different key. */
+/**
+ * A client's key with its owner: the same key from another device or application is a different
+ * key.
+ */
 export interface ClientKey {
   scope: KeyScope
   bundleIdentifier: string

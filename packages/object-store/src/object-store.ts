@@ -21,8 +21,8 @@ export interface StoredObject {
 
 export interface ObjectStore {
   /**
-   * Resolves when the store has confirmed the object. Repeats attempts that failed or got no response,
-   * under the same key, until the timeout.
+   * Resolves when the store has confirmed the object. Repeats attempts that failed or got no
+   * response, under the same key, until the timeout.
    *
    * @throws {IntakeError} `storage_unavailable`; the object may or may not exist
    */
@@ -35,8 +35,8 @@ export interface ObjectStore {
   /** Deletes as many as it can within the timeout. Rejects if an object may remain. */
   remove(keys: string[]): Promise<void>
   /**
-   * The keys that start with `prefix`, in order, read in pages. Rejects when reading a page takes longer than
-   * the timeout.
+   * The keys that start with `prefix`, in order, read in pages. Rejects when reading a page takes
+   * longer than the timeout.
    */
   list(prefix: string): AsyncIterable<string>
   /** Rejects when the bucket does not exist or the store does not respond in time. */

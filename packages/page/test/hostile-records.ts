@@ -39,7 +39,9 @@ const deviceTexts = [
   'version_name',
 ]
 
-/** Records in which every text that a client chooses is the given one; also names of unknown fields. */
+/**
+ * Records in which every text that a client chooses is the given one; also names of unknown fields.
+ */
 export function hostileRecords(text: string, { time, device }: { time: string; device: string }) {
   const head = {
     time,

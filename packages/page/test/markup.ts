@@ -17,8 +17,8 @@ const tags = new Set(
 )
 
 /**
- * Checks that a document consists of nothing but harmless tags and text: whatever a value contained, it is
- * text or in double quotes, and every address is one of the page itself.
+ * Checks that a document consists of nothing but harmless tags and text: whatever a value
+ * contained, it is text or in double quotes, and every address is one of the page itself.
  */
 export function checkMarkup(t: Test, document: string, path: string): void {
   const rest = document.replace(/^<!doctype html>/, '').replaceAll(tag, (_, __, name, list) => {

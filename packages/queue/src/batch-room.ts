@@ -14,7 +14,9 @@ export interface BatchLimits {
 export interface BatchRoom {
   /** Counts a frame; returns false when it does not fit. */
   add(frame: Frame): boolean
-  /** How many more frames fit if they are as large as the largest so far; 0 when the batch is full. */
+  /**
+   * How many more frames fit if they are as large as the largest so far; 0 when the batch is full.
+   */
   left(): number
 }
 

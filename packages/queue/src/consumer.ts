@@ -7,12 +7,14 @@ import { createLockRenewal } from './lock-renewal.ts'
 import { FrameError, openFrame, type Frame } from './frame.ts'
 
 /**
- * Claimed frames. No other consumer gets them until they are released, or until this process has not
- * renewed their locks for 15 seconds.
+ * Claimed frames. No other consumer gets them until they are released, or until this process has
+ * not renewed their locks for 15 seconds.
  */
 export interface Batch {
   frames: readonly ClaimedFrame[]
-  /** Removes a frame that cannot be stored now from the batch; it is handed out again after `ms`. */
+  /**
+   * Removes a frame that cannot be stored now from the batch; it is handed out again after `ms`.
+   */
   postpone(frame: ClaimedFrame, ms: number): Promise<void>
   /**
    * Removes the frames from the queue permanently. A frame whose removal Redis does not confirm is
@@ -38,8 +40,8 @@ export interface ClaimedFrame extends Frame {
 
 export interface FrameConsumer {
   /**
-   * Waits for frames and claims the waiting ones, up to the limits. One batch at a time: call it again
-   * after `complete` or `release`. Resolves to undefined after `close`.
+   * Waits for frames and claims the waiting ones, up to the limits. One batch at a time: call it
+   * again after `complete` or `release`. Resolves to undefined after `close`.
    */
   take(limits: BatchLimits): Promise<Batch | undefined>
   /** Ends `take`; the current batch still belongs to its holder. */

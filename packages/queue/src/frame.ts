@@ -26,8 +26,8 @@ export interface NewFrame extends Frame {
 const version = 2
 
 /**
- * The job data of a frame: plain JSON with base64 for the bytes and a CRC-32 of the bytes. A version ignores
- * fields that it does not know, so an optional field needs no new version.
+ * The job data of a frame: plain JSON with base64 for the bytes and a CRC-32 of the bytes. A
+ * version ignores fields that it does not know, so an optional field needs no new version.
  */
 interface Envelope {
   v: typeof version
@@ -48,7 +48,9 @@ export function createFrame({ rows, jsonBytes, gzip, traceparent }: Frame): Enve
   return { v: version, rows, jsonBytes, ...bytes, ...(traceparent && { traceparent }) }
 }
 
-/** @throws {FrameError} when the version is unknown, a field is missing, or the checksum differs. */
+/**
+ * @throws {FrameError} when the version is unknown, a field is missing, or the checksum differs.
+ */
 export function openFrame(data: unknown): Frame {
   if (typeof data !== 'object' || data === null) throw new FrameError('job data is not an object')
   const envelope = data as Partial<Envelope>

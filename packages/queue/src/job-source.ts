@@ -7,7 +7,9 @@ import { shardPrefix } from './shards.ts'
 export interface ClaimedJob {
   id: string
   data: unknown
-  /** How often it has been handed out, including this time; an estimate after a restart of Redis. */
+  /**
+   * How often it has been handed out, including this time; an estimate after a restart of Redis.
+   */
   attempts: number
 }
 
@@ -44,8 +46,8 @@ const lockMs = 15_000
 const stalledIntervalMs = 7_500
 
 /**
- * A queue in Redis, or one shard of it, using BullMQ's functions for manual job processing. The connection belongs to the
- * caller.
+ * A queue in Redis, or one shard of it, using BullMQ's functions for manual job processing. The
+ * connection belongs to the caller.
  */
 export function createJobSource(options: {
   redis: Redis

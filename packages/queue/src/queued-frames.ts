@@ -13,7 +13,10 @@ export interface QueuedFrame {
   isClaimed: boolean
 }
 
-/** The frames of a queue, or of one shard of it, read without claiming them. Every method is one round trip. */
+/**
+ * The frames of a queue, or of one shard of it, read without claiming them. Every method is one
+ * round trip.
+ */
 export interface QueuedFrames {
   /** All frames, read at one moment. */
   list(): Promise<QueuedFrame[]>

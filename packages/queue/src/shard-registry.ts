@@ -35,7 +35,9 @@ export function toShards(members: readonly string[]): number[] {
   return [0, ...known.toSorted((one, other) => one - other)]
 }
 
-/** Registers a shard, unless it is registered already. May be repeated, by any number of gateways. */
+/**
+ * Registers a shard, unless it is registered already. May be repeated, by any number of gateways.
+ */
 export async function registerShard(redis: Redis, shard: number): Promise<ShardState> {
   const reads = redis.multi().get(installationKey).sismember(registryKey, String(shard))
   const [[installation, isRegistered], mark] = (await Promise.all([

@@ -33,8 +33,8 @@ export const resolves = (promise: Promise<unknown>): Promise<boolean> =>
   )
 
 /**
- * What a gateway has to add frames to the shards of a new installation, until the test ends. Frames use a
- * connection of their own.
+ * What a gateway has to add frames to the shards of a new installation, until the test ends. Frames
+ * use a connection of their own.
  *
  * @param options.replicas must confirm each frame
  */

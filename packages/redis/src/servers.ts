@@ -75,7 +75,10 @@ export async function findSilentServers(cluster: Cluster): Promise<string[]> {
   return (await Promise.all(silent)).flat()
 }
 
-/** Whether there is a connection for keys of the main hash tag. A cluster opens it with the first command. */
+/**
+ * Whether there is a connection for keys of the main hash tag. A cluster opens it with the first
+ * command.
+ */
 export function isConnected(redis: Redis): boolean {
   if (redis.status !== 'ready') return false
   if (!(redis instanceof Cluster)) return true
@@ -116,7 +119,10 @@ export function titleOf({ name, isReplica }: { name: string | undefined; isRepli
   return isReplica ? `the replica ${name}` : `Redis ${name}`
 }
 
-/** `host:port` of the servers that hold the keys of a hash tag, the primary first, as far as the cluster knows. */
+/**
+ * `host:port` of the servers that hold the keys of a hash tag, the primary first, as far as the
+ * cluster knows.
+ */
 export const namesOf = (cluster: Cluster, tag: string): readonly string[] =>
   cluster.slots[new Command('get', [tag]).getSlot()] ?? []
 

@@ -15,9 +15,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings that `schema` defines from the environment, and secrets also from the files that
- * `NAME_FILE` names. An empty variable counts as unset; defaults come from the schema; strings become numbers
- * and booleans as the schema requires.
+ * Reads the settings that `schema` defines from the environment, and secrets also from the files
+ * that `NAME_FILE` names. An empty variable counts as unset; defaults come from the schema; strings
+ * become numbers and booleans as the schema requires.
  *
  * @throws {ConfigError} one error for all problems
  */

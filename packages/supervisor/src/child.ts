@@ -36,7 +36,9 @@ export interface Child {
   /** False as soon as the process is known to have ended. */
   running(): boolean
   logTail(): string
-  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves like `exited`. May be called repeatedly. */
+  /**
+   * Sends SIGTERM, and SIGKILL after `graceMs`. Resolves like `exited`. May be called repeatedly.
+   */
   stop(graceMs?: number): Promise<void>
   /** Sends SIGKILL. */
   kill(): void

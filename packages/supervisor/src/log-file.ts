@@ -5,8 +5,8 @@ const rotateBytes = 8 * 1024 * 1024
 const tailBytesMax = 4096
 
 /**
- * Opens a file to which a child process appends its output. A large file is first renamed to `<path>.old`,
- * so two generations are kept. The caller closes the file after starting the child.
+ * Opens a file to which a child process appends its output. A large file is first renamed to
+ * `<path>.old`, so two generations are kept. The caller closes the file after starting the child.
  */
 export function openLogFile(path: string) {
   mkdirSync(dirname(path), { recursive: true })

@@ -30,13 +30,18 @@ export interface SupervisedProcess<R extends Running = Running> {
   start(): Promise<R>
   /** Null while the process is not running. */
   pid(): number | null
-  /** Resolves when no process is left and none will be started. May be called at any time, repeatedly. */
+  /**
+   * Resolves when no process is left and none will be started. May be called at any time,
+   * repeatedly.
+   */
   stop(graceMs?: number): Promise<void>
   /** Sends SIGKILL. */
   kill(): void
 }
 
-/** A process that has run this long counts as healthy: its next death resets backoff and messages. */
+/**
+ * A process that has run this long counts as healthy: its next death resets backoff and messages.
+ */
 const healthyMs = 30_000
 /** Limits repeated messages, for example when the disk is full and every restart fails. */
 const sayAgainMs = 60_000

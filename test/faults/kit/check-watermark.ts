@@ -10,15 +10,18 @@ interface StoredAt {
 const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_time) AS seconds
   FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
 
-/** Of several versions the last received_at, because an earlier attempt may not have been acknowledged. */
+/**
+ * Of several versions the last received_at, because an earlier attempt may not have been
+ * acknowledged.
+ */
 const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
     max(toUnixTimestamp64Milli(received_at)) AS receivedAtMs, min(p.seconds) AS storedAt
   FROM intake.${kind}_raw AS raw JOIN ${parts(`${kind}_raw`)} AS p ON p.name = raw._part
   WHERE api_key_id != 'key_faults' GROUP BY id`
 
 /**
- * Checks every watermark that was ever stored: an acknowledged record with an earlier `received_at` was
- * stored earlier.
+ * Checks every watermark that was ever stored: an acknowledged record with an earlier `received_at`
+ * was stored earlier.
  */
 export async function checkWatermark(
   { sql }: Cluster,

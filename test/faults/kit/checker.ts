@@ -40,7 +40,9 @@ export interface CheckOptions {
   everyStoredIsAnswered?: boolean
   /** What is stored is rewritten or deleted, so it is not compared with outcomes and watermarks. */
   rewritesRows?: boolean
-  /** Requests repeat an id among their entries: each counts as accepted, and one of them is stored. */
+  /**
+   * Requests repeat an id among their entries: each counts as accepted, and one of them is stored.
+   */
   repeatsIds?: boolean | undefined
   /** SQL condition that selects the rows to check, if others send too; default: all. */
   where?: string | undefined
@@ -51,8 +53,8 @@ export const answerDeadlinesMs = { logs: 6_000, feedback: 20_500 }
 const drainedLooks = 3
 
 /**
- * Compares the responses with what analysts see, after the queues have drained, the counts of outcomes with what
- * is stored, and the watermarks with when it was stored. Ends the gateways.
+ * Compares the responses with what analysts see, after the queues have drained, the counts of
+ * outcomes with what is stored, and the watermarks with when it was stored. Ends the gateways.
  */
 export async function check(options: CheckOptions): Promise<Verdict> {
   const { cluster, payload, keptFrames = 0 } = options

@@ -51,7 +51,10 @@ export interface Cluster {
   keys: Redis
   /** Starts one more worker; `root` selects another build. */
   addWorker(options?: { root?: string }): Promise<AppProcess>
-  /** Starts one more gateway and puts it into rotation when it is ready; `root` selects another build. */
+  /**
+   * Starts one more gateway and puts it into rotation when it is ready; `root` selects another
+   * build.
+   */
   addGateway(options?: { root?: string }): Promise<AppProcess>
   gatewayReady(index?: number): Promise<boolean>
   /** The value of a metric of a process; `name` contains the labels as printed. */

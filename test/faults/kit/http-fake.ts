@@ -90,7 +90,10 @@ export async function startHttpFake(options: {
   }
 }
 
-/** Leads the workers to a fake of ClickHouse that treats inserts of records; all other requests pass. */
+/**
+ * Leads the workers to a fake of ClickHouse that treats inserts of records; all other requests
+ * pass.
+ */
 export async function fakeInserts({ cluster, later }: Stage): Promise<HttpFake> {
   const fake = await startHttpFake({ target: cluster.clickhouse.port(), concerns: isInsert })
   later(() => fake.close())

@@ -6,7 +6,10 @@ import type { Scenario, Stage } from '../scenario.ts'
 /** Records per step: some hundred milliseconds of the load. */
 const some = 60
 
-/** The upgrade from one build to another under load, as docs/upgrading.md describes it, and the way back. */
+/**
+ * The upgrade from one build to another under load, as docs/upgrading.md describes it, and the way
+ * back.
+ */
 export function upgradeScenarios(builds: { old: string }): Scenario[] {
   return [
     {

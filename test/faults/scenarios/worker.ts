@@ -111,7 +111,8 @@ export const workerScenarios: Scenario[] = [
       const { cluster } = stage
       const { keys } = cluster
       await stage.acknowledged(10)
-      // Only inserts fail: a worker that starts takes nothing before it has read the mark of ClickHouse.
+      // Only inserts fail: a worker that starts takes nothing before it has read the mark of
+      // ClickHouse.
       const fake = await fakeInserts(stage)
       fake.set({ is: 'answered', status: 503 })
       await stage.acknowledged(5)

@@ -56,7 +56,9 @@ export interface WorkerOptions {
   clock?: Clock
 }
 
-/** Moves frames from each queue into its table, one batch at a time per queue, until it is closed. */
+/**
+ * Moves frames from each queue into its table, one batch at a time per queue, until it is closed.
+ */
 export function startWorker(options: WorkerOptions): { close(): Promise<void> } {
   const { log, refusals = createRefusalRuns(), clock = systemClock } = options
   const stop = new AbortController()

@@ -7,8 +7,8 @@ import { createRoundRobin } from './round-robin.ts'
  * and accounts take turns: a sender with a thousand requests at once delays its own, not those of
  * others.
  *
- * @param options.perTurn maximum requests in one turn of the event loop @param options.accountOf
- * called only for a request that waits
+ * @param options.perTurn maximum requests in one turn of the event loop
+ * @param options.accountOf called only for a request that waits
  */
 export function createFairGate(options: {
   perTurn: number

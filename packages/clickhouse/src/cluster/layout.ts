@@ -81,7 +81,10 @@ async function readEngine(clickhouse: Reader): Promise<string | undefined> {
   return table?.engine
 }
 
-/** The servers of the cluster that lack tables or views that another one has; always none without a cluster. */
+/**
+ * The servers of the cluster that lack tables or views that another one has; always none without a
+ * cluster.
+ */
 export async function findIncompleteServers(clickhouse: Reader): Promise<string[]> {
   const { cluster } = clickhouse
   if (cluster === undefined) return []

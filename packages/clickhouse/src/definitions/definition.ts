@@ -11,8 +11,8 @@ export interface Definition {
 }
 
 /**
- * Statements that replace a view and explain it, or explain a table. A view reads with the rights of the user
- * who creates it, so its readers need none on the raw tables.
+ * Statements that replace a view and explain it, or explain a table. A view reads with the rights
+ * of the user who creates it, so its readers need none on the raw tables.
  */
 export const statementsOf = ({ name, comment, columns, select }: Definition): string[] => {
   const comments = Object.entries(columns).map(

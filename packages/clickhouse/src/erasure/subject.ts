@@ -53,8 +53,8 @@ export function mutationCondition(subject: Subject, salt: string): Condition {
 }
 
 /**
- * Selects the dead letters of a subject. A row that is not JSON belongs to every user or device whose id it
- * contains.
+ * Selects the dead letters of a subject. A row that is not JSON belongs to every user or device
+ * whose id it contains.
  */
 export function deadLetterCondition(subject: Subject): Condition {
   const params = paramsOf(subject)

@@ -1,8 +1,9 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Counts of accepted and refused records. Each row is the count of one gateway process; a later report
- * of the same count is higher and replaces it, so a redelivered or reordered report changes nothing.
+ * Counts of accepted and refused records. Each row is the count of one gateway process; a later
+ * report of the same count is higher and replaces it, so a redelivered or reordered report changes
+ * nothing.
  */
 const outcomes = `CREATE TABLE IF NOT EXISTS intake.outcomes_raw (
   minute DateTime('UTC'),

@@ -1,7 +1,10 @@
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 
-/** Columns of a record as a list of names and values; objects are nested lists two levels deep, then JSON. */
+/**
+ * Columns of a record as a list of names and values; objects are nested lists two levels deep, then
+ * JSON.
+ */
 export function columnList(columns: Record<string, unknown>, depth = 2): Html {
   const entries = Object.entries(columns)
   const shown = entries.slice(0, namesMax).filter(([, value]) => !isEmpty(value))
