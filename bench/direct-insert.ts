@@ -15,7 +15,7 @@ export interface DirectInsert {
   rowsPerSecond: number
   /** Share of all processors that other programs used meanwhile, from 0 to 1. */
   foreignShare: number
-  /** Microseconds of CPU to create a row, just before. */
+  /** Microseconds of CPU to create a row, measured just before. */
   cpuPerEvent: { load: number }
 }
 

@@ -13,7 +13,7 @@ import { requireExact, visibleDigest } from './visible.ts'
 export interface Round {
   variant: string
   events: number
-  /** Of the load. */
+  /** Length of the load. */
   seconds: number
   /** Events acknowledged per second of the load. */
   acceptedPerSecond: number
@@ -109,7 +109,7 @@ export function requireNoFailure(what: string, { failures }: LoadResult): void {
 }
 
 const restWindowMs = 200
-/** Of one processor; polling by Redis clients and ClickHouse's background work stay below it. */
+/** A share of one processor. Polling by Redis clients and ClickHouse's background work use less. */
 const restShare = 0.1
 const restMs = 8_000
 

@@ -48,7 +48,7 @@ export interface RoundsOptions extends DisturbanceLimits {
 export interface RoundsSummary {
   /** Rounds that count. */
   rounds: number
-  /** Those of them that were disturbed. */
+  /** The rounds that count although they were disturbed. */
   disturbed: number
   /** Rounds of repetitions, whether they count or not. */
   repeated: number

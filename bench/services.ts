@@ -129,7 +129,8 @@ function placeOf(name: string, { dataDir, owner }: { dataDir: string; owner: Own
   return {
     dataDir: join(dataDir, name),
     signal: owner.signal,
-    // Linux first shares processors between sessions, and applies priorities only within one.
+    // No own session, because Linux first shares processors between sessions, and applies
+    // priorities only within one.
     ownSession: false,
   }
 }

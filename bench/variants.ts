@@ -35,7 +35,7 @@ export interface VariantOptions {
   owner: Owner
   /** The program of the variant `benthos`. */
   peer?: Peer
-  /** For the log files. */
+  /** The folder for log files. */
   dataDir: string
   gateways?: number
   /** An anchor has one worker, or none if this is 0. */

@@ -55,6 +55,7 @@ t.test('two gateways let one limit through', async (t) => {
   const limited = responses.filter((status) => status === 429)
   t.equal(limited.length + passed.length, responses.length, 'nothing else is wrong')
   t.comment(`limit ${max}: ${passed.length} pass`)
-  // Each gateway may let pass what the other one has not told it yet: less than two rounds.
+  // Each gateway may let through requests that the other one has not reported yet: less than two
+  // rounds.
   t.ok(passed.length <= max + 4 * atOnce, `${passed.length} pass`)
 })

@@ -31,7 +31,7 @@ function splitRules(rules: string): string[] {
 }
 
 /**
- * What the users of the file do, from setup to the first rows; Redis must have denied none of it.
+ * Does what the users of the file do, from setup to the first rows. Redis must not deny any of it.
  */
 async function useIt(t: Test, options: { url: string; servers: RedisServer[] }): Promise<void> {
   const { url, servers } = options

@@ -61,7 +61,7 @@ t.test('a trace leads from the client through the frame to the insert', async (t
   // early.
   const cut = 1_000_000n
   t.ok(request!.startedAt <= frame!.startedAt && frame!.endedAt <= request!.endedAt + cut)
-  // Not its end: the worker may be faster than the reply of Redis to the gateway.
+  // Compares the starts, because the worker may finish before Redis replies to the gateway.
   t.ok(frame!.startedAt <= insert!.startedAt)
 
   // A span keeps 128 links, and a slow gateway may put all requests into one frame.

@@ -29,7 +29,7 @@ export type Costs = Partial<Record<Figure, ThreadCpu>>
 
 /** The figures of all passes, by pair of processes. */
 export interface Measurements {
-  /** Those that are wanted. */
+  /** The figures to compare. */
   figures: readonly Figure[]
   /** @param costs of two passes, one right after the other or at the same time */
   add(process: number, costs: Both<Costs>): void

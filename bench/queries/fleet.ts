@@ -25,7 +25,7 @@ export const applications = [
   'com.example.notes',
 ] as const
 
-/** Of every 100 devices, the first of another application. */
+/** The first of every 100 devices that belongs to each further application. */
 const firstOfApplication = [0, 45, 70, 85, 95]
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']

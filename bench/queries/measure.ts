@@ -8,7 +8,7 @@ import type { Server } from './server.ts'
 export interface MeasuredQuery {
   name: string
   milliseconds: number
-  /** User and system time of all its threads. */
+  /** User and system time of all threads of the query. */
   cpuMilliseconds: number
   rows: number
   bytes: number

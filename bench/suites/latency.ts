@@ -27,7 +27,7 @@ const capacityTurns = 3
 const openConnections = 256
 /** Percentiles need more events than costs do. */
 const openExtraSeconds = 0.5
-/** At the level with a limit. */
+/** Additional turns at the level with a limit. */
 const extraTurns = 2
 const idleRequests = 200
 const idlePauseMs = 10

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import type { Event } from '../faults/kit/history.ts'
 
-/** Of one run. */
+/** The counts of one run. */
 export interface Counts {
   acknowledged: number
   visible: number
@@ -16,7 +16,7 @@ export interface Counts {
 
 export interface Verdict {
   counts: Counts
-  /** What no setting allows. */
+  /** Violations that no setting allows. */
   violations: string[]
 }
 

@@ -12,7 +12,7 @@ export type FaultName = 'killed' | 'killed, replicas behind'
 const behindMs = 1_200
 
 export const faults: Record<FaultName, Fault> = {
-  /** What it had written to its sockets still arrives: its machine lives. */
+  /** Data that it had written to its sockets still arrives, because its machine is alive. */
   async killed(topology, shard) {
     const primary = await topology.primaryOf(shard)
     await primary.process.kill()

@@ -38,7 +38,9 @@ export function total(results: Result[]): Counts {
   return sum
 }
 
-/** What a run must contain at least once and does not: a run without faults proves nothing. */
+/**
+ * Events that a run must contain at least once, and does not: a run without faults proves nothing.
+ */
 export function neverHappened(results: Result[]): string[] {
   const sum = total(results)
   const rules: [boolean, string][] = [
@@ -68,7 +70,7 @@ export function table(results: Result[]): string {
     .join('\n')
 }
 
-/** The same as a table for `docs/fault-results.md`. */
+/** The report as a table for `docs/fault-results.md`. */
 export function markdown(results: Result[], head: { command: string; date: string }): string {
   const row = (cells: string[]) => `| ${cells.join(' | ')} |`
   const numbers = (counts: Counts | undefined) =>

@@ -57,7 +57,7 @@ await runCases({
   onResult(result) {
     run.results.push(result)
     console.log(line(result))
-    // After each case, so that an interrupted run has its results too.
+    // Written after each case, so that an interrupted run also has results.
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`)
     if (values.write !== undefined) writeFileSync(values.write, markdown(run, before))
   },

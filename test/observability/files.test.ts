@@ -14,7 +14,7 @@ import {
   root,
 } from './files.ts'
 
-/** What no running process or exporter reports, so that no alert can. */
+/** States that no running process or exporter reports, so that no alert can exist. */
 const doctorOnly = new Set<ProblemCode>([
   'redis_version',
   'redis_memory',

@@ -32,7 +32,7 @@ const logRequest = (extra: object = {}) => ({
   body: JSON.stringify({ ...sender(), log: { ...log(), ...extra } }),
 })
 
-/** What senders do, with the pause after each request in milliseconds. */
+/** The senders' requests, and the pause after each in milliseconds. */
 const senders: { pauseMs: number; request: () => Request }[] = [
   { pauseMs: 20, request: () => logRequest() },
   // An id that is no UUIDv7 needs a reservation in Redis.

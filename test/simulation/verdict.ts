@@ -89,7 +89,7 @@ export function judge(options: {
   return violations
 }
 
-/** What makes attempts one record, within a kind and a device. */
+/** The key that makes attempts one record, within a kind and a device. */
 function keyOf({ kind, device, clientId, key }: Submission): string | undefined {
   const name = key ?? clientId
   return name === undefined ? undefined : `${kind} ${device} ${name}`

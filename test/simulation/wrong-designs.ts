@@ -5,7 +5,7 @@ import type { Rule } from './verdict.ts'
 export interface WrongDesign {
   change: Partial<Design>
   breaks: Rule
-  /** Of a run that finds it, if few do: the search begins with it. */
+  /** The seed of a run that finds it, if few do: the search begins with it. */
   seed?: number
 }
 

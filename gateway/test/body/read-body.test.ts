@@ -78,7 +78,7 @@ t.test('503 busy when decompressed bytes exceed the budget; they are released la
   const text = Array.from({ length: 700 }, () => unit + randomBytes(1_000).toString('hex')).join('')
   const payload = gzipSync(JSON.stringify(batch([{ event: text }])))
   const large = () => gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
-  // Those that are accepted keep their bytes until another one is refused.
+  // Accepted requests keep their bytes until another one is refused.
   const sent = [large(), large(), large()]
   t.equal((await Promise.race(sent)).statusCode, 503)
   gateway.release()

@@ -8,7 +8,7 @@ import { createClickHouse, migrate } from '@intake/clickhouse'
 import { startClickHouse } from '../src/index.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
-/** In a file next to the data of ClickHouse, like the passwords of an installation. */
+/** A word in a file next to the data of ClickHouse, like the passwords of an installation. */
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
 const secretFile = join(dataDir, 'secrets.json')

@@ -4,13 +4,16 @@ import { connect } from 'node:net'
 
 export interface RawRequest {
   method: string
-  /** As it is sent. */
+  /** The target, exactly as it is sent. */
   target: string
   headers?: Record<string, string>
   body?: string
 }
 
-/** Sends the bytes as they are, and reads to the end of the connection. Without a response: ''. */
+/**
+ * Sends the bytes unchanged, and reads to the end of the connection. Returns '' if there is no
+ * response.
+ */
 export async function sendRaw(port: number, request: RawRequest): Promise<string> {
   const { method, target, headers = {}, body = '' } = request
   const all = { host: `127.0.0.1:${port}`, connection: 'close', ...headers }

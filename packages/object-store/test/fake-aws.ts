@@ -23,7 +23,7 @@ export interface Response {
   silent?: boolean
 }
 
-/** An HTTP server on loopback that responds as it is told, and remembers what it received. */
+/** An HTTP server on loopback whose responses the test decides, and which keeps the requests. */
 export async function startFake(
   t: Test,
   respond: (request: Received) => Response,
@@ -51,7 +51,7 @@ export async function startFake(
 
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
-/** What the metadata of an instance and of a container respond with. */
+/** The response of the metadata of an instance or of a container. */
 export const roleJson = (accessKey: string, expiration = inAnHour()) =>
   JSON.stringify({
     AccessKeyId: accessKey,
@@ -60,7 +60,7 @@ export const roleJson = (accessKey: string, expiration = inAnHour()) =>
     Expiration: expiration,
   })
 
-/** What STS responds with. */
+/** The response of STS. */
 export const stsXml = (accessKey: string) => `<AssumeRoleWithWebIdentityResponse
   xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials>
   <AccessKeyId>${accessKey}</AccessKeyId><SecretAccessKey>role-secret</SecretAccessKey>

@@ -21,7 +21,9 @@ export const hostileTexts = [
   '<form action=//evil.example><button>x</button></form><iframe src=//evil.example></iframe>',
 ]
 
-/** The hostile texts in fewer ones, so that a test that opens every page opens fewer. */
+/**
+ * The hostile texts joined into fewer texts, so that a test that opens a page for each is faster.
+ */
 export function joinedTexts(together: number): string[] {
   const starts = hostileTexts.flatMap((_, index) => (index % together === 0 ? [index] : []))
   return starts.map((start) => hostileTexts.slice(start, start + together).join(' '))

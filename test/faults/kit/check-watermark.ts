@@ -1,7 +1,7 @@
 import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
-/** In seconds since 1970, when its part was stored: merges are off, so it is still that part. */
+/** When its part was stored, in seconds since 1970. Merges are off, so the part is unchanged. */
 interface StoredAt {
   kind: string
   storedAt: number
@@ -11,7 +11,7 @@ const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_tim
   FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
 
 /**
- * Of several versions the last received_at, because an earlier attempt may not have been
+ * Of several versions, the last received_at, because an earlier attempt may not have been
  * acknowledged.
  */
 const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,

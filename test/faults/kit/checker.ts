@@ -22,7 +22,7 @@ export interface Counts {
 
 export interface Verdict {
   counts: Counts
-  /** What must never happen; empty if the records are conserved. */
+  /** Violations of the guarantees; empty if the records are conserved. */
   violations: string[]
 }
 
@@ -38,7 +38,9 @@ export interface CheckOptions {
   keptFrames?: number
   /** Also reports records that are visible but were never acknowledged. */
   everyStoredIsAnswered?: boolean
-  /** What is stored is rewritten or deleted, so it is not compared with outcomes and watermarks. */
+  /**
+   * Stored rows are rewritten or deleted, so they are not compared with outcomes and watermarks.
+   */
   rewritesRows?: boolean
   /**
    * Requests repeat an id among their entries: each counts as accepted, and one of them is stored.

@@ -70,7 +70,7 @@ export interface Cluster {
 const readyMs = 300_000
 const apiKey = 'faults-key-0123456789abcdef'
 const s3Settings = { bucket: 'intake', region: 'us-east-1' }
-/** Without merges, each raw row that was ever inserted can be counted. */
+/** Merges are off, so that each raw row that was ever inserted can be counted. */
 const noMerges = ['logs_raw', 'feedback_raw', 'watermark_raw'].map(
   (table) =>
     `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,

@@ -12,7 +12,7 @@ export type Outcome =
 
 export interface Sent {
   outcome: Outcome
-  /** By the documented rules. */
+  /** Whether the documented rules allow a retry. */
   mayRetry: boolean
   /** The pause before the next attempt. */
   afterMs: number

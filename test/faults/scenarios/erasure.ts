@@ -64,7 +64,8 @@ const killWorker = ({ cluster }: Stage) => cluster.workers.at(-1)!.kill()
  */
 async function redeliver(stage: Stage, isStored: () => Promise<boolean>) {
   const { cluster } = stage
-  // Only inserts: a worker that starts takes nothing before it has read the mark of ClickHouse.
+  // Only inserts fail, because a worker that starts takes nothing before it has read the mark of
+  // ClickHouse.
   const fake = await fakeInserts(stage)
   fake.set({ is: 'delayed', ms: hourMs })
   const worker = await cluster.addWorker()
@@ -93,7 +94,7 @@ async function run({ cluster, root, expect }: Stage, ...args: string[]) {
   return JSON.parse(stdout || '{}') as { framesAwaited?: number; objectsDeleted?: number }
 }
 
-/** What is erased stays erased. */
+/** Erased data must not reappear. */
 export const erasureScenarios: Scenario[] = [
   {
     id: 'F66',

@@ -57,7 +57,9 @@ async function replaceWorker(stage: Stage, { root }: { root: string }): Promise<
   await acknowledged(some)
 }
 
-/** Both gateways serve for a while; then the first one leaves the load balancer and ends. */
+/**
+ * Both gateways serve for a while; then the first one is removed from the load balancer and ends.
+ */
 async function replaceGateway(stage: Stage, { root }: { root: string }): Promise<void> {
   const { cluster, acknowledged } = stage
   await cluster.addGateway({ root })
