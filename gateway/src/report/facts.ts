@@ -54,7 +54,7 @@ export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Recor
   if (!redisState()?.isDurabilityAsserted) return {}
   return {
     redis_durability:
-      'asserted (REDIS_DURABILITY): Redis does not let its settings be read, so nobody has checked them',
+      'asserted (REDIS_DURABILITY): Redis hides its settings, so they are not checked',
   }
 }
 

@@ -99,13 +99,13 @@ export function registerRedisMetrics(
   })
   addGauge(registry, {
     name: 'intake_reservations_max',
-    help: 'Idempotency keys that can be reserved; then new ones are refused with `keys_full`.',
+    help: 'Maximum number of reserved idempotency keys; beyond it new keys are refused with `keys_full`.',
     labels: ['kind'],
     read: () => kinds.map((kind) => [{ kind }, ledger.usage(kind).max]),
   })
   addGauge(registry, {
     name: 'intake_clock_skew_seconds',
-    help: 'How far the clock of this gateway is ahead of that of Redis; negative: behind.',
+    help: 'How far the clock of this gateway is ahead of Redis; negative if it is behind.',
     read: () => {
       const clock = state()?.clock
       if (clock === undefined) return []

@@ -101,5 +101,5 @@ const isLoopbackName = (host: string) => host === 'localhost' || isLoopbackAddre
 async function requireLoopbackHost(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { host } = request.headers
   if (host === undefined || isLoopbackHost(host)) return
-  await reply.code(403).send({ status: 'this port answers requests to a loopback name only' })
+  await reply.code(403).send({ status: 'this port accepts only requests to a loopback name' })
 }

@@ -114,7 +114,7 @@ export function worstOf(states: readonly [RedisState, ...RedisState[]]): RedisSt
 }
 
 const unreadable =
-  'Redis does not let its settings be read (CONFIG GET); if they are right, set REDIS_DURABILITY=asserted'
+  'Redis hides its settings (CONFIG GET); if they are correct, set REDIS_DURABILITY=asserted'
 
 async function readMemory(
   server: Server,

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 
 const pid = Type.Union([Type.Integer(), Type.Null()], {
-  description: 'Null: not part of the stack, or being restarted.',
+  description: 'Null if it is not part of the stack, or is being restarted.',
 })
 
 /**
@@ -15,16 +15,16 @@ export const Endpoints = Type.Object({
   gateway: Type.String(),
   gatewayAdmin: Type.String(),
   workerAdmin: Type.Union([Type.String(), Type.Null()], {
-    description: 'Of the first worker. Null: the stack runs none.',
+    description: 'The admin port of the first worker; null if the stack runs none.',
   }),
-  workerAdmins: Type.Array(Type.String(), { description: 'Of all workers.' }),
+  workerAdmins: Type.Array(Type.String(), { description: 'The admin ports of all workers.' }),
   redis: Type.String(),
   clickhouse: Type.String(),
   s3: Type.String(),
   apiKey: Type.String(),
   settings: Type.Record(Type.String(), Type.String(), {
     description:
-      'What the environment sets for all gateways and workers. Of secrets the files, not the values.',
+      'Settings in the environment that all gateways and workers share. Secrets only as paths of files.',
   }),
   pids: Type.Object({
     redis: pid,

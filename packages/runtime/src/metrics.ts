@@ -23,7 +23,7 @@ export function createMetrics(): Registry {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision })
   addGauge(registry, {
     name: 'intake_build_info',
-    help: 'Always 1; the labels tell the version of Intake and of Node.',
+    help: 'Always 1; the labels are the versions of Intake and of Node.',
     labels: ['version', 'node'],
     read: () => [[{ version, node: process.versions.node }, 1]],
   })

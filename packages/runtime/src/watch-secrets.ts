@@ -76,14 +76,17 @@ export function watchSecrets<S extends TObject>(options: {
     try {
       secret.set(value)
     } catch (err) {
-      log.error({ err, setting: name, help }, 'the new value of a secret cannot be used: restart')
+      log.error(
+        { err, setting: name, help },
+        'the new value of a secret cannot be used: restart this process',
+      )
       return
     }
     log.info({ setting: name }, 'the file of a secret has changed: the new value is used')
   }
 
   function whyNot(name: string, value: string, secret: Secret | undefined): string | undefined {
-    if (secret === undefined) return 'this one needs a restart'
+    if (secret === undefined) return 'a change of this secret needs a restart'
     if (value === '') return 'it is empty, and not used'
     const one = { ...schema, required: [], properties: { [name]: schema.properties[name]! } }
     try {

@@ -64,7 +64,7 @@ async function requireTables(clickhouse: ClickHouse): Promise<void> {
   const missing = await findMissingTables(clickhouse)
   if (missing.length === 0) return
   throw new SetupError(
-    `ClickHouse lacks what an applied migration made: ${missing.join('; ')} ` +
+    `ClickHouse lacks what an applied migration created: ${missing.join('; ')} ` +
       '(docs/operations/clickhouse-schema.md).',
   )
 }

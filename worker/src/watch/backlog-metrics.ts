@@ -55,7 +55,7 @@ export function registerBacklogMetrics(
   )
   addQueueGauge(
     'intake_backlog_drain_seconds',
-    'Time until the queue has no backlog, at the present speed; +Inf when it does not become shorter.',
+    'Time until the queue has no backlog, at its current speed; +Inf if it is not getting shorter.',
     ({ secondsToDrain }) => secondsToDrain,
   )
   addGauge(registry, {

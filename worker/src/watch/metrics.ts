@@ -24,7 +24,7 @@ export function createWorkerMetrics(
   const frames = frameCounters(registry)
   addGauge(registry, {
     name: 'intake_insert_in_progress_seconds',
-    help: 'How long the insert in progress takes; 0: there is none.',
+    help: 'How long the insert in progress has been running; 0 if there is none.',
     labels: ['kind'],
     read: () => kinds.map((kind) => [{ kind }, (loops[kind].activity().insertMs ?? 0) / 1_000]),
   })
@@ -125,7 +125,7 @@ function frameCounters(registry: Registry) {
   )
   const redeliveredRows = counter(
     'intake_rows_redelivered_total',
-    'Rows of these frames: at most so many duplicates are hidden by FINAL.',
+    'Rows of these frames: the maximum number of duplicates that FINAL hides.',
     ['kind'],
   )
   const deadLetters = counter('intake_dead_letters_total', 'Rows that became dead letters.', [

@@ -62,7 +62,7 @@ export function startWorkerProblems(
       redis_connection: () => redisProblem() ?? redisChecks.shards.problem(),
       queue_full() {
         const detail =
-          'Redis uses all of its maxmemory and takes no writes: no frames can be claimed'
+          'Redis uses all of its maxmemory and accepts no writes: no frames can be claimed'
         if (isMainFull()) return detail
         return isOutOfMemory(redisChecks.shardMemory.error()) ? `${detail} from a shard` : undefined
       },
@@ -103,7 +103,7 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
     insert_stalled: ofQueues((kind) => {
       const { insertMs = 0 } = activity(kind)
       if (insertMs <= insertStalledMs) return undefined
-      return `an insert of ${kind} takes ${seconds(insertMs / 1_000)} so far`
+      return `an insert of ${kind} has been running for ${seconds(insertMs / 1_000)}`
     }),
     rows_refused: () => joined(refusals.long()),
   }
@@ -176,7 +176,7 @@ function describeBacklog(state: QueueState, kind: QueueName): string | undefined
     ? 'paused'
     : Number.isFinite(secondsToDrain)
       ? `stored in about ${seconds(secondsToDrain)}`
-      : 'not getting less'
+      : 'not shrinking'
   return `${kind}: ${rows} rows wait${age}; ${end}`
 }
 

@@ -23,7 +23,7 @@ export function defineQueue(queue: Command): void {
     queue
       .command(change)
       .description(
-        change === 'pause' ? 'let workers take nothing' : 'let workers take what is waiting',
+        change === 'pause' ? 'stop workers from taking frames' : 'let workers take frames again',
       )
       .addOption(new Option('--kind <kind>', 'only this queue (default: all)').choices(all))
       .option('--json', 'print the queues as JSON')

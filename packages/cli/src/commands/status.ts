@@ -35,7 +35,7 @@ export function defineStatus(status: Command): void {
     .option('--gateway <url...>', 'admin ports of gateways')
     .option('--worker <url...>', 'admin ports of workers')
     .option('--json', 'print state, problems and services as JSON')
-    .option('--watch', 'again every two seconds, until it is interrupted')
+    .option('--watch', 'repeat every two seconds until interrupted')
     .addHelpText('after', guide)
     .action(async (flags: StatusFlags) => {
       const addresses = findAddresses(flags)

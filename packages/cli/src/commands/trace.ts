@@ -107,7 +107,7 @@ function report(
       note(`ClickHouse cannot be asked, so this is what Redis says. ${tables_unread}`)
     if (states.has('erased'))
       note(
-        'An erased record keeps no request and no times but that in its id; intake erasures list says when there were erasures.',
+        'Only the id of an erased record is left, with the time in it; intake erasures list shows the erasures.',
       )
     for (const sentence of explain(state, reservations, unreadable_frames)) note(sentence)
   }

@@ -41,7 +41,8 @@ export async function examineBucket(settings: ObjectStoreSettings): Promise<Find
     )
     if (!isStored) return findings
     await attempt('read', async () => {
-      if (!(await store.get(key))?.equals(body)) throw new Error('it is not what was stored')
+      if (!(await store.get(key))?.equals(body))
+        throw new Error('its content differs from what was stored')
     })
     await attempt('listed', async () => {
       if (!(await lists(store, key))) throw new Error('it is not in the list')

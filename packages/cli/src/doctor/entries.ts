@@ -4,7 +4,7 @@ import { ReplyError, type Redis } from '@intake/redis'
 import { degraded, finding, type Finding } from './finding.ts'
 
 const restore =
-  'Restore Redis from a backup, or write what is named anew: docs/operations/redis-lost-its-data.md says how.'
+  'Restore Redis from a backup, or write the named entries again: docs/operations/redis-lost-its-data.md says how.'
 
 /**
  * Finds entries of this installation that cannot be read. Reports their names, which reveal nothing

@@ -144,7 +144,7 @@ export function findReplicaProblems(
         'redis_connection',
         `${server} lists the replica ${name}, which cannot be examined: ${messageOf(failure)}`,
         'Run doctor where the replicas can be reached, with a user that may log in there. Where the provider of a managed Redis ' +
-          'hides them, see to their settings yourself, and set REDIS_DURABILITY=asserted: each can become the primary.',
+          'hides them, check their settings yourself, and set REDIS_DURABILITY=asserted: each can become the primary.',
       ),
     ),
   ]
@@ -181,15 +181,15 @@ export function findRedisProblems(
       finding(
         'redis_could_lose_records',
         violation,
-        'Set it at once with CONFIG SET, and in the configuration file of Redis, which counts after a restart.',
+        'Set it at once with CONFIG SET, and in the configuration file of Redis, which applies after a restart.',
       ),
     ),
     ...(isDurabilityUnreadable && !assertsDurability
       ? [
           finding(
             'redis_could_lose_records',
-            `${server} does not let its settings be read (CONFIG GET)`,
-            'Let the user in REDIS_URL run CONFIG GET; where that is not possible, see to the settings yourself and ' +
+            `${server} hides its settings (CONFIG GET)`,
+            'Let the user in REDIS_URL run CONFIG GET; where that is not possible, check the settings yourself and ' +
               'set REDIS_DURABILITY=asserted for the gateways and for doctor.',
           ),
         ]
@@ -207,7 +207,7 @@ function findMemoryProblems(server: string, memory: RedisFacts['memory']): Findi
         'redis_memory',
         `${server} has no memory limit (maxmemory 0)`,
         'Set maxmemory to half of the memory that Redis may use: it can need twice that while it rewrites its ' +
-          'log. Gateways refuse records in time before the limit.',
+          'log. Gateways refuse records before the limit is reached.',
       ),
     )
   } else if (maxBytes < memoryBytesMin) {
@@ -224,7 +224,7 @@ function findMemoryProblems(server: string, memory: RedisFacts['memory']): Findi
       finding(
         'redis_memory',
         `${server} has maxmemory ${mib(maxBytes)}, more than three quarters of the ${mib(machineBytes)} of its machine`,
-        'Set maxmemory to half of the memory of the machine: the system would end Redis before its limit counts.',
+        'Set maxmemory to half of the memory of the machine: the system would end Redis before the limit applies.',
       ),
     )
   }
@@ -232,7 +232,7 @@ function findMemoryProblems(server: string, memory: RedisFacts['memory']): Findi
     findings.push(
       finding(
         'redis_memory',
-        `${server} has hash-max-listpack-entries ${compactHashFields}, so that an idempotency key takes three times the memory`,
+        `${server} has hash-max-listpack-entries ${compactHashFields}, so an idempotency key takes three times the memory`,
         `Set hash-max-listpack-entries to at least ${bucketFieldsMax}; the default is 512.`,
       ),
     )

@@ -89,8 +89,7 @@ function describeShards(services: readonly ServiceStatus[]): string[] {
   return [formatTable([['queue shard', 'rows waiting', 'frames'], ...rows])]
 }
 
-const drained = (seconds: number | null) =>
-  seconds === null ? 'not getting less' : duration(seconds)
+const drained = (seconds: number | null) => (seconds === null ? 'not shrinking' : duration(seconds))
 
 function describeProcesses(services: readonly AskedService[], now: Date): string {
   const rows = services.map((service) => {
