@@ -14,7 +14,7 @@ export interface Counts {
   refused: number
 }
 
-export interface Verdict {
+export interface RunResult {
   counts: Counts
   /** Violations that no setting allows. */
   violations: string[]
@@ -25,7 +25,7 @@ export async function countRun(options: {
   sql: ClickHouse
   events: readonly Event[]
   range: { from: number; to: number }
-}): Promise<Verdict> {
+}): Promise<RunResult> {
   const { sql, events, range } = options
   const records = (view: string) =>
     `SELECT toString(id) AS id, device_extra.seq::Int64 AS seq FROM intake.${view}`

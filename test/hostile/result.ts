@@ -1,4 +1,4 @@
-import type { Outcome } from './attack-process.ts'
+import type { AttackResult } from './attack-process.ts'
 import type { Facts } from './hostile-case.ts'
 import type { Notice } from './innocent.ts'
 
@@ -11,7 +11,7 @@ export interface Result {
   ms: number
 }
 
-/** The data that a verdict is based on. */
+/** The data that a result is based on. */
 export interface Seen {
   /**
    * What the innocent sender saw: before the attack, and from its start to two seconds after its
@@ -19,7 +19,7 @@ export interface Seen {
    */
   before: Notice
   during: Notice
-  attack: Outcome
+  attack: AttackResult
   facts: Facts | undefined
   peakMiB: number
   /** Share of one CPU that the gateway used during the attack. */

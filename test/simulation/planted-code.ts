@@ -1,5 +1,5 @@
 import type { Edit } from '@intake/test-kit/built-copy'
-import type { Rule } from './verdict.ts'
+import type { Rule } from './judge.ts'
 
 /** A bug in the real code that breaks `breaks`. */
 interface PlantedCode {

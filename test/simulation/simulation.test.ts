@@ -101,7 +101,7 @@ function replay({ seed, designName }: { seed: number; designName: string | undef
   t.test(`the history of seed ${seed}, ${designName ?? 'the right design'}`, async (t) => {
     const lines = await trace({ seed, code, design: designOf(change ?? {}) })
     for (const line of lines) t.comment(line)
-    const broken = lines.filter((line) => line.includes('  verdict: '))
+    const broken = lines.filter((line) => line.includes('  violation: '))
     t.same(broken, [], 'broken rules')
   })
 }

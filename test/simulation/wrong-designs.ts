@@ -1,5 +1,5 @@
 import { rightDesign, type Design } from './design.ts'
-import type { Rule } from './verdict.ts'
+import type { Rule } from './judge.ts'
 
 /** A design that differs from the right one by `change` and therefore breaks `breaks`. */
 export interface WrongDesign {

@@ -11,13 +11,13 @@ import { eventTimeMs, requireKept } from '../identity/event-time.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { RequestContext } from '../record/request-context.ts'
-import { rejection, type Entry, type Outcome } from './batch-entries.ts'
+import { rejection, type Entry, type OrRejection } from './batch-entries.ts'
 import { mapInTurns, type SenderTurns } from '../admission/fairness/in-turns.ts'
 
 interface IdentifyOptions {
   store: IdempotencyStore
   batch: LogBatchEnvelope
-  entries: Outcome<Pick<Entry, 'log'>>[]
+  entries: OrRejection<Pick<Entry, 'log'>>[]
   /** The `Idempotency-Key` of the request. */
   key: string | undefined
   context: RequestContext
@@ -40,7 +40,7 @@ export interface Repeat {
  */
 export async function assignIdentities(
   options: IdentifyOptions,
-): Promise<Outcome<Identity | Repeat>[]> {
+): Promise<OrRejection<Identity | Repeat>[]> {
   const { store, batch, context, retentionMs, turns, deadline } = options
   const { receivedAtMs: nowMs, apiKeyId } = context
   const entries = options.entries.map((entry) => fingerprintOnce(batch, entry))
@@ -49,9 +49,9 @@ export async function assignIdentities(
 
   // Returns a promise only for an entry whose key is reserved; most entries need none.
   const identify = (
-    entry: Outcome<Fingerprinted>,
+    entry: OrRejection<Fingerprinted>,
     index: number,
-  ): Outcome<Identity | Repeat> | Promise<Identity> => {
+  ): OrRejection<Identity | Repeat> | Promise<Identity> => {
     if (entry instanceof IntakeError) return entry
     const { log, fingerprint } = entry
     const repeat = repeats[index]
@@ -96,8 +96,8 @@ type Fingerprinted = Pick<Entry, 'log'> & {
 
 function fingerprintOnce(
   batch: LogBatchEnvelope,
-  entry: Outcome<Pick<Entry, 'log'>>,
-): Outcome<Fingerprinted> {
+  entry: OrRejection<Pick<Entry, 'log'>>,
+): OrRejection<Fingerprinted> {
   if (entry instanceof IntakeError) return entry
   const { log } = entry
   let known: string | undefined
@@ -107,7 +107,7 @@ function fingerprintOnce(
 /** Reserves the key of the whole batch and returns its identity; undefined without a key. */
 async function reserveBatch(
   { store, batch, key, context, turns, deadline }: IdentifyOptions,
-  entries: Outcome<Fingerprinted>[],
+  entries: OrRejection<Fingerprinted>[],
 ): Promise<Identity | undefined> {
   if (key === undefined) return undefined
   const contents = await mapInTurns(entries, turns, (entry) =>
@@ -141,9 +141,9 @@ function identityPart({ id, timestamp }: LogEntry): string | number | null {
  * event, or another event, which is rejected.
  */
 function findRepeats(
-  entries: Outcome<Fingerprinted>[],
+  entries: OrRejection<Fingerprinted>[],
   turns: SenderTurns,
-): Promise<(Outcome<Repeat> | undefined)[]> {
+): Promise<(OrRejection<Repeat> | undefined)[]> {
   const first = new Map<string, { index: number; fingerprint: () => string }>()
   return mapInTurns(entries, turns, (entry, index) => {
     const id = entry instanceof IntakeError ? undefined : clientIdKey(entry.log.id)

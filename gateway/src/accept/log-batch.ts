@@ -14,14 +14,14 @@ import { createExtraPrinter, submissionFields, unknownFields } from '../record/e
 import type { RequestContext } from '../record/request-context.ts'
 import { finishRow, senderColumns, type Row } from '../record/row.ts'
 import type { Steps } from './accept.ts'
-import { createEntryReader, type Entry, type Outcome } from './batch-entries.ts'
+import { createEntryReader, type Entry, type OrRejection } from './batch-entries.ts'
 import { assignIdentities, type Repeat } from './batch-identities.ts'
 
 const validateEnvelope = compileSchema(LogBatchEnvelope)
 const knownFields = submissionFields('logs')
 
 interface PreparedBatch {
-  entries: Outcome<Entry>[]
+  entries: OrRejection<Entry>[]
   takeTurn: TakeTurn
 }
 
@@ -29,7 +29,7 @@ export interface IdentifiedBatch {
   /** The rows to store. */
   rows: Row[]
   /** The result of each entry, in their order. */
-  results: Outcome<Row>[]
+  results: OrRejection<Row>[]
   accepted: number
   rejected: IntakeError[]
 }
@@ -128,13 +128,13 @@ function leaseShared(
 }
 
 function finishRows(batch: {
-  entries: Outcome<Entry>[]
-  identities: Outcome<Identity | Repeat>[]
+  entries: OrRejection<Entry>[]
+  identities: OrRejection<Identity | Repeat>[]
   context: RequestContext
 }): IdentifiedBatch {
   const { entries, identities, context } = batch
   const rows: Row[] = []
-  const results: Outcome<Row>[] = []
+  const results: OrRejection<Row>[] = []
   for (const [index, entry] of entries.entries()) {
     const identity = identities[index]!
     if (entry instanceof IntakeError) results.push(entry)

@@ -77,7 +77,7 @@ export function createIdempotencyStore(options: {
     return reply
   }
 
-  async function untilAnswered(reservation: Reservation, deadline: number): Promise<SettledReply> {
+  async function reserveInTime(reservation: Reservation, deadline: number): Promise<SettledReply> {
     try {
       const what = 'reserving a key'
       return await retryCommand(() => attempt(reservation), { what, deadline, clock })
@@ -88,7 +88,7 @@ export function createIdempotencyStore(options: {
 
   return {
     async reserve(reservation, deadline) {
-      const reply = await untilAnswered(reservation, deadline)
+      const reply = await reserveInTime(reservation, deadline)
       if (reply === 'reserved') return reservation.id
       if (reply === 'no room') {
         throw new IntakeError('keys_full', 'There is no room for a new idempotency key now.')

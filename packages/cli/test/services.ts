@@ -16,7 +16,7 @@ import { feedbackRow, logRow, member, uuidV7 } from '../../clickhouse/test/fixtu
 export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const bucket = { bucket: 'intake', region: 'us-east-1' }
 
-export interface Outcome {
+export interface CommandResult {
   code: number
   stdout: string
   stderr: string
@@ -24,7 +24,7 @@ export interface Outcome {
 
 /** Runs the command line like an operator. */
 export function createIntake(options: { cwd: string; env: Record<string, string> }) {
-  return (args: string[], env: Record<string, string> = {}): Promise<Outcome> =>
+  return (args: string[], env: Record<string, string> = {}): Promise<CommandResult> =>
     new Promise((resolve) => {
       const { cwd } = options
       const { COVERAGE_DIR } = process.env

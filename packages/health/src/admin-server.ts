@@ -5,7 +5,7 @@ import { isLoopbackAddress, isLoopbackHost, type Registry } from '@intake/runtim
 import { healthRoutes } from './health-routes.ts'
 import { openMetricsType, toOpenMetrics } from './openmetrics.ts'
 import type { Problems } from './problems.ts'
-import { share } from './share.ts'
+import { coalesce } from './coalesce.ts'
 import { readStatus } from './status.ts'
 
 const keepAliveTimeoutMs = 72_000
@@ -73,7 +73,7 @@ export async function startAdminServer(options: {
       '/scaling',
       async (_request, reply) => scaling() ?? reply.code(503).send({ status: 'not known' }),
     )
-    const render = share(async () => {
+    const render = coalesce(async () => {
       const text = await metrics.metrics()
       let openMetrics: string | undefined
       return { text, openMetrics: () => (openMetrics ??= toOpenMetrics(text)) }

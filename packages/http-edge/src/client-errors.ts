@@ -12,7 +12,7 @@ import type { Refuse } from './refuse.ts'
  * Bytes that belong to no such request get a response only if no client can take it for that of
  * another request.
  */
-export function answerClientErrors(refuse: Refuse) {
+export function createClientErrorHandler(refuse: Refuse) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {
     // The connection is already closing, or there is no client to read a response.
     if (socket.destroyed || socket.writableEnded) return

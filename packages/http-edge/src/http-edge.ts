@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { answerClientErrors } from './client-errors.ts'
+import { createClientErrorHandler } from './client-errors.ts'
 import { createConnections, type Connections, type EndReason } from './connections.ts'
 import { createEdgeServer, type Handler } from './edge-server.ts'
 import type { Exchange } from './exchange.ts'
@@ -54,7 +54,7 @@ export function createHttpEdge(options: {
     connections,
     serverFactory: (handler) =>
       createEdgeServer({ ...options, connections, sweep, gate, refuse, handler }),
-    clientErrorHandler: answerClientErrors(refuse),
+    clientErrorHandler: createClientErrorHandler(refuse),
     drain() {
       connections.drain()
       sweep.drain()

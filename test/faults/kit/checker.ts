@@ -20,7 +20,7 @@ export interface Counts {
   partialInserts: number
 }
 
-export interface Verdict {
+export interface CheckResult {
   counts: Counts
   /** Violations of the guarantees; empty if the records are conserved. */
   violations: string[]
@@ -58,7 +58,7 @@ const drainedLooks = 3
  * Compares the responses with what analysts see, after the queues have drained, the counts of
  * outcomes with what is stored, and the watermarks with when it was stored. Ends the gateways.
  */
-export async function check(options: CheckOptions): Promise<Verdict> {
+export async function check(options: CheckOptions): Promise<CheckResult> {
   const { cluster, payload, keptFrames = 0 } = options
   const violations = createViolations()
   await drained(cluster, { stallMs: options.drainStallMs, kept: keptFrames }).catch(
@@ -128,14 +128,14 @@ export async function drained(
   )
 }
 
-interface Outcome {
+interface RecordOutcome {
   acknowledged: Set<string>
   unknown: boolean
 }
 
 /** Combines the outcomes of all attempts for each record. */
-function outcomes(events: readonly Event[]): Map<number, Outcome> {
-  const records = new Map<number, Outcome>()
+function outcomes(events: readonly Event[]): Map<number, RecordOutcome> {
+  const records = new Map<number, RecordOutcome>()
   const open = new Map<number, number>()
   for (const event of events) {
     const { seq } = event
@@ -152,7 +152,7 @@ function outcomes(events: readonly Event[]): Map<number, Outcome> {
 async function countAll(
   { sql, keys }: Cluster,
   events: readonly Event[],
-  records: Map<number, Outcome>,
+  records: Map<number, RecordOutcome>,
   visible: number,
 ): Promise<Counts> {
   const number = (is: Event['is']) => events.filter((event) => event.is === is).length

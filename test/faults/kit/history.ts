@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
-import type { Outcome } from './sender.ts'
+import type { AttemptOutcome } from './sender.ts'
 
 const sync = promisify(fdatasync)
 
@@ -9,7 +9,7 @@ const sync = promisify(fdatasync)
  * the service waited for a CPU.
  */
 export type Event = { seq: number; attempt: number } & (
-  { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' } | (Outcome & { ms: number })
+  { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' } | (AttemptOutcome & { ms: number })
 )
 
 export interface History {

@@ -20,7 +20,7 @@ export function play(...ids: string[]): void {
       const result = await runScenario(scenario, { root, seed, slackMs: 5_000 })
       t.comment(line(result))
       t.same(result.reasons, [])
-      t.equal(result.verdict, 'passed')
+      t.equal(result.status, 'passed')
     })
   }
 }

@@ -1,11 +1,11 @@
 import { metricsOf, type Registry } from '@intake/runtime'
 
 const outcomes = ['delivered', 'failed', 'given_up', 'no_room', 'erased'] as const
-type Outcome = (typeof outcomes)[number]
+type WebhookOutcome = (typeof outcomes)[number]
 
 export function createWebhookMetrics(
   registry: Registry,
-): (outcome: Outcome, count?: number) => void {
+): (outcome: WebhookOutcome, count?: number) => void {
   const requests = metricsOf(registry).counter(
     'intake_webhook_requests_total',
     'Requests to the webhook, by outcome: delivered, failed, given_up, no_room or erased.',
