@@ -12,8 +12,8 @@ declare module 'fastify' {
 }
 
 /**
- * Of a body over its limit, at most this multiple of the limit is read and discarded: an endless
- * form must not hold its place indefinitely.
+ * A body that exceeds its limit is read and discarded up to this multiple of the limit. Without a
+ * maximum, an endless form would hold its place indefinitely.
  */
 const readPastFactor = 8
 

@@ -26,7 +26,7 @@ export interface Reserved {
 const fieldBytes = 9
 const idBytes = 16
 
-/** The kind of record in whose reservations those of a scope are counted. */
+/** The kind of record that a scope's reservations are counted under. */
 export const kindOfScope = (scope: KeyScope): RecordKind =>
   scope === 'feedback' ? 'feedback' : 'logs'
 

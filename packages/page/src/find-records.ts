@@ -14,7 +14,7 @@ import { timeOfId } from './search.ts'
 /** A batch has at most 500 entries. */
 const otherIdRows = 500
 
-/** Finds the records with this id, because several devices may have sent the same id. */
+/** Finds all records with this id: several devices may have sent the same one. */
 export async function findById(
   reader: RecordReader,
   kind: RecordKind,

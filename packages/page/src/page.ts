@@ -47,10 +47,7 @@ interface Elsewhere {
   path: string
 }
 
-/**
- * The number of views that are being created or sent at once, each with a few queries, and of those
- * that wait.
- */
+/** How many views are created or sent at once (each runs a few queries), and how many may wait. */
 const viewsMax = { atOnce: 4, waitingMax: 32 }
 /** A view that takes longer, or whose reader does, is cut off. */
 const viewTimeoutMs = 60_000

@@ -54,7 +54,7 @@ export interface Found<Row> {
   unread?: TimeWindow
 }
 
-/** Limits for one query; the user `reader` may lower its own limits. */
+/** Limits for one query. The user `reader` may only lower its limits. */
 export const querySettings =
   'SETTINGS max_execution_time = 10, max_memory_usage = 536870912, max_threads = 2, ' +
   'max_result_rows = 1000'

@@ -3,7 +3,10 @@ import type { Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
 import { queuePrefix } from './names.ts'
 
-/** Ids of records that are announced to the outside, independently of how records are stored. */
+/**
+ * A queue of record ids that are delivered to the outside, independently of the queues that store
+ * records.
+ */
 interface DeliveryQueue {
   /**
    * Adds the deliveries that the queue does not know. It knows those that wait, and the last 20,000

@@ -88,8 +88,8 @@ export function createShardedSource(options: {
   const noteEmpty = (shard: Shard) => void (shard.emptyUntil = clock.now() + emptyMs)
 
   /**
-   * Makes the shard the next one, without the credit that it would have collected while it was
-   * empty.
+   * Makes the shard the next one, but not by more than one job: it gets no credit for the time in
+   * which it was empty.
    */
   function noteFilled(shard: Shard): void {
     shard.emptyUntil = 0

@@ -34,8 +34,8 @@ interface Connection {
 /** One WAIT for all writes that Redis confirmed before it is sent. */
 interface Round {
   /**
-   * Whether to write first: WAIT covers only this connection's writes, so a value that was only
-   * read needs one.
+   * Whether the round must write first. WAIT covers only writes of this connection; a value that
+   * was only read is covered by one more write.
    */
   needsWrite: boolean
   done: Promise<void>

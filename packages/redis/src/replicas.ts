@@ -44,8 +44,8 @@ interface Address {
 }
 
 /**
- * The replicas that the primary lists. In a cluster the replicas by their addresses for clients, as
- * soon as the cluster has announced all of them.
+ * The replicas that the primary lists. In a cluster, their addresses are those for clients, which
+ * are known once the cluster has announced all replicas.
  */
 async function findReplicas(redis: Redis, primary: Primary): Promise<Address[]> {
   const { name, tags, redis: server } = primary

@@ -18,7 +18,7 @@ export interface RedisState {
   isDurabilityAsserted: boolean
   /** Memory used, as a share of `memoryBytesMax`, from 0 to 1. */
   memoryUsed: number
-  /** `maxmemory`, or the memory of the machine if that is not set; of the fullest server. */
+  /** `maxmemory` of the fullest server, or the memory of its machine if that is not set. */
   memoryBytesMax: number
   /** `host:port` of the fullest server; undefined if there is only one. */
   fullestServer: string | undefined

@@ -44,8 +44,8 @@ export function loadConfig<S extends TObject>(
 }
 
 /**
- * @param unread settings that could not be read and have been reported; they are not reported as
- * missing, too
+ * @param unread settings whose files could not be read. They are already reported, so they do not
+ * also count as missing
  */
 function findProblems(
   schema: TObject,

@@ -11,7 +11,7 @@ const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_tim
   FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
 
 /**
- * Of several versions, the last received_at, because an earlier attempt may not have been
+ * The last received_at of several versions, because an earlier attempt may not have been
  * acknowledged.
  */
 const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,

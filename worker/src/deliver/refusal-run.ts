@@ -1,9 +1,8 @@
 import { queueNames, type QueueName } from '@intake/queue'
 
 /**
- * Counts rows that ClickHouse rejected with no row stored in between. A bad row is normally
- * among good ones; a long run means that the table rejects every row, and then none may be
- * dead-lettered.
+ * Counts the rows that ClickHouse rejected since a row was last stored. A bad row is normally among
+ * good ones; a long run means that the table rejects every row, and then none may be dead-lettered.
  */
 export interface RefusalRun {
   add(): void

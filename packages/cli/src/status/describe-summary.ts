@@ -29,8 +29,8 @@ function describeProblem(problem: SharedProblem, now: Date): string {
 }
 
 /**
- * Describes the records. Queues are reported equally by every worker; the counts of processes are
- * added up.
+ * The table of records. All workers report the same queues, so one report is used; the counts of
+ * processes are added up.
  */
 function describeRecords(services: readonly ServiceStatus[]): string {
   const sum = (read: (service: ServiceStatus) => number | undefined) => {
@@ -74,7 +74,7 @@ function describeRecords(services: readonly ServiceStatus[]): string {
 }
 
 /**
- * Describes the shards, which every worker reports equally. Empty for a queue that is not sharded.
+ * The table of shards, of which all workers report the same. Empty for a queue that is not sharded.
  */
 function describeShards(services: readonly ServiceStatus[]): string[] {
   const shards = services.flatMap(({ queue_shards: held }) =>

@@ -45,8 +45,8 @@ export const ServiceStatus = Type.Object({
     ),
   ),
   /**
-   * Of a gateway, how many shards it uses and which get no frames now; of a worker, what each shard
-   * holds.
+   * A gateway reports how many shards it uses and which get no frames now; a worker reports what
+   * each shard holds.
    */
   queue_shards: Type.Optional(
     orNull(
