@@ -113,7 +113,7 @@ ${settingsTable(StackConfig)}
 
 ## Object store
 
-Of gateway, worker, \`npm start\` and the commands of \`intake\`, which must have the same
+Gateway, worker, \`npm start\` and the commands of \`intake\` have these settings, and need the same values
 ([how to set them for AWS and others](deploy/object-store.md)). The names with \`AWS_\` count only if \`S3_ENDPOINT\` has no keys; the first source
 of credentials that is set is used: access key, web identity, container, metadata of the instance.
 

@@ -1,7 +1,10 @@
-// npm run release -- --set 0.2.0 writes the version into every package.json, the Helm chart and the
-// changelog npm run release -- --check the checks before a tag, a few minutes; exits with 1 if one
-// fails npm run release -- --check --without-images all but the contents of the images Nothing is
-// committed, tagged or published.
+// npm run release -- --set 0.2.0
+//   writes the version into every package.json, the Helm chart and the changelog.
+// npm run release -- --check
+//   runs the checks before a tag, in a few minutes; exits with 1 if one fails.
+// npm run release -- --check --without-images
+//   runs all checks except those of the contents of the images.
+// Nothing is committed, tagged or published.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

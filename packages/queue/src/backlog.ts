@@ -44,10 +44,10 @@ export interface Backlogs {
  * to undefined if Redis, or the node of a shard, belongs to no installation: then it has lost its
  * frames. Rejects if a shard cannot be read.
  *
- * @param options.framesMax of a longer list, only frames at twenty positions are read, including
- * both ends
- * @param options.turnMs also resolves to undefined if another process has read in its turn less
- * than this time ago
+ * @param options.framesMax maximum length of a list that is read completely; of a longer one,
+ * frames at twenty positions are read, including both ends
+ * @param options.turnMs length of a turn: also resolves to undefined if another process has read
+ * within this time
  */
 export type ReadBacklogs = (options?: {
   framesMax?: number
