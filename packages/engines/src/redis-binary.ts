@@ -105,7 +105,8 @@ async function unpackDebs(
       await download(options)
     } catch (error) {
       const updated = await run('apt-get', ['update'], options).catch(() => undefined)
-      if (updated === undefined) throw error // no permission or no network: the first error says more
+      // Without permission or network both fail, and the first error says more.
+      if (updated === undefined) throw error
       await download(options)
     }
     const debs = (await readdir(work)).filter((name) => name.endsWith('.deb'))

@@ -21,7 +21,8 @@ export async function sendRaw(port: number, request: RawRequest): Promise<string
   const socket = connect({ host: '127.0.0.1', port })
   let text = ''
   socket.on('data', (chunk) => (text += chunk.toString('latin1')))
-  socket.on('error', () => undefined) // reset, because it does not read a refused body; 'close' follows
+  // The server resets the connection, because it does not read a refused body; 'close' follows.
+  socket.on('error', () => undefined)
   socket.write(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
   socket.setTimeout(60_000, () => socket.destroy())
   await once(socket, 'close')

@@ -37,7 +37,8 @@ export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise
   // Each replica deletes by the tombstones that it has.
   await syncReplicas(clickhouse, payloadTables)
   for (const table of payloadTables) rows += await deleteRows(clickhouse, table, erased(table))
-  // A device has no hidden versions, because it is part of the identity.
+  // Versions of a device are never hidden behind another, because the device is part of the
+  // identity.
   if (subject === undefined || subject.kind === 'device') return rows
   for (const table of recordTables) {
     const { sql, params } = recordCondition(subject)
