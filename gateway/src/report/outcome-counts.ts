@@ -133,10 +133,7 @@ export function createOutcomeCounts(
     return counter
   }
 
-  /**
-   * The counter for code `overflow` of a minute. There are at most three for each minute, so they
-   * need no limit.
-   */
+  /** A minute has at most three of these counters, so they need no limit of their own. */
   function overflowOf(minute: Minute, kind: Counter['kind']): Counter {
     const outcome: Outcome = { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 }
     return counterOf(minute, outcome)
