@@ -1,6 +1,5 @@
-// npm run test:coverage: how much of the applications and packages their own tests execute; about
-// ten minutes. What only the tests in test/ execute, fault and hostile suites among them, does not
-// count. Fails below the floor.
+// npm run test:coverage: how much of the applications and packages their own tests execute; about ten minutes. What
+// only the tests in test/ execute, fault and hostile suites among them, does not count. Fails below the floor.
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

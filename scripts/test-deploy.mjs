@@ -1,10 +1,9 @@
-// npm run test:deploy: the Helm chart with several sets of values, checked by helm, by kubeconform
-// with the schemas of the oldest and the newest Kubernetes that it supports, by the models of the
-// custom resources, and by what this project knows of its processes. Needs Go, pip and npm: it
-// installs helm, kubeconform, the schemas and the models of custom resources into
-// node_modules/.cache (some minutes the first time). With docker on the PATH it also checks
-// docker-compose.yml; with kube-apiserver, etcd and kubectl on the PATH, or named by
-// KUBE_APISERVER, ETCD and KUBECTL, it also installs the chart on a real API server.
+// npm run test:deploy: the Helm chart with several sets of values, checked by helm, by kubeconform with the schemas of
+// the oldest and the newest Kubernetes that it supports, by the models of the custom resources, and by what this project knows of
+// its processes. Needs Go, pip and npm: it installs helm, kubeconform, the schemas and the models of custom resources
+// into node_modules/.cache (some minutes the first time). With docker on the PATH it also checks docker-compose.yml; with
+// kube-apiserver, etcd and kubectl on the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it also installs the chart
+// on a real API server.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -127,10 +126,7 @@ function downloadDefinitions(module) {
   return definitionsOf[module].map((file) => join(Dir, file))
 }
 
-/**
- * From the Python package that has them; their references are absolute there, and relative for
- * kubeconform.
- */
+/** From the Python package that has them; their references are absolute there, and relative for kubeconform. */
 function prepareSchemas(version) {
   const target = join(cache, 'schemas', `v${version}`)
   if (existsSync(join(target, 'pod-v1.json'))) return

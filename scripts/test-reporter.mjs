@@ -1,6 +1,6 @@
-// The tap reporter of `npm test`. Prints a line when a file has ended, the running files if nothing
-// was printed for a while, and the slowest files at the end. Stops a file that stalls, but not one
-// that is slow and makes progress.
+// The tap reporter of `npm test`. Prints a line when a file has ended, the running files if nothing was
+// printed for a while, and the slowest files at the end. Stops a file that stalls, but not one that is
+// slow and makes progress.
 
 const quietMs = 15_000
 /** The longest time without output from a file. */

@@ -1,7 +1,6 @@
-// npm run test:s3: attachments on real S3 servers, from the client to the whole path of feedback:
-// the embedded one, MinIO and versitygw; about five minutes. A server whose program is neither on
-// the PATH nor in Go's folder is skipped; npm run test:s3 -- --install builds it with Go first. The
-// last line is `N passed, N failed`.
+// npm run test:s3: attachments on real S3 servers, from the client to the whole path of feedback: the embedded
+// one, MinIO and versitygw; about five minutes. A server whose program is neither on the PATH nor in Go's folder
+// is skipped; npm run test:s3 -- --install builds it with Go first. The last line is `N passed, N failed`.
 import { spawn, spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { homedir } from 'node:os'

@@ -1,7 +1,6 @@
-// npm run test:upgrade: an earlier build and this one together under load, and the way back, about
-// three minutes. The earlier one is taken from the local history, installed and built in a
-// temporary folder: npm run test:upgrade -- --from <commit or tag> selects another one. The last
-// line is `N passed, N failed`.
+// npm run test:upgrade: an earlier build and this one together under load, and the way back, about three minutes. The
+// earlier one is taken from the local history, installed and built in a temporary folder:
+// npm run test:upgrade -- --from <commit or tag> selects another one. The last line is `N passed, N failed`.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// npm test: every check, also on a fresh clone. Arguments are passed to tap: npm test -- path. The
-// last line is `N passed, N failed`: the assertions of the tests, and each check as one more.
+// npm test: every check, also on a fresh clone. Arguments are passed to tap: npm test -- path. The last
+// line is `N passed, N failed`: the assertions of the tests, and each check as one more.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

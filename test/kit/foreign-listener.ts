@@ -21,8 +21,7 @@ export interface ForeignListener {
 }
 
 /**
- * A process of the user `nobody` that listens on 127.0.0.1, on each port as soon as it is free,
- * until the test ends.
+ * A process of the user `nobody` that listens on 127.0.0.1, on each port as soon as it is free, until the test ends.
  *
  * @param wanted 0 selects a free port
  */

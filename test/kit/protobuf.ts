@@ -1,6 +1,4 @@
-/**
- * A message of the Protocol Buffers wire format: the values of each field, by its number, in order.
- */
+/** A message of the Protocol Buffers wire format: the values of each field, by its number, in order. */
 export type Message = ReadonlyMap<number, readonly (bigint | Buffer)[]>
 
 /** @throws {RangeError} when the bytes end too early or have a group */

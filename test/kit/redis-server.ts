@@ -3,9 +3,7 @@ import { join } from 'node:path'
 import { findRedis } from '@intake/engines'
 import { createAppProcess, type AppProcess } from './app-process.ts'
 
-/**
- * A Redis or sentinel of its own, which can be killed, frozen and started again on the same data.
- */
+/** A Redis or sentinel of its own, which can be killed, frozen and started again on the same data. */
 export interface RedisServer {
   port: number
   /** Of this server alone. */

@@ -6,9 +6,7 @@ export interface UntilOptions {
    * condition itself counts.
    */
   progress?: () => unknown
-  /**
-   * The longest time without progress. Much longer than any step takes: only a stall reaches it.
-   */
+  /** The longest time without progress. Much longer than any step takes: only a stall reaches it. */
   stallMs?: number
   everyMs?: number
 }

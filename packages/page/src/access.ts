@@ -8,11 +8,11 @@ import { createWrongPasswords } from './wrong-passwords.ts'
 const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
 
 /**
- * Lets a request through or throws. With a password: basic authentication, the user name is free.
- * Without one: only requests from this machine to this machine. The `Host` must be a loopback name
- * too, because a foreign site can give its name the address 127.0.0.1 (DNS rebinding). Wrong
- * passwords of navigations that other sites started, and of what the answers to them contain, are
- * counted apart, so that no site locks readers out.
+ * Lets a request through or throws. With a password: basic authentication, the user name is free. Without
+ * one: only requests from this machine to this machine. The `Host` must be a loopback name too, because
+ * a foreign site can give its name the address 127.0.0.1 (DNS rebinding). Wrong passwords of
+ * navigations that other sites started, and of what the answers to them contain, are counted apart, so
+ * that no site locks readers out.
  *
  * @throws {PageError} 401, 403 or 429
  */
@@ -20,8 +20,7 @@ export function createAccess(password: string | undefined) {
   if (password === undefined) return requireLoopback
   // A web page can make its visitors' browsers open `http://user:guess@…/` as often as it likes.
   const fromOtherSites = createWrongPasswords()
-  // What a page contains is asked for with the credentials of that navigation, as if from the same
-  // site.
+  // What a page contains is asked for with the credentials of that navigation, as if from the same site.
   const ofParts = createWrongPasswords()
   const fromReaders = createWrongPasswords()
   return (request: FastifyRequest, reply: FastifyReply): void => {

@@ -1,6 +1,4 @@
-/**
- * On every response of the page: no script runs, nothing is loaded from elsewhere, nothing is kept.
- */
+/** On every response of the page: no script runs, nothing is loaded from elsewhere, nothing is kept. */
 export const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
@@ -14,8 +12,8 @@ export const securityHeaders = {
 } as const
 
 /**
- * A picture opened by itself is a document of its own, which may do nothing. The style is that of
- * the browser's own viewer.
+ * A picture opened by itself is a document of its own, which may do nothing. The style is that of the browser's
+ * own viewer.
  */
 export const pictureHeaders = {
   'content-security-policy':

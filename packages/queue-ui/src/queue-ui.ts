@@ -21,8 +21,8 @@ const headers = {
 }
 
 /**
- * bull-board at `/queues`, read-only, with a password. Shards of the log queue beyond the first are
- * queues of their own: `shard-1:logs`.
+ * bull-board at `/queues`, read-only, with a password. Shards of the log queue beyond the first are queues of their
+ * own: `shard-1:logs`.
  *
  * @param options.redis of the role `consumer`; it belongs to the caller
  * @param options.queues names in Redis

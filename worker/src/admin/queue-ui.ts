@@ -4,9 +4,7 @@ import type { Redis } from '@intake/redis'
 import type { WorkerConfig } from '@intake/config'
 import { webhookQueue } from '../webhook/feedback-webhook.ts'
 
-/**
- * The user interface of the queues for the admin server. Undefined: it is off, and not even loaded.
- */
+/** The user interface of the queues for the admin server. Undefined: it is off, and not even loaded. */
 export async function openQueueUi(options: {
   config: WorkerConfig
   redis: Redis
