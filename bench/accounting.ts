@@ -19,7 +19,7 @@ export interface Account {
 /**
  * Accounts for the CPU that is used from now on.
  *
- * @param pids the use of all other processes is foreign
+ * @param pids our processes; the use of all others is foreign
  * @returns `read` reports what has been used until now
  */
 export function openAccount(pids: Record<Part, number[]>): { read(): Account } {

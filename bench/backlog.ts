@@ -17,16 +17,16 @@ export interface Buffered {
   load: LoadResult
   memoryPerEvent: number
   fileBytesPerEvent: number
-  /** Microseconds of CPU of the load generator. */
+  /** Microseconds of the load generator's CPU per event. */
   loadCpuPerEvent: number
 }
 
 /** How a backlog drained. */
 export interface Drain {
-  /** From the call until the first row, in seconds. */
+  /** Seconds from the call until the first row. */
   firstRowSeconds: number
   emptySeconds: number
-  /** From the first to the last row. */
+  /** Rows per second from the first to the last row. */
   rowsPerSecond: number
   /** Microseconds of CPU per event, from the call until the processes are at rest. */
   cpu: { worker: number; redis: number; clickhouse: number }

@@ -8,7 +8,7 @@ export interface CostRatio {
   /** Number of the requirement in the report. */
   item: string
   what: string
-  /** One per turn. */
+  /** One value per turn. */
   values: number[]
   limit: number
 }

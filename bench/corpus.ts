@@ -17,7 +17,9 @@ export interface LogBody {
   log: { event: string; params: Record<string, unknown> }
 }
 
-/** Distinct, realistic log events of about `size` bytes each. The same seed gives the same events. */
+/**
+ * Distinct, realistic log events of about `size` bytes each. The same seed gives the same events.
+ */
 export function createCorpus(options: { size: BodySize; seed: number }): LogBody[] {
   const { size, seed } = options
   const random = createRandom(seed)

@@ -37,7 +37,10 @@ export function readThreadCpu(pid: number): ThreadCpu {
   return cpu
 }
 
-/** @param schedstat the text of `/proc/<pid>/task/<thread>/schedstat`: the first field is in nanoseconds */
+/**
+ * @param schedstat the text of `/proc/<pid>/task/<thread>/schedstat`: the first field is in
+ * nanoseconds
+ */
 export function parseSchedstat(schedstat: string): number {
   return Number(schedstat.split(' ', 1)[0]) / 1e9
 }

@@ -15,7 +15,7 @@ export interface DirectInsert {
   rowsPerSecond: number
   /** Share of all processors that other programs used meanwhile, from 0 to 1. */
   foreignShare: number
-  /** Microseconds of CPU to create a row, just before. */
+  /** Microseconds of CPU to create a row, measured just before. */
   cpuPerEvent: { load: number }
 }
 
@@ -58,7 +58,8 @@ export async function insertDirectly(
 const corpus = createCorpus({ size: defaultBodySize, seed: 4 })
 
 /**
- * One insert as a gzip member. The ids are consecutive, so they compress better than those of the product.
+ * One insert as a gzip member. The ids are consecutive, so they compress better than those of the
+ * product.
  */
 export function gzipRows(): Buffer {
   const lines = Array.from({ length: rowsPerInsert }, (_, index) => {

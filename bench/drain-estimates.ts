@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What a worker said about its backlog, and what came. */
+/** A worker's estimate about its backlog. */
 export interface Estimate {
   /** Milliseconds since 1970. */
   at: number
-  /** In the queue, as the worker said. */
+  /** Rows in the queue, as the worker reported. */
   rows: number
   saidSeconds: number
   trueSeconds: number
@@ -16,13 +16,14 @@ interface Scaling {
 }
 
 const sampleMs = 1_000
-/** `/scaling` says a day when the queue does not get shorter. */
+/** `/scaling` reports a day if the queue is not getting shorter. */
 const neverSeconds = 86_400
 
 /**
  * Reads `/scaling` of a worker each second.
  *
- * @returns `stop` resolves to the estimates made before `endedAtMs`, the moment when the last row was stored
+ * @returns `stop` resolves to the estimates made before `endedAtMs`, the moment when the last row
+ * was stored
  */
 export function watchDrain(
   adminUrl: string,

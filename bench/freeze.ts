@@ -10,7 +10,7 @@ export function thaw(processes: readonly BenchProcess[]): void {
     try {
       process.kill(pid, 'SIGCONT')
     } catch (error) {
-      // A process that has exited is detected where its work is awaited.
+      // The code that awaits the process's work detects that it has exited.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
     }
   }

@@ -13,11 +13,14 @@ import { requireExact, visibleDigest } from './visible.ts'
 export interface Round {
   variant: string
   events: number
-  /** Of the load. */
+  /** Length of the load. */
   seconds: number
   /** Events acknowledged per second of the load. */
   acceptedPerSecond: number
-  /** Events per second from the first request until the last row was visible; NaN if nothing is stored. */
+  /**
+   * Events per second from the first request until the last row was visible; NaN if nothing is
+   * stored.
+   */
   deliveredPerSecond: number
   /** Microseconds of CPU per acknowledged event. */
   cpuPerEvent: CpuByPart
@@ -26,12 +29,12 @@ export interface Round {
 }
 
 /**
- * Puts a load on a variant and waits until every acknowledged event is visible and the processes are
- * idle, so that postponed work (completions, merges) is accounted for. Then empties the table, so that
- * rounds do not affect each other.
+ * Puts a load on a variant and waits until every acknowledged event is visible and the processes
+ * are idle, so that postponed work (completions, merges) is accounted for. Then empties the table,
+ * so that rounds do not affect each other.
  *
- * @param options.workersLater freezes the workers during the load, so that they and ClickHouse take no
- * CPU from the gateway
+ * @param options.workersLater freezes the workers during the load, so that they and ClickHouse take
+ * no CPU from the gateway
  * @throws {NotExactError} if the visible rows are not exactly the acknowledged events
  * @throws if a request failed
  */
@@ -106,11 +109,13 @@ export function requireNoFailure(what: string, { failures }: LoadResult): void {
 }
 
 const restWindowMs = 200
-/** Of one processor; polling by Redis clients and ClickHouse's background work stay below it. */
+/** A share of one processor. Polling by Redis clients and ClickHouse's background work use less. */
 const restShare = 0.1
 const restMs = 8_000
 
-/** Resolves when the processes have used almost no CPU for a moment; gives up after 8 s and says so. */
+/**
+ * Resolves when the processes have used almost no CPU for a moment; gives up after 8 s and says so.
+ */
 export async function untilAtRest({ say }: Pick<Bench, 'say'>, pids: number[]): Promise<void> {
   const deadline = performance.now() + restMs
   const used = () => pids.reduce((sum, pid) => sum + readProcessCpu(pid), 0)

@@ -3,7 +3,9 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Stops everything that was started, in reverse order, once: at the end, on failure, on a signal. */
+/**
+ * Stops everything that was started, in reverse order, once: at the end, on failure, on a signal.
+ */
 export interface Owner {
   add(end: () => Promise<unknown>): void
   /** Aborted when stopping begins, so that pending starts give up. */

@@ -5,7 +5,7 @@ import type { Owner } from './owner.ts'
 export interface BenchProcess {
   name: string
   pid: number
-  /** Of the admin interface; only our own processes have one. */
+  /** The URL of the admin interface; only our own processes have one. */
   adminUrl(): string
   stop(): Promise<void>
 }

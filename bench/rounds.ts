@@ -1,6 +1,8 @@
 import { median } from './statistics.ts'
 
-/** Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine affects all alike. */
+/**
+ * Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine affects all alike.
+ */
 export function abbaOrder<T>(items: readonly T[], turns: number): T[] {
   return Array.from({ length: turns }, (_, turn) => inTurn(items, turn)).flat()
 }
@@ -23,8 +25,8 @@ export interface Disturbance {
   /** Share of all processors that other programs used meanwhile, from 0 to 1. */
   foreignShare: number
   /**
-   * CPU of the load generator in microseconds. It does much the same for every event of an item, so it
-   * shows how fast the machine was.
+   * CPU of the load generator in microseconds. It does much the same for every event of an item, so
+   * it shows how fast the machine was.
    */
   cpuPerEvent?: { load: number }
 }
@@ -46,7 +48,7 @@ export interface RoundsOptions extends DisturbanceLimits {
 export interface RoundsSummary {
   /** Rounds that count. */
   rounds: number
-  /** Those of them that were disturbed. */
+  /** The rounds that count although they were disturbed. */
   disturbed: number
   /** Rounds of repetitions, whether they count or not. */
   repeated: number
@@ -56,10 +58,11 @@ export interface RoundsSummary {
 
 export interface Rounds {
   /**
-   * Measures all items in turn (ABBA), and then repeats the most disturbed turns, at most `repetitions`
-   * times, so that a run ends even on a machine that is never quiet. A turn is repeated as a whole,
-   * because compared rounds must see the same machine. Of several tries of a turn the least disturbed
-   * one counts. The slowness of a round is relative to other rounds of the same (`===`) item.
+   * Measures all items in turn (ABBA), and then repeats the most disturbed turns, at most
+   * `repetitions` times, so that a run ends even on a machine that is never quiet. A turn is
+   * repeated as a whole, because compared rounds must see the same machine. Of several tries of a
+   * turn the least disturbed one counts. The slowness of a round is relative to other rounds of the
+   * same (`===`) item.
    *
    * @returns the n-th measurement of an item is that of the n-th turn
    */

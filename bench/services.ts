@@ -129,7 +129,8 @@ function placeOf(name: string, { dataDir, owner }: { dataDir: string; owner: Own
   return {
     dataDir: join(dataDir, name),
     signal: owner.signal,
-    // Linux first shares processors between sessions, and applies priorities only within one.
+    // No own session, because Linux first shares processors between sessions, and applies
+    // priorities only within one.
     ownSession: false,
   }
 }
@@ -151,8 +152,8 @@ async function observe(redis: Service, owner: Owner): Promise<Redis> {
 }
 
 /**
- * Runs a process at idle priority (SCHED_IDLE): it yields the processors to others at once, which is as
- * close to a separate machine as possible here.
+ * Runs a process at idle priority (SCHED_IDLE): it yields the processors to others at once, which
+ * is as close to a separate machine as possible here.
  */
 function leaveToOthers(pid: number): void {
   execFileSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(pid)], { timeout: chrtMs })

@@ -5,7 +5,10 @@ export function median(values: readonly number[]): number {
   return values.length === 0 ? NaN : middle([...values])
 }
 
-/** p50 (of two: the mean), p99, p99.9 and the largest of all values, in their unit; NaN for no values. */
+/**
+ * p50 (of two: the mean), p99, p99.9 and the largest of all values, in their unit; NaN for no
+ * values.
+ */
 export interface Percentiles {
   count: number
   p50: number

@@ -35,7 +35,7 @@ export interface VariantOptions {
   owner: Owner
   /** The program of the variant `benthos`. */
   peer?: Peer
-  /** For the log files. */
+  /** The folder for log files. */
   dataDir: string
   gateways?: number
   /** An anchor has one worker, or none if this is 0. */
@@ -115,7 +115,10 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
   }
 }
 
-/** The arguments with which the image of a gateway or worker runs Node: its flags, and the program of this tree. */
+/**
+ * The arguments with which the image of a gateway or worker runs Node: its flags, and the program
+ * of this tree.
+ */
 export function deployedArgs(root: string, part: 'gateway' | 'worker'): string[] {
   const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8')
   const program = `${part}/dist/main.js`

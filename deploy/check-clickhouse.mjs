@@ -1,5 +1,5 @@
-// Applies deploy/clickhouse/*.xml and the migrations to the embedded ClickHouse engine, and checks the
-// privileges of the users. Run `npm run build` first. Usage: node deploy/check-clickhouse.mjs
+// Applies deploy/clickhouse/*.xml and the migrations to the embedded ClickHouse engine, and checks
+// the privileges of the users. Run `npm run build` first. Usage: node deploy/check-clickhouse.mjs
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -18,7 +18,7 @@ await Promise.all(['config.d', 'users.d', 'data'].map((name) => mkdir(join(folde
 await copyFile(pathOf('clickhouse/config.xml'), join(folder, 'config.d/intake.xml'))
 await copyFile(pathOf('clickhouse/users.xml'), join(folder, 'users.d/intake.xml'))
 
-// As in the image: the settings that our files change must exist.
+// Stands for the image's own configuration: the settings that our files change must exist.
 await writeFile(
   join(folder, 'config.xml'),
   `<clickhouse><users_config>${folder}/users.xml</users_config>
@@ -35,7 +35,7 @@ await writeFile(
   `<clickhouse><profiles><default/></profiles><quotas><default/></quotas>
   <users><default><no_password/><profile>default</profile></default></users></clickhouse>`,
 )
-// Its log is not what is checked.
+// Silences the server's log, which is not checked here.
 await writeFile(
   join(folder, 'config.d/zz-quiet.xml'),
   '<clickhouse><logger><console replace="replace">0</console></logger></clickhouse>',
@@ -52,7 +52,7 @@ await writeFile(
 const host = pathOf('../packages/engines/hosts/clickhouse.mjs')
 const engine = spawn(
   process.execPath,
-  // The 0: it does not end when its disk is full.
+  // The argument 0 means that the server does not end when its disk is full.
   [host, join(folder, 'data'), join(folder, 'config.xml'), String(port), '0'],
   {
     cwd: folder,
@@ -61,7 +61,8 @@ const engine = spawn(
     stdio: ['pipe', 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,
-      // The embedded engine ignores <timezone>; so the profile of analysts must say theirs.
+      // The embedded engine ignores <timezone>, so this shows that the analysts' profile sets its
+      // own.
       TZ: 'Asia/Kathmandu',
       CLICKHOUSE_MEMORY_BYTES: String(1024 ** 3),
       ...Object.fromEntries(
@@ -112,7 +113,8 @@ try {
     for (const user of [analyst, reader, worker, intake])
       await refused(user, 497, `SELECT * FROM ${source}`)
   }
-  // Not query_log: the server creates it only some seconds after its first query.
+  // Queries `processes`, because the server creates `query_log` only some seconds after its first
+  // query.
   await refused(analyst, 497, 'SELECT * FROM system.processes')
   await refused(analyst, 497, 'SELECT * FROM system.server_settings')
   await refused(analyst, 452, 'SELECT 1 SETTINGS final = 0')

@@ -1,12 +1,16 @@
-// Writes the bill of materials of each image (CycloneDX, by pnpm) from the folders that check-images.sh made, and
-// checks it: it lists exactly the packages that are there, and each has a licence of the list below.
-// What the base image holds (Debian, Node) is not in it. Usage: node deploy/sbom.mjs FOLDER
+// Writes the bill of materials of each image (CycloneDX, by pnpm) from the folders that
+// check-images.sh made, and checks it: it lists exactly the packages in the folder, and each has
+// one of the licences below. The contents of the base image (Debian, Node) are not included. Usage:
+// node deploy/sbom.mjs FOLDER
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** They allow use, change and passing on if their notice is kept: the images keep each package's licence file. */
+/**
+ * Licences that allow use, change and redistribution if their notice is kept. The images keep each
+ * package's licence file.
+ */
 const allowed = new Set([
   'MIT',
   'ISC',
@@ -33,7 +37,7 @@ for (const image of ['gateway', 'worker', 'cli']) {
   })
   const { components } = JSON.parse(readFileSync(file, 'utf8'))
   const foreign = components.filter(({ group }) => group !== '@intake')
-  // In the folders of pnpm's store `/` of a name is `+`, and peers follow `_`.
+  // In the folder names of pnpm's store, `+` stands for `/`, and peers follow `_`.
   const names = foreign.map(({ group, name, version }) => ({
     name: `${group ? `${group}+` : ''}${name}@${version}`,
   }))

@@ -1,6 +1,7 @@
-// Runs the programs of the images from the folders that check-images.sh made, and nothing else of this checkout than
-// its services: tables are set up, a log and a feedback with an image become rows in ClickHouse, the daily commands and
-// the health check succeed, SIGTERM ends each process with code 0. Usage: node deploy/smoke-images.mjs FOLDER
+// Runs the programs of the images from the folders that check-images.sh made, without this checkout
+// except for its services. Tables are set up, a log and a feedback with an image become rows in
+// ClickHouse, the daily commands and the health check succeed, and SIGTERM ends each process with
+// code 0. Usage: node deploy/smoke-images.mjs FOLDER
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +18,7 @@ import { randomSecret, startClickHouse, startRedis, startS3 } from '@intake/engi
 const run = promisify(execFile)
 const folder = resolve(process.argv[2] ?? '')
 const dataDir = await mkdtemp(join(tmpdir(), 'intake-smoke-'))
-/** Ended in this order, whatever happens. */
+/** Ended in this order, on success and on failure. */
 const running = []
 const key = randomSecret()
 
@@ -87,7 +88,10 @@ async function own(starting) {
   return process
 }
 
-/** With no environment but `settings`; `up` is the log line that says where it listens. */
+/**
+ * Starts a program with no environment but `settings`; `up` is the log line with the address that
+ * it listens on.
+ */
 async function startProgram(name, settings) {
   const child = spawn(process.execPath, [`${name}/dist/main.js`], {
     cwd: join(folder, name),
@@ -141,7 +145,7 @@ async function send(gateway) {
   }
 }
 
-/** Repeats while the gateway is not ready, as a sender does. */
+/** Sends a request and repeats it while the gateway is not ready, as a sender does. */
 async function post(url, body, headers = {}) {
   const deadline = Date.now() + 120_000
   for (;;) {

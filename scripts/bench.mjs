@@ -1,5 +1,5 @@
-// npm run bench: measures Intake against small anchors, in nine to twelve minutes. To select suites:
-// npm run bench -- --suite capacity,latency. See bench/README.md.
+// npm run bench: measures Intake against small anchors, in nine to twelve minutes. To select
+// suites: npm run bench -- --suite capacity,latency. See bench/README.md.
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
 

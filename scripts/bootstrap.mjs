@@ -1,5 +1,5 @@
-// Installs and builds a fresh clone so that the built code can run; does almost nothing if that is already
-// done. Plain Node, because nothing is installed yet when this runs.
+// Installs and builds a fresh clone so that the built code can run; does almost nothing if that is
+// already done. Plain Node, because nothing is installed yet when this runs.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,9 @@ export function nodeLines() {
   })
 }
 
-/** Exits with a clear message if this Node version is too old or not of a long-term support line. */
+/**
+ * Exits with a clear message if this Node version is too old or not of a long-term support line.
+ */
 export function checkNode() {
   const { node } = process.versions
   const [major, minor] = node.split('.').map(Number)
@@ -38,7 +40,9 @@ export function checkNode() {
   fail(`Intake runs on Node ${wanted.join(', ')} and later. This is ${node}.`)
 }
 
-/** Installs the dependencies of the lockfile, unless it has not changed since the last time. */
+/**
+ * Installs the dependencies of the lockfile, unless it is unchanged since the last installation.
+ */
 export async function installDependencies() {
   const wanted = dependencyHash()
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
@@ -52,7 +56,10 @@ export async function installDependencies() {
   writeFileSync(stampFile, wanted)
 }
 
-/** The version of pnpm in package.json, as npx takes it: without its hash, which Corepack checks. */
+/**
+ * The version of pnpm in package.json, in the form that npx accepts: without the hash, which
+ * Corepack checks.
+ */
 export function pnpm() {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return packageManager.split('+')[0]
@@ -88,7 +95,7 @@ function run(command, args, env) {
     child.once('exit', (code, signal) => {
       process.off('SIGINT', passOn).off('SIGTERM', passOn)
       if (signal === null) resolve(code)
-      else process.kill(process.pid, signal) // as if it had reached this process
+      else process.kill(process.pid, signal) // ends this process as if the signal had reached it
     })
   })
 }

@@ -1,5 +1,5 @@
 // npm run drill: starts Intake, kills every component in turn under load, and reports whether every
-// acknowledged record is visible, each once. Takes less than two minutes.
+// acknowledged record is visible exactly once. Takes less than two minutes.
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
 

@@ -13,8 +13,8 @@ export function findCommit(revision) {
 }
 
 /**
- * What this tree is compared with by default: the last release before HEAD. Without one, the commit where this branch left
- * `main`; on `main` itself, the parent of HEAD.
+ * The default commit to compare this tree with: the last release before HEAD. Without one, the
+ * commit where this branch left `main`; on `main` itself, the parent of HEAD.
  */
 export function defaultBase() {
   const release = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^')
@@ -29,7 +29,10 @@ export async function buildCommit(commit, folder) {
   await bootstrapIn(folder)
 }
 
-/** The folder of a built commit. Builds it once: the next call gets the same folder. Keeps the last one only. */
+/**
+ * The folder of a built commit. Builds it once; the next call gets the same folder. Only the last
+ * built commit is kept.
+ */
 export async function buildCommitOnce(commit) {
   const folder = join(cacheDir, commit)
   if (!existsSync(folder)) {
@@ -51,7 +54,7 @@ function unpack(commit, folder) {
   rmSync(archive)
 }
 
-/** Does almost nothing when the folder is installed and built. */
+/** Installs and builds a folder; does almost nothing if that is already done. */
 async function bootstrapIn(folder) {
   const { bootstrap } = await import(pathToFileURL(join(folder, 'scripts', 'bootstrap.mjs')).href)
   await bootstrap()

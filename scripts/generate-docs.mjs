@@ -1,5 +1,5 @@
-// Generates docs/errors.md, configuration.md, metrics.md and operations/states.md from the code. With --check it
-// writes nothing and exits with 1 if a page differs from the code.
+// Generates docs/errors.md, configuration.md, metrics.md and operations/states.md from the code.
+// With --check it writes nothing and exits with 1 if a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
 import { createGatewayMetrics } from '../gateway/dist/report/metrics.js'
@@ -44,7 +44,7 @@ ${rows.join('\n')}
 `
 }
 
-/** Settings of several processes, which have a table of their own. */
+/** Settings that several processes have. They have a table of their own. */
 const shared = new Set(Object.values(ObjectStoreConfig.properties))
 
 function settingsTable({ properties, required }) {
@@ -60,7 +60,10 @@ function rowsOf(settings, required) {
   return `| Variable | Default | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
 }
 
-/** @param isFollowed of those that a running process follows, or of the others */
+/**
+ * @param isFollowed true lists the secrets whose changes a running process follows, false all
+ * others
+ */
 function secretsList({ isFollowed }) {
   const services = [GatewayConfig, WorkerConfig]
   const names = [...services, StackConfig].flatMap(secretNames)
@@ -110,7 +113,7 @@ ${settingsTable(StackConfig)}
 
 ## Object store
 
-Of gateway, worker, \`npm start\` and the commands of \`intake\`, which must have the same
+Gateway, worker, \`npm start\` and the commands of \`intake\` have these settings, and need the same values
 ([how to set them for AWS and others](deploy/object-store.md)). The names with \`AWS_\` count only if \`S3_ENDPOINT\` has no keys; the first source
 of credentials that is set is used: access key, web identity, container, metadata of the instance.
 
@@ -118,7 +121,7 @@ ${rowsOf(Object.entries(ObjectStoreConfig.properties), ObjectStoreConfig.require
 `
 }
 
-/** Both services register these. */
+/** The metrics that both services register. */
 function commonMetrics() {
   const registry = createMetrics()
   startProblems({ checks: {}, log: undefined, metrics: registry }).close()
@@ -126,7 +129,7 @@ function commonMetrics() {
   return registry
 }
 
-/** What each service registers in its `main.ts`; nothing is read from here. */
+/** Registers what each service registers when it starts; the values are never read. */
 function gatewayMetrics() {
   const registry = createMetrics()
   createGatewayMetrics(registry)

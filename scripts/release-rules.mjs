@@ -1,6 +1,6 @@
-// What a release must fulfil, as functions of texts, for scripts/release.mjs.
+// The rules that a release must follow, as functions of texts, for scripts/release.mjs.
 
-/** Licences that allow to distribute the images; another one needs a decision. */
+/** Licences that permit distributing the images; any other licence needs a decision. */
 const licences = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-3-Clause', 'ISC', 'MIT'])
 
 /** @param manifests parsed, each with its file; the first is that of the root */
@@ -13,7 +13,7 @@ export function findManifestProblems(manifests) {
   ])
 }
 
-/** Text below a heading of the second level, up to the next one. */
+/** The text below a heading of the second level, up to the next such heading. */
 function section(changelog, title) {
   const [, text] = changelog.split(new RegExp(`^## ${title}\n`, 'm'))
   return text?.split(/^## /m)[0].trim()
@@ -27,21 +27,24 @@ export function findChangelogProblems(changelog, version) {
   ]
 }
 
-/** The changelog with what is unreleased under the version; the section "Unreleased" is empty then. */
+/**
+ * The changelog with the unreleased entries moved to the version, and an empty section
+ * "Unreleased".
+ */
 export function startSection(changelog, version, date) {
   if (!section(changelog, 'Unreleased')) throw new Error('"Unreleased" of the changelog is empty')
   return changelog.replace(/^## Unreleased\n/m, `## Unreleased\n\n## ${version}, ${date}\n`)
 }
 
-/** Chart.yaml with the version: of the chart, and of the images that it runs. */
+/** Chart.yaml with the new version, for the chart and for the images that it runs. */
 export function setChartVersion(chart, version) {
   return chart.replaceAll(/^((?:appV|v)ersion: ).*$/gm, `$1${version}`)
 }
 
-/** @param list of packages by licence, as `pnpm licenses list --json` prints it */
+/** @param list packages by licence, as `pnpm licenses list --json` prints it */
 export function findLicenceProblems(list) {
   return Object.entries(list).flatMap(([licence, packages]) => {
-    // A choice, such as "MIT OR Apache-2.0"; for AND all must be known.
+    // For a choice, such as "MIT OR Apache-2.0", one licence must be known; for AND, all must be.
     const names = licence.replaceAll(/[()]/g, '').split(/ (?:OR|AND) /)
     const isKnown = licence.includes(' AND ')
       ? names.every((name) => licences.has(name))

@@ -1,6 +1,9 @@
-// npm run release -- --set 0.2.0   writes the version into every package.json, the Helm chart and the changelog
-// npm run release -- --check       the checks before a tag, a few minutes; exits with 1 if one fails
-// npm run release -- --check --without-images     all but the contents of the images
+// npm run release -- --set 0.2.0
+//   writes the version into every package.json, the Helm chart and the changelog.
+// npm run release -- --check
+//   runs the checks before a tag, in a few minutes; exits with 1 if one fails.
+// npm run release -- --check --without-images
+//   runs all checks except those of the contents of the images.
 // Nothing is committed, tagged or published.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -41,7 +44,7 @@ else console.error('Use --check or --set <version>; docs/releasing.md has the st
 function setVersion(version) {
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`${version} is not of the form 1.2.3`)
   for (const file of manifests) {
-    // As text, so that nothing else changes.
+    // Edits the text of the file, so that nothing else in it changes.
     writeFileSync(join(root, file), read(file).replace(/("version": ")[^"]+/, `$1${version}`))
   }
   writeFileSync(join(root, chart), setChartVersion(read(chart), version))
@@ -90,7 +93,7 @@ function checkImages() {
   }
 }
 
-/** The last lines of a command that fails. */
+/** Runs a command; if it fails, throws an error with its last lines. */
 function execute(command, ...args) {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8' })
   return status === 0 ? [] : `${stdout}${stderr}`.trim().split('\n').slice(-5)

@@ -3,6 +3,6 @@ import { bootstrap } from './bootstrap.mjs'
 
 const parent = process.ppid
 await bootstrap()
-// From here on the supervisor watches its parent, which it cannot do if the parent has already exited.
+// The supervisor watches its parent, which it cannot do if the parent has already exited.
 if (process.ppid !== parent) process.exit(1)
 await import('../packages/stack/dist/main.js')

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { parse } from 'yaml'
 import { helpOf, problemCatalogue } from '../packages/health/dist/index.js'
 
-/** What shows more of a state than `intake_problem`. */
+/** The metrics that show more of a state than `intake_problem` does. */
 const metrics = {
   redis_connection: 'intake_records_shed_total{code="queue_unavailable"}',
   queue_full: 'intake_redis_memory_used_bytes',
@@ -29,7 +29,7 @@ const metrics = {
   process_ends: 'up',
   clickhouse_disk: 'ClickHouseAsyncMetrics_DiskAvailable_default',
 }
-/** The lines of events, which are logged when they happen. The others are logged when the state begins. */
+/** The log lines of events, logged when they happen. Every other state is logged when it begins. */
 const eventLines = {
   overloaded: 'requests refused',
   request_refused: 'unexpected error',
@@ -37,7 +37,7 @@ const eventLines = {
   webhook_fails: 'a webhook request failed; it will be repeated',
   process_ends: 'cannot start`, `uncaught error: closing`, `killed by timeout',
 }
-/** How the states that only `intake doctor` names show while Intake runs. */
+/** How Intake shows, while it runs, the states that only `intake doctor` names. */
 const shownAs = {
   redis_version: ['redis_connection'],
   redis_memory: ['redis_could_lose_records', 'queue_full'],
@@ -73,7 +73,7 @@ function row([code, { title, state }]) {
   return `| ${cells.join(' | ')} |`
 }
 
-/** The table of all states, without its heading: where each one is visible. */
+/** The table of all states and where each is visible, without its heading. */
 export function statesTable() {
   return `| State | Metric beside \`intake_problem{code}\` | Alert | \`/status\` | Log line |
 | --- | --- | --- | --- | --- |

@@ -20,7 +20,7 @@ const sources = sourceDirs.flatMap((dir) =>
     .map((name) => readFileSync(join(root, dir, name), 'utf8')),
 )
 const source = sources.join('\n')
-/** As printed: with concatenated literals joined. */
+/** The source as it is printed: with concatenated literals joined. */
 const printed = source.replaceAll(/['`] \+\s+['`]/g, '')
 
 /** Printed by the library that stops the processes. */

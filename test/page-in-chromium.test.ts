@@ -102,7 +102,7 @@ async function openTab(t: Test, browser: Browser, options: { origin: string; wid
   return { tab, incidents }
 }
 
-/** What the document of a tab contains that could run a script, as a list; and whether it fits. */
+/** Lists what a tab's document contains that could run a script, and whether it fits the window. */
 const inspection = `({
   scripts: document.scripts.length,
   handlers: [...document.querySelectorAll('*')].flatMap((element) =>
@@ -131,7 +131,10 @@ interface Region {
   isFocusable: boolean
 }
 
-/** Scrolls each table of events as far as it goes; returns where it and its last column are, in pixels. */
+/**
+ * Scrolls each table of events as far as it goes; returns where it and its last column are, in
+ * pixels.
+ */
 const scrollToTheEnd = `[...document.querySelectorAll('.scroll')].map((region) => {
   region.scrollLeft = region.scrollWidth
   const { left, right } = region.getBoundingClientRect()

@@ -7,7 +7,9 @@ import { startCluster } from './faults/kit/cluster.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 const max = 1_000
-/** A gateway tells the others at once when it has counted so many requests: a fiftieth of the limit. */
+/**
+ * A gateway tells the others at once when it has counted so many requests: a fiftieth of the limit.
+ */
 const atOnce = max / 50
 
 t.test('two gateways let one limit through', async (t) => {
@@ -16,7 +18,8 @@ t.test('two gateways let one limit through', async (t) => {
     root,
     random: Math.random,
     gateways: 2,
-    // One window, longer than the test on any machine; gateway/test/admission/fleet-rate.test.ts has several.
+    // One window, longer than the test on any machine; gateway/test/admission/fleet-rate.test.ts
+    // has several.
     gatewayEnv: { RATE_LIMIT_MAX: String(max), RATE_LIMIT_WINDOW_MS: '3600000' },
   })
   t.teardown(() => cluster.close())
@@ -52,6 +55,7 @@ t.test('two gateways let one limit through', async (t) => {
   const limited = responses.filter((status) => status === 429)
   t.equal(limited.length + passed.length, responses.length, 'nothing else is wrong')
   t.comment(`limit ${max}: ${passed.length} pass`)
-  // Each gateway may let pass what the other one has not told it yet: less than two rounds.
+  // Each gateway may let through requests that the other one has not reported yet: less than two
+  // rounds.
   t.ok(passed.length <= max + 4 * atOnce, `${passed.length} pass`)
 })

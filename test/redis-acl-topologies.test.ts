@@ -30,7 +30,9 @@ function splitRules(rules: string): string[] {
   return (rules.match(/\([^)]*\)|\S+/g) ?? []).map((rule) => rule.replace(/^>.*/, '>secret'))
 }
 
-/** What the users of the file do, from setup to the first rows; Redis must have denied none of it. */
+/**
+ * Does what the users of the file do, from setup to the first rows. Redis must not deny any of it.
+ */
 async function useIt(t: Test, options: { url: string; servers: RedisServer[] }): Promise<void> {
   const { url, servers } = options
   const dataDir = createDataDir(t)

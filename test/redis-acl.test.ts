@@ -180,7 +180,7 @@ t.test('gateway, worker and operator need no more than the file of users allows'
   t.same(denied, [], 'Redis has denied nothing')
 })
 
-/** What must be refused, by user; each of them is a command that harms somebody. */
+/** Commands that must be refused, by user; each of them harms somebody. */
 const refused: Record<string, string[][]> = {
   everybody: [
     ['FLUSHALL'],

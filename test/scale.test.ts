@@ -11,7 +11,9 @@ import { until } from '@intake/test-kit/until'
 
 const device_uuid = randomUUID()
 
-/** Sends `count` distinct events over 64 connections; resolves to the ids that were acknowledged. */
+/**
+ * Sends `count` distinct events over 64 connections; resolves to the ids that were acknowledged.
+ */
 async function load(stack: RunningStack, event: string, count: number): Promise<string[]> {
   const pool = new Pool(stack.endpoints.gateway, { connections: 64 })
   const acknowledged: string[] = []
@@ -80,7 +82,10 @@ async function startWorker(
   return { url: `http://127.0.0.1:${adminPort}`, stop }
 }
 
-/** The most inserts from the first request until all rows are visible: four a second, but at least forty. */
+/**
+ * The most inserts from the first request until all rows are visible: four a second, but at least
+ * forty.
+ */
 const insertsIn = (elapsedMs: number) => Math.max(40, Math.ceil((4 * elapsedMs) / 1_000))
 
 t.test('20,000 events over 64 connections are 20,000 rows in a few inserts', async (t) => {

@@ -7,7 +7,8 @@ import t from 'tap'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * What a statement must not contain, because its value depends on the zone of a server or session.
+ * Functions that a statement must not contain, because their value depends on the zone of a server
+ * or session.
  */
 const dependent = [
   // A type of a parameter, of a cast or of a column. In a name such as UUIDv7ToDateTime it is no
@@ -22,7 +23,7 @@ const dependent = [
   /\bwindowFunnel\(\d+\)\(\s*toDateTime\(/,
 ] as const
 
-/** Each with the part that shows it. */
+/** Finds such functions, each with the part of the text that shows it. */
 function findDependent(text: string): string[] {
   return dependent.flatMap((pattern) =>
     Array.from(text.matchAll(new RegExp(pattern, 'gm')), (match) => match[0].trim()),
@@ -62,7 +63,7 @@ t.test('no statement and no documented query depends on a zone', (t) => {
     .filter((file) => file !== '' && existsSync(join(root, file)))
   t.ok(files.length > 500, `${files.length} files`)
   for (const file of files) {
-    // It names what is not allowed.
+    // This file names what is not allowed.
     if (file === 'test/time-zones.test.ts') continue
     const found = findDependent(readFileSync(join(root, file), 'utf8'))
     if (found.length > 0) t.same(found, [], file)

@@ -57,10 +57,11 @@ t.test('a trace leads from the client through the frame to the insert', async (t
   t.match(frame, { service: 'intake-gateway', parentSpanId: request!.spanId })
   t.match(insert, { service: 'intake-worker', parentSpanId: frame!.spanId })
   t.match(insert!.attributes, { 'db.system.name': 'clickhouse', 'db.operation.batch.size': 1 })
-  // The SDK cuts the start to milliseconds and adds the exact duration, so an end is up to 1 ms early.
+  // The SDK cuts the start to milliseconds and adds the exact duration, so an end is up to 1 ms
+  // early.
   const cut = 1_000_000n
   t.ok(request!.startedAt <= frame!.startedAt && frame!.endedAt <= request!.endedAt + cut)
-  // Not its end: the worker may be faster than the reply of Redis to the gateway.
+  // Compares the starts, because the worker may finish before Redis replies to the gateway.
   t.ok(frame!.startedAt <= insert!.startedAt)
 
   // A span keeps 128 links, and a slow gateway may put all requests into one frame.

@@ -1,4 +1,4 @@
-// Still one job per event, but events that arrive during an addBulk go together into the next.
+// One job per event, too, but events that arrive during an addBulk go together into the next.
 import { Queue } from 'bullmq'
 import { serveLogs } from './log-server.ts'
 import { connect, eventQueue } from './queue.ts'

@@ -1,4 +1,5 @@
-// No queue: one ClickHouse insert per request. (The embedded ClickHouse has no asynchronous inserts.)
+// No queue: one ClickHouse insert per request. (The embedded ClickHouse has no asynchronous
+// inserts.)
 import { serveLogs } from './log-server.ts'
 import { openTable } from './table.ts'
 

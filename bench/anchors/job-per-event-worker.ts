@@ -1,5 +1,5 @@
-// Jobs of one event each. They are collected until there are 1,000 or 100 ms have passed; one insert
-// stores them all, then they complete.
+// Jobs of one event each. They are collected until there are 1,000 or 100 ms have passed; one
+// insert stores them all, then they complete.
 import { Worker, type Job } from 'bullmq'
 import { connect, eventQueue } from './queue.ts'
 import type { LogRow } from './row.ts'

@@ -6,8 +6,8 @@ import { logRow, type LogRow } from './row.ts'
 
 /**
  * Serves `POST /api/log` on loopback as any Fastify service would: checks the API key in memory,
- * validates the body against the product's schema, and sends 201 with the product's response body after
- * `accept` has resolved. Prints `{"up":true}` when it listens, and exits on SIGTERM.
+ * validates the body against the product's schema, and sends 201 with the product's response body
+ * after `accept` has resolved. Prints `{"up":true}` when it listens, and exits on SIGTERM.
  *
  * @param options.accept absent: the record is discarded, and no row is created
  */

@@ -46,7 +46,9 @@ export async function guard(
   return report(measurements, options)
 }
 
-/** Measures pairs of fresh processes, because processes of the same build differ by several percent. */
+/**
+ * Measures pairs of fresh processes, because processes of the same build differ by several percent.
+ */
 async function measureProcesses(
   tools: Tools,
   builds: Both<Build>,
@@ -73,7 +75,8 @@ async function measurePair(
   note: (costs: Both<Costs>) => void,
 ): Promise<void> {
   const wants = (...parts: Part[]) => parts.some((part) => only.includes(part))
-  // In halves, because one kind of load, or half a minute without any, can undo what V8 has compiled.
+  // Warms up in halves, because one kind of load, or half a minute without any, can undo what V8
+  // has compiled.
   for (let half = 0; half < 2; half++) {
     await inTurn((name) =>
       warmUpHalf(tools, targets[name], { withBatches: wants('batch', 'worker') }),

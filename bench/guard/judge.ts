@@ -3,13 +3,19 @@ import { median } from '../statistics.ts'
 /** A figure of this tree may be this multiple of that of the base. */
 export const limit = 1.05
 
-/** The largest probability with which a bound may be wrong. Fewer than five ratios cannot be so certain. */
+/**
+ * The largest probability with which a bound may be wrong. Fewer than five ratios cannot be so
+ * certain.
+ */
 const errorMax = 0.05
 
 export interface Judgement {
   /** Median of the ratios. */
   ratio: number
-  /** The true ratio is at least `low` with the probability `confidence`, and with the same at most `high`. */
+  /**
+   * The true ratio is at least `low` with the probability `confidence`, and with the same at most
+   * `high`.
+   */
   low: number
   high: number
   confidence: number
@@ -17,10 +23,12 @@ export interface Judgement {
 }
 
 /**
- * Decides whether a figure is beyond its limit, from one ratio per pair of processes. The bounds are those that belong to
- * Wilcoxon's signed-rank test: of the averages of every two ratios (and of each with itself) as many of the smallest are left
- * out as a confidence of 95 % allows. Nothing is assumed about how ratios are distributed, except that they deviate in
- * both directions alike. Fewer than five ratios do not allow 95 %: then there is no other verdict than that it cannot tell.
+ * Decides whether a figure is beyond its limit, from one ratio per pair of processes. The bounds
+ * are those that belong to Wilcoxon's signed-rank test: of the averages of every two ratios (and of
+ * each with itself) as many of the smallest are left out as a confidence of 95 % allows. Nothing is
+ * assumed about how ratios are distributed, except that they deviate in both directions alike.
+ * Fewer than five ratios do not allow 95 %: then there is no other verdict than that it cannot
+ * tell.
  */
 export function judge(ratios: readonly number[]): Judgement {
   const logs = ratios.map(Math.log)

@@ -21,12 +21,15 @@ export const buildNames = ['base', 'tree'] as const
 export type BuildName = (typeof buildNames)[number]
 export type Both<T> = Record<BuildName, T>
 
-/** What one pass measured: microseconds of CPU per event, or milliseconds per second of an idle process. */
+/**
+ * What one pass measured: microseconds of CPU per event, or milliseconds per second of an idle
+ * process.
+ */
 export type Costs = Partial<Record<Figure, ThreadCpu>>
 
 /** The figures of all passes, by pair of processes. */
 export interface Measurements {
-  /** Those that are wanted. */
+  /** The figures to compare. */
   figures: readonly Figure[]
   /** @param costs of two passes, one right after the other or at the same time */
   add(process: number, costs: Both<Costs>): void

@@ -13,13 +13,19 @@ import { minus, openThreadAccount, times, type ThreadAccount, type Use } from '.
 
 export type Tools = Pick<Bench, 'generator' | 'owner' | 'say'>
 
-/** A kind of load. Its length is a number of requests, not a time: on a busy machine it is the same work. */
+/**
+ * A kind of load. Its length is a number of requests, not a time, so that it is the same work on a
+ * busy machine.
+ */
 interface LoadKind {
   requests: RequestKind
   connections: number
-  /** Less than a second on two free processors: a pair of passes must see the same machine. */
+  /**
+   * Takes less than a second on two free processors, so that both passes of a pair see the same
+   * machine.
+   */
   passRequests: number
-  /** V8 compiles hardly anything after them. */
+  /** After these requests V8 compiles hardly anything. */
   warmUpRequests: number
 }
 
@@ -37,7 +43,7 @@ const batches: LoadKind = {
   warmUpRequests: 4_000,
 }
 
-/** Only a hang reaches it. */
+/** A load ends earlier, unless it hangs. */
 const loadSecondsMax = 600
 /** V8 collects garbage for some seconds after a load. */
 const settleSeconds = 8
@@ -74,15 +80,18 @@ export async function passBatches(
 }
 
 /**
- * The cost of events for the worker, beyond what it uses when idle. They are those of batches: with single logs, what it uses
- * when idle would be half of the measured CPU.
+ * The cost of events for the worker, beyond what it uses when idle. Measured with batches: with
+ * single logs, what it uses when idle would be half of the measured CPU.
  */
 export function workerCost({ events, worker }: Sent, idleWorker: ThreadCpu): Costs {
   const idle = times(idleWorker, worker.elapsed / 1_000)
   return { worker: times(minus(worker.cpu, idle), 1e6 / events) }
 }
 
-/** The cost of gateway and worker when idle, of both builds in the same time. After a load, `settle` first. */
+/**
+ * The cost of idle gateways and workers, of both builds in the same period. After a load, call
+ * `settle` first.
+ */
 export async function passIdle(targets: Both<Target>): Promise<Both<IdleCosts>> {
   const open = ({ gateway, worker }: Target) => ({
     gateway: openThreadAccount(gateway),
@@ -105,13 +114,19 @@ export type IdleCosts = Required<Pick<Costs, 'idleGateway' | 'idleWorker'>>
 
 export interface Sent {
   events: number
-  /** While requests were sent. */
+  /** The gateway's use while requests were sent. */
   gateway: Use
-  /** From the first request until all events were stored and the worker was at rest. */
+  /**
+   * The worker's use from the first request until all events were stored and the worker was at
+   * rest.
+   */
   worker: Use
 }
 
-/** Sends requests while everything works, checks that exactly their events are visible, and empties the table. */
+/**
+ * Sends requests while everything works, checks that exactly their events are visible, and empties
+ * the table.
+ */
 async function send(
   { generator, owner, say }: Tools,
   target: Target,

@@ -8,7 +8,7 @@ export interface Use {
 }
 
 export interface ThreadAccount {
-  /** Since the account was opened. */
+  /** What the process has used since the account was opened. */
   read(): Use
 }
 

@@ -12,7 +12,7 @@ export interface ClosedLoop {
   /** Ends after this time, or after `requestsMax`, whichever comes first. */
   seconds: number
   requestsMax?: number
-  /** Between a response and the next request; default 0. */
+  /** Pause between a response and the next request; default 0. */
   pauseMs?: number
 }
 

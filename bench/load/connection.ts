@@ -7,7 +7,9 @@ export interface Answer {
 
 /** A keep-alive connection with at most one pending request. */
 export interface Connection {
-  /** Rejects if the connection closes before the response is complete, or after 30 s without data. */
+  /**
+   * Rejects if the connection closes before the response is complete, or after 30 s without data.
+   */
   send(request: Buffer): Promise<Answer>
   close(): void
 }
@@ -15,8 +17,9 @@ export interface Connection {
 const headEnd = Buffer.from('\r\n\r\n')
 
 /**
- * An HTTP/1.1 client that does only what a load generator needs, so that it takes little of the CPU that
- * it shares with what it measures: responses with `content-length`, no redirects, no pipelining.
+ * An HTTP/1.1 client that does only what a load generator needs, so that it takes little of the CPU
+ * that it shares with what it measures: responses with `content-length`, no redirects, no
+ * pipelining.
  */
 export async function openConnection(
   port: number,
@@ -32,7 +35,7 @@ export async function openConnection(
   })
   socket.on('error', (error) => (problem = error))
   socket.setTimeout(answerMs, () => {
-    // Between two requests a client may be idle for longer.
+    // A client may be idle for longer between two requests.
     if (pending !== undefined) socket.destroy(new Error(`no response within ${answerMs} ms`))
   })
   socket.on('close', () => pending?.reject(problem))

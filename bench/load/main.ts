@@ -1,5 +1,5 @@
-// The load generator: a separate process that runs one load at a time for its parent and exits when the
-// parent is gone.
+// The load generator: a separate process that runs one load at a time for its parent and exits when
+// the parent is gone.
 import { runClosedLoop, type ClosedLoop } from './closed-loop.ts'
 import { runOpenLoop, type OpenLoop } from './open-loop.ts'
 import { prepareRequests, type PreparedRequests, type RequestKind } from './requests.ts'

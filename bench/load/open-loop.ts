@@ -5,9 +5,9 @@ import type { PreparedRequests } from './requests.ts'
 import { createTally, type LoadResult } from './tally.ts'
 
 /**
- * Requests become due at random moments (a Poisson process), independent of responses. The latency of
- * a request counts from the moment it was due, so it includes waiting behind a stalled server, and
- * delays of the generator.
+ * Requests become due at random moments (a Poisson process), independently of responses. The
+ * latency of a request counts from the moment it was due, so it includes waiting behind a stalled
+ * server, and delays of the generator.
  */
 export interface OpenLoop {
   loop: 'open'
@@ -20,7 +20,10 @@ export interface OpenLoop {
 }
 
 const tickMs = 1
-/** The kernel completes connections before the server accepts them, which takes a moment for hundreds. */
+/**
+ * The kernel completes connections before the server accepts them, which takes a moment for
+ * hundreds.
+ */
 const acceptMs = 250
 
 export async function runOpenLoop(
@@ -57,7 +60,7 @@ export async function runOpenLoop(
 
   function dispatch(): void {
     while (due.length > 0) {
-      // The one that has been idle longest, so that the server closes none as idle.
+      // Uses the connection that has been idle the longest, so that the server closes none as idle.
       const connection = idle.shift()
       if (connection === undefined) return
       void send(connection, due.shift() as number)

@@ -9,9 +9,9 @@ export interface LoadResult {
   requests: number
   /** The acknowledged events, by the ids in the responses. */
   acknowledged: IdDigest
-  /** Everything other than an acknowledgement: how often, by status or error. */
+  /** The number of requests without an acknowledgement, by status or error. */
   failures: Record<string, number>
-  /** Of the acknowledgements, in milliseconds. */
+  /** The latency of the acknowledgements, in milliseconds. */
   latencyMs: Percentiles
   /** When each event was acknowledged, in milliseconds since 1970, ascending. Only on request. */
   ackTimes: number[]
@@ -53,7 +53,7 @@ export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: 
       const before = ids.length
       for (let at = body.indexOf(idMark); at !== -1; at = body.indexOf(idMark, at)) {
         at += idMark.length
-        // A new string: a slice would keep the whole response in memory.
+        // Copies the string, because a slice would keep the whole response in memory.
         ids.push(body.toString('latin1', at, at + idLength))
         if (options.keepAckTimes) ackTimes.push(performance.timeOrigin + performance.now())
       }

@@ -8,8 +8,8 @@ const everyMs = 1_000
 const shareOfFleet = 1 / 20_000
 
 /**
- * Runs `work` while events keep arriving: every second an insert, of which 15 % are up to an hour late and
- * 3 % up to ten days. Rejects if an insert fails.
+ * Runs `work` while events keep arriving: every second an insert, of which 15 % are up to an hour
+ * late and 3 % up to ten days. Rejects if an insert fails.
  */
 export async function whileEventsArrive<T>(
   sql: ClickHouse,

@@ -25,7 +25,7 @@ export async function ask(
   const search = new URLSearchParams({
     wait_end_of_query: '1',
     query_id: queryId,
-    // The usual question is asked once; a repeat must not find the granules of the last one.
+    // An analyst asks a query once, so a repeat must not find the granules of the last one.
     use_query_condition_cache: '0',
     max_execution_time: '120',
     ...Object.fromEntries(

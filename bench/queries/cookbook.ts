@@ -3,13 +3,13 @@ import { documentedQueries } from '@intake/test-kit/documented-queries'
 
 export interface BenchQuery {
   name: string
-  /** With the parameters `app`, `from`, `to` and those of the lookups. */
+  /** Has the parameters `app`, `from`, `to` and those of the lookups. */
   sql: string
 }
 
 const page = new URL('../../../docs/queries.md', import.meta.url)
 
-/** Beside those of docs/queries.md. */
+/** Queries beside those of docs/queries.md. */
 const more: readonly BenchQuery[] = [
   { name: 'count of everything', sql: 'SELECT count() FROM intake.logs' },
   {

@@ -1,8 +1,9 @@
 import { appVersions, models, networks, screens } from '../vocabulary.ts'
 
 /**
- * A fleet in SQL, deterministic: every value is a hash of the number of its event. Events are numbered in the
- * order of their arrival; the number `rows - 1` arrives at `end`, 90 days after number 0.
+ * A fleet in SQL, deterministic: every value is a hash of the number of its event. Events are
+ * numbered in the order of their arrival; the number `rows - 1` arrives at `end`, 90 days after
+ * number 0.
  */
 export interface Fleet {
   /** Events without repeats. */
@@ -24,7 +25,7 @@ export const applications = [
   'com.example.notes',
 ] as const
 
-/** Of every 100 devices, the first of another application. */
+/** The first of every 100 devices that belongs to each further application. */
 const firstOfApplication = [0, 45, 70, 85, 95]
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']
@@ -79,8 +80,9 @@ const params = `concat(
     if(event = 'crash', concat(',"reason":"', ['OutOfMemory', 'NullPointer', 'ANR'][1 + event_hash % 3], '"'), ''), '}')`
 
 /**
- * Events in arrival order, as columns of `logs_raw`. A session is 20 events of one device within about seven
- * minutes. All of a session arrives at once: 82 % within seconds, 15 % up to an hour late, 3 % up to ten days.
+ * Events in arrival order, as columns of `logs_raw`. A session is 20 events of one device within
+ * about seven minutes. All of a session arrives at once: 82 % within seconds, 15 % up to an hour
+ * late, 3 % up to ten days.
  * @param repeated only one event in a hundred, arriving a day later: a repeat of the same record
  */
 export function logsSelect(fleet: Fleet, range: { from: number; to: number; repeated: boolean }) {

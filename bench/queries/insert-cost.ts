@@ -9,7 +9,9 @@ export interface InsertCost {
   withMerges: number
 }
 
-/** Inserts rows of the default size, 5,000 at a time, into a table that is empty before and after. */
+/**
+ * Inserts rows of the default size, 5,000 at a time, into a table that is empty before and after.
+ */
 export async function measureInsertCost(
   server: Server,
   options: { rounds: number; inserts: number },

@@ -14,8 +14,9 @@ export const logColumns = `${head}, event, params`
 const feedbackColumns = `${head}, feedback_id, email, text, attachments`
 
 /**
- * Writes the fleet's events in the order of their arrival, one in a hundred a second time, and its feedback.
- * Resolves when ClickHouse has merged what it merges by itself, within a day for months without arrivals.
+ * Writes the fleet's events in the order of their arrival, one in a hundred a second time, and its
+ * feedback. Resolves when ClickHouse has finished the merges that it starts by itself, which may be
+ * after a day for months without arrivals.
  */
 export async function load(
   sql: ClickHouse,
@@ -41,8 +42,8 @@ SELECT ${feedbackColumns} FROM (${feedbackSelect(fleet, range)})`)
 }
 
 /**
- * Merges the months that have had no arrival for a day at the fleet's end, if the table's settings say that
- * ClickHouse does so after a day: the bench does not wait for it.
+ * Merges the months that have had no arrival for a day at the fleet's end, if the table's settings
+ * make ClickHouse do so after a day: the bench does not wait for that.
  */
 async function mergeIdleMonths(sql: ClickHouse, fleet: Fleet): Promise<void> {
   const months = await sql.query<{ id: string }>(

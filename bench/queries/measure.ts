@@ -8,7 +8,7 @@ import type { Server } from './server.ts'
 export interface MeasuredQuery {
   name: string
   milliseconds: number
-  /** User and system time of all its threads. */
+  /** User and system time of all threads of the query. */
   cpuMilliseconds: number
   rows: number
   bytes: number
@@ -91,7 +91,9 @@ function periodOf(fleet: Fleet) {
   }
 }
 
-/** The parameters of the lookups: a feedback from the middle, whose event in `logs` has the same id. */
+/**
+ * The parameters of the lookups: a feedback from the middle, whose event in `logs` has the same id.
+ */
 async function oneFeedback({ sql }: Server): Promise<Record<string, string>> {
   const rows = await sql.query<Record<string, string>>(
     `SELECT id, id AS feedback, device_uuid AS device, unique_user_id AS user, request_id AS request

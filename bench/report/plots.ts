@@ -20,7 +20,7 @@ export function cpuBars(costs: Costs): Plot {
   ])
 }
 
-/** One bar per query before, and a line for after, without those that are new. */
+/** One bar per query before, and a line for after; new queries are left out. */
 export function queryBars({ queries }: Measured): Plot {
   const milliseconds = queries.map((query) => query.milliseconds)
   return chart('Time of each query, in the order of the table', [

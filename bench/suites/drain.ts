@@ -16,7 +16,7 @@ interface Drained extends Drain {
   workers: number
   events: number
   memoryPerEvent: number
-  /** The estimate when half of the rows were left, divided by the time that it then took. */
+  /** The estimate when half of the rows were left, divided by the time that the rest took. */
   estimateAtHalf: number
   estimates: Estimate[]
 }
@@ -48,7 +48,7 @@ read each second and compared with the time that it then takes until the last ro
     tables: [ratesTable(measured), estimatesTable(measured)],
     checks: [],
     plots: [],
-    // Without the counts of rows over time, which are many.
+    // The counts of rows over time are left out, because they are many.
   }
 }
 

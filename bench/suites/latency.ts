@@ -27,7 +27,7 @@ const capacityTurns = 3
 const openConnections = 256
 /** Percentiles need more events than costs do. */
 const openExtraSeconds = 0.5
-/** At the level with a limit. */
+/** Additional turns at the level with a limit. */
 const extraTurns = 2
 const idleRequests = 200
 const idlePauseMs = 10
@@ -110,7 +110,9 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-/** Sequential requests with pauses in between, so that everything is idle when a request arrives. */
+/**
+ * Sequential requests with pauses in between, so that everything is idle when a request arrives.
+ */
 async function measureIdle(bench: Bench, variant: Variant): Promise<Percentiles> {
   const { load } = await measureRound(bench, variant, {
     loop: 'closed',

@@ -29,7 +29,10 @@ import {
 import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
-/** Enough for the worker to claim a frame for each that it completes, until seven tenths are visible. */
+/**
+ * Enough for the worker to claim a frame for each that it completes, until seven tenths are
+ * visible.
+ */
 const saturationEvents = 80_000
 /** Share of the run's repetitions: a turn takes much longer than in other suites. */
 const repeatedShare = 1 / 3

@@ -25,7 +25,10 @@ const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
 /** The same load for any number of processes. */
 const sharedConnections = 1024
-/** Until V8 has compiled the code of four gateways, and then that of one under the whole load. */
+/**
+ * How long V8 takes to compile the code of four gateways, and then that of one under the whole
+ * load.
+ */
 const warmUpSeconds = { all: 16, one: 4 }
 const toleranceShare = 0.1
 

@@ -33,7 +33,8 @@ t.test('the CPU accounted to a busy process matches the clock', { skip: noProc()
   const account = openAccount({ ...none, load: [process.pid] })
   const cpuBefore = readProcessCpu(process.pid)
   const opened = process.cpuUsage()
-  // Not for a time: on a busy machine this process may get little of it.
+  // Works until it has used this much CPU, because on a busy machine it may get little CPU in a
+  // given time.
   while (usedSince(opened) < 0.3);
   const atLeast = usedSince(opened)
   const { cpu, elapsed } = account.read()

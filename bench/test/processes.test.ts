@@ -26,7 +26,9 @@ function stateOf(pid: number): string | undefined {
   }
 }
 
-/** A signal takes a moment; if the state is never reached, the test times out. */
+/**
+ * Waits for the state, which a signal reaches after a moment. If it never does, the test times out.
+ */
 const untilState = async (pid: number, state: string | undefined) => {
   await until(`its state is ${state}`, () => stateOf(pid) === state)
 }

@@ -7,8 +7,8 @@ t.test('variants run forwards and backwards in turn', async (t) => {
 })
 
 /**
- * Successive measurements with these foreign shares and this CPU per event of the load generator; then
- * none of both. A measurement returns the number of its try.
+ * Successive measurements with these foreign shares and this CPU per event of the load generator;
+ * later ones have neither. A measurement returns the number of its try.
  */
 function build(found: { foreignShares?: number[]; loadCpu?: number[] } = {}) {
   const { foreignShares = [], loadCpu = [] } = found

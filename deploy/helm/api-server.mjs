@@ -12,12 +12,12 @@ const programs = {
   kubectl: KUBECTL ?? 'kubectl',
 }
 
-/** Those that are neither on the PATH nor named by KUBE_APISERVER, ETCD and KUBECTL. */
+/** The programs that are neither on the PATH nor named by KUBE_APISERVER, ETCD and KUBECTL. */
 export function missingPrograms() {
   return Object.values(programs).filter((name) => spawnSync(name, ['--version']).error)
 }
 
-/** Runs a program to its end: its status and all it prints. */
+/** Runs a program to its end; resolves to its status and output. */
 export function execute({ command, args, input = '', env = process.env }) {
   return new Promise((resolve) => {
     const limits = { timeout: 300_000, maxBuffer: 64 * 1024 * 1024 }
@@ -29,7 +29,8 @@ export function execute({ command, args, input = '', env = process.env }) {
 }
 
 /**
- * Starts etcd and the API server with empty data. `kubectl` is the administrator's; it rejects when kubectl fails.
+ * Starts etcd and the API server with empty data. `kubectl` runs as the administrator; it rejects
+ * when kubectl fails.
  *
  * @param folder for data and logs; emptied first
  */

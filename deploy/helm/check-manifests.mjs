@@ -1,15 +1,18 @@
-// What no schema can know of the manifests of the chart; used by scripts/test-deploy.mjs.
+// Checks what no schema can know about the chart's manifests; used by scripts/test-deploy.mjs.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments, parse } from 'yaml'
 import { GatewayConfig, WorkerConfig } from '@intake/config'
 
-/** Milliseconds within which a process ends after it has drained (gateway/src/main.ts, worker/src/main.ts). */
+/**
+ * Milliseconds within which a process ends after it has drained (gateway/src/main.ts,
+ * worker/src/main.ts).
+ */
 const closeTimeoutMs = 10_000
 /** The default of `helm install --timeout`. */
 const helmTimeoutSeconds = 300
-/** What processes and commands read beside their settings. */
+/** The variables that processes and commands read beside their settings. */
 const others = [
   'LOG_LEVEL',
   'INTAKE_API_KEY',
@@ -75,13 +78,19 @@ function checkPod(pod, name) {
   }
 }
 
-/** Ends before helm stops waiting, or helm would not say why it failed; pauses are 10 s, then twice as long each time. */
+/**
+ * A Job must end before helm stops waiting, or helm could not say why it failed. Its pauses are 10
+ * s, then twice as long each time.
+ */
 function checkJob({ activeDeadlineSeconds, backoffLimit }) {
   assert.ok(activeDeadlineSeconds < helmTimeoutSeconds)
   assert.ok(10 * (2 ** backoffLimit - 1) < activeDeadlineSeconds / 2)
 }
 
-/** What selects or scales pods finds some, and what is scaled by another has no number of its own. */
+/**
+ * Every selector and scaler must find pods, and a workload that is scaled must not set its own
+ * number of replicas.
+ */
 function checkTargets(objects) {
   const deployments = objects.filter(({ kind }) => kind === 'Deployment')
   const labels = objects.flatMap(({ spec }) => {
@@ -105,7 +114,7 @@ function checkTargets(objects) {
   }
 }
 
-/** The rules are those of deploy/observability/alerts.yml, with an address before the pages. */
+/** The rules must be those of deploy/observability/alerts.yml, with an address before the pages. */
 function checkAlerts({ objects, chart }) {
   for (const { spec } of objects.filter(({ kind }) => kind === 'PrometheusRule')) {
     const { groups } = parse(readFileSync(join(chart, 'files/alerts.yml'), 'utf8'))

@@ -1,10 +1,11 @@
-// The chart on a real API server that has no nodes and no controllers; used by scripts/test-deploy.mjs.
+// The chart on a real API server that has no nodes and no controllers; used by
+// scripts/test-deploy.mjs.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execute, startApiServer } from './api-server.mjs'
 
-/** As hard as Helm allows: Services have no dots in their names, labels no plus. */
+/** The hardest name that Helm allows: Service names may have no dots, label values no plus. */
 const release = 'in.house'
 const version = '0.0.1+test'
 const fullName = 'in-house-intake'
@@ -13,11 +14,13 @@ const inNamespace = ['--namespace', namespace]
 const strict = ['--dry-run=server', '--validate=strict', '--warnings-as-errors', '-f', '-']
 
 /**
- * A failed install, an install, an upgrade to each other set of values, the way back to the first, `helm test` and an
- * uninstall, by a user with rights in one namespace, which admits only pods of the level `restricted`.
+ * Runs a failed install, an install, an upgrade to each other set of values, a rollback to the
+ * first, `helm test` and an uninstall. The user has rights in one namespace, which admits only pods
+ * of the level `restricted`.
  *
  * @param options.helm the program
- * @param options.sets files of values; the first has the hook `setup`, and is gone back to
+ * @param options.sets files of values; the first has the hook `setup`, and is the target of the
+ * rollback
  * @param options.definitions files with the CustomResourceDefinitions of what the chart uses
  * @param options.folder for data and logs; emptied first
  * @returns the version of the API server
@@ -43,7 +46,7 @@ export async function checkOnApiServer({ helm, chart, sets, definitions, folder 
       await checkObjects({ kubectl, run })
       states.push(await readState(kubectl))
     }
-    requireQuiet(await run('rollback', release, '2')) // 1 is the one that failed
+    requireQuiet(await run('rollback', release, '2')) // revision 1 is the failed install
     assert.deepEqual(await readState(kubectl), states[0])
     requireQuiet(await withStandIn({ kubectl, work: run('test', release) }))
     requireQuiet(await run('uninstall', release))
@@ -54,7 +57,10 @@ export async function checkOnApiServer({ helm, chart, sets, definitions, folder 
   }
 }
 
-/** All objects are valid, without unknown fields and warnings, and so are the pods that controllers would create. */
+/**
+ * Checks that all objects are valid, without unknown fields and warnings, and so are the pods that
+ * controllers would create from them.
+ */
 async function checkObjects({ kubectl, run }) {
   for (const part of ['manifest', 'hooks']) {
     const { stdout } = requireQuiet(await run('get', part, release))
@@ -66,7 +72,10 @@ async function checkObjects({ kubectl, run }) {
   await admitPods(kubectl, owners)
 }
 
-/** Until the work ends, does what controllers and a node would do with Jobs and the Pod of `helm test`. */
+/**
+ * While `work` runs, does what controllers and a node would do with Jobs and the Pod of `helm
+ * test`.
+ */
 async function withStandIn({ kubectl, work, jobsFail = false }) {
   const over = work.then((result) => ({ result }))
   for (;;) {
@@ -97,7 +106,10 @@ function statusOfJob(fails) {
   return { startTime: now, completionTime: now, succeeded: 1, conditions }
 }
 
-/** Pods of these Deployments, Jobs and CronJobs pass admission: Pod Security, service account, priority. */
+/**
+ * Checks that pods of these Deployments, Jobs and CronJobs pass admission: Pod Security, service
+ * account, priority.
+ */
 async function admitPods(kubectl, owners) {
   const pods = owners.map(({ metadata: { name }, spec }) => {
     const template = spec.jobTemplate?.spec.template ?? spec.template
@@ -107,7 +119,7 @@ async function admitPods(kubectl, owners) {
   await kubectl(['create', ...inNamespace, ...strict], JSON.stringify(listOf(pods)))
 }
 
-/** What the release has: the names of all its objects, and the whole of its Deployments. */
+/** The state of the release: the names of all its objects, and its complete Deployments. */
 async function readState(kubectl) {
   const kinds = await kubectl(['api-resources', '--namespaced', '--verbs=list', '-o', 'name'])
   const all = kinds.trim().split('\n').join(',')
@@ -130,15 +142,15 @@ async function list(kubectl, kinds) {
 
 const listOf = (items) => ({ apiVersion: 'v1', kind: 'List', items })
 
-/** Also fails when the API server sent a warning. */
+/** Checks that a command succeeded and that the API server sent no warning. */
 function requireQuiet(result) {
   assert.ok(result.ok && !result.stderr.includes('warnings.go'), result.stderr)
   return result
 }
 
 /**
- * What there is before an install. A controller fills the role `edit` with these two; rights for custom resources come from
- * elsewhere.
+ * The objects that a cluster has before an install. A controller would fill the role `edit` with
+ * these two; the rights for custom resources come from their operators.
  */
 function surroundings() {
   const customResources = {

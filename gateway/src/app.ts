@@ -36,11 +36,12 @@ import { logRoute } from './routes/log.ts'
 import { openapiRoute } from './routes/openapi.ts'
 
 /**
- * Longer than load balancers keep idle connections (60 s, some 600): one that both ends close at the same time
- * loses a request. Idle connections make room for new ones, so keeping them costs nothing.
+ * Longer than load balancers keep idle connections (60 s, some 600): one that both ends close at
+ * the same time loses a request. Idle connections make room for new ones, so keeping them costs
+ * nothing.
  */
 const keepAliveTimeoutMs = 620_000
-/** Takes about two milliseconds. */
+/** Serving them takes about two milliseconds. */
 const requestsPerTurn = 32
 
 export interface AppOptions {
@@ -53,15 +54,17 @@ export interface AppOptions {
   registry: Registry
   outcomeCounts: Pick<OutcomeCounts, 'count'>
   log: Logger
-  /** Undefined: traces are off. */
+  /** Undefined if tracing is off. */
   tracing?: Tracing | undefined
   clock?: Clock
-  /** The gateway's clock, in milliseconds since 1970. */
+  /** The wall clock of the gateway, in milliseconds since 1970. */
   wallMs?: () => number
   sweepClock?: SweepClock | undefined
 }
 
-/** The public interface: every plugin and route, in the order in which requests pass through them. */
+/**
+ * The public interface: every plugin and route, in the order in which requests pass through them.
+ */
 export async function buildApp(
   options: AppOptions,
 ): Promise<{ app: FastifyInstance; connections: Pick<HttpEdge['connections'], 'counts'> }> {
@@ -79,7 +82,7 @@ export async function buildApp(
   await app.register(errorHandler, { outcomes })
   await app.register(expectContinue)
   await openapiRoute(app)
-  // Anyone can call these; only the admin port gives the reasons.
+  // These are public, so they omit the reasons; the admin port gives them.
   healthRoutes(app, { problems, isDraining, reasons: false })
 
   const commits = createCommits(options)
@@ -171,7 +174,7 @@ function createBudgets(config: GatewayConfig): Record<RecordKind, ByteBudget> {
   return { logs: budget(logShare), feedback: budget(1 - logShare) }
 }
 
-/** What a request of any operation passes before its body is read. */
+/** The checks that a request of any operation passes before its body is read. */
 async function registerAdmission(
   api: FastifyInstance,
   { config, ports, admission, tracing }: AppOptions,

@@ -54,13 +54,16 @@ interface Process {
   isDraining: () => boolean
 }
 
-/** The owner ends what is made here in reverse order, so each part is made after what it uses. */
+/**
+ * Hands a part to the owner and returns it. The owner closes the parts in reverse order, so each
+ * part is created after those that it uses.
+ */
 type Own = <Part extends { close(): unknown }>(part: Part) => Part
 
 /**
- * Makes the parts of the gateway and gives each to the owner.
+ * Creates the parts of the gateway and gives each to the owner.
  *
- * @returns the application, which does not listen yet, and what starts the admin port
+ * @returns the application, which does not listen yet, and the function that starts the admin port
  */
 export async function compose(gateway: Process): Promise<{
   app: FastifyInstance
@@ -71,7 +74,8 @@ export async function compose(gateway: Process): Promise<{
     owner.add(() => part.close())
     return part
   }
-  // Probes are answered until everything else has ended, but only once requests are.
+  // Closed last, so that probes get a response until everything else has ended. Opened only after
+  // the application accepts requests.
   let admin: Awaited<ReturnType<typeof startAdminServer>> | undefined
   const tracing = await openTracing(gateway)
   owner.add(() => tracing?.close())
@@ -201,7 +205,10 @@ function measureAttachments(
   })
 }
 
-/** The connection for everything but records, and what logs its failures. */
+/**
+ * Opens the Redis connection that everything but records uses, and creates the functions that log
+ * its failures.
+ */
 function openRedis({ config, log, secrets, owner }: Process) {
   const onError = limitRepeats((err, omitted) =>
     log.warn({ err, omitted, help: redisHelp }, 'Redis connection failed'),
@@ -212,7 +219,10 @@ function openRedis({ config, log, secrets, owner }: Process) {
     const help = helpOf('redis_could_lose_records')
     log.info({ help }, 'Redis hides its settings; they are assumed to be correct')
   }
-  /** While Redis is down its connection reports that, and only that is logged. */
+  /**
+   * Logs failures only while Redis is connected: when it is down, its connection already reports
+   * that.
+   */
   function warnWhileConnected(message: string) {
     const warn = limitRepeats((err, omitted) =>
       log.warn({ err, omitted, help: redisHelp }, message),
@@ -226,7 +236,7 @@ function openRedis({ config, log, secrets, owner }: Process) {
 
 type OpenRedis = ReturnType<typeof openRedis>
 
-/** What records and their reservations are written to, and what is known of it. */
+/** Creates what records and their reservations are written to, and the checks of it. */
 function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
   const { client, onError, warnWhileConnected } = redis
   const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
@@ -297,10 +307,16 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
 
 const closeSink = (sink: JobSink) => sink.close()
 
-/** What Redis says about senders. What is already known of them remains valid while it is down. */
+/**
+ * Polls the data in Redis that decides about senders: API keys and policy. What is already known
+ * remains valid while Redis is down.
+ */
 function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
   const { client, warnWhileConnected } = redis
-  /** Such an entry harms only what it is for. Its name says nothing of its content. */
+  /**
+   * Warns about an unreadable entry. It affects only its own subject, and its name reveals nothing
+   * of its content.
+   */
   function warnOfUnreadable(what: string) {
     const warn = limitRepeats((err, omitted) => log.warn({ err, omitted, help: lostHelp }, what))
     return (names: string[]) => warn(new Error(names.join(', ')))
@@ -338,7 +354,7 @@ function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
 function portsOf({ apiKeys, policy, rate }: ReturnType<typeof watchRules>) {
   return {
     apiKeys: {
-      // Without the policy a suppressed sender would be stored.
+      // The policy must be loaded too: without it a suppressed sender would be stored.
       isLoaded: () => apiKeys.isLoaded() && policy.isLoaded(),
       find: (secret: string) => apiKeys.find(secret),
     },

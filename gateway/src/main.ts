@@ -18,7 +18,7 @@ await runProcess({
       isDraining: () => isDraining,
     })
     await app.listen({ host: config.HOST, port: config.PORT })
-    // The first to end: requests are finished while everything that they need still works.
+    // Closed first: requests are finished while everything that they need still works.
     owner.add(async () => {
       isDraining = true
       if (config.DRAIN_MS > 0) await pause(config.DRAIN_MS)

@@ -5,7 +5,7 @@ import t from 'tap'
 
 const source = fileURLToPath(new URL('../src', import.meta.url))
 
-/** From the top: what is above may import what is below, and nothing else. */
+/** From the top: each floor may import those below it, and nothing else. */
 const floors = [
   'main.ts',
   'compose.ts',

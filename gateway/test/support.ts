@@ -99,7 +99,7 @@ export async function startGateway(
   const config = loadConfig(GatewayConfig, {
     REDIS_URL: 'redis://unused',
     S3_ENDPOINT: 'http://unused',
-    // Rows that wait behind frames that are held would be refused after four seconds.
+    // Rows that wait behind held frames would be refused after the default of four seconds.
     ...(options.holdFrames && { ENQUEUE_TIMEOUT_MS: '10000', STORAGE_TIMEOUT_MS: '1000' }),
     ...options.env,
   })
@@ -195,7 +195,7 @@ const png = Buffer.from(
 /** A real 1 × 1 image in each format. */
 export const images = {
   png,
-  /** With the chunk of an animation before its first frame. */
+  /** Has the chunk of an animation before its first frame. */
   animatedPng: Buffer.concat([
     png.subarray(0, 33),
     Buffer.from('000000086163544c0000000100000000b92d6dbb', 'hex'),

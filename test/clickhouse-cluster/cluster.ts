@@ -65,7 +65,8 @@ function defineServer(
   return {
     start: async (shards) => {
       writeFileSync(config, serverConfig(users, tcp.slice(0, shards)))
-      // After SIGKILL the engine cannot listen on its TCP port while the system still holds old connections.
+      // After SIGKILL the engine cannot listen on its TCP port while the system still holds old
+      // connections.
       await until(`${name} responds`, async () => {
         child = startChild({
           name,

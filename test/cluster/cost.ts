@@ -1,4 +1,4 @@
-// What REDIS_ACK_REPLICAS=1 costs per frame: node --import=tsx test/cluster/cost.ts
+// Measures the cost of REDIS_ACK_REPLICAS=1 per frame: node --import=tsx test/cluster/cost.ts
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { createRedisServer } from '@intake/test-kit/redis-server'
 import { until } from '@intake/test-kit/until'
 
 const frames = 300
-/** As a busy gateway has flushes in flight. */
+/** As many flushes as a busy gateway has in flight. */
 const atOnce = 4
 const dataDir = mkdtempSync(join(tmpdir(), 'intake-cost-'))
 const [port, replicaPort] = await freePorts(2)

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import type { Event } from '../faults/kit/history.ts'
 
-/** Of one run. */
+/** The counts of one run. */
 export interface Counts {
   acknowledged: number
   visible: number
@@ -14,9 +14,9 @@ export interface Counts {
   refused: number
 }
 
-export interface Verdict {
+export interface RunResult {
   counts: Counts
-  /** What no setting allows. */
+  /** Violations that no setting allows. */
   violations: string[]
 }
 
@@ -25,7 +25,7 @@ export async function countRun(options: {
   sql: ClickHouse
   events: readonly Event[]
   range: { from: number; to: number }
-}): Promise<Verdict> {
+}): Promise<RunResult> {
   const { sql, events, range } = options
   const records = (view: string) =>
     `SELECT toString(id) AS id, device_extra.seq::Int64 AS seq FROM intake.${view}`

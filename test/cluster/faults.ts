@@ -12,14 +12,17 @@ export type FaultName = 'killed' | 'killed, replicas behind'
 const behindMs = 1_200
 
 export const faults: Record<FaultName, Fault> = {
-  /** What it had written to its sockets still arrives: its machine lives. */
+  /** Data that it had written to its sockets still arrives, because its machine is alive. */
   async killed(topology, shard) {
     const primary = await topology.primaryOf(shard)
     await primary.process.kill()
     return primary
   },
 
-  /** The replicas lose their connection a moment before, as when a machine or its network dies by and by. */
+  /**
+   * The replicas lose their connection a moment before, as when a machine or its network dies by
+   * and by.
+   */
   async 'killed, replicas behind'(topology, shard) {
     const primary = await topology.primaryOf(shard)
     const others = topology.servers.filter((server) => server !== primary)

@@ -32,11 +32,11 @@ const { values } = parseArgs({
 interface Setting {
   gatewayEnv: Record<string, string>
   redisConfig: readonly string[]
-  /** Of the log queue. Each failover is that of the next one. */
+  /** The number of shards of the log queue. Each failover is that of the next shard. */
   shards: number
   /** Nothing may be lost or doubled. */
   isSafe: boolean
-  /** Not on the others; default: on all. */
+  /** Runs only on this topology; default: on all. */
   only?: TopologyName
 }
 
@@ -151,7 +151,7 @@ async function play(
     result.reasons.push(...violations)
     if (config.isSafe && counts.lost > 0) result.reasons.push('acknowledged records were lost')
     if (config.isSafe && counts.doubled > 0) result.reasons.push('records became two')
-    // Otherwise the fault is none, and the safe setting shows nothing.
+    // Otherwise the fault had no effect, and the result of the safe setting means nothing.
     if (fault === 'killed, replicas behind' && isPlain(config) && counts.lost === 0) {
       result.reasons.push('nothing was lost, although the replicas were behind')
     }

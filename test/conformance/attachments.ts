@@ -27,7 +27,7 @@ export function createFinder(endpoint: string, folder = ''): (key: string) => Pr
   }
 }
 
-/** What every store of attachments does. */
+/** The behaviour of every store of attachments. */
 export async function conforms(
   t: Test,
   store: GatewayPorts['attachments'],

@@ -40,7 +40,7 @@ t.test('in Redis', async (t) => {
   await conforms(t, createIdempotencyStore({ reserve: defineReserve(redis), ledger }))
 })
 
-/** What every `IdempotencyStore` does. */
+/** The behaviour of every `IdempotencyStore`. */
 async function conforms(t: Test, store: IdempotencyStore): Promise<void> {
   const reserve = (change: Partial<Reservation> = {}) =>
     store.reserve({ ...first, ...change }, soon())

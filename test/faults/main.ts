@@ -53,8 +53,7 @@ if (whole && values.write !== undefined) {
   }
   writeFileSync(values.write, markdown(results, head))
 }
-const number = (verdict: Result['verdict']) =>
-  results.filter((one) => one.verdict === verdict).length
+const number = (status: Result['status']) => results.filter((one) => one.status === status).length
 const failed = number('failed') + missing.length
 if (number('skipped') > 0) console.log(`${number('skipped')} skipped, for the reasons above`)
 console.log(`${number('passed')} passed, ${failed} failed`)

@@ -219,11 +219,11 @@ export async function runPlanted(
       { root: copy, seed, ...(bug.cluster && { planted: bug.cluster }) },
     )
     const title = `planted: ${bug.name}`
-    if (result.verdict === 'skipped') return { ...result, title }
+    if (result.status === 'skipped') return { ...result, title }
     const seen =
-      result.verdict === 'failed' && result.reasons.some((one) => one.includes(bug.reason))
+      result.status === 'failed' && result.reasons.some((one) => one.includes(bug.reason))
     const reasons = seen ? result.reasons : ['this bug was not detected', ...result.reasons]
-    return { ...result, title, verdict: seen ? 'passed' : 'failed', reasons }
+    return { ...result, title, status: seen ? 'passed' : 'failed', reasons }
   } finally {
     await rm(copy, { recursive: true, force: true })
   }

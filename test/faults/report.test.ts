@@ -15,7 +15,7 @@ const survived: Counts = {
 }
 
 const passed = (id: string, counts: Counts): Result => {
-  return { id, title: `what breaks in ${id}`, verdict: 'passed', reasons: [], counts, ms: 1_000 }
+  return { id, title: `what breaks in ${id}`, status: 'passed', reasons: [], counts, ms: 1_000 }
 }
 
 t.test('a run counts only if every kind of event occurred at least once', async (t) => {

@@ -12,10 +12,10 @@ const columns: [keyof Counts, string][] = [
   ['partialInserts', 'partial inserts'],
 ]
 
-export function line({ id, title, verdict, counts, reasons, ms }: Result): string {
+export function line({ id, title, status, counts, reasons, ms }: Result): string {
   const seconds = `${(ms / 1000).toFixed(0)} s`
   const numbers = counts && columns.map(([key, name]) => `${name} ${counts[key]}`).join(', ')
-  const first = `${mark[verdict]} ${id.padEnd(5)} ${title} (${seconds})`
+  const first = `${mark[status]} ${id.padEnd(5)} ${title} (${seconds})`
   const details = [...(numbers ? [numbers] : []), ...reasons]
   return [first, ...details.map((detail) => `     ${detail}`)].join('\n')
 }
@@ -38,7 +38,9 @@ export function total(results: Result[]): Counts {
   return sum
 }
 
-/** What a run must contain at least once and does not: a run without faults proves nothing. */
+/**
+ * Events that a run must contain at least once, and does not: a run without faults proves nothing.
+ */
 export function neverHappened(results: Result[]): string[] {
   const sum = total(results)
   const rules: [boolean, string][] = [
@@ -53,32 +55,32 @@ export function neverHappened(results: Result[]): string[] {
 
 export function table(results: Result[]): string {
   const head = ['', 'id', ...columns.map(([, name]) => name), 's']
-  const row = ({ verdict, id, counts, ms }: Pick<Result, 'verdict' | 'id' | 'counts' | 'ms'>) => [
-    mark[verdict].trim(),
+  const row = ({ status, id, counts, ms }: Pick<Result, 'status' | 'id' | 'counts' | 'ms'>) => [
+    mark[status].trim(),
     id,
     ...columns.map(([key]) => String(counts?.[key] ?? '')),
     (ms / 1000).toFixed(0),
   ]
-  const verdict = results.some((one) => one.verdict === 'failed') ? 'failed' : 'passed'
+  const status = results.some((one) => one.status === 'failed') ? 'failed' : 'passed'
   const ms = results.reduce((sum, one) => sum + one.ms, 0)
-  const rows = [head, ...results.map(row), row({ verdict, id: 'all', counts: total(results), ms })]
+  const rows = [head, ...results.map(row), row({ status, id: 'all', counts: total(results), ms })]
   const widths = head.map((_, at) => Math.max(...rows.map((cells) => cells[at]?.length ?? 0)))
   return rows
     .map((cells) => cells.map((cell, at) => cell.padStart(widths[at] ?? 0)).join('  '))
     .join('\n')
 }
 
-/** The same as a table for `docs/fault-results.md`. */
+/** The report as a table for `docs/fault-results.md`. */
 export function markdown(results: Result[], head: { command: string; date: string }): string {
   const row = (cells: string[]) => `| ${cells.join(' | ')} |`
   const numbers = (counts: Counts | undefined) =>
     columns.map(([key]) => (counts === undefined ? '' : String(counts[key])))
   const seconds = (ms: number) => (ms / 1000).toFixed(0)
-  const lines = results.map(({ id, title, verdict, counts, ms, reasons }) => {
-    const what = verdict === 'passed' ? title : [title, ...reasons].join('; ')
-    return row([id, what, verdict, ...numbers(counts), seconds(ms)])
+  const lines = results.map(({ id, title, status, counts, ms, reasons }) => {
+    const what = status === 'passed' ? title : [title, ...reasons].join('; ')
+    return row([id, what, status, ...numbers(counts), seconds(ms)])
   })
-  const passed = results.filter(({ verdict }) => verdict === 'passed').length
+  const passed = results.filter(({ status }) => status === 'passed').length
   const ms = results.reduce((sum, one) => sum + one.ms, 0)
   return [
     '# Results of the fault suites',
@@ -93,7 +95,7 @@ export function markdown(results: Result[], head: { command: string; date: strin
     'what clients saw during a fault; requests with an idempotency key were retried and may count several',
     'times.',
     '',
-    row(['', 'What breaks', 'Verdict', ...columns.map(([, name]) => name), 's']),
+    row(['', 'What breaks', 'Result', ...columns.map(([, name]) => name), 's']),
     row(['---', '---', '---', ...columns.map(() => '--:'), '--:']),
     ...lines,
     row(['all', '', '', ...numbers(total(results)), seconds(ms)]),

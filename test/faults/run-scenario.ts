@@ -15,7 +15,7 @@ import type { Scenario } from './scenario.ts'
 export interface Result {
   id: string
   title: string
-  verdict: 'passed' | 'failed' | 'skipped'
+  status: 'passed' | 'failed' | 'skipped'
   /** Why it failed or was skipped. */
   reasons: string[]
   counts: Counts | undefined
@@ -38,8 +38,8 @@ export interface RunOptions {
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<Result> {
   const started = performance.now()
   const { id, title } = scenario
-  const result = (verdict: Result['verdict'], reasons: string[], counts?: Counts): Result => {
-    return { id, title, verdict, reasons, counts, ms: Math.round(performance.now() - started) }
+  const result = (status: Result['status'], reasons: string[], counts?: Counts): Result => {
+    return { id, title, status, reasons, counts, ms: Math.round(performance.now() - started) }
   }
   const obstacle = await scenario.cannotRun?.()
   if (obstacle !== undefined) return result('skipped', [obstacle])
@@ -109,7 +109,7 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
     await cluster.heal()
     await producer.stop()
     const lateMs = slackMs + (scenario.networkMs ?? 0)
-    const verdict = await check({
+    const checked = await check({
       cluster,
       events: history.events,
       payload,
@@ -125,8 +125,8 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
           },
     })
     return {
-      counts: { ...verdict.counts, partialInserts },
-      violations: [...broken, ...verdict.violations],
+      counts: { ...checked.counts, partialInserts },
+      violations: [...broken, ...checked.violations],
     }
   } finally {
     await producer.stop({ repeatMs: 0 }).catch(() => undefined)

@@ -5,7 +5,7 @@ import type { Payload } from './kit/payload.ts'
 
 /** One fault at one moment, and what must hold besides conservation, which is always checked. */
 export interface Scenario {
-  /** As in the fault matrix, with a letter if one row needs several scenarios. */
+  /** The row of the fault matrix, with a letter if it needs several scenarios. */
   id: string
   title: string
   cluster?: Partial<Omit<ClusterOptions, 'dataDir' | 'random'>>
@@ -17,7 +17,9 @@ export interface Scenario {
   networkMs?: number
   /** Every stored record must be acknowledged; for scenarios that kill no process. */
   everyStoredIsAnswered?: boolean
-  /** What is stored is rewritten or deleted, so it is not compared with outcomes and watermarks. */
+  /**
+   * Stored rows are rewritten or deleted, so they are not compared with outcomes and watermarks.
+   */
   rewritesRows?: boolean
   /** How long the backlog may stay the same size while it drains. */
   drainStallMs?: number

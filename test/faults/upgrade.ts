@@ -24,6 +24,6 @@ for (const scenario of upgradeScenarios({ old })) {
   console.log(line(result))
 }
 console.log(`\n${table(results)}\n`)
-const failed = results.filter(({ verdict }) => verdict !== 'passed').length
+const failed = results.filter(({ status }) => status !== 'passed').length
 console.log(`${results.length - failed} passed, ${failed} failed`)
 process.exitCode = failed > 0 ? 1 : 0

@@ -9,16 +9,20 @@ export interface Order {
   apiKey: string
 }
 
-export type Outcome = { facts: Facts } | { failed: string }
+export type AttackResult = { facts: Facts } | { failed: string }
 
 export interface AttackProcess {
-  /** Starts the attack of a case; resolves to its outcome. Its connections stay open until `end`. */
-  attack(order: Order): Promise<Outcome>
+  /**
+   * Starts the attack of a case; resolves to its outcome. Its connections stay open until `end`.
+   */
+  attack(order: Order): Promise<AttackResult>
   /** Kills the process; resolves when it has exited. */
   end(): Promise<void>
 }
 
-/** The longest time for preparing an attack, and for waiting for responses after the last request. */
+/**
+ * The longest time for preparing an attack, and for waiting for responses after the last request.
+ */
 const spareMs = 60_000
 const source = import.meta.url.endsWith('.ts') ? './attacker.ts' : './attacker.js'
 
@@ -26,10 +30,10 @@ const source = import.meta.url.endsWith('.ts') ? './attacker.ts' : './attacker.j
 export function startAttackProcess(): AttackProcess {
   const child = fork(new URL(source, import.meta.url))
   const gone = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  const ended = gone.then(([code, signal]): Outcome => ({
+  const ended = gone.then(([code, signal]): AttackResult => ({
     failed: `its process exited with ${code ?? signal}`,
   }))
-  const told = once(child, 'message').then(([outcome]) => outcome as Outcome)
+  const told = once(child, 'message').then(([outcome]) => outcome as AttackResult)
   let timer: NodeJS.Timeout | undefined
 
   return {

@@ -1,14 +1,16 @@
-// The process of an attack, separate so that it does not distort the innocent sender's measurements.
+// The process of an attack, separate so that it does not distort the innocent sender's
+// measurements.
 import { setMaxListeners } from 'node:events'
 import { constants, getPriority, setPriority } from 'node:os'
 import { hostileCases } from './cases/index.ts'
 import type { Facts } from './hostile-case.ts'
-import type { Order, Outcome } from './attack-process.ts'
+import type { Order, AttackResult } from './attack-process.ts'
 
-// A real attacker has its own machine. Here it must not take the gateway's CPU, whose priority may be low already.
+// A real attacker has its own machine. Here it must not take the gateway's CPU, whose priority may
+// be low already.
 setPriority(Math.min(getPriority() + 5, constants.priority.PRIORITY_LOW))
 
-function tell(outcome: Outcome): void {
+function tell(outcome: AttackResult): void {
   process.send?.(outcome)
 }
 

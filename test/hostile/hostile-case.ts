@@ -7,7 +7,7 @@ export interface Attacker {
   signal: AbortSignal
 }
 
-/** What an attack did and saw. `sent` counts its requests or connections. */
+/** The result of an attack. `sent` counts its requests or connections. */
 export type Facts = { sent: number } & Record<string, number>
 
 export type Expect = (holds: boolean, sentence: string) => void
@@ -16,7 +16,7 @@ export type Expect = (holds: boolean, sentence: string) => void
 export interface HostileCase<Seen extends Facts = Facts> {
   /** A letter for the kind of attack (README.md) and a number. */
   id: string
-  /** What was sent. */
+  /** What the attack sends. */
   title: string
   /** Also part of `npm test`, with a shorter attack. */
   quick?: boolean
@@ -28,7 +28,10 @@ export interface HostileCase<Seen extends Facts = Facts> {
   memoryMiBMax?: number
   /** The gateway must have closed the connections of the attack this long after its start. */
   connectionsEndMs?: number
-  /** An event of the innocent sender must be visible to analysts this long after its acknowledgement. */
+  /**
+   * An event of the innocent sender must be visible to analysts this long after its
+   * acknowledgement.
+   */
   visibleMsMax?: number
   /** ClickHouse is frozen during the attack, so a backlog builds up. */
   whileClickHouseIsFrozen?: boolean

@@ -57,7 +57,7 @@ await runCases({
   onResult(result) {
     run.results.push(result)
     console.log(line(result))
-    // After each case, so that an interrupted run has its results too.
+    // Written after each case, so that an interrupted run also has results.
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`)
     if (values.write !== undefined) writeFileSync(values.write, markdown(run, before))
   },
@@ -70,8 +70,8 @@ console.log(`${passed} passed, ${results.length - passed} failed`)
 process.exit(passed === results.length && passed > 0 ? 0 : 1)
 
 /**
- * Gives this process and its children a higher priority than the rest of the machine. Without the right
- * to do so, other load on the machine affects the times.
+ * Gives this process and its children a higher priority than the rest of the machine. Without the
+ * right to do so, other load on the machine affects the times.
  */
 function raisePriority(): void {
   try {

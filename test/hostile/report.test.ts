@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Notice } from './innocent.ts'
 import { markdown, type Run } from './report.ts'
 import type { Result, Seen } from './result.ts'
-import { judge } from './verdict.ts'
+import { judge } from './judge.ts'
 
 const notice: Notice = { responses: 240, p50Ms: 6, slowestMs: 90, refusals: {} }
 const fine: Seen = {

@@ -48,9 +48,9 @@ export function markdown(run: Run, before?: Run): string {
   const { results, command, date, node, commit } = run
   const row = (texts: string[]) => `| ${texts.join(' | ')} |`
   const earlier = new Map(before?.results.map((result) => [result.id, result]))
-  const head = ['', 'What is sent', 'Slowest, ms', 'p50, ms', 'Refused', 'MiB', 'Verdict']
+  const head = ['', 'What is sent', 'Slowest, ms', 'p50, ms', 'Refused', 'MiB', 'Result']
   const headBefore = before
-    ? ['Slowest before', 'Refused before', 'MiB before', 'Verdict before']
+    ? ['Slowest before', 'Refused before', 'MiB before', 'Result before']
     : []
   const lines = results.map((result) => {
     const old = before ? cellsBefore(earlier.get(result.id)) : []
@@ -87,15 +87,15 @@ export function markdown(run: Run, before?: Run): string {
 
 function cells(result: Result): string[] {
   const { seen } = result
-  const verdict = passed(result) ? 'passed' : 'failed'
-  if (seen === undefined) return ['', '', '', '', verdict]
+  const status = passed(result) ? 'passed' : 'failed'
+  if (seen === undefined) return ['', '', '', '', status]
   const { during, peakMiB, died } = seen
   return [
     String(during.slowestMs),
     String(during.p50Ms),
     `${refused(during)} of ${during.responses}`,
     String(peakMiB),
-    died ? 'gateway died' : verdict,
+    died ? 'gateway died' : status,
   ]
 }
 

@@ -1,4 +1,4 @@
-import type { Outcome } from './attack-process.ts'
+import type { AttackResult } from './attack-process.ts'
 import type { Facts } from './hostile-case.ts'
 import type { Notice } from './innocent.ts'
 
@@ -11,12 +11,15 @@ export interface Result {
   ms: number
 }
 
-/** What a verdict is based on. */
+/** The data that a result is based on. */
 export interface Seen {
-  /** Of the innocent sender: before the attack, and from its start to two seconds after its end. */
+  /**
+   * What the innocent sender saw: before the attack, and from its start to two seconds after its
+   * end.
+   */
   before: Notice
   during: Notice
-  attack: Outcome
+  attack: AttackResult
   facts: Facts | undefined
   peakMiB: number
   /** Share of one CPU that the gateway used during the attack. */
@@ -27,12 +30,15 @@ export interface Seen {
   load: number
   /** When the attack's connections were closed, after its start; null: they were not. */
   connectionsEndMs: number | null
-  /** Of an innocent event, after its acknowledgement; only if the case checks it. */
+  /**
+   * Milliseconds from the acknowledgement of an innocent event until it was visible; only if the
+   * case checks it.
+   */
   visibleMs?: number
   died: boolean
-  /** After SIGTERM; null: it had to be killed. */
+  /** The exit code after SIGTERM; null if the process had to be killed. */
   exitCode: number | null
   exitMs: number
-  /** What the checker of the fault suites found. */
+  /** Violations that the checker of the fault suites found. */
   violations: string[]
 }

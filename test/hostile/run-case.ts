@@ -9,7 +9,7 @@ import { startInnocent, type Innocent } from './innocent.ts'
 import type { Result, Seen } from './result.ts'
 import type { Stage } from './stage.ts'
 import { startAttackProcess } from './attack-process.ts'
-import { judge } from './verdict.ts'
+import { judge } from './judge.ts'
 import { watchVisibility } from './visibility.ts'
 
 export interface RunOptions {
@@ -22,8 +22,8 @@ export interface RunOptions {
   records: number
   slowestMsMax: number
   /**
-   * Subtracts the time that the services waited for a CPU from the times of the innocent sender, for a
-   * busy machine.
+   * Subtracts the time that the services waited for a CPU from the times of the innocent sender,
+   * for a busy machine.
    */
   lessCpuWait?: boolean
 }

@@ -4,7 +4,9 @@ import type { Result } from './result.ts'
 import { runCase } from './run-case.ts'
 import { startStage, type Stage } from './stage.ts'
 
-/** Runs cases one after another on the same services; starts new ones if a case made them unusable. */
+/**
+ * Runs cases one after another on the same services; starts new ones if a case made them unusable.
+ */
 export async function runCases(options: {
   cases: HostileCase[]
   dir: string

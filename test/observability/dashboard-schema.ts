@@ -1,8 +1,9 @@
 import { Type, type Static, type TProperties } from 'typebox'
 
 /**
- * What the dashboards use of Grafana's dashboard model (schema version 39, Grafana 11 and later), and nothing else:
- * Grafana ignores what it does not know, so a misspelt option would have no effect.
+ * What the dashboards use of Grafana's dashboard model (schema version 39, Grafana 11 and later),
+ * and nothing else: Grafana ignores what it does not know, so a misspelt option would have no
+ * effect.
  */
 const exact = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false })

@@ -14,7 +14,7 @@ import {
   root,
 } from './files.ts'
 
-/** What no running process or exporter reports, so that no alert can. */
+/** States that no running process or exporter reports, so that no alert can exist. */
 const doctorOnly = new Set<ProblemCode>([
   'redis_version',
   'redis_memory',
@@ -45,7 +45,10 @@ t.test('each dashboard is valid, and no two have the same uid', async (t) => {
   t.equal(new Set([...dashboards.values()].map(({ uid }) => uid)).size, dashboards.size)
 })
 
-/** The service is degraded, because it does a part of its job; but what it refuses is refused until somebody acts. */
+/**
+ * The service is degraded, because it does a part of its job; but what it refuses is refused until
+ * somebody acts.
+ */
 const refusingCodes: ReadonlySet<ProblemCode> = new Set(['queue_full', 'keys_full'])
 
 t.test('each problem code has exactly one alert: its title, severity and page', async (t) => {

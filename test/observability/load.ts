@@ -5,7 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 export interface Load {
   /** Responses so far, by status. */
   statuses: Map<number, number>
-  /** Ends it; resolves when no request is in progress. Rejects if a request failed without a response. */
+  /**
+   * Ends it; resolves when no request is in progress. Rejects if a request failed without a
+   * response.
+   */
   stop(): Promise<void>
 }
 
@@ -29,7 +32,7 @@ const logRequest = (extra: object = {}) => ({
   body: JSON.stringify({ ...sender(), log: { ...log(), ...extra } }),
 })
 
-/** What senders do, with the pause after each request in milliseconds. */
+/** The senders' requests, and the pause after each in milliseconds. */
 const senders: { pauseMs: number; request: () => Request }[] = [
   { pauseMs: 20, request: () => logRequest() },
   // An id that is no UUIDv7 needs a reservation in Redis.

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alertQueries, dashboardQueries, metricsIn, root } from './files.ts'
 
-/** Every metric that a dashboard, an alert rule or a document names, with one place that names it. */
+/**
+ * Every metric that a dashboard, an alert rule or a document names, with one place that names it.
+ */
 export function namedMetrics(): Map<string, string> {
   const places = [...dashboardQueries(), ...alertQueries()].map(({ where, expr }) => ({
     where,

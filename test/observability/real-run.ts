@@ -1,4 +1,5 @@
-// npm run test:observability, see scripts/test-observability.mjs. Pictures go to PICTURES, if it is set.
+// npm run test:observability, see scripts/test-observability.mjs. Pictures go to PICTURES, if it is
+// set.
 import { execFile, execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
@@ -163,7 +164,10 @@ async function startReceiver(t: Test): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-/** The lines of `promtool check metrics` that are about metrics of Intake. It fails if it prints any line. */
+/**
+ * The lines of `promtool check metrics` that are about metrics of Intake. It fails if it prints any
+ * line.
+ */
 function complaints(text: string): string[] {
   try {
     execFileSync('promtool', ['check', 'metrics'], { input: text, stdio: 'pipe' })

@@ -20,7 +20,7 @@ const key = 'feedback/2026/11/24/an-id/1.png'
 const prefix = 'team/intake'
 const page = new URL('../../docs/deploy/object-store.md', import.meta.url)
 
-/** What AWS S3 has and other servers may have, as far as this one has it. */
+/** Tests features of AWS S3 that other servers may lack, as far as this server has them. */
 export async function testAwsHabits(
   t: Test,
   server: ManagedService,

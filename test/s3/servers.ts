@@ -11,7 +11,7 @@ export interface ServerKind {
   launch: (options: { dataDir: string; port: number }) => Promise<Service>
   /** The bucket can be in the host name, below `localhost`. */
   hasVirtualHosts: boolean
-  /** It encrypts, and it makes temporary credentials that a policy limits. */
+  /** The server encrypts, and it issues temporary credentials that a policy limits. */
   hasKeysAndRoles: boolean
 }
 
@@ -19,7 +19,7 @@ const accessKey = 'intake'
 const secretKey = 'intake-s3-secret'
 /** Much longer than a start takes. */
 const readyMs = 120_000
-/** Of the encryption of MinIO: any 32 bytes. */
+/** The key for the encryption of MinIO: any 32 bytes. */
 export const kmsKeyId = 'intake-key'
 const kmsKey = `${kmsKeyId}:${Buffer.alloc(32, 7).toString('base64')}`
 

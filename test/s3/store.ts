@@ -81,7 +81,7 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
     async (t) => {
       const below = openStore(t, server, { prefix: 'listed' })
       const names = Array.from({ length: 1_010 }, (_, n) => String(n).padStart(4, '0'))
-      // As attachments are: two objects in each folder.
+      // Keys like those of attachments: two objects in each folder.
       const keys = names.map((name, n) => `feedback/2026/11/24/${names[n - (n % 2)]}/${name}.png`)
       for (let at = 0; at < keys.length; at += 32) {
         await Promise.all(keys.slice(at, at + 32).map((key) => below.put(objectAt(key))))
@@ -130,7 +130,7 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
         await Promise.all([
           t.rejects(patient.put(objectAt(stored)), { code: 'storage_unavailable' }),
           t.rejects(patient.get(stored)),
-          // Of another object: the server does it when it continues.
+          // Removes another object, because the frozen server executes it when it continues.
           t.rejects(patient.remove(['feedback/none.png'])),
           t.rejects(keysOf(patient, 'feedback/')),
           t.rejects(patient.checkBucket()),

@@ -35,7 +35,9 @@ export async function startDatabases(t: Test): Promise<Record<string, string>> {
   return { REDIS_URL: redis.url, CLICKHOUSE_URL: clickhouse.url }
 }
 
-/** Feedback with real images through real processes: gateway, worker with the page, and commands. */
+/**
+ * Feedback with real images through real processes: gateway, worker with the page, and commands.
+ */
 export async function testWholePath(
   t: Test,
   server: ManagedService,

@@ -15,7 +15,7 @@ const pauseTicks = 40
 const eventAgeMs = 60_000
 const uuidV4 = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
 
-/** What a client sends so that its attempts are one submission. */
+/** What a client sends to make its attempts one submission. */
 type Retry = 'nothing' | 'UUIDv7' | 'UUIDv4' | 'Idempotency-Key'
 
 interface Sender {
@@ -26,9 +26,9 @@ interface Sender {
 }
 
 /**
- * Realistic clients: each submission is sent until it is created or the client gives up.
- * With an id or a key all attempts are one submission. Some are sent again although they were created,
- * or use the key of another one, or the id of another device. Without, each attempt is a separate
+ * Realistic clients: each submission is sent until it is created or the client gives up. With an id
+ * or a key all attempts are one submission. Some are sent again although they were created, or use
+ * the key of another one, or the id of another device. Without, each attempt is a separate
  * submission.
  */
 export function startClients(options: {

@@ -1,4 +1,4 @@
-/** What must happen somewhere in all the runs; otherwise their success proves nothing. */
+/** Events that must occur somewhere in the runs; otherwise their success proves nothing. */
 export const occasions = [
   'acknowledgements',
   'refusals',

@@ -2,17 +2,17 @@
 export interface Design {
   /** When the client gets 201. */
   acknowledge: 'when the queue confirmed' | 'when the frame is sent'
-  /** What the client is told when the queue may or may not have the frame. */
+  /** The response to a client if the queue may or may not have the frame. */
   unknownIsToldAs: 'unknown' | 'refused'
   /** Whether an idempotency key reserves its id before anything is stored. */
   reservation: boolean
-  /** Which days of reservations a gateway looks into. */
+  /** The days of reservations that a gateway reads. */
   reservationDays: 'all' | 'today and tomorrow'
   /** Which process assigns the id and time of a record. */
   identity: 'gateway' | 'worker'
   time: 'from the id' | 'of arrival'
 
-  /** What Redis has on disk when it confirms. */
+  /** What is on Redis's disk when it confirms. */
   appendfsync: 'always' | 'everysec'
   /** Number of recoveries after which a stalled job is failed. */
   maxStalledCount: number
@@ -28,9 +28,11 @@ export interface Design {
   /** The frames whose records are not before the watermark. */
   pending: 'all frames' | 'waiting frames' | 'shard 0'
 
-  /** What the insert deduplication token is made of. */
+  /** What the deduplication token of an insert is derived from. */
   insertToken: 'none' | 'the jobs' | 'the first job'
-  /** As measured, ClickHouse writes its dedup log first, then renames the part into place. */
+  /**
+   * ClickHouse was measured to write its dedup log first, and then to rename the part into place.
+   */
   dedupLog: 'before the part' | 'with the part'
   /** Whether a repeated insert may be cut into other blocks than before. */
   blocks: 'always the same' | 'vary'

@@ -36,7 +36,7 @@ export interface Gateway extends Part {
 }
 
 const enqueueTimeoutMs = 4_000
-/** Of each gateway's wall clock, in either direction. */
+/** Maximum deviation of each gateway's wall clock, in either direction. */
 export const skewMaxMs = 3_000
 
 interface Life {
@@ -46,7 +46,7 @@ interface Life {
 }
 
 type FastifyRequest = Parameters<Accept>[1]
-/** What was sent has been read and validated when the simulation begins. */
+/** The request has already been read and validated when the simulation begins. */
 type ReadRequest = FastifyRequest & { sent?: SentLog; feedback?: Feedback; receivedAtMs: number }
 
 /** A gateway: the real code from the valid record to Redis. A feedback has one image. */

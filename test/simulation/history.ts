@@ -10,7 +10,7 @@ export interface Submission extends Request {
   acknowledgedIds: Set<string>
 }
 
-/** All requests and responses of clients: what the verdict expects. */
+/** All requests and responses of clients, which determine what must be stored. */
 export interface History {
   send(request: Request): Submission
   submissions(): Submission[]

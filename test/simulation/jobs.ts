@@ -122,7 +122,7 @@ export function createJobs(world: World, from: readonly Job[] = []): Jobs {
       const job = lockOf(id, token)
       if (job === undefined) return
       jobs.delete(id)
-      // Only without its lock can it have returned to the queue.
+      // A job can only have returned to the queue without its lock.
       if (order.includes(id)) order.splice(order.indexOf(id), 1)
     },
 

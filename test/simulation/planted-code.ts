@@ -1,12 +1,12 @@
 import type { Edit } from '@intake/test-kit/built-copy'
-import type { Rule } from './verdict.ts'
+import type { Rule } from './judge.ts'
 
 /** A bug in the real code that breaks `breaks`. */
 interface PlantedCode {
   name: string
   edits: Edit[]
   breaks: Rule
-  /** Of a run that finds it, if few do: the search begins with it. */
+  /** The seed of a run that finds it, if few do: the search begins with it. */
   seed?: number
 }
 

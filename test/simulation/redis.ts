@@ -7,7 +7,7 @@ import { createProcess, type Part, type World } from './world.ts'
 export interface Redis extends Part {
   /** @param shard of the log queue; default: 0 */
   jobs(kind: RecordKind, shard?: number): Jobs
-  /** Of all shards. */
+  /** The jobs of all shards. */
   allJobs(kind: RecordKind): readonly Jobs[]
   reservations(): Reservations
   /** Refuses writes that need memory, as at its memory limit. */
@@ -17,11 +17,11 @@ export interface Redis extends Part {
 
 const fsyncTicks = 30
 
-/** Of the log queue; each is asked apart, as if it were on a node of its own. */
+/** The shards of the log queue. Each is asked separately, as if it were on a node of its own. */
 export const shards = [0, 1]
 
 interface State {
-  /** By kind, the shards. */
+  /** The shards' jobs, by kind. */
   jobs: Record<RecordKind, Jobs[]>
   reservations: Reservations
 }

@@ -3,7 +3,10 @@ import type { World } from './world.ts'
 
 /** The reservations in Redis. */
 export interface Reservations {
-  /** The script of the gateway, one atomic command; `test/conformance/reservations.test.ts` compares it with the script. */
+  /**
+   * The script of the gateway, one atomic command; `test/conformance/reservations.test.ts` compares
+   * it with the script.
+   */
   reserve(call: ReserveCall): ReserveReply
   copy(): Reservations
 }

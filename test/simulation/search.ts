@@ -3,7 +3,7 @@ import { addCoverage, createCoverage, type Coverage } from './coverage.ts'
 import type { Design } from './design.ts'
 import type { Seeds } from './seeds.ts'
 import { simulate } from './simulate.ts'
-import type { Rule, Violation } from './verdict.ts'
+import type { Rule, Violation } from './judge.ts'
 
 export interface Finding {
   seed: number

@@ -13,7 +13,7 @@ import { createRandom } from './random.ts'
 import { createRedis } from './redis.ts'
 import { createScheduler } from './scheduler.ts'
 import { tickMs } from './time.ts'
-import { judge, type Violation } from './verdict.ts'
+import { judge, type Violation } from './judge.ts'
 import { createWorker } from './worker.ts'
 import type { World } from './world.ts'
 
@@ -96,6 +96,6 @@ export async function simulate(options: {
     jobs: kinds.flatMap((kind) => redis.allJobs(kind)),
     early: clickhouse.watermark.early(),
   })
-  for (const { rule, what } of violations) scheduler.note('verdict', `${rule}: ${what}`)
+  for (const { rule, what } of violations) scheduler.note('violation', `${rule}: ${what}`)
   return { violations, coverage, steps }
 }

@@ -20,7 +20,8 @@ else testAll()
 
 function testAll(): void {
   t.comment(`simulation: SIM_BASE=${seeds.base} SIM_SEEDS=${seeds.count}`)
-  // The rarest bug breaks its rule in one run of 300, so 2,000 runs would miss it once in 800 series.
+  // The rarest bug breaks its rule in one run of 300, so 2,000 runs would miss it once in 800
+  // series.
   const enough = { ...seeds, count: 10_000 }
 
   t.test('the code keeps its guarantees, and every kind of fault has occurred', async (t) => {
@@ -100,7 +101,7 @@ function replay({ seed, designName }: { seed: number; designName: string | undef
   t.test(`the history of seed ${seed}, ${designName ?? 'the right design'}`, async (t) => {
     const lines = await trace({ seed, code, design: designOf(change ?? {}) })
     for (const line of lines) t.comment(line)
-    const broken = lines.filter((line) => line.includes('  verdict: '))
+    const broken = lines.filter((line) => line.includes('  violation: '))
     t.same(broken, [], 'broken rules')
   })
 }

@@ -1,11 +1,11 @@
 import { rightDesign, type Design } from './design.ts'
-import type { Rule } from './verdict.ts'
+import type { Rule } from './judge.ts'
 
 /** A design that differs from the right one by `change` and therefore breaks `breaks`. */
 export interface WrongDesign {
   change: Partial<Design>
   breaks: Rule
-  /** Of a run that finds it, if few do: the search begins with it. */
+  /** The seed of a run that finds it, if few do: the search begins with it. */
   seed?: number
 }
 

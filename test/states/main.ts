@@ -17,7 +17,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     /** A file for the results of a complete run. */
     write: { type: 'string' },
-    /** Without Prometheus: alerts are not observed. */
+    /** For a machine without Prometheus: alerts are not observed. */
     'no-alerts': { type: 'boolean', default: false },
   },
 })

@@ -39,7 +39,10 @@ export function createObserver(options: {
   }
 }
 
-/** After how many seconds the condition holds; undefined: not within `limitSeconds`. */
+/**
+ * Resolves to the seconds until the condition holds; undefined if it does not within
+ * `limitSeconds`.
+ */
 export async function secondsUntil(
   condition: () => Promise<boolean>,
   limitSeconds: number,

@@ -7,7 +7,7 @@ export interface Result {
   seenBy: string
   /** The ways in which it can be seen. */
   possible: readonly Way[]
-  /** After how many seconds it was seen; undefined: not in time. */
+  /** The seconds until it was seen, by way; undefined if it was not seen in time. */
   seconds: Partial<Record<Way, number | undefined>>
 }
 

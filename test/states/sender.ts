@@ -6,7 +6,10 @@ const image = readFileSync(new URL('../images/screenshot.png', import.meta.url))
 const requestMs = 60_000
 const device = { os: 'Android' }
 
-/** Sends a log five times a second and a feedback with an image once a second, whatever the responses are. */
+/**
+ * Sends a log five times a second and a feedback with an image once a second, whatever the
+ * responses are.
+ */
 export function startSender({ url, apiKey }: { url: string; apiKey: string }): {
   stop(): Promise<void>
 } {

@@ -28,7 +28,7 @@ export interface Stage {
   close(): Promise<void>
 }
 
-/** At most so many connections, so that few requests use up the places. */
+/** Limits connections, so that few requests use up the places. */
 const connectionsMax = 24
 
 export async function startStage(options: { root: string; dataDir: string }): Promise<Stage> {

@@ -30,15 +30,17 @@ export interface Context {
 
 type Connections = ReturnType<typeof connect>
 
-/** Of a query of the page or the webhook; ClickHouse ends it earlier by itself. */
+/**
+ * Timeout for a query of the page or the webhook. ClickHouse cancels the query earlier by itself.
+ */
 const readTimeoutMs = 15_000
-/** At once, so that they leave ClickHouse to the inserts. */
+/** Maximum concurrent reads, so that most of ClickHouse's capacity is left to inserts. */
 const readsMax = 6
 const redisHelp = helpOf('redis_connection')
 
 /**
- * Starts the worker. The owner ends the last part first: the loops finish, then the admin port closes, and the
- * connections last.
+ * Starts the worker. The owner closes the parts in reverse order: first the loops finish, then the
+ * admin port closes, then the connections.
  */
 export async function compose(context: Context): Promise<void> {
   const { config, log, owner } = context
@@ -104,7 +106,7 @@ function connect({ config, log, secrets, owner }: Context) {
     requestTimeoutMs: config.INSERT_TIMEOUT_MS,
   })
   owner.add(() => clickhouse.close())
-  /** For what the worker shows and sends. */
+  /** The client for what the worker shows and sends. */
   const reader = createClickHouse({
     url: secrets.follow(config.PAGE_CLICKHOUSE_URL ? 'PAGE_CLICKHOUSE_URL' : 'CLICKHOUSE_URL'),
     spread: true,
@@ -126,7 +128,7 @@ interface Parts {
   watch: Watch
 }
 
-/** Undefined: no webhook is set. */
+/** Opens the webhook; undefined if none is configured. */
 function openWebhook({ config, log, owner }: Context, { registry, connections, watch }: Parts) {
   const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
   if (url === undefined || secret === undefined) return undefined
@@ -145,7 +147,7 @@ function openWebhook({ config, log, owner }: Context, { registry, connections, w
   return webhook
 }
 
-/** The admin port with the page; resolves to its number. */
+/** Serves the admin port with the page; resolves to the port number. */
 async function serve(context: Context, { registry, connections, watch }: Parts): Promise<number> {
   const { config, log, secrets, owner } = context
   const { redis, reader, onQueueError: onError } = connections

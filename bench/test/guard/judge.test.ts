@@ -46,10 +46,10 @@ t.test('exactly at the limit each verdict is wrong in one of twenty runs', async
 })
 
 t.test('the bounds are those of the signed-rank test', async (t) => {
-  // Of 64 combinations of signs, three have a rank sum of at most 2.
+  // Three of 64 combinations of signs have a rank sum of at most 2.
   const six = judge([1.01, 1.02, 1.03, 1.04, 1.05, 1.06])
   t.equal(six.confidence, 1 - 3 / 64)
-  // Left out are 1.01 and the average of 1.01 and 1.02.
+  // 1.01 and the average of 1.01 and 1.02 are left out.
   t.equal(six.low.toFixed(4), Math.sqrt(1.01 * 1.03).toFixed(4))
   t.equal(six.high.toFixed(4), Math.sqrt(1.04 * 1.06).toFixed(4))
   t.equal(six.ratio.toFixed(4), '1.0350')

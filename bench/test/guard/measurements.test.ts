@@ -13,7 +13,7 @@ const options = { ...readGuardOptions([]), base: 'v1.0.0' }
 
 t.test('ratios are those of pairs of passes; one disturbed pass does not count', async (t) => {
   const measurements = createMeasurements(options.only)
-  // The machine becomes slower, and in the last pass of each process it is disturbed.
+  // The machine becomes slower, and the last pass of each process is disturbed.
   for (const pair of [gateways(50, 55), gateways(100, 110), gateways(50, 500)])
     measurements.add(0, pair)
   for (const pair of [gateways(200, 200), gateways(100, 100), gateways(500, 50)])

@@ -9,7 +9,7 @@ import type { Outcomes } from '../report/outcomes.ts'
 import { authorizeBundle } from './authorize-bundle.ts'
 import { makeWellFormed } from './well-formed-sender.ts'
 
-/** A request whose sender may write for its application. */
+/** An authenticated request whose sender may write for its application. */
 export interface Arrival {
   request: FastifyRequest
   context: RequestContext
@@ -20,19 +20,22 @@ export interface Arrival {
 export interface Terms {
   /** How long records are kept, in milliseconds; undefined: without limit. */
   retentionMs: number | undefined
-  /** Until when the records must be stored, in milliseconds of `clock.now()`. */
+  /** When the records must be stored, in milliseconds of `clock.now()`. */
   deadline: number
 }
 
-/** What the operations do differently. Each step throws an `IntakeError` to refuse the whole request. */
+/**
+ * The steps in which the operations differ. Each throws an `IntakeError` to refuse the whole
+ * request.
+ */
 export interface Steps<Submission, Prepared, Identified> {
   readonly kind: RecordKind
   /** Reads and validates what was sent, except the entries of a batch. */
   read(request: FastifyRequest): Submission | Promise<Submission>
   senderOf(submission: Submission): Sender
-  /** Makes everything of the rows that does not depend on their identity. */
+  /** Prints everything in the rows that does not depend on their identity. */
   prepare(submission: Submission, arrival: Arrival): Prepared | Promise<Prepared>
-  /** Assigns each record its identity; only reservations are written. */
+  /** Assigns each record its identity. It stores nothing but reservations. */
   identify(
     submission: Submission,
     prepared: Prepared,
@@ -56,8 +59,8 @@ export type Accept = <Submission, Prepared, Identified>(
 ) => Promise<{ submission: Submission; identified: Identified }>
 
 /**
- * The way of a record through the gateway, for every operation. Nothing is stored of a suppressed sender.
- * A request that is refused throws, and is counted by the error handler; any other is counted here.
+ * The steps of every write operation, in order. The records of a suppressed sender are not stored.
+ * A refused request throws, and the error handler counts it; any other request is counted here.
  */
 export function createAccept(options: {
   contextOf: ContextOf

@@ -5,7 +5,7 @@ import { takeUnknown } from '../record/log-fields.ts'
 import { identityBytes, logColumns } from '../record/row.ts'
 
 /** The intermediate result for an entry, or why it is rejected. */
-export type Outcome<Progress> = Progress | IntakeError
+export type OrRejection<Progress> = Progress | IntakeError
 
 /** An entry that can be stored. */
 export interface Entry {
@@ -31,9 +31,9 @@ export function createEntryReader(options: {
   extra: ExtraPrinter
   isPlain: boolean
   bytesMax: number
-}): (value: unknown, index: number) => Outcome<Entry> {
+}): (value: unknown, index: number) => OrRejection<Entry> {
   const { sender, extra, isPlain, bytesMax } = options
-  /** Rows of up to so many UTF-16 units fit, whatever their characters. */
+  /** A row of at most this many UTF-16 units fits, whichever characters it has. */
   const unitsMax = (bytesMax - identityBytes) / 3
   return (value, index) => {
     try {

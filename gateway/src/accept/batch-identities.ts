@@ -11,13 +11,13 @@ import { eventTimeMs, requireKept } from '../identity/event-time.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { RequestContext } from '../record/request-context.ts'
-import { rejection, type Entry, type Outcome } from './batch-entries.ts'
+import { rejection, type Entry, type OrRejection } from './batch-entries.ts'
 import { mapInTurns, type SenderTurns } from '../admission/fairness/in-turns.ts'
 
 interface IdentifyOptions {
   store: IdempotencyStore
   batch: LogBatchEnvelope
-  entries: Outcome<Pick<Entry, 'log'>>[]
+  entries: OrRejection<Pick<Entry, 'log'>>[]
   /** The `Idempotency-Key` of the request. */
   key: string | undefined
   context: RequestContext
@@ -33,32 +33,33 @@ export interface Repeat {
 }
 
 /**
- * Assigns the identity of each entry: from its own id, else from the key of the whole batch, else a new
- * one.
+ * Assigns each entry its identity: from the entry's own id, else from the key of the whole batch,
+ * else a new one.
  *
- * @throws {IntakeError} errors of the whole request, as `IdempotencyStore.reserve`
+ * @throws {IntakeError} for the whole request, as `IdempotencyStore.reserve`
  */
 export async function assignIdentities(
   options: IdentifyOptions,
-): Promise<Outcome<Identity | Repeat>[]> {
+): Promise<OrRejection<Identity | Repeat>[]> {
   const { store, batch, context, retentionMs, turns, deadline } = options
   const { receivedAtMs: nowMs, apiKeyId } = context
   const entries = options.entries.map((entry) => fingerprintOnce(batch, entry))
   const whole = await reserveBatch(options, entries)
   const repeats = await findRepeats(entries, turns)
 
-  // A promise only for an entry whose key is reserved.
+  // Returns a promise only for an entry whose key is reserved; most entries need none.
   const identify = (
-    entry: Outcome<Fingerprinted>,
+    entry: OrRejection<Fingerprinted>,
     index: number,
-  ): Outcome<Identity | Repeat> | Promise<Identity> => {
+  ): OrRejection<Identity | Repeat> | Promise<Identity> => {
     if (entry instanceof IntakeError) return entry
     const { log, fingerprint } = entry
     const repeat = repeats[index]
     if (repeat !== undefined) return repeat
     const clientId = clientIdKey(log.id)
     if (whole !== undefined && clientId === undefined) {
-      // Relative to the first attempt: every attempt gives the same time, as long as the retention is the same.
+      // Relative to the first attempt, so that every attempt gets the same time, as long as the
+      // retention is the same.
       const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time), retentionMs)
       const derived = deriveIdentity(whole, index, timeMs)
       requireKept(derived.id, nowMs, retentionMs)
@@ -89,24 +90,24 @@ export async function assignIdentities(
 }
 
 type Fingerprinted = Pick<Entry, 'log'> & {
-  /** Hash of the content; computed on first use, because it takes as long as printing the entry. */
+  /** Hash of the content. Computed on first use, because it takes as long as printing the entry. */
   fingerprint: () => string
 }
 
 function fingerprintOnce(
   batch: LogBatchEnvelope,
-  entry: Outcome<Pick<Entry, 'log'>>,
-): Outcome<Fingerprinted> {
+  entry: OrRejection<Pick<Entry, 'log'>>,
+): OrRejection<Fingerprinted> {
   if (entry instanceof IntakeError) return entry
   const { log } = entry
   let known: string | undefined
   return { log, fingerprint: () => (known ??= fingerprintOf(logContent(batch, log))) }
 }
 
-/** The identity that belongs to the key of the whole batch, if there is a key. */
+/** Reserves the key of the whole batch and returns its identity; undefined without a key. */
 async function reserveBatch(
   { store, batch, key, context, turns, deadline }: IdentifyOptions,
-  entries: Outcome<Fingerprinted>[],
+  entries: OrRejection<Fingerprinted>[],
 ): Promise<Identity | undefined> {
   if (key === undefined) return undefined
   const contents = await mapInTurns(entries, turns, (entry) =>
@@ -128,21 +129,21 @@ async function reserveBatch(
 }
 
 /**
- * The part of an entry that determines its identity, apart from the batch key: retries under one key
- * must not change it. A number is in milliseconds since 1970.
+ * The part of an entry that determines its identity under a batch key. Retries under one key must
+ * not change it. A number is a time in milliseconds since 1970.
  */
 function identityPart({ id, timestamp }: LogEntry): string | number | null {
   return clientIdKey(id) ?? (timestamp == null ? null : Date.parse(timestamp))
 }
 
 /**
- * Finds entries with the id of an earlier one: a repeat of the same event, or another event, which is
- * rejected.
+ * Finds entries that have the id of an earlier entry. Such an entry is either a repeat of the same
+ * event, or another event, which is rejected.
  */
 function findRepeats(
-  entries: Outcome<Fingerprinted>[],
+  entries: OrRejection<Fingerprinted>[],
   turns: SenderTurns,
-): Promise<(Outcome<Repeat> | undefined)[]> {
+): Promise<(OrRejection<Repeat> | undefined)[]> {
   const first = new Map<string, { index: number; fingerprint: () => string }>()
   return mapInTurns(entries, turns, (entry, index) => {
     const id = entry instanceof IntakeError ? undefined : clientIdKey(entry.log.id)

@@ -1,12 +1,12 @@
 import { IntakeError, limits, type LogEntryResult } from '@intake/contract'
 import type { Row } from '../record/row.ts'
-import type { Outcome } from './batch-entries.ts'
+import type { OrRejection } from './batch-entries.ts'
 
 /**
- * The result of each entry, in their order. Only the first ten rejected ones have details: a batch full
- * of errors must not cause a response many times its size.
+ * The result of each entry, in order. Only the first ten rejected entries have details, so that a
+ * batch full of errors does not cause a response many times its size.
  */
-export function entryResults(outcomes: Outcome<Row>[]): LogEntryResult[] {
+export function entryResults(outcomes: OrRejection<Row>[]): LogEntryResult[] {
   let rejected = 0
   return outcomes.map((outcome) => {
     if (!(outcome instanceof IntakeError)) return { status: 'accepted', id: outcome.id }

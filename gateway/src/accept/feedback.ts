@@ -27,9 +27,9 @@ const knownFields = submissionFields('feedback')
 const noFields: ReadonlySet<string> = new Set()
 const one = { accepted: 1, rejected: [] }
 
-/** A form that has been read to its end, with a valid payload. */
+/** A feedback form that has been read to its end and has a valid payload. */
 export interface Feedback extends FeedbackForm {
-  /** Refused pictures are left out. */
+  /** Whether images that cannot be kept are left out instead of refusing the form. */
   isLenient: boolean
   invalidEmail: InvalidEmail | undefined
 }
@@ -83,7 +83,8 @@ export function createFeedbackSteps(options: {
         commit: (attachments) =>
           rows.append(
             feedbackRow(identity, sender, { feedback, attachments, extra, context }),
-            // The images may have taken longer than a row may wait.
+            // Storing the images may have taken longer than a row may wait, so the deadline starts
+            // here.
             clock.now() + enqueueTimeoutMs,
           ),
       })
@@ -114,7 +115,8 @@ async function readFeedback(
 }
 
 /**
- * `Prefer: handling=lenient` (RFC 7240): keep the feedback, leave out the parts that cannot be kept.
+ * `Prefer: handling=lenient` (RFC 7240): keep the feedback, leave out the parts that cannot be
+ * kept.
  */
 export function isLenient(request: FastifyRequest): boolean {
   const prefer = request.headers['prefer']
@@ -130,7 +132,7 @@ function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
   })
 }
 
-/** What makes a feedback another one. */
+/** The content that identifies a feedback: a retry has the same, another feedback does not. */
 function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   const { bundle_identifier: bundle, unique_user_id: user, feedback } = payload
   return [bundle, user, feedback.email ?? '', feedback.text, images.map(({ sha256 }) => sha256)]

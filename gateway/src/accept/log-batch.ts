@@ -14,14 +14,14 @@ import { createExtraPrinter, submissionFields, unknownFields } from '../record/e
 import type { RequestContext } from '../record/request-context.ts'
 import { finishRow, senderColumns, type Row } from '../record/row.ts'
 import type { Steps } from './accept.ts'
-import { createEntryReader, type Entry, type Outcome } from './batch-entries.ts'
+import { createEntryReader, type Entry, type OrRejection } from './batch-entries.ts'
 import { assignIdentities, type Repeat } from './batch-identities.ts'
 
 const validateEnvelope = compileSchema(LogBatchEnvelope)
 const knownFields = submissionFields('logs')
 
 interface PreparedBatch {
-  entries: Outcome<Entry>[]
+  entries: OrRejection<Entry>[]
   takeTurn: TakeTurn
 }
 
@@ -29,26 +29,27 @@ export interface IdentifiedBatch {
   /** The rows to store. */
   rows: Row[]
   /** The result of each entry, in their order. */
-  results: Outcome<Row>[]
+  results: OrRejection<Row>[]
   accepted: number
   rejected: IntakeError[]
 }
 
-/** A valid envelope, with entries that have not been read. */
+/** A valid envelope whose entries have not been read. */
 interface SentBatch {
   batch: LogBatchEnvelope
-  /** See `ParsedJson`; no entry has too many members and elements. */
+  /** See `ParsedJson.isPlain`; also, no entry has too many members and elements. */
   isPlain: boolean
 }
 
 export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
 
 /**
- * How the log events of a batch are accepted, each on its own: one that is invalid does not affect the
+ * How the log events of a batch are accepted, each on its own: an invalid one does not affect the
  * others.
  *
- * @param options.sharedBytesMax what the device and unknown fields may have, repeated for each entry
- * @param options.entryBytesMax what an entry may have, with the device
+ * @param options.sharedBytesMax maximum size of the device and unknown fields of the batch, times
+ * the number of entries
+ * @param options.entryBytesMax maximum size of an entry, including the device
  */
 export function createBatchSteps(options: {
   logs: GroupCommit
@@ -98,7 +99,7 @@ export function createBatchSteps(options: {
 }
 
 function readEnvelope(request: FastifyRequest): SentBatch {
-  // Absent: the request has no body.
+  // Undefined if the request has no body.
   const parsed = request.body as ParsedJson | undefined
   const batch = validateEnvelope(parsed?.value)
   request.records = batch.logs.length
@@ -108,8 +109,9 @@ function readEnvelope(request: FastifyRequest): SentBatch {
 }
 
 /**
- * Every row repeats the columns of the sender and the unknown fields of the batch, so a large device
- * multiplies a small request. Limits them to what a large request may have.
+ * Leases the columns of the sender and the unknown fields of the batch once for each entry, because
+ * every row repeats them: a large device multiplies a small request. Refuses more than a large
+ * request may have.
  */
 function leaseShared(
   request: FastifyRequest,
@@ -126,13 +128,13 @@ function leaseShared(
 }
 
 function finishRows(batch: {
-  entries: Outcome<Entry>[]
-  identities: Outcome<Identity | Repeat>[]
+  entries: OrRejection<Entry>[]
+  identities: OrRejection<Identity | Repeat>[]
   context: RequestContext
 }): IdentifiedBatch {
   const { entries, identities, context } = batch
   const rows: Row[] = []
-  const results: Outcome<Row>[] = []
+  const results: OrRejection<Row>[] = []
   for (const [index, entry] of entries.entries()) {
     const identity = identities[index]!
     if (entry instanceof IntakeError) results.push(entry)

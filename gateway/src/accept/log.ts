@@ -20,7 +20,7 @@ const one = { accepted: 1, rejected: [] }
 /** A valid body. */
 export interface SentLog {
   body: LogSubmission
-  /** See `ParsedJson`. */
+  /** See `ParsedJson.isPlain`. */
   isPlain: boolean
 }
 
@@ -63,13 +63,15 @@ export function createLogSteps(options: {
 }
 
 function readBody(request: FastifyRequest): SentLog {
-  // Absent: the request has no body.
+  // Undefined if the request has no body.
   const parsed = request.body as ParsedJson | undefined
   if (parsed?.isPlain !== true) checkJson(parsed?.value)
   return { body: validate(parsed?.value), isPlain: parsed?.isPlain === true }
 }
 
-/** JSON; undefined: none, as almost always. */
+/**
+ * The `extra` column as JSON; undefined if there are no unknown fields, which is the usual case.
+ */
 function extraOf(body: LogSubmission, inLog: Extra): string | undefined {
   const inBody = unknownFields(body, knownFields)
   if (inBody === undefined && inLog === undefined) return undefined

@@ -8,20 +8,23 @@ export interface Admission {
   /** @throws {IntakeError} `queue_unavailable` while the queue accepts no records */
   checkQueue(): void
   /**
-   * The current time for an arriving record, in milliseconds. Reading and checking are one step,
-   * because the clock may have jumped since the request was admitted.
+   * The current time for an arriving record, in milliseconds. Reads and checks the clock in one
+   * step, because the clock may have jumped since the request was admitted.
    *
-   * @throws {IntakeError} `clock_skew` while the clock of this gateway differs from that of Redis, or
+   * @throws {IntakeError} `clock_skew` while the clock of this gateway differs from Redis's, or
    * shows a time that the tables reject
    */
   now(): number
   /** @throws {IntakeError} `queue_full` while the queue has no capacity for records of this kind */
   checkCapacity(kind: RecordKind): void
-  /** What is wrong with Redis, by the code of the problem; empty: nothing. */
+  /** The problems of Redis, by code; empty if there are none. */
   redisProblems(): RedisProblems
   /** The kinds of record for which the queue has no capacity. */
   full(): RecordKind[]
-  /** What is wrong with the clock of this gateway, in words for an operator; undefined: nothing. */
+  /**
+   * What is wrong with the clock of this gateway, in words for an operator; undefined if nothing
+   * is.
+   */
   clockSkew(): string | undefined
 }
 
@@ -33,9 +36,9 @@ export type RedisProblems = Partial<
 >
 
 /**
- * Share of Redis's memory at which records are refused, and at which they are accepted again. At its
- * memory limit Redis stops the workers too, so they need a reserve. Feedback is rare and valuable, so
- * it may use more than logs.
+ * Share of Redis's memory at which records are refused, and at which they are accepted again. At
+ * its memory limit Redis stops the workers too, so they need a reserve. Feedback is rare and
+ * valuable, so it may use more than logs.
  */
 export const memoryThresholds: Record<RecordKind, { refuse: number; resume: number }> = {
   logs: { refuse: 0.75, resume: 0.65 },
@@ -45,9 +48,9 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
 /**
  * Decides from the state of Redis whether records are accepted.
  *
- * @param options.lostShards numbers of the shards of the log queue that have lost their frames
- * @param options.strict refuse records while Redis is configured so that it could lose what it
- * confirmed
+ * @param options.lostShards numbers of the log queue's shards that have lost their frames
+ * @param options.strict refuse records while Redis's configuration allows it to lose confirmed
+ * writes
  * @param options.now the wall clock
  */
 export function createAdmission(options: {
@@ -123,8 +126,8 @@ export function createAdmission(options: {
 }
 
 /**
- * A hook that refuses a request before its body is read when there is no capacity for its records, or
- * when they would get ids with a wrong time.
+ * A hook that refuses a request before its body is read if there is no capacity for its records, or
+ * if their ids would contain a wrong time.
  */
 export function requireCapacity(admission: Admission, kind: RecordKind) {
   return (_request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {

@@ -25,8 +25,8 @@ export const authenticate = fp(
     const { apiKeys, admission, connections } = options
     app.decorateRequest('apiKey')
     app.addHook('onRequest', (request, _reply, done) => {
-      // Redis also holds the API keys: without it no client can be authenticated, and a 401 would make
-      // clients give up.
+      // Redis also holds the API keys: without it no client can be authenticated, and a 401 would
+      // make clients give up.
       admission.checkQueue()
       if (!apiKeys.isLoaded()) {
         throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')

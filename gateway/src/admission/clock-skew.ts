@@ -10,8 +10,8 @@ export interface CheckedTime {
    */
   skewMs: number | undefined
   /**
-   * The tables would reject a record with this time, or with a time in its window, whatever Redis's
-   * clock says.
+   * The tables would reject a record with this time or a time within its window, even if Redis's
+   * clock agrees.
    */
   isOutOfRange: boolean
 }
@@ -20,12 +20,12 @@ const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
 
 /**
  * Reads the wall clock of this process and checks whether it differs from Redis's by more than
- * `clockSkewMaxMs`, or shows a time that no record can have: on one machine both clocks can be wrong
- * together.
+ * `clockSkewMaxMs`, or shows a time that no record can have: on one machine both clocks can be
+ * wrong together.
  *
- * It compares with Redis's last known time, advanced by the monotonic clock, so it notices a clock jump
- * at once and without Redis. When the error of the measurement allows both results, the previous one
- * stays: a slow network neither causes nor ends skew.
+ * Compares with Redis's last known time, advanced by the monotonic clock, so it notices a clock
+ * jump at once and without Redis. When the error of the measurement allows both results, the
+ * previous result is kept: a slow network neither causes nor ends skew.
  *
  * @param options.now the wall clock, in milliseconds
  * @param options.monotonic the clock that the readings refer to

@@ -2,7 +2,10 @@ import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import type { RateCount, RateCounts } from './rate-counts.ts'
 
 export interface FleetRate {
-  /** Counts a request; returns the requests of all gateways in the window, as far as this one knows. */
+  /**
+   * Counts a request; returns the requests through all gateways in the window, as far as this
+   * gateway knows.
+   */
   count(apiKeyId: string): RateCount
   close(): void
 }
@@ -10,22 +13,23 @@ export interface FleetRate {
 interface Window {
   /** In milliseconds of `clock.now()`. */
   endsAt: number
-  /** Counted here. */
+  /** Requests that this gateway has counted. */
   own: number
-  /** The part of `own` that the others can know. */
+  /** The part of `own` that was sent to Redis, where the other gateways read it. */
   sent: number
   others: number
 }
 
 const intervalMs = 500
-/** A gateway tells the others at once when it has counted this part of the limit. */
+/** A gateway sends its count at once when it has grown by this part of the limit. */
 const urgentPart = 1 / 50
 
 /**
- * Counts the requests of each API key over all gateways, without a call per request: each gateway counts
- * its own, adds them to the common count every half second, or sooner when there are many, and learns those
- * of the others. Several gateways together let at most about a fiftieth of the limit each, or what they get
- * in half a second, through in excess. Without Redis each continues with what it knows.
+ * Counts the requests of each API key over all gateways, without a call per request. Each gateway
+ * counts its own requests, adds them to the common count every half second, or sooner when there
+ * are many, and reads the counts of the others. Each gateway lets through an excess of at most
+ * about a fiftieth of the limit, or of what it gets in half a second. Without Redis each gateway
+ * continues with the counts that it knows.
  *
  * @param options.max requests of a key in a window
  */
@@ -48,14 +52,16 @@ export function startFleetRate(options: {
       else if (requests > 0) unsent.push({ apiKeyId, requests, window })
     }
     if (unsent.length === 0) return
-    // Each time a reply is lost the same requests are added again: the others allow less until the window ends.
+    // When a reply is lost, the same requests are added again. The gateways then allow less until
+    // the window ends.
     const known = await counts.add(unsent)
     for (const [index, { requests, window }] of unsent.entries()) {
       const all = known[index]
       if (all === undefined) continue
       window.sent += requests
       if (all.requests < window.sent) {
-        // The common window ended earlier than this one: only the last requests are of the new one.
+        // The common window ended earlier than this one, so only the last requests belong to the
+        // new window.
         window.own -= window.sent - requests
         window.sent = requests
       }

@@ -6,9 +6,9 @@ import { requireApiKey } from './authenticate.ts'
 import type { FleetRate } from './fleet-rate.ts'
 
 /**
- * Limits the requests of each API key: no I/O, nothing that can fail a request. Each response has the limit, what
- * remains of it and the seconds until the window ends, as this gateway knows them (`x-ratelimit-*`). Register it
- * after authentication.
+ * Limits the requests of each API key, without I/O and without a way to fail a request. Each
+ * response has the limit, the remaining requests and the seconds until the window ends, as this
+ * gateway knows them (`x-ratelimit-*`). Register it after authentication.
  *
  * @param options.max requests in a window of `windowMs`, which `rate` counts
  */
@@ -18,7 +18,7 @@ export const limitRate = fp(
     options: { max: number; windowMs: number; rate: Pick<FleetRate, 'count'> },
   ) => {
     await app.register(rateLimit, {
-      // As a global hook it would run after the hooks of each route, which lease shared capacity.
+      // A global hook would run after the hooks of each route, which lease shared capacity.
       global: false,
       max: options.max,
       timeWindow: options.windowMs,
@@ -32,7 +32,7 @@ export const limitRate = fp(
   { name: 'limit-rate' },
 )
 
-/** The plugin makes the store itself, so it needs a class. */
+/** A store class for the plugin, which constructs the store itself. */
 function storeOf(rate: Pick<FleetRate, 'count'>) {
   return class implements FastifyRateLimitStore {
     incr(key: string, done: (error: null, result: { current: number; ttl: number }) => void): void {

@@ -3,15 +3,15 @@ import { isDamaged, type Redis } from '@intake/redis'
 /** The requests of one API key in its current window. */
 export interface RateCount {
   requests: number
-  /** Until the window ends. */
+  /** Milliseconds until the window ends. */
   msLeft: number
 }
 
-/** What all gateways have counted. */
+/** The request counts that the gateways share. */
 export interface RateCounts {
   /**
-   * Adds requests, and resolves to the counts of the same keys. The window of a key begins when its first
-   * requests are added.
+   * Adds requests, and resolves to the totals of the same keys. The window of a key begins when its
+   * first requests are added.
    */
   add(counted: readonly { apiKeyId: string; requests: number }[]): Promise<RateCount[]>
 }
@@ -37,8 +37,8 @@ export function createRateCounts(options: { redis: Redis; windowMs: number }): R
       return Promise.all(
         counted.map(async ({ apiKeyId, requests }, index) => {
           const [, [error, sum], [, msLeft]] = replies.slice(index * 3) as [Reply, Reply, Reply]
-          // A count that is none, or that never ends, would be so for good, and fail with all the
-          // others.
+          // A damaged count, or one without an expiry, would not recover by itself, and its key's
+          // requests would fail with all the others.
           if (error === null ? Number(msLeft) < 0 : isDamaged(error)) {
             await redis.set(key(apiKeyId), requests, 'PX', windowMs)
             return { requests, msLeft: windowMs }

@@ -12,17 +12,19 @@ declare module 'fastify' {
 }
 
 /**
- * Limits how much of a body is discarded: otherwise an endless form would hold its place indefinitely.
+ * A body that exceeds its limit is read and discarded up to this multiple of the limit. Without a
+ * maximum, an endless form would hold its place indefinitely.
  */
 const readPastFactor = 8
 
 /**
- * A hook that opens the lease of a request before its body is read, and releases it when the response
- * has been sent or the connection has ended (with `whileLeased`: not before the handler has finished).
+ * A hook that opens the lease of a request before its body is read. The lease is released when the
+ * response has been sent or the connection has ended (with `whileLeased`: not before the handler
+ * has finished).
  *
  * @param readsPast whether bytes beyond `bodyBytesMax` are read and discarded
- * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when that
- * much does not fit now
+ * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when
+ * that many bytes do not fit now
  */
 export function leaseBody(
   budget: ByteBudget,
@@ -46,8 +48,8 @@ export function leaseBody(
 
 /**
  * Wraps a handler so that the bytes of the body stay leased until it has finished: a client that
- * disconnects frees no memory. When the handler takes too long, the request fails while the handler
- * keeps running, still leased.
+ * disconnects frees no memory. When the handler takes too long, the request fails, but the handler
+ * keeps running and its bytes stay leased.
  */
 export function whileLeased<Request extends FastifyRequest, Result>(
   handler: (request: Request, reply: FastifyReply) => Promise<Result>,

@@ -3,8 +3,8 @@ import { createShares, type Shares } from '../admission/fairness/shares.ts'
 
 export interface ByteBudget {
   /**
-   * Opens the lease of one request. It takes one of the places for requests in flight and no bytes yet:
-   * bytes count when they arrive.
+   * Opens the lease of one request. The lease takes one of the places for requests in flight. It
+   * takes no bytes yet: bytes are charged as they arrive.
    *
    * @param options.account the API key that is charged
    * @param options.expectedBytes the declared length; must fit now, but is not reserved
@@ -17,21 +17,21 @@ export interface ByteBudget {
 
 export interface ByteLease {
   /**
-   * Charges bytes of the body that have arrived and are kept, or memory that processing them needs.
+   * Charges body bytes that have arrived and are kept, or memory that processing them needs.
    *
    * @throws {IntakeError} `busy` when they are not available or exceed the share of the API key;
    * `malformed_http` after `release`: the client has disconnected, and the work should end
    */
   extend(bytes: number): void
-  /** Returns everything, once no work retains it; may be called repeatedly. */
+  /** Returns all bytes and the place, once no work retains them. May be called repeatedly. */
   release: () => void
   /** Retains the bytes until `work` has settled, even if they are released meanwhile. */
   retainWhile<Result>(work: Promise<Result>): Promise<Result>
 }
 
 /**
- * The budget for the request bodies of one kind that a process holds in memory. No API key gets more
- * than its share of it (see `Shares`).
+ * The budget for the request bodies of one kind that a process holds in memory. No API key gets
+ * more than its share (see `Shares`).
  *
  * @param options.requests places for requests in flight, shared by all kinds
  */

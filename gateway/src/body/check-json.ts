@@ -4,13 +4,13 @@ import { documentedPointer } from './json-pointer.ts'
 import { isBeyond64Bits } from './lossless-json.ts'
 
 /**
- * Checks what the parser does not, unless it has found the document to be plain.
+ * Checks what the parser does not check. Skipped if the parser has found the document to be plain.
  *
  * @param options.depthMax maximum nesting depth
  * @param options.pointer location of the value in the document
- * @throws {IntakeError} `invalid_json`: nested too deeply, or a number beyond the range of a double;
- * `invalid_request`: an integer that cannot be kept exactly; `body_too_large`: more members and
- * elements than one record may have
+ * @throws {IntakeError} `invalid_json`: nested too deeply, or a number beyond the range of a
+ * double; `invalid_request`: an integer that cannot be kept exactly; `body_too_large`: more members
+ * and elements than one record may have
  */
 export function checkJson(
   value: unknown,

@@ -1,4 +1,7 @@
-/** The chunks of a stream, kept while they fit. A class, because one is made for every request. */
+/**
+ * The chunks of a stream, kept while they fit. A class, because creating one per request must be
+ * cheap.
+ */
 export class Chunks {
   /** Bytes that have arrived, whether kept or not. */
   bytes = 0
@@ -12,7 +15,7 @@ export class Chunks {
     this.#onKeep = options.onKeep
   }
 
-  /** Keeps a chunk; returns false, and keeps nothing any more, once there are too many bytes. */
+  /** Keeps a chunk. Once there are too many bytes, discards all chunks and returns false. */
   add(chunk: Buffer): boolean {
     this.bytes += chunk.length
     if (this.bytes > this.#bytesMax) {
@@ -24,7 +27,7 @@ export class Chunks {
     return true
   }
 
-  /** All bytes; to be called once, after the end of the stream. */
+  /** All bytes. Call it once, after the end of the stream. */
   concat(): Buffer {
     const [only] = this.#kept
     return this.#kept.length === 1 && only !== undefined

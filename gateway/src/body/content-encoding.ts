@@ -10,8 +10,8 @@ export function contentCoding(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Refuses a body with a content coding that the routes of this scope do not accept, before the body is
- * read.
+ * Refuses a body with a content coding that the routes of this scope do not accept, before the body
+ * is read.
  */
 export const contentEncoding = fp(
   async (app: FastifyInstance, options: { accepted: string[] }) => {

@@ -4,8 +4,8 @@ import { Chunks } from './chunks.ts'
 
 const chunkBytes = 64 * 1024
 /**
- * Batches of similar events with ids and times compress 15 to 140 times, batches of identical events
- * 150 times. Anything that compresses better is built to cost much for little.
+ * Batches of similar events with ids and times compress 15 to 140 times, batches of identical
+ * events 150 times. Anything that compresses better was built to exhaust memory.
  */
 const expansionMax = 200
 /** A decompressed body of up to this size is always allowed. */

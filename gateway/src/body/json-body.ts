@@ -20,12 +20,12 @@ interface JsonBodyOptions {
 }
 
 /**
- * Accepts `application/json` in UTF-8, plain or gzipped. The `bodyLimit` of each route limits the size
- * on the wire.
+ * Accepts `application/json` in UTF-8, plain or gzipped. The `bodyLimit` of each route limits the
+ * size on the wire.
  *
- * A large body over a limit is refused before it is parsed, and the memory of the parsed document counts
- * towards the bytes in flight. The body of the request is a `ParsedJson`; its content is checked elsewhere
- * (`checkJson`).
+ * A large body that exceeds a limit is refused before it is parsed. The memory of the parsed
+ * document counts towards the bytes in flight. The body of the request becomes a `ParsedJson`;
+ * `checkJson` checks its content later.
  *
  * @param options.jsonBytesMax maximum bytes of JSON, after decompression
  * @param options.nodesMax maximum members and elements
@@ -52,7 +52,7 @@ export const jsonBody = fp(
 
 const charsetParameter = /;\s*charset\s*=\s*["']?\s*([^\s;"']+)/i
 
-/** The labels of UTF-8 in the Encoding Standard, and those of ASCII, which is a part of it. */
+/** The labels of UTF-8 in the Encoding Standard, and those of ASCII, which is a subset. */
 const utf8Labels: ReadonlySet<string> = new Set([
   'utf-8',
   'utf8',
@@ -70,7 +70,7 @@ function isQuick(body: Buffer, request: FastifyRequest): boolean {
   return body.length <= smallJsonBytes && contentCoding(request) !== 'gzip'
 }
 
-/** Most bodies: no promise is made for them. */
+/** Parses a small body without a promise. Most bodies are small. */
 function parseNow(
   body: Buffer,
   request: FastifyRequest,

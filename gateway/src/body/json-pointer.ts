@@ -1,8 +1,8 @@
 import { documentedFields } from '@intake/contract'
 
 /**
- * The JSON pointer to the first invalid value. It stops at the first undocumented name, because names
- * that a client chose are not repeated. Undefined when no value is invalid.
+ * The JSON pointer to the first invalid value; undefined if no value is invalid. It stops at the
+ * first undocumented name, because a response does not repeat names that a client chose.
  */
 export function documentedPointer(
   value: unknown,

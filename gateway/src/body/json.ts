@@ -6,24 +6,27 @@ import { isMixedArray } from '../record/mixed-array.ts'
 import { losesNull } from '../record/text-array.ts'
 import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.ts'
 
-/** Parsing a document of up to this size takes a millisecond at most, whatever it contains. */
+/** Parsing a document of up to this size takes at most a millisecond, even in the worst case. */
 export const smallJsonBytes = 8 * 1024
 
 /**
- * Up to this size a document is parsed before its members and elements are counted: what it takes meanwhile
- * without being charged is at most 20 MB, and only one document is parsed at a time.
+ * Up to this size a document is counted and charged after parsing. It takes at most 20 MB
+ * uncharged, and only one document is parsed at a time.
  */
 export const countedLaterBytes = 256 * 1024
 
-/** A parsed document, and what is known of it. */
+/** A parsed document and its properties. */
 export interface ParsedJson {
   value: unknown
   /**
-   * Nothing in it needs a closer look: it is not too deep, every number is a double or a safe integer, no
-   * array is stored as text. False: not known.
+   * True if nothing in it needs further checks: it is not too deep, every number is a double or a
+   * safe integer, and no array is stored as text. False if that is not known.
    */
   isPlain: boolean
-  /** Members and elements of the largest value two levels below the root, such as an entry of a batch. */
+  /**
+   * Members and elements of the largest value two levels below the root, such as an entry of a
+   * batch.
+   */
   entryNodes: number
 }
 
@@ -32,7 +35,7 @@ export interface ParsedJson {
  * `bigint`s.
  *
  * @param options.nodesMax maximum members and elements
- * @param options.nodes their number, if it was counted before
+ * @param options.nodes their number, if already counted
  * @param options.charge called with the memory that the value takes, in bytes; may throw
  * @throws {IntakeError} `invalid_encoding`, `invalid_json`, `body_too_large`
  */
@@ -47,7 +50,7 @@ export function parseJson(
   return exactJson(text, parsed)
 }
 
-/** Counts and charges a large document before it is parsed; returns false for any other. */
+/** Counts and charges a large document before it is parsed; returns false for a small one. */
 export function countFirst(
   bytes: Buffer,
   { nodesMax, nodes, charge }: Parameters<typeof parseJson>[1],
@@ -57,7 +60,7 @@ export function countFirst(
   return true
 }
 
-/** Counts and charges a document by what the parser has made of it. */
+/** Counts and charges a document after it has been parsed. */
 export function countParsed(
   bytes: Buffer,
   { isDeep, nodes: surveyed }: ParsedText,
@@ -97,7 +100,7 @@ export function parseText(text: string): ParsedText {
 }
 
 /**
- * The value of a document, parsed again if `parseText` has rounded an integer.
+ * The value of a document. Parses it again if `parseText` has rounded an integer.
  *
  * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested thousands of levels deep
  */
@@ -134,20 +137,21 @@ function parse(parser: (text: string) => unknown, text: string): unknown {
 interface Survey {
   /** Members and elements as `createNodeCounter` counts them, down to the maximum depth. */
   nodes: number
-  /** Those of the largest value two levels below the root. */
+  /** Members and elements of the largest value two levels below the root. */
   entryNodes: number
   /** Something is nested deeper than allowed. */
   isDeep: boolean
-  /** A number is so large that it may be a rounded integer, or beyond the range of a double. */
+  /** A number is so large that it may be a rounded integer, or exceeds the range of a double. */
   isRounded: boolean
-  /** It was parsed exactly, or an array may have to be stored as text. */
+  /** The document was parsed exactly, or one of its arrays may have to be stored as text. */
   isOdd: boolean
 }
 
 const entryDepthLeft = limits.jsonDepth - 2
 
 /**
- * The only walk through a usual document: what it finds saves `checkJson` and `rowJson` theirs.
+ * Walks through a parsed document once and notes what `checkJson` and `rowJson` would otherwise
+ * walk through it again to find.
  *
  * @param isInArray the value is an element: an array in an array is judged with the outer one
  */
@@ -169,7 +173,8 @@ function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boo
       if (typeof inner === 'object' && inner !== null) isNested = true
       survey(inner, depthLeft - 1, found, true)
     }
-    // Numbers, texts and nulls alone are never stored as text. The two would overflow the stack on what is too deep.
+    // Numbers, texts and nulls alone are never stored as text. Both functions would overflow the
+    // stack on a value that is nested too deeply.
     if (isNested && !isInArray && !found.isDeep && (isMixedArray(value) || losesNull(value))) {
       found.isOdd = true
     }

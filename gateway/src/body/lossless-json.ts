@@ -11,7 +11,10 @@ export function parseLossless(text: string): unknown {
   return flatten(parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue }))
 }
 
-/** A sign and the digits of the largest double: converting longer texts takes quadratic time. */
+/**
+ * The length of a sign and the digits of the largest double. Converting longer texts takes
+ * quadratic time.
+ */
 const lengthMax = 310
 const beyondAnyType = 2n ** 1024n
 
@@ -23,14 +26,14 @@ function parseNumber(text: string): number | bigint {
   return isBeyond64Bits(integer) && isSameNumber(value, integer) ? value : integer
 }
 
-/** Whether neither Int64 nor UInt64 has this value. */
+/** Whether the integer fits neither Int64 nor UInt64. */
 export function isBeyond64Bits(integer: bigint): boolean {
   return integer < -(2n ** 63n) || integer >= 2n ** 64n
 }
 
 /**
- * Whether the double is the integer, or the integer is how the double is printed: `JSON.stringify`
- * prints 2^64 as 18446744073709552000, which is the shortest text that is read as 2^64.
+ * Whether the double equals the integer, or the integer is the double as printed: `JSON.stringify`
+ * prints 2^64 as 18446744073709552000, the shortest text that is read as 2^64.
  */
 function isSameNumber(value: number, integer: bigint): boolean {
   return BigInt(value) === integer || shortestInteger(value) === integer
@@ -54,8 +57,8 @@ function flatten(value: unknown): unknown {
 }
 
 /**
- * Whether a name in a JSON document contains an escape. `JSON.parse` of Node 24 and 26 confuses such
- * names with others (nodejs/node#63785). For invalid JSON the result is arbitrary.
+ * Whether a name in a JSON document contains an escape. `JSON.parse` of Node 24 and 26 confuses
+ * such names with others (nodejs/node#63785). The result is arbitrary for invalid JSON.
  */
 export function hasEscapedName(json: string): boolean {
   for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at)) {
@@ -67,8 +70,9 @@ export function hasEscapedName(json: string): boolean {
 }
 
 /**
- * Whether a JSON document contains an integer beyond the safe range. `1e16` and `10000000000000000.0`
- * do not count: they are doubles. For invalid JSON the result is arbitrary.
+ * Whether a JSON document contains an integer beyond the safe range. `1e16` and
+ * `10000000000000000.0` do not count, because they are doubles. The result is arbitrary for invalid
+ * JSON.
  */
 export function hasLargeInteger(json: string): boolean {
   let at = 0
@@ -95,7 +99,7 @@ const isPartOfDouble = (code: number) => code === dot || (code | 0x20) === lette
 const isPartOfNumber = (code: number) =>
   isDigit(code) || isPartOfDouble(code) || code === plus || code === minus
 
-/** The digits of the largest safe integer. */
+/** The number of digits of the largest safe integer. */
 const safeDigits = 16
 
 function isSafe(json: string, from: number, to: number): boolean {

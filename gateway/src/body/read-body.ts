@@ -5,11 +5,11 @@ import { Chunks } from './chunks.ts'
 import { beginStep, chunksTooSmall, createChunkLimit, exchangeOf } from '@intake/http-edge'
 
 /**
- * Reads the body of a request to its end, and charges each chunk to the byte budget as it arrives. The
- * `bodyLimit` of the route is the maximum size.
+ * Reads the body of a request to its end, and charges each chunk to the byte budget as it arrives.
+ * The `bodyLimit` of the route is the maximum size.
  *
- * @param done called once, with the body, or with `body_too_large`, `busy`, or `malformed_http` when the body
- * ends early
+ * @param done called once, with the body, or with `body_too_large`, `busy`, or `malformed_http`
+ * when the body ends early
  */
 export function readBody(
   request: FastifyRequest,
@@ -40,7 +40,7 @@ export function readBody(
     isOver = true
     done(null, chunks.concat())
   }
-  // Also called after the end: removing the listeners would cost more.
+  // This listener also runs after a normal end: removing the listeners would cost more.
   function onClose(): void {
     if (!isOver) fail(new IntakeError('malformed_http', 'The body ended early.'))
   }

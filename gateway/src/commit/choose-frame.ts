@@ -1,7 +1,7 @@
 import type { IntakeError } from '@intake/contract'
 import type { Row } from '../record/row.ts'
 
-/** A row that waits for its frame. */
+/** A row that waits to be put into a frame. */
 export interface Waiting {
   row: Row
   /** In milliseconds of `clock.now()`. */
@@ -10,14 +10,14 @@ export interface Waiting {
   reject: (error: IntakeError) => void
 }
 
-/** The rows of a frame settle together, so their deadlines may differ by this at most. */
+/** The rows of a frame settle together, so their deadlines may differ by at most this. */
 const deadlineSpreadMs = 1_000
 const frameRowsMax = 1_000
 const frameCharactersMax = 1024 * 1024
 
 /**
- * The oldest row, and as many rows of its partition as fit into one frame; the others keep their
- * order.
+ * Chooses the oldest row and as many rows of its partition as fit into one frame; the others keep
+ * their order.
  */
 export function chooseFrame(waiting: Waiting[]): { frame: Waiting[]; others: Waiting[] } {
   const [first] = waiting

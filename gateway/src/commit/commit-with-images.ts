@@ -6,13 +6,14 @@ import type { StoredAttachment } from '../record/row.ts'
 import type { Image } from '../form/upload.ts'
 
 /**
- * Stores the images of a record, then runs `commit` with their columns of the row. Object keys contain
- * the hash of the content, so no object is ever overwritten with other bytes: the row of an earlier
- * attempt may refer to it. When either step has certainly failed, deletes the objects if it can; when
- * the outcome of `commit` is unknown they stay, because the row may exist.
+ * Stores the images of a record, then runs `commit` with the columns of the row that refer to them.
+ * Object keys contain the hash of the content, so no object is ever overwritten with other bytes:
+ * the row of an earlier attempt may refer to it. When either step has certainly failed, deletes the
+ * objects if it can. When the outcome of `commit` is unknown they are kept, because the row may
+ * exist.
  *
  * @param options.repeatable the request has an idempotency key, so a retry, possibly already in
- * progress, uses the same objects: they always stay
+ * progress, uses the same objects: they are always kept
  */
 export async function commitWithImages(options: {
   store: Pick<ObjectStore, 'put' | 'remove'>

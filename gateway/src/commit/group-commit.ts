@@ -10,9 +10,9 @@ import type { StartEnqueue } from './trace-enqueue.ts'
 /** A frame that is on stable storage. */
 export interface StoredFrame {
   rows: number
-  /** Compressed. */
+  /** Compressed size. */
   bytes: number
-  /** Since its oldest row arrived. */
+  /** Milliseconds since the oldest row of the frame arrived. */
   ms: number
 }
 
@@ -21,14 +21,15 @@ export interface GroupCommit {
    * Resolves when the row is on stable storage.
    *
    * @param deadline in milliseconds of `clock.now()`
-   * @throws {IntakeError} `queue_unavailable` (certainly not stored) or `outcome_unknown`, also when the
-   * row was stored too long after its arrival
+   * @throws {IntakeError} `queue_unavailable` (certainly not stored) or `outcome_unknown` (possibly
+   * stored, or stored too long after its arrival)
    */
   append(row: Row, deadline: number): Promise<void>
   /**
-   * The same for the rows of one request, all together.
+   * Like `append`, for all rows of one request together.
    *
-   * @throws {IntakeError} `queue_unavailable` (certainly none is stored) or `outcome_unknown` (some may be)
+   * @throws {IntakeError} `queue_unavailable` (certainly none is stored) or `outcome_unknown` (some
+   * may be)
    */
   appendAll(rows: readonly Row[], deadline: number): Promise<void>
   /** Resolves when all appended rows have settled. */
@@ -37,14 +38,17 @@ export interface GroupCommit {
 
 const framesInFlightMax = 4
 /**
- * A frame costs Redis and the worker about as much as processing fifty rows, so under load frames start
- * at least this far apart. A lone row does not wait.
+ * A frame costs Redis and the worker about as much as fifty rows do, so under load frames start at
+ * least this far apart. A lone row does not wait.
  */
 const frameIntervalMs = 4
-/** When CPU time is scarce, a few full frames finish sooner than many small ones. */
+/** The interval when CPU time is scarce: a few full frames finish sooner than many small ones. */
 const busyFrameIntervalMs = 8
 const busyUtilization = 0.8
-/** As fast as level 1, and up to 5 % smaller (docs/decisions/0006-hot-path.md). */
+/**
+ * Level 2 is as fast as level 1, and its output up to 5 % smaller
+ * (docs/decisions/0006-hot-path.md).
+ */
 const compression = { level: 2 }
 
 interface FlushOptions {
@@ -56,16 +60,16 @@ interface FlushOptions {
 }
 
 /**
- * Stores rows in frames. A lone row starts a frame at once. Rows that arrive close together wait for a
- * few milliseconds, or until fewer frames are in flight, and the next frame takes all of them: under
- * load frames grow larger, not more numerous. All rows of a frame belong to one partition; rows of
- * other partitions wait for the next frame.
+ * Stores rows in frames. A lone row starts a frame at once. Rows that arrive close together wait
+ * for a few milliseconds, or until fewer frames are in flight, and the next frame takes all of
+ * them: under load frames grow larger, not more numerous. All rows of a frame belong to one
+ * partition; rows of other partitions wait for the next frame.
  *
  * @param options.loopUtilization share of time in which this process is busy, 0 to 1
- * @param options.acceptanceMsMax longest time from the arrival of a row to its storage; the watermark of
- * the views is wrong if a row that took longer is acknowledged
+ * @param options.acceptanceMsMax maximum time from the arrival of a row to its storage; the
+ * watermark of the views is wrong if a row that took longer is acknowledged
  * @param options.onStored called for each stored frame
- * @param options.startEnqueue undefined: frames are not traced
+ * @param options.startEnqueue undefined if frames are not traced
  * @param options.wallMs the clock of `receivedAtMs`
  */
 export function createGroupCommit(
@@ -91,7 +95,7 @@ export function createGroupCommit(
     scheduled = false
     const frame = takeFrame()
     const isLone = frame.length <= 1 && inFlight.size === 0
-    // Rows that did not fit into this frame do not wait longer.
+    // Rows that did not fit into this frame do not wait for the interval.
     nextStart = isLone || waiting.length > 0 ? 0 : clock.now() + intervalMs()
     const flight = flush(frame).finally(() => {
       inFlight.delete(flight)
@@ -147,7 +151,7 @@ export function createGroupCommit(
   }
 }
 
-/** Makes what stores one frame and settles its rows; it never rejects. */
+/** Creates the function that stores one frame and settles its rows; it never rejects. */
 function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void> {
   const { producer, acceptanceMsMax, wallMs = () => Date.now() } = options
   return async (frame) => {
@@ -155,8 +159,8 @@ function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void>
     const span = options.startEnqueue?.(frame)
     try {
       const ndjson = Buffer.from(frame.map(({ row }) => row.json + '\n').join(''))
-      // On the event loop: compressing a frame takes a fraction of the time of a round trip to the
-      // thread pool.
+      // Compresses on the event loop, because a round trip to the thread pool takes several times
+      // as long as compressing a frame.
       const gzip = gzipSync(ndjson, compression)
       const deadline = Math.max(...frame.map((one) => one.deadline))
       const receivedAtMs = Math.min(...frame.map(({ row }) => row.receivedAtMs))
@@ -176,7 +180,7 @@ function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void>
         if (row.receivedAtMs >= arrivedAfter) resolve()
         else reject(new IntakeError('outcome_unknown', 'The queue took the record too late.'))
       }
-      // The wall clock may have been set back meanwhile.
+      // The difference would be negative if the wall clock was set back meanwhile.
       const ms = Math.max(0, storedAtMs - receivedAtMs)
       options.onStored({ rows: frame.length, bytes: gzip.length, ms })
     } catch (cause) {

@@ -3,11 +3,11 @@ import { systemClock, type Clock } from '@intake/runtime'
 const windowMs = 100
 
 /**
- * Measures the share of time, 0 to 1, in which the event loop of this process is busy. Waiting for a
- * CPU counts as busy.
+ * Measures the share of time, 0 to 1, in which the event loop of this process is busy. Waiting for
+ * a CPU counts as busy.
  *
- * @returns a function that gives the share over the latest window, and 0 before the first window has
- * ended; a window lasts a tenth of a second, or until the first call after that
+ * @returns a function that gives the share over the latest window, and 0 before the first window
+ * has ended; a window ends at the first call after a tenth of a second
  */
 export function createLoopUtilization(clock: Pick<Clock, 'now'> = systemClock): () => number {
   let start = { at: clock.now(), activeMs: activeMs() }

@@ -12,30 +12,31 @@ import type { Secret } from '@intake/runtime'
 
 interface RecordConnection extends Examination {
   redis: Redis
-  /** Undefined: no replica must confirm what is written. */
+  /** Undefined if no replica must confirm writes. */
   acks: ReplicaAcks | undefined
 }
 
 /**
- * What records, their reservations and outcomes are written through. Nothing is written through a connection that was
- * not examined (see `Examination`).
+ * The connections through which records, their reservations and outcomes are written. Nothing is
+ * written through a connection that was not examined (see `Examination`).
  */
 export interface RecordConnections {
   logs: RecordConnection
   feedback: RecordConnection
   outcomes: RecordConnection
   reserve: Reserve
-  /** Closes those that it has opened. */
+  /** Closes the connections that it has opened. */
   close(): void
 }
 
 /**
- * Without replicas everything uses one connection. A connection that waits for replicas sends nothing
- * else, so each kind of record and the reservations then have their own.
+ * Without replicas everything uses one connection. A connection that waits for replicas sends
+ * nothing else, so with replicas each kind of record and the reservations have their own.
  *
  * @param options.redis belongs to the caller
- * @param options.tags those that have a mark of the installation
- * @param options.refusalOf why the server of a hash tag may get nothing, as far as that is known by other means
+ * @param options.tags the hash tags that have a mark of the installation
+ * @param options.refusalOf why nothing may be written to the server of a hash tag, as far as that
+ * is known by other means
  */
 export function openRecordConnections(options: {
   redis: Redis
@@ -88,7 +89,10 @@ function reserveExamined(reserve: Reserve, { requireExamined }: Examination): Re
   }
 }
 
-/** A record that is kept must not lose its reservation: a repeat would become a second record. */
+/**
+ * A reservation must survive as long as its record, so it waits for the same replicas: without it a
+ * repeat would become a second record.
+ */
 function reserveOnReplicas(reserve: Reserve, acks: ReplicaAcks): Reserve {
   return (call) =>
     acks.confirm({ key: call.keys[0]!, hasWritten: (reply) => reply === 'reserved' }, () =>

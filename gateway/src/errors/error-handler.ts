@@ -11,12 +11,12 @@ import type { Outcomes } from '../report/outcomes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How many records are refused if the request is; 1 as long as that is not known. */
+    /** The number of records that are refused if the request is; 1 while that is not known. */
     records: number
   }
 }
 
-/** Seconds after which a client may retry; for other codes one second. */
+/** Seconds after which a client may retry, by code; one second for all other codes. */
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   queue_full: 30,
   keys_full: 60,
@@ -37,7 +37,7 @@ export const errorHandler = fp(
     }
     app.decorateRequest('records', 1)
     app.setErrorHandler((error: FastifyError, request, reply) => {
-      // For some methods the framework requires a content type even though no route uses the method.
+      // For some methods the framework requires a content type even though no route has the method.
       const isUnrouted = error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
       const refusal = isUnrouted ? noRoute(app, request, reply) : asIntakeError(error, request)
       return respond(refusal, request, reply)
@@ -58,7 +58,7 @@ export function answerFrameworkErrors(outcomes: Pick<Outcomes, 'refused'>) {
   }
 }
 
-/** What the edge writes when it refuses a request, or bytes that are none. */
+/** Writes the response when the edge refuses a request, or bytes that are not a request. */
 export function refuseAtEdge(outcomes: Pick<Outcomes, 'refused'>): Refuse {
   return (error, request) => {
     const requestId = randomUUID()
@@ -90,12 +90,13 @@ function sendProblem(
   }
   const body = JSON.stringify(problem(error, request.id))
   reply.code(status).type(problemType).serializer(asIs)
-  // If this header is already set on the raw response, the connection must close now.
+  // This header on the raw response means that the connection must close now.
   if (reply.raw.hasHeader('connection')) {
     ignoreFollowing(request.raw)
     return reply.send(body)
   }
-  // Fastify would close the connection after every body that was not read to its end.
+  // Removes the header that Fastify sets to close the connection after every body that was not read
+  // to its end.
   reply.removeHeader('connection')
   const isAwaited = !awaitsContinue(request.raw) && isSmall(request.headers)
   if (request.raw.complete || isAwaited) return reply.send(body)
@@ -106,7 +107,8 @@ function sendProblem(
 const asIs = (body: unknown) => body as string
 
 /**
- * Whether the declared body is so small that it is read and discarded, and the connection stays open.
+ * Whether the declared body is small enough to be read and discarded, so that the connection stays
+ * open.
  */
 function isSmall(headers: IncomingHttpHeaders): boolean {
   return (
@@ -115,7 +117,10 @@ function isSmall(headers: IncomingHttpHeaders): boolean {
   )
 }
 
-/** Up to twice as long, so that clients that were refused together do not retry together. */
+/**
+ * Adds up to as much again, at random, so that clients that were refused together do not retry
+ * together.
+ */
 function spread(seconds: number): number {
   return Math.ceil(seconds * (seconds === 1 ? 1 : 1 + Math.random()))
 }

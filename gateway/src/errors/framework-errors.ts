@@ -1,7 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, type ErrorCode } from '@intake/contract'
 
-/** Errors of the framework and its plugins, by their code. All others are bugs in the gateway. */
+/**
+ * The catalogue error for each error of the framework and its plugins, by their code. Any error
+ * that is not listed is a bug in the gateway.
+ */
 const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
   FST_ERR_BAD_URL: { code: 'malformed_http', detail: 'The URL is malformed.' },
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large', detail: 'Send a smaller body.' },
@@ -19,7 +22,7 @@ const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
 export const isGone = ({ raw }: FastifyRequest) =>
   !raw.complete && (raw.destroyed || raw.socket.readableEnded)
 
-/** Any error as one of the catalogue. */
+/** Converts any error to one of the catalogue. */
 export function asIntakeError(error: unknown, request: FastifyRequest): IntakeError {
   if (error instanceof IntakeError) return error
   if (isGone(request)) {

@@ -13,24 +13,24 @@ import type { Upload } from './upload.ts'
 
 export interface FeedbackForm {
   payload: FeedbackPayload
-  /** The file parts, whatever their names, in their order. */
+  /** The file parts in order, under any name. */
   uploads: Upload[]
   /** The text parts other than the payload, by name; several with one name become a list. */
   fields: Record<string, string | string[]>
-  /** The text parts that exceeded the limits; undefined: none. */
+  /** The text parts that exceeded the limits; undefined if there are none. */
   omitted: Omitted | undefined
 }
 
 /**
- * Every part, including text parts, arrives as a stream of bytes: nothing is silently truncated or
- * decoded.
+ * Every part, including text parts, arrives as a stream of bytes, so that nothing is silently
+ * truncated or decoded.
  */
 export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBaseOptions {
   return {
     isPartAFile: () => true,
     throwFileSizeLimit: false,
-    // More than arrives in one turn of the event loop: otherwise the parser stalls on a part that it
-    // skips.
+    // More than arrives in one turn of the event loop; with less, the parser stalls on a part that
+    // it skips.
     fileHwm: 1024 * 1024,
     limits: {
       parts: limits.formParts,
@@ -42,11 +42,12 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
 }
 
 /**
- * Reads a form to its end, its parts in any order. Files are held in memory; a file that is too large
- * or exceeds the count is noted in its `Upload` and discarded.
+ * Reads a form to its end, its parts in any order. Files are held in memory; a file that is too
+ * large or exceeds the count is noted in its `Upload` and discarded.
  *
- * @param options.bytesMax of the whole form
- * @throws {IntakeError} when the form is malformed or too large, or the payload is missing or invalid
+ * @param options.bytesMax maximum size of the whole form
+ * @throws {IntakeError} when the form is malformed or too large, or the payload is missing or
+ * invalid
  */
 export async function readFeedbackForm(
   request: FastifyRequest,
@@ -109,7 +110,9 @@ function asRefusal(cause: unknown, reason = 'The form cannot be parsed.'): Intak
 const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
 
 /**
- * @param room bytes for the text parts: what the payload does not use of its limit
+ * Collects the text parts.
+ *
+ * @param room bytes for the text parts: what the payload leaves of its limit
  * @param omitted counts the parts that do not fit
  */
 function fieldsOf(
@@ -127,7 +130,7 @@ function fieldsOf(
     }
     roomLeft -= bytes
     const earlier = fields[name]
-    // Invalid UTF-8 becomes U+FFFD: it must not cause the feedback to be refused.
+    // Invalid UTF-8 becomes U+FFFD, because it is no reason to refuse the feedback.
     fields[name] = earlier === undefined ? text.toString() : [earlier, text.toString()].flat()
   }
   return fields

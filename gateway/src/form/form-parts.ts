@@ -11,7 +11,7 @@ export interface FormParts {
   /** The number of parts that the parser has emitted. */
   count: number
   payload?: Buffer
-  /** The file parts, whatever their names, in their order. */
+  /** The file parts in order, under any name. */
   uploads: Upload[]
   /** The text parts with other names, in their order. */
   texts: { name: string; text: Buffer }[]
@@ -40,7 +40,7 @@ export async function readParts(
   const readText = createTextReader(lease)
   for await (const part of request.parts()) {
     parts.count++
-    // With `isPartAFile` every part is a file.
+    // With `isPartAFile` the parser emits every part as a file; the check is for the types.
     if (part.type !== 'file') continue
     const { file, filename } = part
     const name = nameOf(part)
@@ -59,7 +59,7 @@ export async function readParts(
       const hasPlace = parts.texts.length < limits.formTexts
       const { text, bytes } = await readText(file, hasPlace ? Buffer.byteLength(name) : Infinity)
       if (text !== undefined && !isUtf8(text) && imageTypeOf(text) !== undefined) {
-        // Its header may be damaged, or the client sends neither file name nor type.
+        // The header of this part may be damaged, or the client sent neither file name nor type.
         const index = parts.uploads.length
         const upload = await readUpload([text], { index, bytesMax: attachmentBytesMax, lease })
         parts.uploads.push(upload)
@@ -84,7 +84,7 @@ export function invalidPart(pointer: string, detail: string): IntakeError {
 }
 
 function nameOf(part: MultipartFile): string {
-  // The types promise a name, but clients can omit it.
+  // The types promise a name, but a client can omit it.
   const name = part.fieldname as string | undefined
   if (name === undefined && !isFile(part)) {
     throw new IntakeError('invalid_multipart', 'Every text part needs a name.')
@@ -94,7 +94,7 @@ function nameOf(part: MultipartFile): string {
   throw new IntakeError('invalid_multipart', detail)
 }
 
-/** The parser truncates the header of a part after 80 KiB. */
+/** The maximum length of a part's name. The parser truncates the header of a part after 80 KiB. */
 const nameLengthMax = 16 * 1024
 
 /** Some clients send the media type of an image without a file name. */
@@ -102,24 +102,23 @@ function isFile({ filename, mimetype }: MultipartFile): boolean {
   return filename !== undefined || /^(image\/|application\/octet-stream$)/i.test(mimetype)
 }
 
-/** `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`. */
+/**
+ * `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`.
+ */
 const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
 
 interface Text {
-  /** Undefined: it was too large and was discarded. */
+  /** Undefined if the part was too large and was discarded. */
   text?: Buffer
   bytes: number
 }
 
-/**
- * Reads text parts to their end, and keeps as many as together have no more bytes than a payload may
- * have.
- */
+/** Reads text parts to their end. Keeps as many as fit into the size of one payload together. */
 function createTextReader(lease: ByteLease) {
   let kept = 0
   let leased = 0
 
-  /** @param nameBytes count as well; Infinity: the part is discarded */
+  /** @param nameBytes size of the part's name, which is charged too; Infinity discards the part */
   return async (stream: AsyncIterable<Buffer>, nameBytes = 0): Promise<Text> => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -130,7 +129,7 @@ function createTextReader(lease: ByteLease) {
         chunks.length = 0
         continue
       }
-      // Bytes leased for a part that turned out too large are reused for the next one.
+      // Bytes leased for a part that turned out too large are reused for the next part.
       if (wanted > leased) lease.extend(wanted - leased)
       leased = Math.max(leased, wanted)
       chunks.push(chunk)

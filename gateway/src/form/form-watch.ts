@@ -3,27 +3,35 @@ import { IntakeError } from '@intake/contract'
 import { bodyTooLarge } from '../body/body-lease.ts'
 import { chunksTooSmall, createChunkLimit } from '@intake/http-edge'
 
-/** Scans the bytes of a form, independently of the parser (docs/decisions/0007-multipart-parser.md). */
+/**
+ * Scans the bytes of a form, independently of the parser (docs/decisions/0007-multipart-parser.md).
+ */
 export interface FormWatch {
   /** Number of parts that have begun; the parser skips parts that it cannot read. */
   parts(): number
-  /** Why the parser skips parts or does not find the end, as far as the delimiters tell. */
+  /** Why the parser skips parts or does not find the end, as far as the delimiters show it. */
   reason(): string | undefined
   /**
-   * Rejects when the form is too large, when its chunks are too small, when the connection fails, and when the
-   * parser does not end after the form has arrived; never after `close`.
+   * Rejects when the form is too large, when its chunks are too small, when the connection fails,
+   * and when the parser has not ended although the whole form has arrived; never after `close`.
    */
   readonly failure: Promise<never>
   close(): void
 }
 
-/** Turns of the event loop. The parser then waits for nothing else, so a few turns are enough. */
+/**
+ * The parser must end within this number of event-loop turns after the form. It then has no I/O to
+ * wait for, so a few turns are enough.
+ */
 const turnsAfterEnd = 1_000
 
-/** @param bytesMax of the whole form */
+/** @param bytesMax maximum size of the whole form */
 export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const delimiter = Buffer.from(`\r\n--${boundaryOf(raw.headers['content-type'])}`)
-  /** A delimiter that begins in the last chunk, with what follows it, does not reach further into the next one. */
+  /**
+   * The longest part of a delimiter, with the two bytes after it, that can lie in the last chunk
+   * while the rest is in the next.
+   */
   const overlap = delimiter.length + dashes.length - 1
   const isAcceptable = createChunkLimit()
   let formBytes = 0
@@ -34,8 +42,8 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   // Without an AbortController, which would cost a tenth of a form.
   const failure = new Promise<never>((_resolve, reject) => (fail = reject))
   /**
-   * The last bytes, as far as they may begin a delimiter. The first delimiter has no line break before
-   * it.
+   * The last bytes that may begin a delimiter. Starts with a line break, because the first
+   * delimiter has none before it.
    */
   let tail: Buffer = Buffer.from('\r\n')
 
@@ -46,13 +54,13 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
     if (ended) return
     const seam = Buffer.concat([tail, chunk.subarray(0, overlap)])
     const from = search(seam, 0)
-    // Only the seam is copied, because a picture is large.
+    // Copies only the bytes around the boundary of the chunks, because a picture is large.
     tail =
       chunk.length <= overlap
         ? seam.subarray(from)
         : chunk.subarray(search(chunk, from - tail.length))
   }
-  /** Counts the delimiters from there on, and returns where the next one may begin. */
+  /** Counts the delimiters from `from` on, and returns where the next one may begin. */
   const search = (bytes: Buffer, from: number): number => {
     while (!ended) {
       const at = bytes.indexOf(delimiter, from)
@@ -98,7 +106,7 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
 
 const dashes = Buffer.from('--')
 const lineBreak = Buffer.from('\r\n')
-/** RFC 2046 allows blanks there, and the parser does not. */
+/** RFC 2046 allows blanks after the boundary; the parser does not. */
 const looseDelimiter = 'CR LF must follow each boundary at once: no blanks, and no LF alone.'
 
 /** @throws {IntakeError} `invalid_multipart` when the boundary is missing or unusual */
@@ -111,5 +119,5 @@ function boundaryOf(contentType = ''): string {
 }
 
 const parameters = /;\s*([^\s=;"]+)=(?:"([^"]*)"|([^\s;"]*))/g
-/** RFC 2046 allows fewer characters, and at most 70 of them. */
+/** Allows more than RFC 2046, whose boundaries have fewer characters and at most 70 of them. */
 const usualBoundary = /^[!-~ ]{0,199}[!-~]$/

@@ -1,12 +1,12 @@
-/** What a file of a type begins with; undefined: any byte. */
+/** The first bytes of each file type; undefined stands for any byte. */
 const signatures: readonly [string, readonly (number | undefined)[]][] = [
   ['image/jpeg', [0xff, 0xd8, 0xff]],
-  // Animated or not.
+  // PNG, animated or not.
   ['image/png', [...Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')]],
   ['image/gif', [...Buffer.from('GIF8')]],
   ['image/webp', [...Buffer.from('RIFF'), ...any(4), ...Buffer.from('WEBP')]],
-  // The size of its second header is small: without that, a text that begins with BM would be an
-  // image.
+  // The size of the second header is below 256. Without this check, a text that begins with BM
+  // would be an image.
   ['image/bmp', [...Buffer.from('BM'), ...any(13), 0, 0, 0]],
   ['image/tiff', [...Buffer.from('II*\0')]],
   ['image/tiff', [...Buffer.from('MM\0*')]],
@@ -26,13 +26,13 @@ const brands: ReadonlyMap<string, string> = new Map([
   ['avif', 'image/avif'],
   ['avis', 'image/avif'],
 ])
-/** These say only that it is one of the family. */
+/** These brands name only the family, not the format. */
 const commonBrands = new Set(['mif1', 'msf1'])
 
-/** More brands than a file has. */
+/** No real file has more bytes of brands. */
 const brandBytesMax = 1_024
 
-/** The media type of an image by its first bytes; undefined when it is no accepted image. */
+/** The media type of an image by its first bytes; undefined if it is not an accepted image. */
 export function imageTypeOf(bytes: Buffer): string | undefined {
   const found = signatures.find(([, signature]) =>
     signature.every((byte, at) => byte === undefined || bytes[at] === byte),
@@ -40,12 +40,12 @@ export function imageTypeOf(bytes: Buffer): string | undefined {
   return found === undefined ? heifTypeOf(bytes) : found[0]
 }
 
-/** By the first brand that names a format, and the major brand comes first. */
+/** The type is that of the first brand that names a format. The major brand comes first. */
 function heifTypeOf(bytes: Buffer): string | undefined {
   if (bytes.length < 16 || bytes.toString('latin1', 4, 8) !== 'ftyp') return undefined
   const end = Math.min(bytes.readUInt32BE(0), bytes.length, brandBytesMax)
   const found = [bytes.toString('latin1', 8, 12)]
-  // Between them is the version.
+  // The bytes between the major brand and the others are the version.
   for (let at = 16; at + 4 <= end; at += 4) found.push(bytes.toString('latin1', at, at + 4))
   const brand = found.find((one) => brands.has(one))
   if (brand !== undefined) return brands.get(brand)

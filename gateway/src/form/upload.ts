@@ -7,7 +7,7 @@ import { imageTypeOf } from './image-type.ts'
 /** An image that may be stored. */
 export interface Image {
   body: Buffer
-  /** Determined from the bytes, never from the name or the declared type. */
+  /** Determined from the bytes, never from the file name or the declared type. */
   contentType: string
   extension: string
   /** In hexadecimal. */
@@ -37,7 +37,7 @@ export async function readUpload(
       hash.update(chunk)
     },
   })
-  // A part that cannot be kept is read to its end all the same.
+  // A part that cannot be kept is read to its end, too, so that the parser continues.
   for await (const chunk of stream) chunks.add(chunk)
   const { bytes } = chunks
   if (overCount) {

@@ -10,17 +10,18 @@ import { requireIdInWindow, requireKept } from './event-time.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 
 /**
- * Assigns the identity of a record. A UUIDv7 that the client gave a log event is the identity: a retry
- * has the same one, and nothing is reserved. Any other key is reserved together with the identity of
- * its first attempt. Without either, the identity is new.
+ * Assigns the identity of a record. A UUIDv7 that the client gave a log event is its identity: a
+ * retry has the same one, and nothing is reserved. Any other key is reserved together with the
+ * identity of its first attempt. Without either, the identity is new.
  *
  * @param options.clientId from `clientIdKey`
- * @param options.key the `Idempotency-Key` of the request; it is reserved even if the client also sent
- * an id
+ * @param options.key the `Idempotency-Key` of the request; it is reserved even if the client also
+ * sent an id
  * @param options.nowMs when the record arrived, in milliseconds since 1970
- * @param options.timeMs when its event happened, if that is plausible; only asked when the id is new
- * @param options.fingerprint hash of the stored content, without the device: its battery level changes
- * between attempts
+ * @param options.timeMs returns when the event happened, if that is plausible; called only when the
+ * id is new
+ * @param options.fingerprint hash of the stored content, without the device: its battery level
+ * changes between attempts
  * @throws {IntakeError} `id_time_out_of_range`; `idempotency_key_reused`, also when the key and the
  * client's id belong to different records; and the errors of `IdempotencyStore.reserve`
  */
@@ -69,7 +70,8 @@ export function assignIdentity(options: {
 }
 
 /**
- * The record is not stored then, so the client must not get the id of the other record as a success.
+ * The key belongs to another record. This one is not stored, so the client must not get the other
+ * record's id as a success.
  */
 function otherRecord(): IntakeError {
   return new IntakeError(

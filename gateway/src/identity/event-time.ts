@@ -34,8 +34,8 @@ export function eventTimeMs(
 }
 
 /**
- * Outside the window a retry could not be distinguished from a new event indefinitely, and retention
- * may have dropped its month.
+ * Refuses an id whose time is outside the window. There a retry could not be distinguished from a
+ * new event, because reservations expire, and retention may have dropped its month.
  *
  * @param id UUIDv7
  * @param retentionMs undefined: records are kept without limit
@@ -51,7 +51,8 @@ export function requireIdInWindow(id: string, nowMs: number, retentionMs?: numbe
 }
 
 /**
- * The record of an earlier attempt with this key may have been dropped, and would reappear.
+ * Refuses an id whose record retention may have dropped. An earlier attempt with this key may have
+ * stored the record, which would reappear.
  *
  * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
  */

@@ -23,17 +23,17 @@ export function idempotencyKey(request: FastifyRequest): string | undefined {
 }
 
 /**
- * The content that identifies a log event. It is the same in both operations, so a client may repeat a
- * single event in a batch. The device's timestamp and unknown fields are not part of it.
+ * The content that identifies a log event. It is the same in both operations, so that a client may
+ * repeat a single event in a batch. The device's timestamp and unknown fields are not part of it.
  */
 export function logContent(sender: Sender, { event, params }: LogEntry): readonly unknown[] {
   return [sender.bundle_identifier, sender.unique_user_id, event, params ?? {}]
 }
 
 /**
- * Distinguishes contents. Key order is ignored, because clients may serialise the object anew for every
- * attempt. A lone surrogate is U+FFFD, as in the row: a client that keeps its events as UTF-8 sends that the second
- * time.
+ * A hash that distinguishes contents. Key order is ignored, because clients may serialise the
+ * object anew for every attempt. A lone surrogate counts as U+FFFD, as in the row: a client that
+ * stores its events as UTF-8 sends U+FFFD in the second attempt.
  *
  * @returns 48 bits in hexadecimal
  */

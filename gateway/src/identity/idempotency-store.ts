@@ -21,9 +21,9 @@ export interface IdempotencyStore {
    * same key and fingerprint. A reservation lasts at least 72 hours, for feedback at least 30 days.
    *
    * @param deadline in milliseconds of `clock.now()`
-   * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another fingerprint;
-   * `keys_full` for a new key when there is no capacity for it; `queue_unavailable` when Redis does not
-   * respond. In all cases nothing is stored
+   * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another
+   * fingerprint; `keys_full` for a new key when there is no capacity for it; `queue_unavailable`
+   * when Redis does not respond. In all cases the record is not stored
    */
   reserve(reservation: Reservation, deadline: number): Promise<string>
 }
@@ -36,7 +36,8 @@ export interface Reservation extends ClientKey, Reserved {
 type SettledReply = Exclude<ReserveReply, 'other days' | 'more levels'>
 
 /**
- * Stores reservations in Redis: 9 bytes of the key's hash map to the id and the fingerprint, 22 bytes.
+ * Stores reservations in Redis: 9 bytes of the key's hash map to 22 bytes, the id and the
+ * fingerprint.
  */
 export function createIdempotencyStore(options: {
   reserve: Reserve
@@ -45,7 +46,10 @@ export function createIdempotencyStore(options: {
 }): IdempotencyStore {
   const { reserve, ledger, clock = systemClock } = options
 
-  /** Reserving is idempotent: if the reply was lost, the next attempt finds the reservation. */
+  /**
+   * Tries once. Reserving is idempotent: if the reply was lost, the next attempt finds the
+   * reservation.
+   */
   async function attempt(reservation: Reservation): Promise<SettledReply> {
     const { scope, apiKeyId } = reservation
     const kind = kindOfScope(scope)
@@ -73,7 +77,7 @@ export function createIdempotencyStore(options: {
     return reply
   }
 
-  async function untilAnswered(reservation: Reservation, deadline: number): Promise<SettledReply> {
+  async function reserveInTime(reservation: Reservation, deadline: number): Promise<SettledReply> {
     try {
       const what = 'reserving a key'
       return await retryCommand(() => attempt(reservation), { what, deadline, clock })
@@ -84,7 +88,7 @@ export function createIdempotencyStore(options: {
 
   return {
     async reserve(reservation, deadline) {
-      const reply = await untilAnswered(reservation, deadline)
+      const reply = await reserveInTime(reservation, deadline)
       if (reply === 'reserved') return reservation.id
       if (reply === 'no room') {
         throw new IntakeError('keys_full', 'There is no room for a new idempotency key now.')

@@ -6,17 +6,19 @@ import { createReservationUsage } from './reservation-usage.ts'
 
 /** Knows which hashes can hold reservations, and how many more reservations are allowed. */
 export interface ReservationLedger {
-  /** The buckets that may contain a key; undefined until Redis has replied once. */
+  /** The buckets that may contain a key; undefined until the first reply of Redis. */
   buckets(kind: RecordKind, keyHash: Buffer): Buckets | undefined
-  /** Uses one more level from now on: a bucket at this number of levels was full. */
+  /** Uses one more level from now on, because a bucket at this number of levels was full. */
   deepen(kind: RecordKind, levels: number): void
   /** Whether an API key may make one more reservation. */
   hasRoom(kind: RecordKind, apiKeyId: string): boolean
   /** Counts a new reservation. */
   reserved(kind: RecordKind, apiKeyId: string): void
-  /** Reservations of all gateways, and how many there may be. */
+  /** The number of reservations of all gateways, and the maximum. */
   usage(kind: RecordKind): { held: number; max: number }
-  /** The kinds for which new keys are refused, to all or to one API key; in words for an operator. */
+  /**
+   * The kinds for which new keys are refused, to all API keys or to one; in words for an operator.
+   */
   full(): string[]
   /** Polls Redis at once, for example at midnight. */
   refresh(): Promise<void>
@@ -24,22 +26,25 @@ export interface ReservationLedger {
 }
 
 /**
- * Memory of one reservation, including its share of all overhead, when the share is used up; measured:
- * 41 to 55 bytes.
+ * The memory that is planned for one reservation, including its share of all overhead. Measured: 41
+ * to 55 bytes.
  */
 export const reservationBytes = 64
 /**
- * Part of the share of a kind that one API key may use, so that one application leaves capacity for
+ * The part of a kind's share that one API key may use, so that one application leaves capacity for
  * others.
  */
 const apiKeyPart = 0.5
 const intervalMs = 1_000
-/** The interval of a gateway without new reservations: it learns those of the others. */
+/**
+ * The poll interval of a gateway without new reservations, which only reads those of the other
+ * gateways.
+ */
 const quietMs = 5_000
 const askTimeoutMs = 5_000
 
 /**
- * @param options.memoryBytes the memory that Redis may use; undefined while that is unknown
+ * @param options.memoryBytes the memory that Redis may use; undefined while unknown
  * @param options.shares the share of that memory for reservations, by kind
  */
 export function createReservationLedger(options: {

@@ -7,9 +7,9 @@ export interface ReservationUsage {
   add(kind: RecordKind, apiKeyId: string): void
   /** All reservations of a kind, as far as this gateway knows. */
   total(kind: RecordKind): number
-  /** Those of one API key. */
+  /** The reservations of one API key. */
   of(kind: RecordKind, apiKeyId: string): number
-  /** Those of the API key with the most. */
+  /** The reservations of the API key that has the most. */
   largest(kind: RecordKind): number
   /** Whether there are reservations that Redis does not have yet. */
   isUnsent(): boolean
@@ -39,22 +39,24 @@ function count(tally: Tally, apiKeyId: string, number: number): void {
 }
 
 /**
- * Gateways whose clocks differ a little, or that learn late of midnight, still count for yesterday. The days before
- * do not change.
+ * The counts of this many days can change: gateways whose clocks differ a little, or that have not
+ * noticed midnight yet, still count for yesterday. Older counts are final.
  */
 const changingDays = 2
-/** They are read again now and then, because Redis may have lost them. */
+/** The counts of older days are read again at this interval, because Redis may have lost them. */
 const pastMs = 10 * 60_000
 
 /**
- * Counts reservations without asking Redis for each. A gateway that is killed loses the count since the
- * last `sync`.
+ * Counts reservations without asking Redis for each. A gateway that is killed loses the count since
+ * the last `sync`.
  */
 export function createReservationUsage({ redis }: { redis: Redis }): ReservationUsage {
-  /** `known` is the state in Redis; `unsent` is what this gateway has added since the last `sync`. */
+  /**
+   * `known` is the state in Redis; `unsent` is what this gateway has counted since the last `sync`.
+   */
   let known = createTallies()
   let unsent = createTallies()
-  /** The counts of the days that do not change. */
+  /** The counts of the days that are final. */
   let past = { today: -1, readAt: 0, tallies: createTallies() }
 
   return {
@@ -83,8 +85,8 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
       }
     }
     const replies = await writing.exec()
-    // A count that is damaged is lost; counting the others again and again would refuse their
-    // keys.
+    // A damaged count is skipped, and lost. Repeating the transaction would count the other keys
+    // again and again, until they are refused.
     if (replies === null) throw new Error('Redis has discarded the transaction')
     for (const [error] of replies) if (error !== null && !isDamaged(error)) throw error
     subtract(sent)
@@ -110,7 +112,7 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
   }
 }
 
-/** Adds the counts of the days from `from` days ago to before `to` days ago to those of other days. */
+/** Adds the counts of the days from `from` days ago to before `to` days ago to the given counts. */
 async function readDays(
   redis: Redis,
   today: Day,
@@ -129,7 +131,7 @@ async function readDays(
   return tallies
 }
 
-/** A count that is damaged is 0: it limits the memory of one API key for a day. */
+/** A damaged count is read as 0: only the memory limit of one API key depends on it, for a day. */
 async function readCounts(redis: Redis, key: string): Promise<Record<string, string>> {
   try {
     return await redis.hgetall(key)

@@ -17,9 +17,7 @@ export function unknownFields(value: object, known: ReadonlySet<string>): Extra 
   return unknown
 }
 
-/**
- * The names of the fields around a record: those of the sender, and the field that contains the record.
- */
+/** The known fields around a record: the sender's, and the field that contains the record. */
 export const submissionFields = (record: string): ReadonlySet<string> =>
   new Set([...senderFields, record])
 
@@ -35,7 +33,10 @@ export function joinExtra(submission: Extra, record: string, inRecord: Extra): E
 }
 
 export interface ExtraPrinter {
-  /** The `extra` column of a record as JSON, like `joinExtra`; undefined: there is none. */
+  /**
+   * The `extra` column of a record as JSON, like `joinExtra`; undefined if it has no unknown
+   * fields.
+   */
   print(inRecord: Extra): string | undefined
 }
 

@@ -4,7 +4,10 @@ import type { Extra } from './row.ts'
 
 const isEmail = compileCheck(FeedbackPayload.properties.feedback.properties.email)
 const feedbackFields: ReadonlySet<string> = new Set(['email', 'id', 'text', 'attachments'])
-/** The content of the client's list is kept without being interpreted. */
+/**
+ * The fields that are known only if their value is not a list. The content of a client's list is
+ * kept without being interpreted.
+ */
 const unlessListed: ReadonlySet<string> = new Set(['email', 'id', 'text'])
 
 /** An e-mail that its column cannot hold. */
@@ -12,24 +15,25 @@ export interface InvalidEmail {
   email: unknown
 }
 
-/** The error for it in the response. */
+/** The error that the response has for an invalid e-mail. */
 export const invalidEmailErrors: FieldError[] = [
   { pointer: '/payload/feedback/email', detail: 'must be an e-mail address' },
 ]
 
 /**
- * Removes the white space around the e-mail of an unvalidated payload, as keyboards of phones leave
- * it.
+ * Removes the white space around the e-mail of an unvalidated payload, which phone keyboards add.
  */
 export function trimEmail(payload: unknown): void {
   const feedback = (payload as { feedback?: { email?: unknown } | null } | null)?.feedback
   if (typeof feedback?.email !== 'string') return
   const trimmed = feedback.email.trim()
-  // An invalid one is kept as it was sent.
+  // An invalid e-mail is kept as it was sent.
   if (isEmail(trimmed)) feedback.email = trimmed
 }
 
-/** Removes an invalid e-mail from an unvalidated payload; undefined: there is none. */
+/**
+ * Removes an invalid e-mail from an unvalidated payload and returns it; undefined if there is none.
+ */
 export function takeInvalidEmail(payload: unknown): InvalidEmail | undefined {
   const feedback = (payload as { feedback?: unknown } | null)?.feedback
   if (typeof feedback !== 'object' || feedback === null || !('email' in feedback)) return undefined

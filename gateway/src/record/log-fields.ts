@@ -26,8 +26,8 @@ export function readLog(sent: LogSubmission['log']): { log: LogEntry; unknown: E
 }
 
 /**
- * Removes and returns what has no column from a valid entry of a batch: its unknown fields, and a
- * timestamp that is none, because the clock and the calendar of the device decide what it is.
+ * Removes from a valid entry of a batch what has no column, and returns it: its unknown fields, and
+ * an invalid timestamp. A wrong clock or calendar of the device must not reject an event.
  */
 export function takeUnknown(entry: LogEntry): Extra {
   const unknown = unknownFields(entry, logFields)

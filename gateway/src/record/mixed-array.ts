@@ -1,13 +1,13 @@
 /**
- * What an array holds, through nested arrays: `plain` no objects; otherwise the depth of its objects, if all its
- * elements are alike, or `mixed`.
+ * The objects in an array, through nested arrays: `plain` if there are none, a number if all
+ * elements are objects at that depth, otherwise `mixed`.
  */
 type Content = 'plain' | 'mixed' | number
 
 /**
- * Whether an array holds objects beside other values, or at different depths. ClickHouse would store each name in
- * these objects as a column of its own: a request of 50 KB takes it seconds, and thousands of files
- * (docs/decisions/0002-clickhouse-tables.md).
+ * Whether an array has objects beside other values, or at different depths. ClickHouse would store
+ * each name in these objects as a column of its own: a request of 50 KB would take it seconds and
+ * create thousands of files (docs/decisions/0002-clickhouse-tables.md).
  */
 export function isMixedArray(value: readonly unknown[]): boolean {
   return contentOf(value) === 'mixed'

@@ -9,17 +9,17 @@ export interface RequestContext {
   requestId: string
   /** The gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
-  /** Two capital letters; absent: unknown. */
+  /** Two capital letters; absent if unknown. */
   country?: string | undefined
-  /** Undefined: not traced. */
+  /** Undefined if the request is not traced. */
   span?: RequestSpan | undefined
 }
 
 export type ContextOf = (request: FastifyRequest) => RequestContext
 
 /**
- * @param options.countryHeader the header with the country of the client, which a trusted proxy sets;
- * absent: no country is stored
+ * @param options.countryHeader the header in which a trusted proxy sends the country of the client;
+ * if absent, no country is stored
  */
 export function createContextOf(options: {
   now: () => number
@@ -36,7 +36,7 @@ export function createContextOf(options: {
   })
 }
 
-/** Two letters, as in ISO 3166; proxies send XX for an unknown country. */
+/** A country is two letters, as in ISO 3166. Proxies send XX for an unknown country. */
 function countryOf(value: string | string[] | undefined): string | undefined {
   if (typeof value !== 'string' || !/^[a-z]{2}$/i.test(value)) return undefined
   const country = value.toUpperCase()

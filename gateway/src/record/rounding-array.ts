@@ -1,5 +1,5 @@
 interface Numbers {
-  /** Nesting depth of arrays; undefined without any element. */
+  /** Nesting depth of arrays; undefined if there is no element. */
   depth: number | undefined
   hasLarge: boolean
   hasFraction: boolean
@@ -16,8 +16,8 @@ export function isRoundingArray(array: readonly unknown[]): boolean {
 }
 
 /**
- * Undefined when there are other values than numbers and null, or when they are at different
- * depths.
+ * The numbers of a value; undefined if it has other values than numbers and null, or values at
+ * different depths.
  */
 function numbersOf(value: unknown): Numbers | 'rounded' | undefined {
   if (Array.isArray(value)) return numbersOfArray(value)
@@ -45,5 +45,5 @@ function numbersOfArray(array: readonly unknown[]): Numbers | 'rounded' | undefi
   return found.hasLarge && found.hasFraction ? 'rounded' : found
 }
 
-/** Printed with a fraction or an exponent. */
+/** Whether the number is printed with a fraction or an exponent. */
 const isFraction = (value: number) => !Number.isSafeInteger(value)

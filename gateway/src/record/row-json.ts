@@ -3,10 +3,10 @@ import { isMixedArray } from './mixed-array.ts'
 import { isTextArray, losesNull } from './text-array.ts'
 
 /**
- * Prints a row as one line of JSON that ClickHouse accepts, whatever the client sent. Lone
- * surrogates, which are not valid Unicode, become U+FFFD. A `bigint` is printed with all its
- * digits; a double beyond the safe integers with an exponent, so that ClickHouse reads a double. An
- * array that ClickHouse would not keep becomes a string, its JSON.
+ * Prints a row as one line of JSON that ClickHouse accepts, for any input. Lone surrogates, which
+ * are not valid Unicode, become U+FFFD. A `bigint` is printed with all its digits, and a double
+ * beyond the safe integers with an exponent, so that ClickHouse reads a double. An array that
+ * ClickHouse would change is printed as a string that contains its JSON.
  *
  * @param isPlain the parser has found no such number and no such array in it
  */
@@ -16,10 +16,13 @@ export function rowJson(row: object, isPlain = false): string {
   return mayHaveLoneSurrogate(json) ? unusualJson(row) : json
 }
 
-/** A lone surrogate is printed like this. Text may contain the same letters, which does no harm. */
+/**
+ * Whether JSON may contain a lone surrogate, which is printed as `\ud…`. A text that contains these
+ * letters also matches, which does no harm.
+ */
 export const mayHaveLoneSurrogate = (json: string): boolean => json.includes('\\ud')
 
-/** Random, so that no text of a client can look like one of these numbers. */
+/** Marks the numbers to replace. It is random, so that no text of a client can contain it. */
 const mark = randomBytes(16).toString('hex')
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g')
 
@@ -28,14 +31,17 @@ function isUnusual(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
   if (Array.isArray(value)) {
-    // Only large numbers can be lost otherwise.
+    // In other arrays only large numbers can be lost.
     return isMixedArray(value) || losesNull(value) || value.some(isUnusualElement)
   }
   for (const name in value) if (isUnusual((value as Record<string, unknown>)[name])) return true
   return false
 }
 
-/** An array in an array is part of it, and is not examined again. */
+/**
+ * Like `isUnusual`, for an element of an array. An array in an array was examined with the outer
+ * one.
+ */
 function isUnusualElement(value: unknown): boolean {
   return Array.isArray(value) ? value.some(isUnusualElement) : isUnusual(value)
 }
@@ -65,7 +71,10 @@ function printable(value: unknown): unknown {
   return wellFormed(value)
 }
 
-/** A text, or the names of a map, with U+FFFD instead of lone surrogates; anything else as it is. */
+/**
+ * A text, or a map, whose lone surrogates are replaced by U+FFFD, also in the map's names; any
+ * other value unchanged.
+ */
 export function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
   return isMap(value) ? withWellFormedNames(value) : value

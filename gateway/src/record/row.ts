@@ -13,7 +13,7 @@ import type { RequestSpan } from '@intake/tracing'
 import type { RequestContext } from './request-context.ts'
 import { rowJson } from './row-json.ts'
 
-/** A finished table row. Its bytes never change: a retry inserts the same row again. */
+/** A complete table row. Its bytes never change: a retry inserts the same row again. */
 export interface Row {
   /** UUIDv7. */
   id: string
@@ -23,7 +23,7 @@ export interface Row {
   json: string
   /** The gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
-  /** The span of its request; undefined: not traced. */
+  /** The span of its request; undefined if the request is not traced. */
   span?: RequestSpan | undefined
 }
 
@@ -34,7 +34,7 @@ export interface StoredAttachment {
   sha256: string
 }
 
-/** The columns of a row, in the order in which they are printed; undefined ones are not. */
+/** The columns of a row, in the order in which they are printed. Undefined columns are omitted. */
 interface RowValues {
   id: string | undefined
   time: string | undefined
@@ -52,10 +52,10 @@ interface RowValues {
   client_timestamp: string | undefined
 }
 
-/** A row of which only the columns are set that all records of a request share. */
+/** A row in which only the columns that all records of a request share are set. */
 function sharedValues(context: RequestContext, from: Sender): RowValues {
   const extra = splitDevice(from.device)
-  // No spread: V8 defines each property after one by a call of its runtime.
+  // Lists every property, because V8 calls its runtime for each property after a spread.
   return {
     id: undefined,
     time: undefined,
@@ -74,18 +74,19 @@ function sharedValues(context: RequestContext, from: Sender): RowValues {
   }
 }
 
-/** The columns that all records of a request share, as the middle part of their rows. */
+/** Prints the columns that all records of a request share, as the middle part of their rows. */
 export function senderColumns(context: RequestContext, from: Sender, isPlain = false): string {
   return columns(sharedValues(context, from), isPlain)
 }
 
-/** Fields of a submission that have no column, at their path; undefined: none. */
+/** Fields of a submission that have no column, at their path; undefined if there are none. */
 export type Extra = Record<string, unknown> | undefined
 
 /**
- * The row of a log event that was sent alone: printed at once, which is cheaper than its parts.
+ * The row of a log event that was sent alone. It is printed at once, which is cheaper than printing
+ * its parts.
  *
- * @param record.extra JSON; undefined: no unknown fields
+ * @param record.extra JSON; undefined if there are no unknown fields
  */
 export function logRow(record: {
   identity: Identity
@@ -114,7 +115,7 @@ export function logRow(record: {
  * The row of a log event without the identity.
  *
  * @param sender from `senderColumns`
- * @param extra JSON; undefined: no unknown fields
+ * @param extra JSON; undefined if there are no unknown fields
  */
 export function logColumns(
   sender: string,
@@ -126,7 +127,11 @@ export function logColumns(
   return extra === undefined ? `${sender},${record}` : `${sender},${record},"extra":${extra}`
 }
 
-/** @param sender from `senderColumns` */
+/**
+ * The row of a feedback.
+ *
+ * @param sender from `senderColumns`
+ */
 export function feedbackRow(
   identity: Identity,
   sender: string,
@@ -149,7 +154,11 @@ export function feedbackRow(
   return finishRow({ identity, context, others: `${sender},${printed}` })
 }
 
-/** @param row.others all columns except those of the identity */
+/**
+ * The complete row: the given columns and the identity.
+ *
+ * @param row.others all columns except those of the identity
+ */
 export function finishRow(row: {
   identity: Identity
   context: Pick<RequestContext, 'receivedAtMs' | 'span'>
@@ -167,7 +176,7 @@ function asRow(
   return { id, partition: time.slice(0, 7), json, receivedAtMs, span }
 }
 
-/** The bytes that `finishRow` adds. */
+/** The number of bytes that `finishRow` adds. */
 export const identityBytes = finishRow({
   identity: createIdentity(0),
   context: { receivedAtMs: 0 },
@@ -180,18 +189,19 @@ function columns(values: object, isPlain = false): string {
 }
 
 /**
- * Leaves the documented properties in the device, as their typed columns get them, and returns all others for
- * `device_extra`, also a date or time that its column cannot hold. Modifies the device in place: copying it
- * would cost as much as printing it.
+ * Splits a device into its typed columns and `device_extra`: leaves the documented properties in
+ * the device, in the form of their columns, and returns all others, including a date or time that
+ * its column cannot hold. Modifies the device in place: copying it would cost as much as printing
+ * it.
  */
 function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
-  // Without a prototype, a property named `__proto__` is an ordinary property.
+  // Has no prototype, so that a property named `__proto__` is an ordinary property.
   const extra: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   for (const name in device) {
     const value = device[name]
     if (value !== null && documentedDeviceFields.has(name)) continue
     if (value !== null) extra[name] = value
-    // `undefined` is not printed, and deleting a property makes the object slow.
+    // Assigns `undefined`, which is not printed, because deleting a property makes the object slow.
     device[name] = undefined
   }
   for (const { name, kind } of momentDeviceFields) {
@@ -205,8 +215,8 @@ function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * A date or time of the device as its column gets it; undefined: it is none. A time before 1970 is
- * how Android says that it knows none (-1 ms).
+ * A date or time of the device as its column gets it; undefined if it is invalid. Android sends a
+ * time before 1970 (-1 ms) if it does not know the time.
  */
 function momentColumn(kind: DeviceField['kind'], sent: string): string | undefined {
   if (kind === 'date') return isDate(sent) ? sent : undefined
@@ -215,8 +225,8 @@ function momentColumn(kind: DeviceField['kind'], sent: string): string | undefin
 }
 
 /**
- * A timestamp of at most this length ending in `Z`, like `2026-11-21T06:30:00.123Z`, already has the
- * right form.
+ * A timestamp of at most this length that ends in `Z`, like `2026-11-21T06:30:00.123Z`, needs no
+ * conversion.
  */
 const utcLengthMax = 24
 

@@ -2,30 +2,33 @@ import { isMixedArray } from './mixed-array.ts'
 import { isRoundingArray } from './rounding-array.ts'
 
 /**
- * Whether an array is stored as text, its JSON, because ClickHouse would change one of its
- * elements, reject the row, or take seconds (docs/decisions/0020-exact-arrays.md). If that holds
- * for an array in it, it holds for the array.
+ * Whether an array is stored as text (its JSON), because ClickHouse would change one of its
+ * elements, reject the row, or take seconds (docs/decisions/0020-exact-arrays.md). It is if that is
+ * true of any array in it.
  */
 export function isTextArray(array: readonly unknown[]): boolean {
   return isMixedArray(array) || losesNull(array) || isRoundingArray(array) || hasBothSigns(array)
 }
 
 /**
- * Whether ClickHouse would replace a `null` in an array by an empty array: where all other elements
- * at its depth are arrays, also those of neighbouring arrays.
+ * Whether ClickHouse would replace a `null` in an array by an empty array. It does so where all
+ * other elements at the same depth, also those of neighbouring arrays, are arrays.
  */
 export function losesNull(array: readonly unknown[]): boolean {
   return array.some(isArray) && depthsOf(array) === undefined
 }
 
-/** At which depths an array has values of a kind, as bits: the lowest is that of its elements. */
+/**
+ * The depths at which an array has values of each kind, as bits: the lowest bit stands for its
+ * elements.
+ */
 interface Depths {
   nulls: number
   arrays: number
   others: number
 }
 
-/** Undefined: a `null` would be lost. */
+/** The depths of an array's values; undefined if a `null` would be lost. */
 function depthsOf(array: readonly unknown[]): Depths | undefined {
   const found: Depths = { nulls: 0, arrays: 0, others: 0 }
   for (const element of array) {
@@ -43,8 +46,8 @@ function depthsOf(array: readonly unknown[]): Depths | undefined {
 }
 
 /**
- * Whether arrays in an array have both a negative integer and one that only UInt64 holds:
- * ClickHouse may choose UInt64 for all of them, and rejects the row.
+ * Whether the arrays in an array have both a negative integer and one that only UInt64 can hold.
+ * ClickHouse may choose UInt64 for all of them, and then rejects the row.
  */
 function hasBothSigns(array: readonly unknown[]): boolean {
   if (!array.some(isArray)) return false

@@ -12,11 +12,11 @@ interface Sources {
   redisState: () => RedisState | undefined
   ledger: Pick<ReservationLedger, 'usage'>
   isShardUsable: ShardHealth['isUsable']
-  /** `QUEUE_SHARDS` */
+  /** The value of `QUEUE_SHARDS`. */
   shardCount: number
 }
 
-/** What `/status` of the gateway says beyond its problems; null: not known yet. */
+/** What `/status` of the gateway shows beside its problems; null stands for not known yet. */
 export function gatewayFacts({ metrics, connections, connectionsMax, ...sources }: Sources) {
   const { acceptedPerSecond, refusedPerSecond } = metrics.rates()
   const { open, inFlight } = connections.counts()
@@ -49,16 +49,19 @@ function durabilityOf(state: RedisState | undefined): 'asserted' | 'checked' | '
   return state?.durabilityViolations.length === 0 ? 'checked' : 'at risk'
 }
 
-/** What `/readyz` of the gateway adds while nothing is wrong. */
+/** The notes that `/readyz` of the gateway shows while there is no problem. */
 export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Record<string, string> {
   if (!redisState()?.isDurabilityAsserted) return {}
   return {
     redis_durability:
-      'asserted (REDIS_DURABILITY): Redis does not let its settings be read, so nobody has checked them',
+      'asserted (REDIS_DURABILITY): Redis hides its settings, so they are not checked',
   }
 }
 
-/** What an autoscaler of gateways needs; `load`: requests in flight, as a share of what one gateway takes. */
+/**
+ * The figures for an autoscaler of gateways. `load` is the requests in flight as a share of the
+ * maximum of one gateway.
+ */
 export function gatewayScaling({ metrics, connections, connectionsMax }: Sources) {
   const { inFlight } = connections.counts()
   const { acceptedPerSecond } = metrics.rates()

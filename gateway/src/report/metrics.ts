@@ -11,7 +11,7 @@ export interface GatewayMetrics {
   entryRejected(code: ErrorCode): void
   requestEnded(exchange: Exchange, ms: number): void
   connectionEnded(reason: EndReason): void
-  /** The rates of the last 15 seconds. */
+  /** The rates over the last 15 seconds. */
   rates(): { acceptedPerSecond: Record<RecordKind, number>; refusedPerSecond: number }
 }
 
@@ -67,9 +67,10 @@ function edgeMetrics(registry: Registry): Pick<GatewayMetrics, 'requestEnded' | 
     'Connections that the gateway closed before the client did, by reason.',
     ['reason'],
   )
-  // Prometheus does not see the first increase of a series that begins with it.
+  // Creates each series with 0, because Prometheus does not see the increase with which a series
+  // begins.
   for (const reason of endReasons) connectionsEnded.inc({ reason }, 0)
-  /** Looking up the labels of a histogram takes longer than observing. */
+  /** The series of a histogram, kept because looking up its labels takes longer than observing. */
   const series = new Map<string, { observe(seconds: number): void }>()
 
   return {

@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { OutcomeCode, RecordKind } from '@intake/contract'
 import { systemClock, type Clock } from '@intake/runtime'
 
-/** Some records that had the same outcome. */
+/** A number of records that had the same outcome. */
 export interface Outcome {
-  /** Empty: without a valid API key. */
+  /** Empty without a valid API key. */
   apiKeyId: string
-  /** Empty: the request was for neither kind. */
+  /** Empty if the request was not for a kind of record. */
   kind: RecordKind | ''
   code: OutcomeCode
-  /** When they arrived or were refused: the gateway's clock, in milliseconds since 1970. */
+  /**
+   * When the records arrived or were refused, by the gateway's clock, in milliseconds since 1970.
+   */
   atMs: number
   records: number
 }
@@ -18,12 +20,12 @@ export interface Outcome {
 export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
-  /** UUID; part of the identity of the count. */
+  /** UUID. Part of the identity of the count. */
   run: string
   apiKeyId: string
   kind: RecordKind | ''
   code: OutcomeCode
-  /** Cumulative. */
+  /** The total so far. */
   records: number
 }
 
@@ -32,7 +34,7 @@ export interface OutcomeCounts {
   count(outcome: Outcome): void
   /** The counts that have changed since they were confirmed. */
   unreported(): OutcomeReport[]
-  /** Tells that a report is on stable storage. */
+  /** Marks a report as stored on stable storage. */
   confirm(report: OutcomeReport): void
 }
 
@@ -41,7 +43,7 @@ interface Counter {
   kind: RecordKind | ''
   code: OutcomeCode
   records: number
-  /** Of `records`, those on stable storage. */
+  /** The part of `records` that is on stable storage. */
   reported: number
 }
 
@@ -55,20 +57,22 @@ interface Minute {
 }
 
 const minuteMs = 60_000
-/** A minute that has not changed for so long, and is reported, is dropped. */
+/** A minute that has been reported is dropped when it has not changed for this long. */
 const quietMs = 120_000
-/** About 10 MB. */
+/** These take about 10 MB. */
 const countersMax = 50_000
-/** A day without Redis. */
+/** As many minutes as a day without Redis has. */
 const minutesMax = 1_440
-/** The tables take no other times. A clock that is wrong is reported elsewhere. */
+/** The times that the tables accept. A wrong clock is reported elsewhere. */
 const timesMs = { first: Date.UTC(2020, 0), last: Date.UTC(2100, 0) }
 
 /**
- * A dropped minute that is counted again gets another `run`, so that its new counts, which start at
- * zero, are added to the reported ones and do not replace them. When there is no memory for another
- * count, records are counted under the code `overflow`; so are the unreported counts of the minute that
- * is dropped because there are too many.
+ * Counts outcomes per minute. A dropped minute that is counted again gets another `run`, so that
+ * its new counts, which start at zero, are added to the reported ones instead of replacing them.
+ *
+ * When there is no memory for another count, records are counted under the code `overflow`. When
+ * there are too many minutes, the oldest is dropped, and its unreported counts are added to
+ * `overflow`, too.
  *
  * @param options.limits for tests
  */
@@ -103,7 +107,7 @@ export function createOutcomeCounts(
     return minute
   }
 
-  /** Minutes that are over. A late record begins such a minute again. */
+  /** Drops minutes that have ended and are reported. A late record starts such a minute again. */
   function dropReported(): void {
     const quietSince = clock.now() - quietMs
     for (const minute of minutes.values()) {
@@ -129,7 +133,7 @@ export function createOutcomeCounts(
     return counter
   }
 
-  /** At most three for each minute, so they need no limit of their own. */
+  /** A minute has at most three of these counters, so they need no limit of their own. */
   function overflowOf(minute: Minute, kind: Counter['kind']): Counter {
     const outcome: Outcome = { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 }
     return counterOf(minute, outcome)

@@ -4,7 +4,7 @@ import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import type { OutcomeCounts, OutcomeReport } from './outcome-counts.ts'
 
 export interface OutcomeReports {
-  /** Sends what has not been sent, if Redis responds within two seconds. */
+  /** Sends the unsent counts, if Redis responds within two seconds. */
   close(): Promise<void>
 }
 
@@ -14,12 +14,12 @@ const lastTimeoutMs = 2_000
 const rowsMax = 1_000
 
 /**
- * Sends the counts of outcomes to the queue every ten seconds. What Redis does not confirm is sent again
- * with the next report, which has the same or a higher count and replaces it.
+ * Sends the counts of outcomes to the queue every ten seconds. A count that Redis does not confirm
+ * is sent again with the next report, which has the same or a higher count and replaces it.
  *
  * @param options.onError called when a report was not confirmed; it is sent again
- * @param options.onLost called by `close` when Redis does not confirm the last counts, with the number of records
- * that may be missing
+ * @param options.onLost called by `close` when Redis does not confirm the last counts, with the
+ * number of records that may be missing from the outcome counts
  */
 export function startOutcomeReports(options: {
   counts: OutcomeCounts

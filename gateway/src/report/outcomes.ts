@@ -2,24 +2,25 @@ import type { IntakeError, RecordKind } from '@intake/contract'
 import type { OutcomeCounts } from './outcome-counts.ts'
 import type { Refusals, Refused } from './refusals.ts'
 
-/** What became of the records of a request that was not refused. */
+/** The outcome of the records of a request that was not refused. */
 export interface Settled {
   kind: RecordKind
   apiKeyId: string
   requestId: string
-  /** When they arrived: the gateway's clock, in milliseconds since 1970. */
+  /** When they arrived, by the gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
-  /** How many are stored, or dropped because their sender is suppressed. */
+  /** How many records are stored, or dropped because their sender is suppressed. */
   accepted: number
   isSuppressed: boolean
-  /** Why others are not: entries of a batch. */
+  /** The error of each rejected entry of a batch. */
   rejected: readonly IntakeError[]
 }
 
 /**
- * The exit of every request: no other code counts outcomes. Each calls one of these once, with two
- * exceptions: of a client that is gone before the end of its body nothing is counted, and a request that got its
- * response while its records were being stored (`outcome_unknown`) is counted as accepted, too, if they are.
+ * Counts the outcome of every request; no other code counts outcomes. Each request calls one of
+ * these functions once, with two exceptions. If the client disconnects before the end of its body,
+ * nothing is counted. A request that got its response while its records were being stored
+ * (`outcome_unknown`) is also counted as accepted if they are stored.
  */
 export interface Outcomes {
   settled(request: Settled): void

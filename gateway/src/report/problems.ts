@@ -8,7 +8,9 @@ import type { ReservationLedger } from '../identity/reservation-ledger.ts'
 const notedCodes = ['overloaded', 'object_store', 'attachments_left', 'request_refused'] as const
 export type GatewayProblems = Problems<(typeof notedCodes)[number]>
 
-/** Commands of the poll fail after a few seconds, so a slower response means that Redis is frozen. */
+/**
+ * The poll's commands time out after a few seconds, so a longer silence means that Redis is frozen.
+ */
 const redisSilentMs = 5_000
 
 /** @param options.isStrict the gateway refuses records while Redis could lose them */
@@ -40,7 +42,8 @@ export function startGatewayProblems(options: {
 
   return startProblems({
     checks: {
-      // Shards of the log queue and reservations in the other servers are used meanwhile.
+      // While some servers are unusable, the shards of the log queue and the reservations on the
+      // others are used.
       redis_connection: () => joined([redisConnection() ?? [], redisPoll.unusableServers()].flat()),
       redis_lost_its_data: () => admission.redisProblems().redis_lost_its_data,
       redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,

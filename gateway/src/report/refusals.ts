@@ -4,21 +4,28 @@ import type { Logger } from '@intake/runtime'
 import type { GatewayProblems } from './problems.ts'
 import type { GatewayMetrics } from './metrics.ts'
 
-/** A request of which nothing is stored, or may be (`outcome_unknown`, `internal_error`). */
+/**
+ * A refused request. Nothing of it is stored, or possibly something is (`outcome_unknown`,
+ * `internal_error`).
+ */
 export interface Refused {
   error: IntakeError
   requestId: string
-  /** Undefined before authentication. */
+  /** Undefined if the request was not authenticated. */
   apiKeyId: string | undefined
-  /** What the request is for; empty: neither kind. */
+  /** The kind of record that the request is for; empty if it takes no records. */
   kind: RecordKind | ''
-  /** How many records are refused with it. */
+  /** The number of records that are refused with the request. */
   records: number
 }
 
 export interface Refusals {
   note(refused: Refused): void
-  /** @param rejection.errors those of the rejected entries of one batch, at least one */
+  /**
+   * Counts and logs the rejected entries of a batch.
+   *
+   * @param rejection.errors the errors of the rejected entries of one batch, at least one
+   */
   noteEntries(rejection: {
     errors: readonly IntakeError[]
     requestId: string
@@ -30,7 +37,7 @@ export interface Refusals {
 
 interface Sample {
   apiKeyId: string
-  /** That of one of the requests. */
+  /** The id of one of the requests. */
   requestId: string
   /** Number of requests. */
   count: number
@@ -41,13 +48,13 @@ type RefusedRequests = Sample & { error: IntakeError }
 type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
 
 const intervalMs = 1_000
-/** Beyond this number of lines in a second, API keys are no longer distinguished. */
+/** Beyond this number of lines in a second, lines no longer distinguish API keys. */
 const linesMax = 1_000
 
 /**
- * Counts every refused request and every rejected batch entry in the metrics, and logs one line per code, API key
- * and second, with the id of one of the requests. When Redis is down every request is refused, and logging
- * each would cost more than the refusal.
+ * Counts every refused request and every rejected batch entry in the metrics, and logs one line per
+ * code, API key and second, with the id of one of the requests. When Redis is down every request is
+ * refused, and a log line for each would cost more than the refusal.
  */
 export function createRefusals(options: {
   metrics: GatewayMetrics
@@ -70,7 +77,7 @@ export function createRefusals(options: {
   }
 
   function noteProblem(code: ErrorCode): void {
-    // A gateway that is closing refuses with the same code, and is not overloaded.
+    // A closing gateway refuses with the same code, although it is not overloaded.
     if (code === 'busy' && !isClosing()) {
       problems.note('overloaded', 'requests got 503 `busy`', 15_000)
     }
@@ -102,7 +109,7 @@ export function createRefusals(options: {
   }
 }
 
-/** The line for these codes and this API key; `fresh` if there is none yet. */
+/** The current line for these codes and this API key, or `fresh` if there is none yet. */
 function lineOf<Line extends Sample>(lines: Map<string, Line>, codes: string, fresh: Line): Line {
   const apiKeyId = lines.size < linesMax ? fresh.apiKeyId : 'several'
   const name = `${codes} ${apiKeyId}`

@@ -6,7 +6,7 @@ import type { ByteBudget } from '../body/byte-budget.ts'
 import type { HttpEdge } from '@intake/http-edge'
 import { reservationBytes, type ReservationLedger } from '../identity/reservation-ledger.ts'
 
-/** What the gateway holds at the moment of a scrape. */
+/** Registers metrics of the gateway's own state, read at each scrape. */
 export function registerEdgeMetrics(
   registry: Registry,
   sources: {
@@ -39,7 +39,9 @@ export function registerEdgeMetrics(
   })
 }
 
-/** What the gateway knows of Redis; absent until Redis has responded. */
+/**
+ * Registers metrics of what the gateway knows of Redis. They are absent until Redis has responded.
+ */
 export function registerRedisMetrics(
   registry: Registry,
   sources: {
@@ -97,13 +99,13 @@ export function registerRedisMetrics(
   })
   addGauge(registry, {
     name: 'intake_reservations_max',
-    help: 'Idempotency keys that can be reserved; then new ones are refused with `keys_full`.',
+    help: 'Maximum number of reserved idempotency keys; beyond it new keys are refused with `keys_full`.',
     labels: ['kind'],
     read: () => kinds.map((kind) => [{ kind }, ledger.usage(kind).max]),
   })
   addGauge(registry, {
     name: 'intake_clock_skew_seconds',
-    help: 'How far the clock of this gateway is ahead of that of Redis; negative: behind.',
+    help: 'How far the clock of this gateway is ahead of Redis; negative if it is behind.',
     read: () => {
       const clock = state()?.clock
       if (clock === undefined) return []

@@ -5,7 +5,7 @@ import { whenEnded } from '@intake/http-edge'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Undefined: the request is not traced. */
+    /** Undefined if the request is not traced. */
     span: RequestSpan | undefined
   }
 }
@@ -13,8 +13,9 @@ declare module 'fastify' {
 /**
  * Traces the requests of its scope.
  *
- * @param options.tracing undefined: traces are off
- * @param options.clientTraceparent whether clients may decide in which trace a request is
+ * @param options.tracing undefined if tracing is off
+ * @param options.clientTraceparent whether a client's `traceparent` decides in which trace a
+ * request is
  */
 export const traceRequests = fp(
   async (

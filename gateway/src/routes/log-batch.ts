@@ -32,7 +32,7 @@ export async function logBatchRoute(
     {
       bodyLimit: bodyBytesMax,
       onRequest: [requireCapacity(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
-      // There are too many entries for a generic serializer.
+      // The batch response has too many entries for the generic serializer.
       serializerCompiler: () => JSON.stringify,
       config: documentHeaders('idempotency-key', 'content-encoding'),
       schema: {

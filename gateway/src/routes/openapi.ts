@@ -26,7 +26,9 @@ const openapi: FastifyDynamicSwaggerOptions = {
   },
 }
 
-/** Serves the document at `/openapi.json`. Register it before the routes that it describes. */
+/**
+ * Serves the OpenAPI document at `/openapi.json`. Register it before the routes that it describes.
+ */
 export async function openapiRoute(app: FastifyInstance): Promise<void> {
   await app.register(swagger, openapi)
   let document = Buffer.alloc(0)
@@ -75,8 +77,9 @@ const rateHeaders = {
 }
 
 /**
- * Documents the headers that an operation reads, and those of its responses. It does not validate them: they are
- * refused where they are read. A response has the `x-ratelimit-*` headers once the API key has been found valid.
+ * Documents the headers that an operation reads, and those of its responses. It does not validate
+ * them; each header is validated where it is read. A response has the `x-ratelimit-*` headers once
+ * the API key has been found valid.
  */
 export function documentHeaders(...names: (keyof typeof requestHeaders)[]): {
   swaggerTransform: SwaggerTransform

@@ -18,7 +18,10 @@ function send({ app }: TestGateway, logs: object[], more: Record<string, string>
   })
 }
 
-/** Collects unhandled rejections until the end of the test: in the gateway they would end the process. */
+/**
+ * Collects unhandled rejections until the end of the test: in the gateway they would end the
+ * process.
+ */
 function unhandledRejections(t: Test): unknown[] {
   const unhandled: unknown[] = []
   const note = (reason: unknown) => unhandled.push(reason)

@@ -78,7 +78,7 @@ t.test('503 busy when decompressed bytes exceed the budget; they are released la
   const text = Array.from({ length: 700 }, () => unit + randomBytes(1_000).toString('hex')).join('')
   const payload = gzipSync(JSON.stringify(batch([{ event: text }])))
   const large = () => gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
-  // Those that are accepted keep their bytes until another one is refused.
+  // Accepted requests keep their bytes until another one is refused.
   const sent = [large(), large(), large()]
   t.equal((await Promise.race(sent)).statusCode, 503)
   gateway.release()
@@ -88,8 +88,8 @@ t.test('503 busy when decompressed bytes exceed the budget; they are released la
 })
 
 t.test('503 busy while requests of disconnected clients are still processed', async (t) => {
-  // Three tenths are for logs, two thirds of that for one API key: 22 MiB, enough for four bodies of
-  // 5 MiB with their rows.
+  // Three tenths are for logs, two thirds of that for one API key: 22 MiB, enough for four bodies
+  // of 5 MiB with their rows.
   const env = {
     BYTES_IN_FLIGHT_MAX: String(112 * 1024 * 1024),
     BATCH_BODY_BYTES_MAX: String(5 * 1024 * 1024),
@@ -125,7 +125,8 @@ t.test('503 busy while requests of disconnected clients are still processed', as
 })
 
 t.test('a body of unknown length is charged for arrived bytes, not for its limit', async (t) => {
-  // Three tenths are for logs, two thirds of that for one API key: 36 MiB, nine times the largest body.
+  // Three tenths are for logs, two thirds of that for one API key: 36 MiB, nine times the largest
+  // body.
   const env = {
     BYTES_IN_FLIGHT_MAX: String(180 * 1024 * 1024),
     BATCH_JSON_BYTES_MAX: '11000000',

@@ -41,7 +41,7 @@ function build(loopUtilization: () => number = () => 0) {
     onStored: ({ rows }) => (stored += rows),
     clock,
   })
-  /** The frames so far; fails if there are not so many. */
+  /** The frames so far; fails if there are fewer. */
   const sent = async (count: number) => {
     await clock.advance(0)
     t.equal(frames.length, count)

@@ -13,7 +13,7 @@ const form = Buffer.from(
   ].join('\r\n'),
 )
 
-/** What the watch says of the bytes when they arrive in these chunks. */
+/** The watch's results for bytes that arrive in these chunks. */
 function watched(chunks: readonly Buffer[]): Pick<FormWatch, 'parts' | 'reason'> {
   const raw = Object.assign(new PassThrough(), {
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
@@ -29,7 +29,8 @@ t.test('a delimiter counts once, wherever two chunks divide the form', async (t)
     for (let second = first; second <= form.length; second++) {
       const chunks = [form.subarray(0, first), form.subarray(first, second), form.subarray(second)]
       const { parts, reason } = watched(chunks)
-      // `--limitless` counts: the watch reports that what follows the delimiter is no line break.
+      // The watch also reports `--limitless`, because the bytes after its delimiter are not a line
+      // break.
       if (parts() !== 3 || reason() === undefined) {
         return t.fail(`cut at ${first} and ${second}: ${parts()} parts, ${reason()}`)
       }

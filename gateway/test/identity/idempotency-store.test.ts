@@ -62,7 +62,7 @@ t.test('a key reserved up to three days ago is found, and also one from tomorrow
       await redis.rename(key, `${tag}${Number(day) - daysAgo}:${bucket}`)
     }
     const found = await store.reserve({ ...reservation, id: id(300) }, soon())
-    // Otherwise it is older by a day now.
+    // If midnight has passed, the reservation is a day older now.
     if ((await today()) === before) t.equal(found, reservation.id)
     await redis.flushall()
   }
@@ -80,7 +80,7 @@ t.test(
       const before = await today()
       await store.reserve({ ...first, scope }, soon())
       const [key] = await redis.keys(`{intake:*:${scope}:*`)
-      // Midnight may have been meanwhile.
+      // Midnight may have passed meanwhile.
       const ends = [before, await today()].map((day) => (day + 1 + days) * 86_400)
       t.ok(ends.includes(await redis.expiretime(key!)), scope)
     }
@@ -137,7 +137,7 @@ const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memor
 for (const scope of ['logs', 'feedback'] as const) {
   t.test(`one day may use the whole share of ${scope}, at 64 bytes per reservation`, async (t) => {
     await redis.flushall()
-    // As in redis.conf.
+    // The value in Redis's own redis.conf.
     await redis.config('SET', 'hash-max-listpack-entries', '128')
     const memoryBytes = 16 * mebibyte
     const { store, ledger } = await createStore(t, { memoryBytes })
@@ -151,7 +151,7 @@ for (const scope of ['logs', 'feedback'] as const) {
     const buckets = await redis.keys(`{intake:*}:${scope}:*`)
     const encodings = await Promise.all(buckets.map((key) => redis.object('ENCODING', key)))
     t.same([...new Set(encodings)], ['listpack'])
-    // The last ones are in the second level.
+    // The last keys are in the second level.
     const { store: justStarted } = await createStore(t, { memoryBytes })
     const last = { from: reservations - 2_000, to: reservations }
     const found = await fill(justStarted, last, { scope, id: id(0) })

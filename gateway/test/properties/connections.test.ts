@@ -18,7 +18,7 @@ interface Understood {
   /** How many rows of log events and of feedback it stores. */
   logs?: number
   feedback?: number
-  /** Its header says that it is the last one. */
+  /** Whether its header says that it is the last request. */
   isLast?: boolean
 }
 
@@ -99,7 +99,7 @@ const rests: Arbitrary<Rest> = fc.oneof(
   fc.string({ maxLength: 100 }).map((text) => ({ bytes: Buffer.from(text), isBroken: false })),
   some(true, ' ', '}', 'ü"}}', '\r\n\r\n ', '\0', event, ' '.repeat(400_000)),
   some(false, '\r\n', '\n', 'P'),
-  // A body that breaks off, or is no body: its request is not understood.
+  // A body that is cut off, or invalid: its request is not understood.
   some(
     true,
     ...['zz\r\n', '-1\r\n', '2\r\n{}zz', '0\r\na b\r\n\r\n'].map(
@@ -173,7 +173,7 @@ async function send(
   const { bytes, cuts, isDone } = options
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
   let text = ''
-  // A write after the end of the connection; what arrived before it counts.
+  // A write after the end of the connection fails; what arrived before it counts.
   socket.on('error', () => undefined)
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString('latin1')

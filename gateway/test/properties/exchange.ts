@@ -19,7 +19,9 @@ export async function exchange(
     path: string
     headers: Record<string, string>
     body: Buffer
-    /** Positions in the body, in any order, at which the event loop turns before the rest is sent. */
+    /**
+     * Positions in the body, in any order, at which the event loop turns before the rest is sent.
+     */
     cuts?: number[]
     /** Sends each segment as an HTTP chunk. */
     chunked?: boolean

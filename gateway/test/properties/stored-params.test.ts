@@ -38,7 +38,7 @@ async function insertTogether(params: readonly string[]): Promise<string[]> {
 }
 
 interface Stored {
-  /** As `intake.logs` prints them. */
+  /** The params as `intake.logs` prints them. */
   params: string
   isReadable: 0 | 1
   /** Members in the flat view, by JSON_VALUE. */
@@ -124,8 +124,8 @@ const anyValue = fc.letrec<{ any: string }>((tie) => ({
 const params = object(anyValue)
 
 /**
- * As a comparable text: without members that are null or empty, arrays that are stored as text as
- * arrays.
+ * A value as a comparable text: without members that are null or empty, and arrays that are stored
+ * as text as arrays.
  */
 function canonical(json: unknown): string {
   return JSON.stringify(reduce(json), (_, inner: unknown) =>
@@ -152,8 +152,7 @@ const isEmptyObject = (json: unknown) =>
 type Scalar = string | number | bigint | boolean
 
 /**
- * What the flat view shows of the scalars, by the member's name; a double may be printed in another
- * way.
+ * What the flat view shows of scalars, by the member's name; a double may be printed differently.
  */
 function flatValues(value: Record<string, unknown>, flat: Stored['flat']): Stored['flat'] {
   const scalars = names.flatMap((name) => {

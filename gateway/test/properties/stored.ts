@@ -6,7 +6,9 @@ import type { TestGateway } from '../support.ts'
 
 export type Row = Record<string, unknown>
 
-/** Settings that reveal, within some thousand requests, a request that does not release its bytes. */
+/**
+ * Settings that reveal, within some thousand requests, a request that does not release its bytes.
+ */
 export const smallBudget = {
   LOG_BODY_BYTES_MAX: '20000',
   BATCH_BODY_BYTES_MAX: '20000',

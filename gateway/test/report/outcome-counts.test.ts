@@ -17,7 +17,10 @@ function build(limits?: { countersMax: number; minutesMax: number }) {
   return { clock, counts, accept, refuse, confirmAll }
 }
 
-/** What the table would show after these reports, in any order: the highest count of each identity, added up. */
+/**
+ * What the table would show after these reports: the sum of the highest count of each identity. The
+ * order of reports does not matter.
+ */
 function shown(reports: OutcomeReport[]): Record<string, number> {
   const highest = new Map<string, OutcomeReport>()
   for (const report of reports) {

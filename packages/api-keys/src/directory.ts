@@ -11,8 +11,8 @@ export interface ApiKeyDirectory {
 
 /**
  * Keeps all keys in memory and reads them again every `intervalMs`, with shorter intervals until
- * the first success. While the store is unavailable the last known keys remain valid, and so does a
- * key whose entry becomes unreadable: revoking it would have written a readable one.
+ * the first success. While the store is unavailable the last known keys remain valid. So does a key
+ * whose entry becomes unreadable: revoking it would have written a readable entry.
  *
  * @param options.onUnreadable called after each reading with the names of entries that cannot be
  * read

@@ -6,22 +6,24 @@ export interface ApiKey {
   /** Public id of the key, stored in every row: `key_` and 12 hexadecimal digits. */
   id: string
   name: string
-  /** The bundle identifiers that the key may write for; empty: all. */
+  /** The bundle identifiers that the key may write for; empty means all. */
   bundleIdentifiers: string[]
   /** ISO 8601. */
   createdAt: string
-  /** ISO 8601; null: never. */
+  /** ISO 8601; null means never. */
   expiresAt: string | null
   /**
-   * ISO 8601; null: not revoked. A revoked key is kept, so that it is not created again by accident.
+   * ISO 8601; null means not revoked. A revoked key is kept, so that it is not created again by
+   * accident.
    */
   revokedAt: string | null
 }
 
 export interface ApiKeyStore {
   /**
-   * Creates a key. With `secret`, that string becomes the key; if the key already exists, even revoked,
-   * it is returned unchanged. Rejects a secret that is short, or that a header field cannot carry.
+   * Creates a key. With `secret`, that string becomes the key; if the key already exists, even
+   * revoked, it is returned unchanged. Rejects a secret that is short, or that a header field
+   * cannot carry.
    */
   create(options: {
     name: string
@@ -37,18 +39,18 @@ export interface ApiKeyStore {
 }
 
 export interface StoredKeys {
-  /** By the hash of their secret. */
+  /** Keys by the hash of their secret. */
   keys: Map<string, ApiKey>
   /**
-   * Entries that cannot be read, by the same hash: the id of the key or, when that cannot be read
-   * either, where the entry is.
+   * Entries that cannot be read, by the hash of their secret. The value is the id of the key or, if
+   * that cannot be read either, the place of the entry.
    */
   unreadable: Map<string, string>
 }
 
 /**
- * One hash: SHA-256 of the secret to the key as JSON. Secrets have 256 random bits, so they need no
- * salt.
+ * A hash that maps the SHA-256 of a secret to its key as JSON. Secrets have 256 random bits, so
+ * they need no salt.
  */
 const redisKey = '{intake}:api-keys'
 
@@ -81,7 +83,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
       const key: ApiKey = {
         id: `key_${randomBytes(6).toString('hex')}`,
         name,
-        // As gateways compare them.
+        // Stored in the form in which gateways compare identifiers.
         bundleIdentifiers: bundleIdentifiers.map((bundle) => bundle.toWellFormed()),
         createdAt: new Date().toISOString(),
         expiresAt: expiresAt?.toISOString() ?? null,
@@ -92,7 +94,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
       const { keys, unreadable } = await load()
       const existing = keys.get(secretHash)
       if (existing === undefined) {
-        // It may have been revoked, so it is not replaced.
+        // The damaged entry may be a revoked key, so it is not replaced.
         const damaged = unreadable.get(secretHash)
         throw new Error(
           damaged === undefined
@@ -122,7 +124,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
   }
 }
 
-/** Undefined: it is not JSON. */
+/** Undefined if it is not JSON. */
 function parseEntry(json: string): unknown {
   try {
     return JSON.parse(json)
@@ -132,9 +134,9 @@ function parseEntry(json: string): unknown {
 }
 
 /**
- * Whether every field is as this version writes it; a later version may have added others. A field
- * that is missing or damaged would let the key do more than it may: write for every application, or
- * never expire.
+ * Whether every field is as this version writes it; a later version may have added others. If a
+ * damaged or missing field were accepted, the key could do more than it may: write for every
+ * application, or never expire.
  */
 function isApiKey(entry: unknown): entry is ApiKey {
   const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } = fieldsOf(entry)
@@ -149,7 +151,7 @@ function isApiKey(entry: unknown): entry is ApiKey {
   )
 }
 
-/** Says nothing of its content except the id, also of an entry that was cut off. */
+/** Names an entry by its id, even if the entry was cut off; reveals nothing else of its content. */
 function nameOf(field: string, json: string): string {
   const id = /"id":"(key_[\da-f]{12})"/.exec(json)?.[1]
   return id ?? `the entry ${field.slice(0, 8)}… of ${redisKey}`

@@ -144,7 +144,7 @@ t.test('a damaged entry harms only its own key, and is named without its content
     ['"key_0123456789ab"', field.slice(0, 8)],
     [JSON.stringify({ ...key, id: 'DAMAGED' }), field.slice(0, 8)],
     [named, key.id],
-    // Each of these would allow more than the key may do.
+    // If accepted, each of these entries would allow more than the key may do.
     [JSON.stringify({ ...key, bundleIdentifiers: 'DAMAGED' }), key.id],
     [JSON.stringify({ ...key, bundleIdentifiers: [7] }), key.id],
     [JSON.stringify({ ...key, expiresAt: 'DAMAGED' }), key.id],

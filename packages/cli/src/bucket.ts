@@ -15,7 +15,7 @@ const BucketConfig = Type.Object({
 })
 
 /**
- * Where the attachments are, and how to get at them: as the gateways, from this environment.
+ * The object store with the attachments, from the same environment variables as gateways use.
  *
  * @throws {ConfigError} one error for all problems of these settings
  */
@@ -23,7 +23,7 @@ export const findBucket = (): ObjectStoreSettings =>
   readBucket({
     ...process.env,
     S3_ENDPOINT: findEndpoint('S3_ENDPOINT'),
-    // The file was read.
+    // The file has already been read.
     S3_ENDPOINT_FILE: undefined,
   })
 

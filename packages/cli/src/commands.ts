@@ -7,10 +7,10 @@ interface LazyCommand {
   define(command: Command): Promise<void>
 }
 
-/** In the order of the help. */
+/** The commands, in the order of the help. */
 export const commands: Readonly<Record<string, LazyCommand>> = {
   status: {
-    description: 'how gateways and workers are, and what to do',
+    description: 'the state of gateways and workers, and what to do',
     define: async (command) => (await import('./commands/status.ts')).defineStatus(command),
   },
   doctor: {
@@ -22,7 +22,7 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     define: async (command) => (await import('./commands/trace.ts')).defineTrace(command),
   },
   queue: {
-    description: 'pause or resume what workers take',
+    description: 'pause or resume the delivery of frames to workers',
     define: async (command) => (await import('./commands/queue.ts')).defineQueue(command),
   },
   'dead-letters': {

@@ -5,16 +5,16 @@ import { Type } from 'typebox'
 
 const Config = Type.Pick(GatewayConfig, ['REDIS_ACK_REPLICAS'])
 
-/** The change is made, and too few replicas have confirmed it: a failover could undo it. */
+/** The change is made, but too few replicas have confirmed it: a failover could undo it. */
 export class UnconfirmedError extends Error {
   override name = 'UnconfirmedError'
 }
 
 /**
- * Makes a change in Redis, and resolves when as many replicas as gateways wait for have it.
+ * Makes a change in Redis. Resolves when as many replicas have confirmed it as gateways require.
  *
  * @throws {UnconfirmedError} when they do not confirm it within a second
- * @throws {ConfigError} `REDIS_ACK_REPLICAS` is wrong; nothing is changed
+ * @throws {ConfigError} if `REDIS_ACK_REPLICAS` is wrong; nothing is changed
  */
 export async function confirmChange<Result>(
   redis: Redis,
@@ -22,7 +22,7 @@ export async function confirmChange<Result>(
 ): Promise<Result> {
   const { REDIS_ACK_REPLICAS: replicas } = loadConfig(Config, process.env)
   if (replicas === 0) return change()
-  // From here on the connection must stay the same one.
+  // Connects first, because the change and its confirmation must use the same connection.
   await redis.exists(mainTag)
   try {
     return await createReplicaAcks({ redis, replicas }).confirm({ key: mainTag }, change)

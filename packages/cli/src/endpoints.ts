@@ -19,9 +19,10 @@ const variables = { REDIS_URL: 'redis', CLICKHOUSE_URL: 'clickhouse', S3_ENDPOIN
 export type EndpointVariable = keyof typeof variables
 
 /**
- * The URL of a service: from the environment or the file that it names, or else from the running stack.
+ * The URL of a service: from the environment or the file that it names, or else from the running
+ * stack.
  *
- * @throws {UsageError} names what it looked for when it finds none, and every file that cannot be read
+ * @throws {UsageError} if there is none, saying where it looked and which files cannot be read
  */
 export function findEndpoint(variable: EndpointVariable): string {
   const given = readGiven()[variable]
@@ -56,8 +57,9 @@ function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
 }
 
 /**
- * Takes the settings of the running stack for what the environment does not set, unless it names services of its own. A file
- * with a URL that has changed since then counts.
+ * Takes settings that the environment does not set from the running stack, unless the environment
+ * names services of its own. If a file with a URL has changed since the stack started, its current
+ * content is used.
  */
 export function adoptSettings(): void {
   const { env } = process
@@ -65,7 +67,10 @@ export function adoptSettings(): void {
   for (const [name, value] of Object.entries(findStack()?.settings ?? {})) env[name] ||= value
 }
 
-/** Undefined also when its file cannot be read: a command that needs it says why. */
+/**
+ * The running stack; undefined also if its file cannot be read: a command that needs it reports
+ * that.
+ */
 function findStack(): Endpoints | undefined {
   try {
     return runningStack()
@@ -74,10 +79,10 @@ function findStack(): Endpoints | undefined {
   }
 }
 
-/** The endpoints of the stack that runs on INTAKE_DATA_DIR; undefined when none does. */
+/** The endpoints of the stack that runs on INTAKE_DATA_DIR; undefined if none is running. */
 export const runningStack = (): Endpoints | undefined => readEndpoints(dataDir())
 
-/** The file that has them. */
+/** The path of the file with the endpoints. */
 export const placeOfStack = (): string => resolve(endpointsFile(dataDir()))
 
 const dataDir = () => process.env['INTAKE_DATA_DIR'] || '.intake'
@@ -88,7 +93,7 @@ const ClickHouseConfig = Type.Object({
 })
 
 /**
- * Where the tables are.
+ * The URL of ClickHouse and the cluster with the tables.
  *
  * @throws {UsageError} like `findEndpoint`
  * @throws {ConfigError} one error for all problems of these settings

@@ -23,9 +23,9 @@ const program = new Command('intake')
   .addHelpText('after', guide)
 configureOutput(program)
 
-/** The command, also after `help`. */
+/** The requested command, also after `help`. */
 const asked = process.argv.slice(2).find((word) => word !== 'help')
-// Only the command that is asked for is loaded: the libraries of all take a second.
+// Loads only the requested command, because the libraries of all commands take a second.
 for (const [name, { description, define }] of Object.entries(commands)) {
   const command = program.command(name).description(description)
   if (name === asked) await define(command)

@@ -2,18 +2,18 @@ import { visibleJson, visibleLine, visibleText } from '@intake/runtime'
 import type { Command } from 'commander'
 
 /**
- * The only way of the commands to standard output and standard error. What clients sent, and what
- * servers say about it, is printed so that it cannot move the cursor, change colours or titles, or
- * look like another line.
+ * The only code of the commands that writes to standard output and standard error. Text from
+ * clients, and server messages about it, is printed so that it cannot move the cursor, change
+ * colours or titles, or look like another line.
  */
 
 /**
- * Lines of a command's own words, and numbers. Of anything from outside use `printRow` or
+ * Prints the command's own texts and numbers. For text from outside use `printRow` or
  * `visibleLine`.
  */
 export const print = (text: string): void => void process.stdout.write(`${visibleText(text)}\n`)
 
-/** Cells with tabs between them; each stays one cell. */
+/** Prints cells with tabs between them. No cell can break out of its column. */
 export const printRow = (cells: readonly string[]): void =>
   void process.stdout.write(`${cells.map(visibleLine).join('\t')}\n`)
 
@@ -22,8 +22,8 @@ export const printJson = (value: unknown, space?: number): void =>
   void process.stdout.write(`${visibleJson(JSON.stringify(value, undefined, space))}\n`)
 
 /**
- * A line of JSON that is one already. Waits for a slow reader, so that lines do not pile up in
- * memory.
+ * Prints a text that is already JSON as a line. Waits for a slow reader, so that lines do not pile
+ * up in memory.
  */
 export async function printJsonLine(json: string): Promise<void> {
   const { stdout } = process
@@ -37,25 +37,25 @@ export async function printJsonLine(json: string): Promise<void> {
   })
 }
 
-/** A line for a shell to evaluate, from settings of this machine: unchanged. */
+/** Prints a line unchanged, for a shell to evaluate. Only for settings of this machine. */
 export const printForShell = (line: string): void => void process.stdout.write(`${line}\n`)
 
-/** What is not the result of a command, on standard error. */
+/** Prints to standard error what is not the result of the command. */
 export const note = (text: string): void => void process.stderr.write(`${visibleText(text)}\n`)
 
 /**
- * What went wrong. Only its first line begins a line: the message of a server can quote what a
- * client sent, and must not look like another message.
+ * Prints an error. Only its first line begins a line, because the message of a server can quote
+ * what a client sent, and must not look like another message.
  */
 export const printError = (error: unknown): void =>
   note((error instanceof Error ? error.message : String(error)).replaceAll('\n', '\n  '))
 
-/** Clears a terminal. */
+/** Clears the terminal. */
 export const clearScreen = (): void => void process.stdout.write('\u001B[2J\u001B[H')
 
 /**
- * Lets commander print its help and errors, which repeat arguments, like this. A closed pipe
- * (`| head`) ends nothing. A command whose result cannot be written otherwise fails: an export on a
+ * Prints commander's help and errors in the same safe way, because they repeat arguments. A closed
+ * pipe (`| head`) is no error. If output fails in any other way, the command fails: an export on a
  * full disk is incomplete.
  */
 export function configureOutput(program: Command): void {

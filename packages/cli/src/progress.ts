@@ -1,6 +1,6 @@
 import { note } from './print.ts'
 
-/** Prints progress on standard error, each sentence once in a row. */
+/** Prints progress on standard error. A sentence that repeats the last one is omitted. */
 export function createProgress(): { say: (sentence: string) => void } {
   let last: string | undefined
   return {

@@ -9,12 +9,12 @@ import {
 } from '@intake/queue'
 import { withRedisTimeout, type Redis } from '@intake/redis'
 
-/** A frame in Redis with rows that were looked for. */
+/** A frame in Redis with matching rows. */
 export interface FrameWithRows extends QueuedFrame {
   kind: RecordKind
-  /** Of the log queue; 0 for feedback. */
+  /** The shard of the log queue; 0 for feedback. */
   shard: number
-  /** Those that match, each one line of JSON; undefined: this version cannot read the frame. */
+  /** The matching rows, each one line of JSON; undefined if this version cannot read the frame. */
   rows: string[] | undefined
 }
 
@@ -22,10 +22,11 @@ const defaultTimeoutMs = 30_000
 const readsAtOnce = 16
 
 /**
- * The frames that are in Redis when it is called and hold rows that match, or cannot be read. Frames that are
- * completed meanwhile are left out: their rows are in the tables or are dead letters.
+ * Finds the frames that are in Redis when it is called and hold matching rows, or cannot be read.
+ * Frames that are completed meanwhile are left out: their rows are in the tables or are dead
+ * letters.
  *
- * @param timeoutMs of a list of frames, and of the reading of a few
+ * @param timeoutMs for listing frames, and for reading a few
  * @throws {TimeoutError}
  */
 export async function* findQueuedRows(
@@ -50,7 +51,9 @@ export async function* findQueuedRows(
   }
 }
 
-/** None when the frame is gone or no row matches; undefined when it cannot be read. */
+/**
+ * The matching rows; empty if the frame is gone or no row matches, undefined if it cannot be read.
+ */
 async function rowsOf(
   frames: QueuedFrames,
   id: string,

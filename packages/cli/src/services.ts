@@ -4,7 +4,7 @@ import { connectRedis, readInstallation, withRedisTimeout, type Redis } from '@i
 import { findBucket } from './bucket.ts'
 import { findClickHouse, findEndpoint, UsageError } from './endpoints.ts'
 
-/** Connections to where records wait and are stored, as the owner. */
+/** Connections to Redis and ClickHouse, with the rights of the owner. */
 export interface RecordServices {
   clickhouse: ClickHouse
   redis: Redis
@@ -12,23 +12,23 @@ export interface RecordServices {
   installation: string
 }
 
-/** And to their attachments. */
+/** `RecordServices` and the object store with the attachments. */
 export interface Services extends RecordServices {
   objects: ObjectStore
 }
 
 const connectTimeoutMs = 10_000
 const objectTimeoutMs = 30_000
-/** A statement may scan all tables. */
+/** Long, because a statement may scan all tables. */
 const statementTimeoutMs = 30 * 60_000
 
 /**
- * Runs `work` with connections to Redis and ClickHouse, and closes them. ClickHouse keeps none of the statements
- * in its log of queries, because they contain what is erased.
+ * Runs `work` with connections to Redis and ClickHouse, and closes them. The statements are not
+ * logged by ClickHouse, because they contain what is erased.
  *
- * @param options.statementTimeoutMs of a statement of ClickHouse
- * @param options.withoutRedis done instead when Redis cannot be asked, for the reason `failure`; default: that is
- * thrown
+ * @param options.statementTimeoutMs timeout of a ClickHouse statement
+ * @param options.withoutRedis runs instead if Redis cannot be asked, for the reason `failure`;
+ * default: rejects with the failure
  */
 export async function withRecords<T>(
   work: (services: RecordServices) => Promise<T>,
@@ -55,7 +55,7 @@ export async function withRecords<T>(
       readInstallation(redis),
       connectTimeoutMs,
     ).catch((error: unknown) =>
-      // Without a connection its errors say more than the timeout.
+      // If there is no connection, its errors say more than the timeout.
       redis.status === 'ready' ? (error as Error) : (failures.at(-1) ?? (error as Error)),
     )
     if (installation instanceof Error) {
@@ -70,7 +70,10 @@ export async function withRecords<T>(
   }
 }
 
-/** Like `withRecords`, with the attachments and time for statements that scan all tables. */
+/**
+ * Like `withRecords`, with the attachments, and with a timeout that allows statements to scan all
+ * tables.
+ */
 export async function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
   const bucket = findBucket()
   const run = async (services: RecordServices) => {

@@ -8,7 +8,7 @@ export type PersonalSubject = Exclude<Subject, { kind: 'api-key' }>
 /** What was sent with an API key in a period. */
 export type KeySubject = Extract<Subject, { kind: 'api-key' }>
 
-/** @throws {UsageError} the identifier is not one */
+/** @throws {UsageError} if the identifier is invalid */
 export function personalSubject(
   kind: 'user' | 'device',
   id: string,
@@ -19,7 +19,7 @@ export function personalSubject(
   return { kind, id: kind === 'device' ? id.toLowerCase() : id, bundleIdentifier: bundle }
 }
 
-/** @throws {UsageError} a time is not one, or the range is empty */
+/** @throws {UsageError} if a time is invalid, or the range is empty */
 export function keySubject(options: { apiKey: string; from: string; to: string }): KeySubject {
   const from = readTime('--from', options.from)
   const to = readTime('--to', options.to)

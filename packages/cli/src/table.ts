@@ -1,6 +1,6 @@
 import { visibleLine } from '@intake/runtime'
 
-/** Rows of cells in columns, two spaces apart. A cell stays in its line. */
+/** Formats rows of cells in columns, two spaces apart. A cell cannot break its line. */
 export function formatTable(cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map(visibleLine))
   const widths: number[] = []

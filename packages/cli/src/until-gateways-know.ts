@@ -1,10 +1,15 @@
 import { limits } from '@intake/contract'
 import { pause, systemClock, type Clock } from '@intake/runtime'
 
-/** Gateways read the policy every two seconds; Redis may respond slowly. */
+/**
+ * Timeout for gateways to read the policy, which they do every two seconds. Redis may respond
+ * slowly.
+ */
 const untilReadMs = 15_000
 
-/** Resolves when gateways know a change of the policy, and what they accepted before is in Redis. */
+/**
+ * Resolves when gateways know a change of the policy, and what they accepted before it is in Redis.
+ */
 export async function untilGatewaysKnow(
   progress: (sentence: string) => void,
   clock: Clock = systemClock,

@@ -14,7 +14,7 @@ export async function withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<
   try {
     return await withRedisTimeout(redis, work(redis), timeoutMs)
   } catch (error) {
-    // Without a connection its errors say more than the timeout.
+    // If there is no connection, its errors say more than the timeout.
     throw redis.status === 'ready' ? error : (failures.at(-1) ?? error)
   } finally {
     redis.disconnect()

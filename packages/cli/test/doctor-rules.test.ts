@@ -47,7 +47,7 @@ t.test('old versions are found', async (t) => {
 t.test('settings that cannot be read are found, unless the operator asserts them', async (t) => {
   const managed = { ...redis, name: 'node-1:6379', isDurabilityUnreadable: true }
   t.match(findRedisProblems(managed), [
-    { code: 'redis_could_lose_records', detail: /^Redis node-1:6379 does not let its settings/ },
+    { code: 'redis_could_lose_records', detail: /^Redis node-1:6379 hides its settings/ },
   ])
   t.same(findProblems(managed, { assertsDurability: true }), [])
 })

@@ -20,15 +20,15 @@ interface Examined {
   /** Per cent of a disk that must be free. */
   diskFree?: number
   env?: Record<string, string>
-  /** By this the clock of this machine is ahead. */
+  /** By how much the clock of this machine is ahead. */
   aheadMs?: number
 }
 
 interface Planted {
   what: string
-  /** Makes it wrong; resolves to what is examined. */
+  /** Plants the problem; resolves to what is examined. */
   plant: (t: Test) => Promise<Examined | void>
-  /** Makes it right again. */
+  /** Removes the problem. */
   repair?: (() => Promise<unknown>) | undefined
   code: ProblemCode
   detail: RegExp
@@ -193,7 +193,7 @@ const planted: Planted[] = [
     plant: async () => ({ aheadMs: 60_000 }),
     code: 'clock_skew',
     detail:
-      // How much is measured by the time of a response.
+      // The difference is measured within the time of a response.
       /^The clock of Redis is [56]\d\.\d s behind and that of ClickHouse [56]\d\.\d s behind of this machine/,
   },
   {
@@ -214,7 +214,7 @@ async function doctor({ diskFree = 10, env }: Examined = {}) {
   return { code, ...(JSON.parse(stdout) as Report) }
 }
 
-/** What the command does, in this process. */
+/** The findings of the command, run in this process. */
 async function findingsOf({ diskFree = 10, env = {}, aheadMs = 0 }: Examined): Promise<Finding[]> {
   const now = Date.now
   Date.now = () => now() + aheadMs

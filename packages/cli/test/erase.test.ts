@@ -35,7 +35,8 @@ const rawRows = (id: string) =>
 
 /** Whether a text is in any file of ClickHouse: parts, mutations, logs of queries. */
 async function isOnDisk(text: string): Promise<boolean> {
-  // A search whose files are removed meanwhile fails: it may have missed one that was renamed.
+  // A search fails if its files are removed meanwhile, because it may have missed one that was
+  // renamed.
   const found = await until('all files are searched', async () => {
     const search = spawn('grep', ['-rqF', text, join(dataDir, 'clickhouse')], { stdio: 'ignore' })
     const [code] = (await once(search, 'close')) as [number | null]
@@ -151,7 +152,7 @@ t.test(
     const [victim, other] = [user(), user()]
     const [visible] = logsOf(other, 1)
     const hidden = { ...visible, unique_user_id: victim, received_at: '2026-11-21T00:00:00.000Z' }
-    // One insert would collapse them.
+    // Inserted separately, because one insert would collapse the rows.
     await insert('logs', [visible!])
     await insert('logs', [hidden])
     t.match(await erase('user', 'erase', victim), {
@@ -213,7 +214,7 @@ t.test('purge refuses the id of a key that is unknown and has sent nothing', asy
     const refused = await intake(['purge', '--api-key', 'key_mistyped', ...range, ...more])
     t.match(refused, { code: 1, stdout: '', stderr: /No API key has the id key_mistyped/ })
   }
-  // A key that was removed, with rows outside the period.
+  // A removed key that has rows outside the period.
   await insert('logs', logsOf(user(), 1, { api_key_id: 'key_removed' }))
   const later = ['--from', '2026-11-22', '--to', '2026-11-23']
   const counted = await intake(['purge', '--api-key', 'key_removed', ...later])
@@ -284,7 +285,7 @@ t.test('an erasure that was killed is completed by the next one', async (t) => {
   await insert('logs', mine)
   const sql = createClickHouse({ url: services.server.url })
   t.teardown(() => sql.close())
-  // As if it had been killed after the tombstones were written.
+  // The state after an erasure that was killed once the tombstones were written.
   const [{ id, time, bundle_identifier, device_uuid } = mine[0]!] = mine
   await sql.command(
     `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted)
@@ -307,7 +308,8 @@ t.test('rows that become visible while it runs are erased too', async (t) => {
     ...clickhouse,
     async command(sql: string, params?: Record<string, unknown>) {
       await clickhouse.command(sql, params)
-      // Of a frame that an erasure cannot see, after the tombstones have been written.
+      // The erasure cannot see this row's frame: the row is inserted after the tombstones have been
+      // written.
       if (isLate && sql.includes('logs_raw DELETE')) await insert('logs', [late!])
       isLate &&= !sql.includes('logs_raw DELETE')
     },

@@ -12,7 +12,10 @@ import { logRow, startServices } from './services.ts'
 const { clickhouse, insert, intake, keys } = await startServices(t)
 const sources = fileURLToPath(new URL('../src/', import.meta.url))
 
-/** Clears the screen, sets the title, turns the direction, and looks like two more records. */
+/**
+ * A text that clears the screen, sets the title, changes the direction, and looks like two more
+ * records.
+ */
 const hostile =
   'a\u001b[2J\u001b]0;title\u0007\u009b31m\u202eb\u2066\u200b\rstored\nstored\tlogs\tforged\u{e0041}'
 const harmful = /[^\P{Cc}\t\n]|[\u200b\u202a-\u202e\u2066-\u2069]|\u{e0041}/u
@@ -37,7 +40,9 @@ const refusal = new ClickHouseError('rejected', {
 await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(rejected), refusal })
 await createApiKeyStore({ redis: keys }).create({ name: hostile, bundleIdentifiers: [hostile] })
 
-/** Every command that prints what clients or servers say, and how many lines it has. */
+/**
+ * Every command that prints texts of clients or servers, and the number of lines that it prints.
+ */
 const printing: [args: string[], lines: number][] = [
   [['trace', stored.id], 1],
   [['trace', waiting.id], 1],

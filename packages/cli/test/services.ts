@@ -16,7 +16,7 @@ import { feedbackRow, logRow, member, uuidV7 } from '../../clickhouse/test/fixtu
 export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const bucket = { bucket: 'intake', region: 'us-east-1' }
 
-export interface Outcome {
+export interface CommandResult {
   code: number
   stdout: string
   stderr: string
@@ -24,7 +24,7 @@ export interface Outcome {
 
 /** Runs the command line like an operator. */
 export function createIntake(options: { cwd: string; env: Record<string, string> }) {
-  return (args: string[], env: Record<string, string> = {}): Promise<Outcome> =>
+  return (args: string[], env: Record<string, string> = {}): Promise<CommandResult> =>
     new Promise((resolve) => {
       const { cwd } = options
       const { COVERAGE_DIR } = process.env
@@ -39,7 +39,7 @@ export function createIntake(options: { cwd: string; env: Record<string, string>
 /**
  * All services, set up, for one test.
  *
- * @param options.timeZone of ClickHouse
+ * @param options.timeZone time zone of ClickHouse
  */
 export async function startServices(t: Test, { timeZone = 'UTC' } = {}) {
   const dataDir = createDataDir(t)
@@ -64,7 +64,7 @@ export async function startServices(t: Test, { timeZone = 'UTC' } = {}) {
       `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
     )
   }
-  // So that a search in the files finds what is there.
+  // Makes the text searchable in the files.
   for (const table of ['logs_raw', 'feedback_raw']) {
     await clickhouse.command(`ALTER TABLE intake.${table} MODIFY COLUMN unique_user_id CODEC(NONE)`)
   }

@@ -15,7 +15,7 @@ const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverTe
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** The machine, for this process and the commands that it starts. */
+/** Changes the time zone of the machine, for this process and the commands that it starts. */
 function moveMachine(t: Test, timeZone: string): void {
   const before = process.env['TZ']
   process.env['TZ'] = timeZone

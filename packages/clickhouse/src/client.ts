@@ -15,25 +15,29 @@ import { rawTables, type RawTable } from './tables.ts'
 
 export interface ClickHouseOptions {
   /**
-   * `http(s)://user:password@host:port`, credentials percent-encoded. Several, separated by commas, are servers
-   * with the same data: the first that responds is used. Each request uses the user and password that are current.
+   * `http(s)://user:password@host:port`, credentials percent-encoded. Several URLs, separated by
+   * commas, name servers with the same data: the first that responds is used. Each request uses the
+   * current user and password.
    */
   url: string | { current(): string }
-  /** Begin with any of several URLs, so that processes share the servers. Default false. */
+  /** Start with a random URL of several, so that processes share the servers. Default false. */
   spread?: boolean
-  /** The cluster that has the tables, by its name in `remote_servers`; undefined: a single server. */
+  /**
+   * The cluster that has the tables, by its name in `remote_servers`; undefined: a single server.
+   */
   cluster?: string | undefined
   /** How many replicas of a shard must have rows before `insertGzip` resolves; default one. */
   insertQuorum?: 'auto' | number | undefined
   /** Timeout from the call to the last byte of the response, default 30,000. */
   requestTimeoutMs?: number
   /**
-   * Maximum sockets and requests in flight. Further requests wait while their timeout runs. Default 10.
+   * Maximum sockets and requests in flight. Further requests wait while their timeout runs. Default
+   * 10.
    */
   connectionsMax?: number
   /**
-   * False keeps the statements out of ClickHouse's query_log, which would show their params. Default
-   * true.
+   * False keeps the statements out of ClickHouse's query_log, which would show their params.
+   * Default true.
    */
   logQueries?: boolean
 }
@@ -54,9 +58,9 @@ export interface ClickHouse {
   readonly cluster?: string | undefined
   /**
    * Stores all rows with one insert. Resolves only after ClickHouse has confirmed it and reported
-   * exactly `rows` written rows. After a failure of kind `rejected` nothing was stored; after any other
-   * kind some or all rows may be stored. The same rows may be inserted again at any time: the views
-   * show a row once.
+   * exactly `rows` written rows. After a failure of kind `rejected` nothing was stored; after any
+   * other kind some or all rows may be stored. The same rows may be inserted again at any time: the
+   * views show a row once.
    */
   insertGzip(insert: InsertGzip): Promise<void>
   /** Runs a statement that returns rows. 64-bit integers become numbers. */
@@ -91,12 +95,14 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     spread,
     requestTimeoutMs,
     config: {
-      // Not by basic authentication, with which the embedded engine lets parameters name another user.
+      // The client's basic authentication is off, because with it the embedded engine lets
+      // parameters name another user.
       set_basic_auth_header: false,
       // Only a backstop: it does not cover a stalled response. The actual timeout is in execute.ts.
       request_timeout: requestTimeoutMs + 1_000,
       max_open_connections: connectionsMax,
-      // Servers close an idle socket after 3 s at the earliest; the client must close it before that.
+      // The client must close an idle socket before the server does, which is after 3 s at the
+      // earliest.
       keep_alive: { idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
       log: { level: ClickHouseLogLevel.OFF },
       clickhouse_settings: always,
@@ -109,8 +115,9 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   }
 
   /**
-   * ClickHouse continues an insert whose client has disconnected, and the retry would lack its memory.
-   * Whether the kill succeeds does not matter: the outcome of the insert is unknown anyway.
+   * Cancels an insert whose client has disconnected: ClickHouse would continue it, and the retry
+   * would lack its memory. A failure of the kill does not matter, because the outcome of the insert
+   * is unknown anyway.
    */
   async function kill({ queryId }: Statement, executeThere: typeof execute): Promise<void> {
     if (queryId === undefined) return

@@ -6,12 +6,12 @@ import { ClickHouseError } from './errors.ts'
 import { isoTime } from './sql-time.ts'
 import type { RecordTable } from './tables.ts'
 
-/** The identity of a dead letter: that of its record, if it can be read. */
+/** The identity of a dead letter: its record's identity, if it can be read. */
 interface RowIdentity {
   bundle_identifier: string
-  /** UTC; 1970 when it cannot be read. */
+  /** UTC; 1970 if it cannot be read. */
   time: string
-  /** That of the record; if the row has none, derived from the bytes of the row. */
+  /** The id of the record; if the row has none, it is derived from the bytes of the row. */
   id: string
   device_uuid: string
 }
@@ -70,7 +70,7 @@ export async function readDeadLetters(
 
 /**
  * All dead letters, oldest first, in pages of `pageLetters`. Those of earlier pages may be dropped
- * meanwhile.
+ * while the next page is read.
  */
 export async function* readDeadLetterPages(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -98,7 +98,7 @@ function cursorOf(letter: DeadLetter): QueryParams {
   return { failed_at, id, device_uuid, bundle_identifier, table }
 }
 
-/** Undefined when the dead letter is resolved; otherwise the reason why it remains. */
+/** Undefined if the dead letter is resolved; otherwise the reason why it remains. */
 export type DeadLetterOutcome = ClickHouseError | undefined
 
 /**
@@ -119,7 +119,7 @@ export async function replayDeadLetters(
   return outcomes
 }
 
-/** @param letters of one table */
+/** @param letters dead letters of one table */
 async function insertOrHalve(
   clickhouse: Pick<ClickHouse, 'insertGzip'>,
   letters: readonly DeadLetter[],
@@ -152,7 +152,8 @@ export async function dropDeadLetters(
   await write(
     clickhouse,
     letters.map((letter) => {
-      // Later than the entry, even if the clock of its worker was ahead of this one.
+      // Higher than the version of the entry, even if the clock of its worker was ahead of this
+      // one.
       const ver = Math.max(Date.now(), Date.parse(isoTime(letter.failed_at)) + 1)
       return { ...letter, ver, error: '', row: '', is_deleted: 1 }
     }),
@@ -177,7 +178,9 @@ const isoTimePattern = /^(20|21)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const noTime = '1970-01-01T00:00:00.000Z'
 const noUuid = '00000000-0000-0000-0000-000000000000'
 
-/** Unreadable parts of the identity stay empty; a missing id is derived from the bytes of the row. */
+/**
+ * Unreadable parts of the identity stay empty; a missing id is derived from the bytes of the row.
+ */
 function parseRowIdentity(row: string): RowIdentity {
   const { bundle_identifier, time, id, device_uuid } = parseObject(row)
   return {

@@ -12,35 +12,36 @@ type Execute = (statement: Statement) => Promise<Reply>
 interface Endpoint {
   client: ClickHouseClient
   execute: Execute
-  /** It gets no statement before this time, by the monotonic clock in ms. */
+  /** The endpoint gets no statement before this time, by the monotonic clock in ms. */
   avoidUntil: number
   failures: number
 }
 
 export interface Endpoints {
   /**
-   * Executes a statement on the endpoint in use. While an endpoint does not respond, or cannot write, the next
-   * one is tried, each once: so a statement may be executed twice. Rejects with the last failure.
+   * Executes a statement on the endpoint in use. If an endpoint does not respond, or cannot write,
+   * tries each of the others once, so a statement may be executed twice. Rejects with the last
+   * failure.
    */
   execute: Execute
   close(): Promise<void>
 }
 
-/** How long an endpoint that failed is left alone: doubled with each failure in a row. */
+/** How long an endpoint that failed is avoided. The time doubles with each consecutive failure. */
 const avoidMs = { first: 2_000, max: 60_000 }
 /**
- * Codes with which a server says that it is the wrong one to ask: it stops, is full, overloaded, or has lost
- * Keeper.
+ * Codes that mean that another server should be asked: this one is stopping, full, overloaded, or
+ * has lost Keeper.
  */
 const endpointCodes: ReadonlySet<number> = new Set([202, 225, 236, 242, 243, 745, 999])
 
 /**
- * @param options.urls one or more, `http(s)://user:password@host:port`, separated by commas; of a list that changes,
- * the users and passwords are used
+ * @param options.urls one or more, `http(s)://user:password@host:port`, separated by commas. If the
+ * list changes, only its users and passwords are used
  */
 export function createEndpoints(options: {
   urls: string | { current(): string }
-  /** Begin with any of them, instead of the first. */
+  /** Start with a random one instead of the first. */
   spread: boolean
   requestTimeoutMs: number
   config: Omit<ClickHouseClientConfigOptions, 'url' | 'http_headers'>
@@ -60,7 +61,9 @@ export function createEndpoints(options: {
   const start = options.spread ? Math.floor(Math.random() * endpoints.length) : 0
   const inOrder = [...endpoints.slice(start), ...endpoints.slice(0, start)]
 
-  /** The one that is free first; in the order of the list among those that are free now. */
+  /**
+   * The endpoint that may be used first. Among those that may be used now, the first in the list.
+   */
   function choose(untried: readonly Endpoint[]): Endpoint | undefined {
     const now = performance.now()
     const waitOf = ({ avoidUntil }: Endpoint) => Math.max(0, avoidUntil - now)
@@ -76,7 +79,7 @@ export function createEndpoints(options: {
   return {
     execute: async (statement) => {
       const endsAt = performance.now() + requestTimeoutMs
-      // The first endpoint may use all of it, also if the process is interrupted here.
+      // The first endpoint may use the whole timeout, also if the process is interrupted here.
       let timeoutMs = requestTimeoutMs
       for (let untried = inOrder; ; timeoutMs = endsAt - performance.now()) {
         const endpoint = choose(untried)!
@@ -101,7 +104,7 @@ export function createEndpoints(options: {
   }
 }
 
-/** The caller has no more use for it; nothing follows for the endpoint. */
+/** Whether the caller has abandoned the statement. That says nothing about the endpoint. */
 function isGivenUp({ signal }: Statement): boolean {
   const hasTimedOut = (signal?.reason as Error | undefined)?.name === 'TimeoutError'
   return (signal?.aborted ?? false) && !hasTimedOut

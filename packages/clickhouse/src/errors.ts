@@ -1,15 +1,15 @@
 /**
  * How the caller must handle a failure.
  * - `retry`: the same request may succeed later, or its outcome is unknown. Send it again.
- * - `operator`: no retry succeeds until an operator or a migration acts. Keep the rows, alert, retry
- *   rarely.
+ * - `operator`: no retry succeeds until an operator or a migration acts. Keep the rows, alert,
+ *   retry rarely.
  * - `split`: like `retry`, but the size or an unknown fault of the request may be the cause. If it
  *   fails again, send the rows in smaller requests.
  * - `rejected`: ClickHouse rejects these rows and always will. Nothing of the request was stored.
  */
 export type FailureKind = 'retry' | 'operator' | 'split' | 'rejected'
 
-/** ClickHouse exception codes that are classified here. Every other code means `split`. */
+/** The ClickHouse exception codes that are classified. Every other code means `split`. */
 export const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   3: ['retry', 'UNEXPECTED_END_OF_FILE'],
   75: ['retry', 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
@@ -43,7 +43,8 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
   745: ['retry', 'SERVER_OVERLOADED'],
   999: ['retry', 'KEEPER_EXCEPTION'],
 
-  // A field of the device tuple that this schema does not have: the gateway is newer than the schema.
+  // A field of the device tuple that this schema does not have: the gateway is newer than the
+  // schema.
   10: ['operator', 'NOT_FOUND_COLUMN_IN_BLOCK'],
   16: ['operator', 'NO_SUCH_COLUMN_IN_TABLE'],
   60: ['operator', 'UNKNOWN_TABLE'],
@@ -85,7 +86,7 @@ export const failureCodes: Readonly<Record<number, readonly [FailureKind, string
 export class ClickHouseError extends Error {
   override readonly name = 'ClickHouseError'
   readonly kind: FailureKind
-  /** ClickHouse's exception code; absent when ClickHouse itself did not respond. */
+  /** ClickHouse's exception code; absent if ClickHouse itself did not respond. */
   readonly code: number | undefined
   /** The request itself was too large: for ClickHouse's memory, or for a proxy in front of it. */
   readonly isTooLarge: boolean
@@ -115,13 +116,16 @@ export class ClickHouseError extends Error {
 }
 
 /**
- * The tables that exist and those of this release contradict each other. The message is for an operator.
+ * The existing tables and those of this release contradict each other. The message is for an
+ * operator.
  */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
 
-/** Why a request failed, in words for an operator: with the reason why there was no connection. */
+/**
+ * Why a request failed, in words for an operator. If there was no connection, includes the reason.
+ */
 export function describeError(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
   const isEmpty = !(cause instanceof Error) || cause.name === 'AbortError' || cause.message === ''
@@ -137,7 +141,9 @@ const outOfMemory: ReadonlySet<number> = new Set([173, 241])
 /** A row has a field that this schema or the column list of this release does not have. */
 const unknownField = /^Code: 117\. DB::Exception: Unknown field found/
 
-/** The error for an exception code that ClickHouse sent; `serverText` is the body of that response. */
+/**
+ * The error for an exception code that ClickHouse sent; `serverText` is the body of that response.
+ */
 export const errorForCode = (code: number, serverText: string): ClickHouseError => {
   const [kind, name] = unknownField.test(serverText)
     ? (['operator', 'unknown field'] as const)

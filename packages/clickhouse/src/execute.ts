@@ -5,14 +5,14 @@ import { ClickHouseError, errorForCode, type FailureKind } from './errors.ts'
 
 export interface Statement {
   query: string
-  /** The id of the query in ClickHouse, so that it can be killed. */
+  /** The id of the query in ClickHouse, by which it can be killed. */
   queryId?: string
   settings: ClickHouseSettings
   params?: Record<string, unknown> | undefined
   body?: Buffer
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
-  /** Default: that of the executor. */
+  /** Default: the timeout of the executor. */
   timeoutMs?: number
 }
 
@@ -22,11 +22,11 @@ export interface Reply {
 }
 
 /**
- * Executes statements over one client. Resolves only to a complete response with status 200 and without
- * an exception code, within the timeout; otherwise rejects with a `ClickHouseError`. An abandoned
- * request destroys its socket, so a silent server holds none.
+ * Executes statements with one client. Resolves only to a complete response with status 200 and
+ * without an exception code, within the timeout; otherwise rejects with a `ClickHouseError`. An
+ * abandoned request destroys its socket, so that a silent server does not occupy it.
  *
- * @param options.headers of every request, with the credentials
+ * @param options.headers headers of every request, with the credentials
  */
 export const createExecutor = (options: {
   client: ClickHouseClient
@@ -40,15 +40,15 @@ export const createExecutor = (options: {
       query: statement.query,
       ...(statement.queryId && { query_id: statement.queryId }),
       clickhouse_settings: statement.settings,
-      // Otherwise the client parses the code from the text, which quotes rows.
+      // Without this option the client parses the code from the text, which quotes rows.
       ignore_error_response: true,
       abort_signal: signal,
       ...(statement.params && { query_params: statement.params }),
-      // In one chunk, because each chunk would be a separate write.
+      // The whole body is one chunk, because each chunk would be a separate write.
       ...(statement.body && { values: Readable.from([statement.body]) }),
       http_headers: { ...headers(), ...statement.headers },
     })
-    // The client watches the signal until the headers have arrived, not during the body.
+    // The client watches the signal only until the headers have arrived, so the body needs this.
     const cut = () => stream.destroy(new Error('Cut off'))
     signal.addEventListener('abort', cut)
     if (signal.aborted) cut()
@@ -58,7 +58,7 @@ export const createExecutor = (options: {
     if (code !== 0) throw errorForCode(code, body)
     if (http_status_code !== 200) {
       const message = `The response has status ${http_status_code} and no ClickHouse code`
-      // A proxy in front of ClickHouse may have a lower limit.
+      // The status may come from a proxy in front of ClickHouse, which has a lower limit.
       const isTooLarge = http_status_code === 413
       const kind = isTooLarge ? 'split' : 'retry'
       throw new ClickHouseError(message, { kind, isTooLarge, serverText: body })
@@ -86,12 +86,12 @@ export const createExecutor = (options: {
     signal?.addEventListener('abort', giveUp)
     if (signal?.aborted) giveUp()
     try {
-      // The client would not notice a signal that is already aborted.
+      // The client does not notice a signal that is already aborted.
       cancel.signal.throwIfAborted()
       return await exchange(statement, cancel.signal)
     } catch (cause) {
       if (cause instanceof ClickHouseError) throw cause
-      // After an abort the cause says only that there was one.
+      // After an abort the cause only repeats that there was an abort.
       throw new ClickHouseError(ending, { kind, ...(!cancel.signal.aborted && { cause }) })
     } finally {
       clearTimeout(timer)

@@ -2,9 +2,11 @@ import type { ClickHouse, QueryParams } from './client.ts'
 import { sqlTime } from './sql-time.ts'
 import type { RecordTable } from './tables.ts'
 
-/** What records are looked for by. */
+/** What to find records by. */
 export type RecordSearch =
-  /** Their id, that of their request, or the client's id of a feedback: a UUID in lower case. */
+  /**
+   * The id of the record or of its request, or the client's id of a feedback: a UUID in lower case.
+   */
   | { id: string }
   /** Records of one device of an application. */
   | {
@@ -24,7 +26,7 @@ export interface FoundRecord {
   bundle_identifier: string
   device_uuid: string
   request_id: string
-  /** A tombstone: nothing else is left of it. */
+  /** The record is a tombstone: only its identity is left. */
   is_deleted: 0 | 1
 }
 
@@ -38,8 +40,9 @@ const recordsMax = 1_000
 const identity = 'bundle_identifier, time, id, device_uuid'
 
 /**
- * The records that match in any of their versions, as they are visible: a repeat may have come in another
- * request than the version that is shown. At most a thousand of each kind.
+ * Finds the records of which any version matches, and returns them as they are visible: a repeat
+ * may have arrived in another request than the version that is shown. Returns at most a thousand of
+ * each kind.
  */
 export async function findRecords(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -47,7 +50,7 @@ export async function findRecords(
 ): Promise<FoundRecord[]> {
   const { conditions, params } = conditionsOf(search)
   const found = (['logs', 'feedback'] as const).map((kind) => {
-    // One condition each, so that each can use its index.
+    // Each match is a condition of its own, so that each can use its index.
     const matches = conditions[kind].map(
       (condition) => `SELECT ${identity} FROM intake.${kind}_raw WHERE ${condition}`,
     )
@@ -85,7 +88,7 @@ function conditionsOf(search: RecordSearch): {
   params: QueryParams
 } {
   if ('id' in search) {
-    // The time in a UUIDv7 leads to its place in the table.
+    // The time in a UUIDv7 locates the row in the table.
     const ofRecord = "time = UUIDv7ToDateTime({id:UUID}, 'UTC') AND id = {id:UUID}"
     const ofRequest = 'request_id = {id:UUID}'
     return {

@@ -1,6 +1,6 @@
 import type { ClickHouse } from './client.ts'
 
-/** The installation that these tables belong to; null when there is none. */
+/** The installation that these tables belong to; null if there is none. */
 export async function readInstallation(
   clickhouse: Pick<ClickHouse, 'query'>,
 ): Promise<string | null> {

@@ -20,8 +20,8 @@ export interface MigrateOptions {
   /** Default: the views, functions and comments of this release. */
   definitions?: Migration
   /**
-   * From this `time` on, records are spread over the shards that the cluster has now. Until it is given,
-   * shards that were added get none.
+   * The `time` from which on records are spread over all shards that the cluster has now. Without
+   * it, shards that were added get no records.
    */
   newShardsFrom?: Date | undefined
   /** How long to wait until all replicas have the columns; default 30,000. */
@@ -44,11 +44,11 @@ const record = `INSERT INTO intake.schema_migrations (name, checksum)
 SELECT {name:String}, {checksum:String}`
 
 /**
- * Updates the schema to this release and returns the names of the applied migrations, in order, and
- * `definitions` if the views or comments differ from those applied last. It is
- * harmless to run it again, concurrently, or after a crash in the middle. Rejects with a
- * `MigrationError`, before changing anything, when a migration differs from its applied form.
- * On a cluster every server gets the same tables, also one that was added since.
+ * Updates the schema to this release. Returns the names of the applied migrations, in order, and
+ * `definitions` if the views or comments differ from those applied last. It is harmless to run it
+ * again, concurrently, or after a crash in the middle. Rejects with a `MigrationError`, before
+ * changing anything, if a migration differs from its applied form. On a cluster every server gets
+ * the same tables, including servers that were added since.
  */
 export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
   const { clickhouse, migrations = released, definitions = current, newShardsFrom } = options
@@ -70,7 +70,7 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
     )
   }
 
-  // They belong to the server: a restored database comes without them.
+  // Functions belong to the server, so a restored database lacks them.
   await apply(clickhouse, translate(functionStatements))
   const isComplete = await isCompleteEverywhere(clickhouse)
   const unfinished = migrations.filter(({ name }) => !known.has(name))
@@ -84,7 +84,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   }
 
   if (layout && (!isComplete || isResharded)) {
-    // A Distributed table copies the columns that the table of its server has at that moment.
+    // A Distributed table copies the columns of its server's table when it is created, so they must
+    // be up to date.
     await untilColumnsChanged({ clickhouse, migrations, unfinished, columnsTimeoutMs })
   }
   if (layout && !isComplete) await apply(clickhouse, await copyTables(clickhouse, layout.cluster))
@@ -93,7 +94,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
     applied.push(`${layout.shards.counts.at(-1)} shards from ${layout.shards.changes.at(-1)} on`)
   }
   for (const migration of pending) await applyMigration(migration, checksumOf(migration))
-  // A view copies them too: without this it could convert to the former types from now on.
+  // A view copies the columns, too. If it were defined too early, it would convert to their former
+  // types.
   await untilColumnsChanged({ clickhouse, migrations, columnsTimeoutMs })
   if (!hasDefinitions || !isComplete || isResharded) {
     await applyMigration(definitions, checksumOf(definitions))
@@ -103,7 +105,7 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
 
 const columnsPauseMs = 500
 
-/** Waits until every server has the columns of the migrations that are finished. */
+/** Waits until every server has the columns of the finished migrations. */
 async function untilColumnsChanged(options: {
   clickhouse: ClickHouse
   migrations: readonly Migration[]
@@ -125,14 +127,16 @@ async function untilColumnsChanged(options: {
   }
 }
 
-/** The codes for a table that another migrator alters (517) or replaces (57, 60, 218, 521) at this moment. */
+/**
+ * The codes for a table that another migrator is altering (517) or replacing (57, 60, 218, 521).
+ */
 const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 218, 517, 521])
 const conflictPausesMs = [100, 200, 400, 800]
 const roundsMax = 8
 
 /**
- * Begins again when a conflict lasts: another migrator may have ended after it removed what an earlier
- * statement created. Every statement can be repeated.
+ * Starts again if a conflict persists: another migrator may have removed what an earlier statement
+ * created, and ended. Every statement can be repeated.
  */
 async function apply(clickhouse: ClickHouse, statements: readonly string[]): Promise<void> {
   for (let round = 1; ; round++) {
@@ -145,7 +149,7 @@ async function apply(clickhouse: ClickHouse, statements: readonly string[]): Pro
   }
 }
 
-/** Repeats a statement that is in conflict: as a rule the other migrator has soon completed its own. */
+/** Repeats a statement while it conflicts with another migrator's, which usually completes soon. */
 async function applyOne(clickhouse: ClickHouse, statement: string): Promise<void> {
   for (const pauseMs of conflictPausesMs) {
     try {
@@ -153,7 +157,7 @@ async function applyOne(clickhouse: ClickHouse, statement: string): Promise<void
       return
     } catch (error) {
       if (!isConflict(error)) throw error
-      // Varied, so that two migrators do not collide again.
+      // The pause is random, so that two migrators do not collide again.
       await pause(pauseMs * (0.5 + Math.random()))
     }
   }
@@ -164,7 +168,7 @@ function isConflict(error: unknown): boolean {
   return error instanceof ClickHouseError && conflictCodes.has(error.code)
 }
 
-/** Defines views again that somebody has changed or dropped; resolves to their names. */
+/** Defines again the views that were changed or dropped by hand; resolves to their names. */
 export async function repairViews(clickhouse: ClickHouse): Promise<string[]> {
   const differing = await findDifferingViews(clickhouse)
   if (differing.length === 0) return []
@@ -173,7 +177,7 @@ export async function repairViews(clickhouse: ClickHouse): Promise<string[]> {
   return differing.map(({ name }) => name)
 }
 
-/** Without a cluster the statements stay as they are. */
+/** Without a cluster the statements are used unchanged. */
 const translator =
   (layout: ClusterLayout | undefined) =>
   (statements: readonly string[]): readonly string[] =>

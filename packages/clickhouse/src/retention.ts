@@ -6,7 +6,7 @@ import { sqlTime } from './sql-time.ts'
 export const retentionKinds = ['logs', 'feedback', 'dead-letters'] as const
 export type RetentionKind = (typeof retentionKinds)[number]
 
-/** For how many days records are kept; undefined: without limit. */
+/** For how many days records are kept; undefined means without limit. */
 export type Retention = Record<RetentionKind, number | undefined>
 
 const partitioned = { logs: 'logs_raw', feedback: 'feedback_raw' } as const
@@ -47,8 +47,8 @@ export async function listExpiredMonths(
 }
 
 /**
- * Drops months (`YYYYMM`); tombstones, too. A part of a month is never dropped, so no hidden version
- * reappears.
+ * Drops months (`YYYYMM`), including their tombstones. Only whole months are dropped, so no hidden
+ * version reappears.
  */
 export async function dropMonths(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
@@ -62,7 +62,11 @@ export async function dropMonths(
   }
 }
 
-/** @param month `YYYYMM`; returns its end, excluded */
+/**
+ * The end of a month, excluded.
+ *
+ * @param month `YYYYMM`
+ */
 function monthEnd(month: string): Date {
   return new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4))))
 }
@@ -81,7 +85,7 @@ export async function countExpiredDeadLetters(
   return row?.rows ?? 0
 }
 
-/** Starts to delete them. Those of erased records keep their tombstones. */
+/** Starts to delete expired dead letters. Those of erased records keep their tombstones. */
 export async function deleteExpiredDeadLetters(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
   before: Date,

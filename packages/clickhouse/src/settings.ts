@@ -1,14 +1,15 @@
 import type { ClickHouseSettings } from '@clickhouse/client'
 
-/** Sent with every statement: ClickHouse responds only when the outcome is final. */
+/** Sent with every statement, so that ClickHouse responds only when the outcome is final. */
 const common: ClickHouseSettings = {
   wait_end_of_query: 1,
 }
 
 /**
- * Through a Distributed table, an insert is confirmed only when the shards have its rows, and they are counted
- * once: the rows for a shard on the same server would be counted twice if they took a way of their own. Of no
- * effect on other tables, and always sent, so that no wrong setting of a worker can lose rows.
+ * Through a Distributed table, an insert is confirmed only when the shards have its rows. Rows for
+ * a shard on the same server take the same way as others; otherwise they would be counted twice.
+ * These settings do not affect other tables. They are always sent, so that a wrong setting of a
+ * worker cannot lose rows.
  */
 const distributed: ClickHouseSettings = {
   distributed_foreground_insert: 1,
@@ -16,7 +17,7 @@ const distributed: ClickHouseSettings = {
 }
 
 /**
- * How rows are read: a value arrives as the client sent it or is rejected, never guessed. The
+ * How rows are read: a value is stored as the client sent it or rejected, never guessed. The
  * measurements behind each line are in docs/decisions/0002-clickhouse-tables.md.
  */
 export const insertSettings: ClickHouseSettings = {
@@ -26,7 +27,7 @@ export const insertSettings: ClickHouseSettings = {
   async_insert: 0,
   insert_deduplicate: 0,
   ...distributed,
-  // One thread: two would be slightly faster but cost more CPU, which other work needs.
+  // One thread. Two would be slightly faster but cost more CPU, which other work needs.
   max_threads: 1,
   input_format_parallel_parsing: 0,
   // One invalid row rejects the whole insert.
@@ -52,7 +53,8 @@ export const insertSettings: ClickHouseSettings = {
   json_type_escape_dots_in_keys: 1,
   // Without this, null next to an array in an array ([[1], null]) rejects the insert.
   input_format_null_as_default: 1,
-  // Keys that still collide ({"a%2Eb": 1, "a.b": 2}) keep one value instead of rejecting the insert.
+  // Keys that still collide ({"a%2Eb": 1, "a.b": 2}) keep one value instead of rejecting the
+  // insert.
   type_json_skip_duplicated_paths: 1,
   input_format_json_infer_array_of_dynamic_from_array_of_different_types: 1,
 }
@@ -70,18 +72,23 @@ export const querySettings: ClickHouseSettings = {
   ...common,
   default_format: 'JSONEachRow',
   output_format_json_quote_64bit_integers: 0,
-  // As `isoTime` reads it.
+  // The format that `isoTime` reads.
   date_time_output_format: 'simple',
   json_type_escape_dots_in_keys: 1,
 }
 
-/** Added to every statement on a cluster, by the timeout of the request. */
+/**
+ * Added to every statement on a cluster.
+ *
+ * @param requestTimeoutMs the timeout of the request
+ */
 export const clusterSettings = (requestTimeoutMs: number): ClickHouseSettings => ({
   // A subquery sees the rows of all shards, wherever it is executed.
   distributed_product_mode: 'global',
-  // Every row passes the sharding key.
+  // Every row passes through the sharding key.
   parallel_distributed_insert_select: '0',
-  // ClickHouse says which server did not execute a statement before the request ends.
+  // Shorter than the request's timeout, so that ClickHouse can report which server did not execute
+  // a statement.
   distributed_ddl_task_timeout: String(beforeTimeout(requestTimeoutMs) / 1_000),
 })
 

@@ -1,4 +1,6 @@
-/** The raw tables that a worker writes, by the name used in the pipeline, with the columns of a row. */
+/**
+ * The raw tables that a worker writes, by the name used in the pipeline, with the columns of a row.
+ */
 const head = [
   'id',
   'time',

@@ -37,7 +37,7 @@ const values = [
 ] as const
 
 const numbers = values.map(([name, v]) => logRow({ event: name, params: { v } }))
-/** As text, because a number of JavaScript would be rounded. */
+/** A text, because JavaScript would round the number. */
 const huge = JSON.stringify(logRow({ event: 'huge', params: { v: 'huge' } })).replace(
   '{"v":"huge"}',
   '{"v":18446744073709551615}',
@@ -60,13 +60,13 @@ const opinion = feedbackRow({
 
 await owner.insertGzip({ table: 'logs', members: [member(numbers)], rows: numbers.length })
 await owner.insertGzip({ table: 'logs', members: [gzipSync(huge)], rows: 1 })
-// Redelivered, as after a lost confirmation.
+// Inserted twice, as after a lost confirmation.
 for (const _ of [1, 2])
   await owner.insertGzip({ table: 'logs', members: [member(visits)], rows: visits.length })
 await owner.insertGzip({ table: 'feedback', members: [member([opinion])], rows: 1 })
 await owner.close()
 
-// After a restart, so that the functions must have survived it.
+// Run after a restart, so that the functions must have survived it.
 await first.stop()
 const server = await startClickHouse(options)
 t.teardown(() => server.stop())

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { createClickHouse } from '../src/index.ts'
 import { failureOf, logRow, member } from './fixture.ts'
 
-/** A server that responds as it is told, and keeps the requests. */
+/** A server whose responses the test decides, and which keeps the requests. */
 async function serve(t: Test, respond: RequestListener) {
   const queries: URLSearchParams[] = []
   const server = createServer((request, response) => {

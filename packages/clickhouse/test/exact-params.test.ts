@@ -18,7 +18,7 @@ t.teardown(() => server.stop())
 const clickhouse = createClickHouse({ url: server.url })
 t.teardown(() => clickhouse.close())
 
-/** Each pair was changed by the other record of its insert. */
+/** Pairs whose values were changed by the other record of the same insert. */
 const neighbours = [
   ['{"values":[21.5]}', '{"values":[7301444403921084417]}'],
   ['{"answers":[[1,2]]}', '{"answers":[null]}'],
@@ -29,7 +29,7 @@ const neighbours = [
 
 const columns = ['params', 'device_extra', 'extra'] as const
 
-/** Inserts all as one, each text in every JSON column; resolves to the ids. */
+/** Inserts all texts with one insert, each in every JSON column; resolves to the ids. */
 async function insert(texts: readonly string[]): Promise<string[]> {
   const rows = texts.map((text) => {
     const row = logRow()
@@ -123,7 +123,9 @@ async function undo(): Promise<void> {
   )
 }
 
-/** As a replica that does what the migration says only after the columns were read `reads` times. */
+/**
+ * Behaves like a replica that applies the migration only after the columns were read `reads` times.
+ */
 function behind(reads: number): ClickHouse {
   let left = reads
   return {

@@ -8,7 +8,7 @@ import { ClickHouseError, createClickHouse, migrate, type ClickHouseOptions } fr
 /**
  * Starts a migrated server for a test; it stops when the test ends.
  *
- * @param options.timeZone of the server
+ * @param options.timeZone time zone of the server
  */
 export const startServer = async (t: Test, { timeZone = 'UTC' } = {}) => {
   const server = await startClickHouse({ dataDir: createDataDir(t), port: 0, timeZone })
@@ -22,7 +22,10 @@ export const startServer = async (t: Test, { timeZone = 'UTC' } = {}) => {
   return { server, connect }
 }
 
-/** Of the machine, the server or a session: nothing depends on it. One is not a whole hour off. */
+/**
+ * Time zones of the machine, the server or a session: nothing may depend on them. One offset is not
+ * a whole hour.
+ */
 export const timeZones = ['UTC', 'Asia/Kathmandu', 'America/New_York'] as const
 
 /** The URL for a user whose profile sets this. */
@@ -73,7 +76,10 @@ export const feedbackRow = (fields: object = {}) => ({
 export const member = (rows: readonly object[]) =>
   gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { level: 1 })
 
-/** Of any magnitude, and of those that clients send most; without those that JavaScript prints as large integers. */
+/**
+ * Doubles of any magnitude, and those that clients send most, except those that JavaScript prints
+ * as large integers.
+ */
 export const randomDoubles = (count: number): number[] =>
   Array.from({ length: count }, (_, n) => {
     const any = randomBytes(8).readDoubleBE()

@@ -4,7 +4,7 @@ import { feedbackRow, logRow, member, startServer, uuidV7 } from './fixture.ts'
 
 const { server, connect } = await startServer(t)
 const owner = connect(t)
-// Versions of a record must stay in parts of their own, as they do until they are merged.
+// Stops merges, so that versions of a record remain in separate parts.
 await owner.command('SYSTEM STOP MERGES')
 const reader = server.unconfined === undefined ? server.analystUrl : server.url
 const analyst = createClickHouse({ url: reader })

@@ -139,7 +139,8 @@ t.test(
   },
 )
 
-// One line in packages/contract/src/schemas/device.ts adds to `deviceFields`; this is the migration.
+// One line in packages/contract/src/schemas/device.ts adds to `deviceFields`; this is the
+// migration.
 t.test('a new device field is one line and a migration, and keeps the rows', async (t) => {
   const locale: DeviceField = { name: 'locale', kind: 'text', description: 'Language and region.' }
   const fields = [...deviceFields, locale]

@@ -61,7 +61,7 @@ const logs = [
     received_at: '2026-11-10T11:40:00.000Z',
     client_timestamp: '2026-11-10T12:40:00.000Z',
   },
-  // Not asked for: another application, and other times.
+  // Events that do not match: another application, and other times.
   { ...at('11-03 10:00'), ...one, device: old, event: 'crash', bundle_identifier: 'com.example.b' },
   { ...at('10-25 10:00'), ...one, device: old, event: 'crash' },
   { ...at('11-16 00:00'), ...one, device: old, event: 'crash' },
@@ -162,7 +162,7 @@ const expected: Record<string, object[]> = {
 }
 
 async function store(owner: ClickHouse): Promise<void> {
-  // Twice, as after a lost confirmation.
+  // Inserted twice, as after a lost confirmation.
   for (const _ of [1, 2]) {
     await owner.insertGzip({ table: 'logs', members: [member(logs)], rows: logs.length })
     const rows = feedback.length
@@ -222,7 +222,7 @@ for (const timeZone of timeZones) {
 async function testRecipes(t: Test, reader: ClickHouse, who: string): Promise<void> {
   for (const { title, sql } of recipes) {
     if (title === 'Dead letters by reason') {
-      // They are dated by the clock of the worker.
+      // Dead letters have the time of the worker's clock.
       const today = { ...params, from: '2020-01-01 00:00:00', to: '2200-01-01 00:00:00' }
       const found = await reader.query(sql, today)
       t.match(found, [{ table: 'logs', error_code: 117, rows: 2 }], `${title}, ${who}`)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { documentedQueries } from '@intake/test-kit/documented-queries'
 import { feedbackRow, logRow, member, startServer, uuidV7 } from './fixture.ts'
 
-// What the documented queries make of events that are less than a second apart.
+// The results of the documented queries for events that are less than a second apart.
 const { connect } = await startServer(t)
 const clickhouse = connect(t)
 const page = new URL('../../../docs/queries.md', import.meta.url)

@@ -10,7 +10,7 @@ export const clickhouseUrl = Type.String({
     'used while one does not respond.',
 })
 
-/** Statements contain it as it is. */
+/** The name is restricted, because statements contain it unquoted. */
 export const clickhouseCluster = Type.String({
   pattern: '^[A-Za-z0-9_.-]+$',
   description:

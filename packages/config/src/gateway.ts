@@ -180,7 +180,7 @@ export type GatewayConfig = Static<typeof GatewayConfig>
 /** @throws {ConfigError} for settings that are valid individually but contradict each other */
 export function checkGatewayConfig(config: GatewayConfig): void {
   const problems = [...findRedisUrlProblems(config.REDIS_URL), ...findObjectStoreProblems(config)]
-  /** What one API key can use of each part. */
+  /** The amount of each part that one API key can use. */
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare
   const needs = {
@@ -198,8 +198,8 @@ export function checkGatewayConfig(config: GatewayConfig): void {
     problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
   }
   const { STORAGE_TIMEOUT_MS: storageMs, ENQUEUE_TIMEOUT_MS: enqueueMs } = config
-  // A feedback stores its images and is enqueued. In addition it reserves its key first or, without a
-  // key, removes its images after a failure.
+  // A feedback stores its images and is enqueued. In addition it reserves its key first or, without
+  // a key, removes its images after a failure.
   const processingMs = storageMs + enqueueMs + Math.max(storageMs, enqueueMs)
   if (config.RESPONSE_TIMEOUT_MS < processingMs) {
     problems.push(

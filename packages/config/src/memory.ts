@@ -1,8 +1,8 @@
 import { limits } from '@intake/contract'
 
 /**
- * Memory in bytes of one member or element of a JSON document: the measured maximum, for objects without
- * common names (docs/decisions/0008-json-bodies.md).
+ * Memory in bytes of one member or element of a JSON document: the measured maximum, for objects
+ * without common names (docs/decisions/0008-json-bodies.md).
  */
 export const nodeBytes = 160
 
@@ -12,15 +12,15 @@ export function formBytesMax(attachmentBytesMax: number): number {
 }
 
 /**
- * The part of the bytes in flight for logs; the rest is for forms with images, so that neither starves
- * the other.
+ * The part of the bytes in flight for logs; the rest is for forms with images, so that neither
+ * starves the other.
  */
 export const logShare = 0.3
 
 /**
- * An account may hold this many times the amount that stays free. One greedy account gets two thirds,
- * two get two fifths each: a new account always finds capacity, which a fixed share per account could
- * not guarantee.
+ * An account may hold this many times the amount that remains free. One greedy account gets two
+ * thirds, two get two fifths each, so a new account always finds capacity. A fixed share per
+ * account could not guarantee that.
  */
 export const accountTimesFree = 2
 

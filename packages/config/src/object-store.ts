@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox'
 const optional = (description: string) => Type.Optional(Type.String({ description }))
 const secret = (description: string) => Type.Optional(Type.String({ writeOnly: true, description }))
 
-/** Address of the object store, perhaps with an access key. */
+/** Address of the object store, optionally with an access key. */
 export const s3Endpoint = Type.String({
   hasCredentials: true,
   isFollowed: true,
@@ -15,7 +15,9 @@ export const s3Endpoint = Type.String({
     '[its settings](#object-store).',
 })
 
-/** Settings of the object store, besides its address: of both services, `npm start` and the commands. */
+/**
+ * Settings of the object store except its address, for both services, `npm start` and the commands.
+ */
 export const ObjectStoreConfig = Type.Object({
   S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
   S3_REGION: Type.String({ default: 'us-east-1', description: 'Region of the bucket.' }),
@@ -78,10 +80,12 @@ export const ObjectStoreConfig = Type.Object({
 })
 export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>
 
-/** With the address; a worker may have none. */
+/** The settings with the address, which a worker may lack. */
 type Config = ObjectStoreConfig & { S3_ENDPOINT?: string }
 
-/** What contradicts each other or cannot be used, one sentence each; never a value. */
+/**
+ * Settings that contradict each other or cannot be used, one sentence each, without their values.
+ */
 export function findObjectStoreProblems(config: Config): string[] {
   const { S3_ENDPOINT, S3_ADDRESSING, S3_SSE, S3_SSE_KMS_KEY_ID } = config
   const problems: string[] = []
@@ -97,7 +101,7 @@ export function findObjectStoreProblems(config: Config): string[] {
   return username === '' ? [...problems, ...findIdentityProblems(config)] : problems
 }
 
-/** Of the endpoint by itself. */
+/** Problems of the endpoint by itself. */
 function findEndpointProblems(endpoint: string): string[] {
   const { pathname, search, hash, username, password } = new URL(endpoint)
   const problems: string[] = []
@@ -112,7 +116,7 @@ function findEndpointProblems(endpoint: string): string[] {
   return problems
 }
 
-/** The sources in the order of their use; only the one that is used is checked. */
+/** Checks the source of the credentials that is used. The sources are in order of precedence. */
 function findIdentityProblems(config: Config): string[] {
   const {
     AWS_ACCESS_KEY_ID: accessKey,
@@ -129,7 +133,7 @@ function findIdentityProblems(config: Config): string[] {
     : []
 }
 
-/** The settings as `createObjectStore` takes them. */
+/** Converts the settings to those of `createObjectStore`. */
 export function objectStoreSettings(config: ObjectStoreConfig & { S3_ENDPOINT: string }) {
   return {
     endpoint: config.S3_ENDPOINT,

@@ -118,15 +118,15 @@ export function checkWorkerConfig(config: WorkerConfig): void {
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
-/** A shorter one can be guessed in spite of the limit on wrong passwords. */
+/** A shorter password can be guessed in spite of the limit on wrong passwords. */
 const passwordLengthMin = 12
 const secretTextMin = 16
 const secretBytesMin = 24
 const secretBytesMax = 64
 
 /**
- * What is wrong with the webhook, one sentence each; never a value, because the URL may contain a
- * token.
+ * Problems of the webhook's settings, one sentence each, without values, because the URL may
+ * contain a token.
  */
 function findWebhookProblems(url: string | undefined, secret: string | undefined): string[] {
   const problems: string[] = []
@@ -153,8 +153,8 @@ function isRequestUrl(url: string): boolean {
 }
 
 /**
- * As the Standard Webhooks specification says it; Node would skip what is not base64, and sign with
- * what is left.
+ * Whether a text is a secret as the Standard Webhooks specification defines it. Node would skip
+ * characters that are not base64, and sign with the rest.
  */
 function isSigningSecret(secret: string): boolean {
   if (!secret.startsWith('whsec_')) return secret.trim().length >= secretTextMin

@@ -1,8 +1,8 @@
 /**
- * The key of an attachment in the object store:
- * `feedback/YYYY/MM/DD/<id of the feedback>/<number>-<SHA-256>.<extension>`.
+ * The key of an attachment in the object store: `feedback/YYYY/MM/DD/<id of the
+ * feedback>/<number>-<SHA-256>.<extension>`.
  *
- * @param attachment.time of the feedback, ISO 8601 in UTC
+ * @param attachment.time time of the feedback, ISO 8601 in UTC
  * @param attachment.number counts from 1
  */
 export function attachmentKey(attachment: {
@@ -16,7 +16,11 @@ export function attachmentKey(attachment: {
   return `${attachmentPrefix(time.slice(0, 10))}${id}/${number}-${sha256}.${extension}`
 }
 
-/** @param period `YYYY-MM-DD` or `YYYY-MM`; its keys and no others begin with the result */
+/**
+ * The prefix of all keys of a period, and of no others.
+ *
+ * @param period `YYYY-MM-DD` or `YYYY-MM`
+ */
 export function attachmentPrefix(period: string): string {
   return `feedback/${period.replaceAll('-', '/')}/`
 }
@@ -24,7 +28,10 @@ export function attachmentPrefix(period: string): string {
 const pattern =
   /^feedback\/\d{4}\/\d\d\/\d\d\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(\d+)-[0-9a-f]{64}\.[a-z]{3,4}$/
 
-/** The id of the feedback and the number of the attachment; undefined when it is no key of an attachment. */
+/**
+ * The id of the feedback and the number of the attachment; undefined if the key is not that of an
+ * attachment.
+ */
 export function parseAttachmentKey(key: string): { id: string; number: number } | undefined {
   const [, id, number] = pattern.exec(key) ?? []
   return id === undefined ? undefined : { id, number: Number(number) }

@@ -1,6 +1,6 @@
 /**
- * Every error that a client can get: HTTP status, short title, and whether the same request can succeed
- * later unchanged.
+ * Every error that a client can get: HTTP status, short title, and whether the same request can
+ * succeed later unchanged.
  */
 export const errorCatalogue = {
   invalid_json: { status: 400, retryable: false, title: 'The JSON cannot be parsed' },
@@ -82,8 +82,8 @@ export const errorCatalogue = {
 export type ErrorCode = keyof typeof errorCatalogue
 
 /**
- * Why one field is invalid. `pointer` is a JSON pointer (RFC 6901); `detail` never contains the field's
- * value.
+ * Why one field is invalid. `pointer` is a JSON pointer (RFC 6901); `detail` never contains the
+ * field's value.
  */
 export interface FieldError {
   pointer: string

@@ -12,27 +12,34 @@ export const limits = {
   formTexts: 32,
   jsonDepth: 32,
   /**
-   * Members of objects and elements of arrays, at all levels, of one record: a log event or the payload
-   * of a feedback. Empty objects and arrays count twice.
+   * Members of objects and elements of arrays, at all levels, of one record: a log event or the
+   * payload of a feedback. Empty objects and arrays count twice.
    */
   jsonNodes: 10_000,
-  /** The same for a whole batch: 500 entries with 100 params each have 52,500. */
+  /**
+   * Maximum members and elements of a whole batch: 500 entries with 100 params each have 52,500.
+   */
   batchJsonNodes: 60_000,
-  /** Size of a document with an integer beyond 2^53 or an escape in a name; its parser is slower. */
+  /**
+   * Size of a document with an integer beyond 2^53 or an escape in a name; its parser is slower.
+   */
   losslessJsonBytes: 1024 * 1024,
   supportedAbis: 64,
   /** The times that the tables accept, both bounds excluded: the constraint of migration 0001. */
   recordTimeMs: { after: Date.UTC(2020, 0), before: Date.UTC(2200, 0) },
   /**
-   * Longest time from the arrival of a record to its confirmation by Redis, in milliseconds; after it a
-   * record is not acknowledged. The watermark of the views relies on it.
+   * Maximum time from the arrival of a record to its confirmation by Redis, in milliseconds. A
+   * record that takes longer is not acknowledged. The watermark of the views relies on it.
    */
   acceptanceMs: { logs: 10_000, feedback: 30_000 },
-  /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */
+  /** How far the time in an id, or of an event, may be before and after the gateway's clock. */
   eventAgeMs: 30 * 24 * 60 * 60 * 1000,
   eventAheadMs: 10 * 60 * 1000,
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },
-  /** Number of rejected entries of a batch whose results have details; the others have only a code. */
+  /**
+   * The number of rejected entries of a batch whose results have details. Further ones have only a
+   * code.
+   */
   explainedEntries: 10,
 } as const

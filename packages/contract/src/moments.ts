@@ -3,10 +3,13 @@ import { compileCheck } from './validate.ts'
 
 const day = String.raw`(19[7-9]|2[01]\d)\d-\d\d-\d\d`
 
-/** Whether this is a date that exists, as YYYY-MM-DD, from 1970 to 2199. */
+/** Whether the value is an existing date, as YYYY-MM-DD, from 1970 to 2199. */
 export const isDate = compileCheck(Type.String({ format: 'date', pattern: `^${day}$` }))
 
-/** Whether this is an ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199. */
+/**
+ * Whether the value is an ISO 8601 timestamp with `Z` or an offset such as `+01:00`, from 1970 to
+ * 2199.
+ */
 export const isTimestamp = compileCheck(
   Type.String({
     format: 'date-time',

@@ -4,8 +4,8 @@ import { IntakeError, type FieldError } from './errors.ts'
 import { expectations } from './schemas/fields.ts'
 
 /**
- * Returns the value unchanged if it matches the schema. `root` is prepended to the JSON pointer of each
- * error.
+ * Returns the value unchanged if it matches the schema. `root` is prepended to the JSON pointer of
+ * each error.
  *
  * @throws {IntakeError} `invalid_request`
  */
@@ -38,12 +38,12 @@ export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => 
 
 const int64 = { type: 'bigint', minimum: -(2 ** 63), exclusiveMaximum: 2 ** 63 }
 
-/** Integers beyond 2^53 are parsed as `bigint`s, also those that a double holds. */
+/** Integers beyond 2^53 are parsed as `bigint`s, even if a double can hold them. */
 const exactDouble = Type.Refine(Type.BigInt(), (integer) => BigInt(Number(integer)) === integer)
 
 /**
- * The schema to compile for a published one: `bigint`s are accepted for `int64`, for integers that a double
- * would round, and for numbers, if a double is equal.
+ * The schema to compile in place of a published one. It accepts `bigint`s for `int64`, for integers
+ * that a double would round, and for numbers, if a double is equal.
  */
 function withExactIntegers(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withExactIntegers)
@@ -78,8 +78,8 @@ function fieldErrors(error: SchemaError, root: string, value: unknown): FieldErr
 }
 
 /**
- * A text for errors whose message would repeat a pattern or a minimum length, which is always 1, or
- * would deny that an integer is a number.
+ * The text for an error whose own message would repeat a pattern, or a minimum length, which is
+ * always 1, or would say that an integer is not a number.
  */
 function expectation(
   { keyword, params, instancePath }: SchemaError,
@@ -97,7 +97,7 @@ function expectation(
   return expectations.get(String(pattern)) ?? 'has the wrong format'
 }
 
-/** @param pointer a JSON pointer, to a value that exists */
+/** @param pointer a JSON pointer to an existing value */
 function valueAt(value: unknown, pointer: string): unknown {
   const names = pointer.split('/').slice(1)
   return names.reduce<unknown>(

@@ -1,19 +1,20 @@
 // Runs a ClickHouse server in this process: libchdb contains the whole engine with its HTTP server.
 // clickhouse-local, the program behind chdb_query_cmdline, starts to listen on a SQL statement.
-// Arguments: data folder, configuration file, port, and with how many free bytes on its disk it ends.
+// Arguments: data folder, configuration file, port, and the number of free bytes on its disk below
+// which it ends.
 import { fchmodSync, fstatSync, readdirSync, statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
 const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
-/** How often the disk is looked at when it is nearly full, and when it is not. */
+/** The interval of disk checks when the disk is nearly full, and otherwise. */
 const diskCheckMs = { min: 5, max: 100 }
-/** More than any disk, and a memory disk, takes. */
+/** No disk, not even a memory disk, accepts more. */
 const diskBytesPerMs = 8 * 1024 ** 2
 const pipeCheckMs = 5_000
 
-// The second statement never ends, so the server keeps running. Its progress, by default ten times a second, interests
-// nobody.
+// The second statement never ends, so the server keeps running. Nothing reads its progress, which
+// is ten times a second by default.
 const sql = `SYSTEM START LISTEN HTTP;
 SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, max_threads = 1, interactive_delay = 3000000 FORMAT Null`
 
@@ -41,29 +42,31 @@ const result = await load({
   runInNewThread: true,
 })
 
-// Reached only when the server could not start or has failed; for a port in use there is no message.
+// Reached only when the server could not start or has failed; for a port in use there is no
+// message.
 const message = resultError(DataType.External)
 console.error(isNullPointer(message) ? 'The engine has ended.' : resultError(DataType.String))
 process.exitCode = 1
 
 /**
- * libchdb ignores the error of a write for which the disk has no room (WriteBufferFromFileDescriptor.cpp), and
- * confirms the insert or replaces parts by a broken one. So it must not run on a full disk: when the space that it
- * leaves free is taken, it ends as abruptly as by a crash, which the tables survive.
+ * libchdb ignores the error of a write for which the disk has no room
+ * (WriteBufferFromFileDescriptor.cpp), and confirms the insert or replaces parts by a broken one.
+ * It must therefore not run on a full disk: when the space that it leaves free is used, it ends as
+ * abruptly as in a crash, which the tables survive.
  */
 function endBeforeDiskIsFull() {
   const left = freeBytes() - Number(endBelowBytes)
   if (left < 0) process.kill(process.pid, 'SIGKILL')
   const { min, max } = diskCheckMs
-  // At the earliest then it can be full; a disk with room is looked at more rarely.
+  // Checks the disk again before it can be full; a disk with much room is checked less often.
   const ms = Math.max(min, Math.min(max, left / diskBytesPerMs / 2))
   setTimeout(endBeforeDiskIsFull, ms).unref()
 }
 
 /**
  * `file('/proc/self/fd/4')` opens a pipe of this process a second time, which Landlock allows, and
- * reading it never ends. Without rights nobody can open it by that name; who has it open does not
- * notice. Root does not need the rights (hung-queries.ts).
+ * reading it never ends. Without file rights no one can open it by that name, while those who have
+ * it open are not affected. Root does not need the rights (hung-queries.ts).
  */
 function closePipesToNames() {
   setInterval(() => {
@@ -86,7 +89,7 @@ function closeIfPipe(descriptor) {
   }
 }
 
-/** 0 when it cannot be read: then nothing may be written, either. */
+/** 0 if it cannot be read: then nothing may be written, either. */
 function freeBytes() {
   try {
     const { bavail, bsize } = statfsSync(dataDir)

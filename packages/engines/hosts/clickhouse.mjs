@@ -1,8 +1,9 @@
-// Starts ClickHouse (clickhouse-engine.mjs) with a low priority, and confined if the system supports it:
-// clickhouse-local lets every user, whatever the grants, read every file that its process can read, by the
-// function file() and by formats. So the process must be able to read only its own files.
-// Arguments: those of clickhouse-engine.mjs. With --check it only prints, as JSON, why it cannot be confined.
-// Plain JavaScript, because it is started as a separate process, from the sources and from dist.
+// Starts ClickHouse (clickhouse-engine.mjs) with a low priority, and confined if the system
+// supports it. clickhouse-local lets every user, regardless of grants, read every file that its
+// process can read, by the function file() and by formats; the process must therefore be able to
+// read only its own files. Arguments: those of clickhouse-engine.mjs. With --check it only prints,
+// as JSON, why it cannot be confined. Plain JavaScript, because it is started as a separate
+// process, from the sources and from dist.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'
@@ -36,7 +37,7 @@ function startConfined(args) {
 
 /** Inserts and merges come in bursts. On shared CPUs they must not delay acknowledgements. */
 function lowerPriority(niceness) {
-  // Linux may schedule by session first (autogroup): then only this value has an effect.
+  // Linux may schedule by session first (autogroup). In that case only this value has an effect.
   const ofSession = '/proc/self/autogroup'
   try {
     setPriority(niceness)

@@ -1,5 +1,5 @@
-// Node as a program that can open only its own files. Plain JavaScript, like everything that is
-// started as a process.
+// Runs Node as a program that can open only its own files. Plain JavaScript, like everything that
+// is started as a process.
 import { fileURLToPath } from 'node:url'
 import { becomeProgram, confine } from './landlock.mjs'
 
@@ -10,8 +10,8 @@ const libraries = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib',
 const system = ['/etc/ld.so.cache', '/etc/localtime', '/usr/share/zoneinfo']
 
 /**
- * Replaces this process by Node with a script of this folder. Beside the program it can read only
- * `readable`, write only `writable`, and listen only on `port`.
+ * Replaces this process by Node with a script of this folder. Apart from the program it can read
+ * only `readable`, write only `writable`, and listen only on `port`.
  */
 export function becomeConfinedNode({ script, args, readable = [], writable, port }) {
   confine({
@@ -19,6 +19,6 @@ export function becomeConfinedNode({ script, args, readable = [], writable, port
     writable: [...writable, '/dev/null'],
     port,
   })
-  // Node exits when it may not read an existing OpenSSL configuration.
+  // Without this option Node exits if it may not read an existing OpenSSL configuration.
   becomeProgram(process.execPath, ['--openssl-config=/dev/null', pathOf(script), ...args])
 }

@@ -1,6 +1,6 @@
 // Landlock, with which a process on Linux permanently drops rights without being root
-// (https://docs.kernel.org/userspace-api/landlock.html), and exec, which keeps them dropped. Called through
-// the C library, because Node offers neither.
+// (https://docs.kernel.org/userspace-api/landlock.html), and exec, after which they remain dropped.
+// Both are called through the C library, because Node offers neither.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DataType, load, open } from 'ffi-rs'
 
@@ -27,7 +27,7 @@ const connectTcp = 1n << 1n
 /** All file rights that a version of Landlock knows. */
 const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
 
-/** Why this system cannot confine a process, for files and for connections. Undefined when it can. */
+/** Why this system cannot confine a process, for files and for connections. Undefined if it can. */
 export function obstacles() {
   if (process.platform !== 'linux') return { files: 'it is not Linux', network: 'it is not Linux' }
   const version = landlockVersion()
@@ -39,9 +39,9 @@ export function obstacles() {
 }
 
 /**
- * Confines the calling thread, and every process that it starts or becomes, to these paths and the files
- * below them; ignores paths that do not exist. It can listen only on this port and cannot connect to
- * anything, unless `obstacles` reports one for the network.
+ * Confines the calling thread, and every process that it starts or becomes, to these paths and the
+ * files below them; ignores paths that do not exist. It can listen only on this port and cannot
+ * connect to anything, unless `obstacles` reports one for the network.
  */
 export function confine({ readable, writable, port }) {
   const version = landlockVersion()
@@ -68,12 +68,13 @@ export function confine({ readable, writable, port }) {
 }
 
 /**
- * Replaces this process with another program; pid and standard streams stay the same. What else is
- * open is closed, also what a parent left open: the program could use it in spite of `confine`.
+ * Replaces this process with another program; pid and standard streams are kept. All other
+ * descriptors are closed, including those that a parent left open: the program could use them in
+ * spite of `confine`.
  */
 export function becomeProgram(path, args) {
   systemCall(closeRange, 3, lastDescriptor, closeOnExec)
-  // Node sets close-on-exec on these.
+  // Node sets close-on-exec on the standard streams, which must remain open.
   for (const stream of [0, 1, 2]) call('fcntl', stream, setDescriptorFlags, 0)
   const pointers = [path, ...args].map((text) => BigInt(call('strdup', text)))
   call('execv', path, words(...pointers, 0n))

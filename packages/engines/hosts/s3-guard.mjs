@@ -1,8 +1,7 @@
-// Which requests the embedded S3 server gets to see. S3rver serves what it does not recognise as
-// signed, static websites, and preflight requests without a signature, and it joins names with its
-// folder as they are. So only the requests pass that the S3 client of Intake makes, in the one form
-// in which S3rver verifies their signature. Everything else is refused, whatever S3rver would make
-// of it.
+// Decides which requests reach the embedded S3 server. S3rver serves static websites, preflight
+// requests and anything that it does not recognise as signed without a signature, and it joins
+// names with its folder unchecked. Therefore only the requests that Intake's S3 client makes pass,
+// in the one form in which S3rver verifies their signature. Everything else is refused.
 
 const hosts = /^(?:127\.0\.0\.1|localhost)(?::\d{1,5})?$/
 const signature =
@@ -16,7 +15,7 @@ const target = new RegExp(
 )
 const keyBytesMax = 1024
 
-/** Parameters of a list, with the values that they may have. */
+/** Parameters of a list request, with the values that they may have. */
 const listParameters = new Map([
   ['delimiter', /^$/],
   ['encoding-type', /^url$/],
@@ -29,8 +28,8 @@ const signedHeaders = /^x-amz-(?:date|content-sha256|meta-[\w-]+|server-side-enc
 const contentHash = /^[\da-f]{64}$/
 
 /**
- * What each access key may do: a gateway stores objects and removes those of refused feedback, a
- * worker shows them. All may ask whether the bucket is there, and list the names of objects.
+ * The rights of each access key: a gateway stores objects and removes those of refused feedback, a
+ * worker reads them. All keys may check whether the bucket exists, and list the names of objects.
  */
 const operationsOf = {
   owner: new Set(['create bucket', 'find bucket', 'list', 'put', 'get', 'head', 'remove']),
@@ -38,7 +37,7 @@ const operationsOf = {
   worker: new Set(['find bucket', 'list', 'get', 'head']),
 }
 
-/** @param roles of access keys: `owner`, `gateway` or `worker` */
+/** @param roles role by access key: `owner`, `gateway` or `worker` */
 export function createGuard(roles) {
   /** Whether S3rver may see the request; it then verifies the signature. */
   return ({ method, url, headers }) => {
@@ -51,7 +50,10 @@ export function createGuard(roles) {
   }
 }
 
-/** Undefined: none that Intake uses, or its target is not in the plain form. */
+/**
+ * The operation of a request; undefined if Intake does not use it, or its target is not in the
+ * plain form.
+ */
 function operationOf(method, url) {
   const { key, query } = target.exec(url)?.groups ?? { query: 'none' }
   if (key !== undefined) {
@@ -75,9 +77,9 @@ function isList(query) {
 }
 
 /**
- * Without an `x-amz-date` S3rver may take a request for one to a static website; other headers of
- * this kind change what it does, such as to copy another object. It does not verify the signatures
- * of chunks.
+ * Without an `x-amz-date` S3rver may take a request for one to a static website. Other headers of
+ * this kind change what it does, for example copying another object, and it does not verify the
+ * signatures of chunks.
  */
 function hasPlainHeaders(headers, operation) {
   return (

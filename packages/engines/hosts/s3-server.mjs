@@ -10,7 +10,7 @@ import { createGuard } from './s3-guard.mjs'
 const { S3_DIRECTORY, S3_PORT } = process.env
 const accounts = JSON.parse(process.env.S3_ACCOUNTS)
 
-// S3rver has one account with well-known keys; replace them.
+// S3rver has one account with well-known keys; they are replaced.
 account.DUMMY_ACCOUNT.revokeAccessKey('S3RVER')
 for (const { accessKey, secretKey } of accounts)
   account.DUMMY_ACCOUNT.createKeyPair(accessKey, secretKey)
@@ -24,7 +24,7 @@ const handle = s3.callback()
 
 const server = createServer((request, response) => {
   if (mayPass(request)) return handle(request, response)
-  // The body is not read.
+  // The body of the request is not read.
   const headers = { 'content-type': 'application/xml', server: 'intake-s3', connection: 'close' }
   response.writeHead(403, headers)
   response.end('<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>')

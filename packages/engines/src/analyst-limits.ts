@@ -1,10 +1,11 @@
 /**
- * What analysts and the user `reader` may not set, although `readonly = 2` lets them set the rest.
- * deploy/clickhouse/users.xml has the same; a test compares them. A new version of the engine that
- * brings a setting of these kinds fails the test in analyst-limits.test.ts until it is decided here.
+ * The settings that analysts and the user `reader` may not change, although `readonly = 2` allows
+ * them to change the others. deploy/clickhouse/users.xml has the same list, and a test compares
+ * them. If a new version of the engine has a new setting of these kinds, analyst-limits.test.ts
+ * fails until it is added here.
  */
 
-/** Keep the value of the profile, or else the default. */
+/** These keep the value of the profile, or else the default. */
 const fixed = [
   // They would show rows that the views hide, or read with the rights of the views.
   'final',
@@ -12,7 +13,7 @@ const fixed = [
   'additional_table_filters',
   'additional_result_filter',
   'parallel_replicas_custom_key',
-  // It would change the defaults of other settings, also of those below.
+  // It would change the defaults of other settings, including those below.
   'compatibility',
   'apply_deleted_mask',
   'apply_patch_parts',
@@ -28,7 +29,7 @@ const fixed = [
   'max_temporary_data_on_disk_size_for_user',
   'max_concurrent_queries_for_user',
 
-  // More threads than max_threads says, or before others.
+  // More threads than max_threads allows, or earlier than others.
   'aggregation_memory_efficient_merge_threads',
   'max_insert_threads',
   'max_threads_for_indexes',
@@ -46,7 +47,7 @@ const fixed = [
   'memory_overcommit_ratio_denominator_for_user',
   'memory_usage_overcommit_max_wait_microseconds',
 
-  // Waits that no time limit and no KILL QUERY ends. A bandwidth is kept by waiting.
+  // Waits that neither a time limit nor KILL QUERY ends. A limited bandwidth also works by waiting.
   'function_sleep_max_microseconds_per_block',
   'sleep_after_receiving_query_ms',
   'sleep_in_send_data_ms',
@@ -61,7 +62,7 @@ const fixed = [
   'max_network_bandwidth_for_all_users',
   'timeout_overflow_mode',
 
-  // The time to read and plan a query, which no time limit ends.
+  // The time to read and plan a query, which has no time limit.
   'max_query_size',
   'max_parser_depth',
   'max_parser_backtracks',
@@ -100,22 +101,22 @@ const fixed = [
   'opentelemetry_trace_processors',
 ]
 
-/** ClickHouse 26.3, which a deployed server may be, does not know them. */
+/** ClickHouse 26.3, which a deployed server may run, does not have these settings. */
 export const fixedFrom26_6 = [
   'max_threads_min_free_memory_per_thread',
   'query_plan_optimize_join_order_max_searched_plans',
 ]
 
 /**
- * `auto` is the number of processors, which is also the default: ten queries with that many threads
- * each leave a read or an insert its share.
+ * Maximum values. `auto` is the number of processors, which is also the default: ten queries with
+ * that many threads each still leave reads and inserts their share.
  */
 const atMost: Record<string, number | string> = {
   max_threads: 'auto',
   max_final_threads: 'auto',
   max_parsing_threads: 'auto',
   max_download_threads: 4,
-  // A limit of time is looked at between blocks.
+  // A time limit is checked between blocks, so blocks must be small.
   max_block_size: 65_536,
 }
 
@@ -124,7 +125,7 @@ const within: Record<string, [min: number, max: number]> = {
   max_memory_usage: [1, 1024 ** 3],
 }
 
-/** The elements of `<constraints>` in the profile. */
+/** The elements of `<constraints>` in the analysts' profile. */
 export const analystConstraints: readonly string[] = [
   ...[...fixed, ...fixedFrom26_6].map((name) => `<${name}><const/></${name}>`),
   ...Object.entries(atMost).map(([name, max]) => `<${name}><max>${max}</max></${name}>`),

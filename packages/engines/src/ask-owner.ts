@@ -1,11 +1,11 @@
-/** Where the owner of a ClickHouse on loopback asks. */
+/** How the owner connects to a ClickHouse on loopback. */
 export interface Owner {
   port: number
-  /** Of the user `intake`. */
+  /** The password of the user `intake`. */
   password: string
 }
 
-/** The text of the response; undefined when there is none in time, or an error. */
+/** The text of the response; undefined if there is an error, or no response in time. */
 export async function askOwner(sql: string, owner: Owner, timeoutMs: number) {
   const { port, password } = owner
   try {

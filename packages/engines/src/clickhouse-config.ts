@@ -3,7 +3,7 @@ import { analystConstraints } from './analyst-limits.ts'
 import { analystGrants, readerGrants, workerGrants } from './clickhouse-grants.ts'
 
 const userNames = ['intake', 'worker', 'reader', 'analyst']
-/** Of all queries together. */
+/** The limit for all queries together. */
 const temporaryBytesMax = 1024 ** 3
 
 const queryLog = `<query_log>
@@ -15,25 +15,26 @@ const queryLog = `<query_log>
 export interface ServerConfigOptions {
   usersFile: string
   memoryBytesMax: number
-  /** Where `BACKUP … TO File('name')` writes. */
+  /** The folder that `BACKUP … TO File('name')` writes to. */
   backupsDir: string
-  /** Inserts and merges that would leave less on the disk are refused. */
+  /** Inserts and merges that would leave less free space on the disk are refused. */
   keepFreeBytes: number
   /** Whether queries are logged to `system.query_log`. */
   logQueries?: boolean | undefined
-  /** Path of the page for queries; absent: there is none. */
+  /** Path of the page for queries; absent if there is none. */
   playPath?: string | undefined
 }
 
 /**
  * The engine opens its first session as `default`, without a password, from loopback; this cannot
- * be configured. So no HTTP request may use it: with `X-ClickHouse-User` the engine refuses
- * parameters of the URL that name another user. With basic authentication it follows them, so that
- * gets 401, like every request that names no user.
+ * be configured. No HTTP request may use that user, so a request must name its user with
+ * `X-ClickHouse-User`: then the engine refuses URL parameters that name another user. With basic
+ * authentication it would follow them, so such a request gets 401, like every request that names no
+ * user.
  *
- * What analysts could fill is limited here and not by their profile: `SETTINGS x = DEFAULT` sets any
- * setting aside that a profile limits (seen with 26.7). Sessions keep what was set in them until they end,
- * cached results and a log of queries whatever a query contains.
+ * Resources that analysts could fill are limited here and not in their profile, because `SETTINGS x
+ * = DEFAULT` bypasses the limits of a profile (seen with 26.7). Sessions keep what was set in them
+ * until they end; cached results and a log of queries keep the content of any query.
  *
  * The text contains no password, because every user can read every file that the engine can read.
  */
@@ -82,10 +83,11 @@ export function serverConfig(options: ServerConfigOptions) {
 }
 
 /**
- * The engine's page for queries. It sends user and password as parameters, which rules cannot see: a rule
- * for them would let in the user `default`. So the page and its queries have a path that only its link
- * contains, and there every request is of the user `analyst`, whatever its parameters say. Nobody else
- * gets the page, because a client that aborts its transfer can end the engine (about once in 350 times).
+ * Rules for the engine's page for queries. The page sends user and password as parameters, which
+ * rules cannot see: a rule for them would let in the user `default`. Therefore the page and its
+ * queries have a path that only its link contains, and every request to that path has the user
+ * `analyst`, regardless of its parameters. The page is not served elsewhere, because a client that
+ * aborts its transfer can end the engine (about once in 350 times).
  */
 function playRules(path: string) {
   return `<rule>
@@ -105,7 +107,7 @@ function playRules(path: string) {
     </rule>`
 }
 
-/** @param credentials when absent, those of the request */
+/** @param credentials if absent, those of the request */
 function queryHandler(credentials = '') {
   return `<handler>
         <type>dynamic_query_handler</type>
@@ -114,12 +116,16 @@ function queryHandler(credentials = '') {
       </handler>`
 }
 
-/** The default is 1 GiB, which leaves a query one thread of the memory that this engine may use. */
+/**
+ * The default of 1 GiB would allow only one thread for a query, with the memory that this engine
+ * may use.
+ */
 const memoryPerThread = 128 * 1024 ** 2
 
 /**
- * For queries on params: a key with a dot prints as it was sent, `intake_number` is exact, and `GROUP BY params.x`
- * works. With FINAL a condition on `id` or `device_uuid` is evaluated before the other columns are read.
+ * For queries on params: a key with a dot is printed as it was sent, `intake_number` is exact, and
+ * `GROUP BY params.x` works. With FINAL, a condition on `id` or `device_uuid` is evaluated before
+ * the other columns are read.
  */
 const readerSettings = `<optimize_move_to_prewhere_if_final>1</optimize_move_to_prewhere_if_final>
       <json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>
@@ -131,7 +137,7 @@ export interface Passwords {
   password: string
   workerPassword: string
   readerPassword: string
-  /** Absent: there is no user `analyst`. */
+  /** Absent if there is no user `analyst`. */
   analystPassword?: string | undefined
 }
 

@@ -1,11 +1,12 @@
 /**
- * What the users beside the owner may do. deploy/clickhouse/users.xml grants the same; a test compares
- * them.
+ * The rights of the users other than the owner. deploy/clickhouse/users.xml grants the same; a test
+ * compares them.
  */
 
 /**
- * Only inserts, the mark of the installation, and what `KILL QUERY` reads to find a query. It kills only queries of the
- * same user, but shows the text of all that run.
+ * The right to insert, to read the mark of the installation, and to read what `KILL QUERY` needs to
+ * find a query. It kills only queries of the same user, but the table shows the text of all running
+ * queries.
  */
 export const workerGrants: readonly string[] = [
   'INSERT ON intake.logs_raw',
@@ -17,7 +18,7 @@ export const workerGrants: readonly string[] = [
   'SELECT (query_id, user, query) ON system.processes',
 ]
 
-/** What workers show and send: the page, the webhook and their metrics. */
+/** The rights to read what workers show and send: for the page, the webhook and their metrics. */
 export const readerGrants: readonly string[] = [
   'SELECT ON intake.logs',
   'SELECT ON intake.feedback',
@@ -27,8 +28,9 @@ export const readerGrants: readonly string[] = [
 ]
 
 /**
- * Only views: the raw tables show deleted and duplicate rows. The lists in information_schema, which some
- * tools read under one name or the other, show each user only what that user may read; so does system.parts.
+ * The right to read views only, because the raw tables show deleted and duplicate rows. The lists
+ * in information_schema, which some tools read under one name or the other, show each user only
+ * what that user may read; so does system.parts.
  */
 export const analystGrants: readonly string[] = [
   'SELECT ON intake.logs',

@@ -17,7 +17,9 @@ const host = fileURLToPath(new URL('../hosts/clickhouse.mjs', import.meta.url))
 export interface ClickHouseOptions extends ServiceOptions {
   /** Password of the user `intake`, which has all rights. Default: a new random one. */
   password?: string
-  /** Password of the user `worker`, which may insert into the raw tables. Default: a new random one. */
+  /**
+   * Password of the user `worker`, which may insert into the raw tables. Default: a new random one.
+   */
   workerPassword?: string
   /**
    * Password of the user `reader`, which may read what workers show and send. Default: a new random
@@ -28,18 +30,21 @@ export interface ClickHouseOptions extends ServiceOptions {
   analystPassword?: string
   /** Total memory limit of the server. */
   memoryBytesMax?: number
-  /** Time zone of the server. Default UTC, whatever that of the machine is. */
+  /** Time zone of the server. Default UTC, regardless of the machine's zone. */
   timeZone?: string
-  /** When a query of `analyst` or `reader` has run this long, it is cancelled. Default: 150 seconds. */
+  /** A query of `analyst` or `reader` is cancelled after this time. Default: 150 seconds. */
   queryMsMax?: number
-  /** When it still runs this long after that, the server ends. Default: 30 seconds. */
+  /**
+   * If a cancelled query is still running after this time, the server is ended. Default: 30
+   * seconds.
+   */
   killMsMax?: number
   /**
-   * Whether `system.query_log` has the queries. Default: no. Every user can write into it what the
-   * texts of queries have room for, and after a restart the engine does not find it again.
+   * Whether queries are logged to `system.query_log`. Default: no. Every user can write anything
+   * into it through the text of queries, and after a restart the engine no longer uses the old log.
    */
   logQueries?: boolean
-  /** Called with one sentence for each of the two. */
+  /** Called with a sentence when a query is cancelled, and when the server is ended for it. */
   say?: (sentence: string) => void
 }
 
@@ -51,15 +56,17 @@ export interface ClickHouse extends Service {
   /** The URL of the same server for the user `analyst`. */
   analystUrl: string
   /**
-   * A link to the engine's page for queries, which logs in the user `analyst`: it contains a secret that
-   * depends on that user's password. Undefined when there is no user `analyst`.
+   * A link to the engine's page for queries, which logs in the user `analyst`. It contains a secret
+   * that depends on that user's password. Undefined if there is no user `analyst`.
    */
   playUrl: string | undefined
-  /** Why the system cannot confine the process to its own files; then there is no user `analyst`. */
+  /**
+   * Why the system cannot confine the process to its own files; if so, there is no user `analyst`.
+   */
   unconfined: string | undefined
   /**
-   * Why the system cannot keep the process from connecting to other servers. Then the user `intake` can
-   * make it connect; the user `analyst` lacks the rights.
+   * Why the system cannot keep the process from connecting to other servers. Then the user `intake`
+   * can make it connect; the user `analyst` lacks the rights.
    */
   unconfinedNetwork: string | undefined
 }
@@ -71,11 +78,11 @@ export interface ClickHouse extends Service {
  * its time limit and cannot be cancelled (hung-queries.ts).
  *
  * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
- * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`; the page for queries only by its link. The
- * function `file()` and some formats let every user read every file that the process can read. So
- * the process is confined (hosts/clickhouse.mjs): it can read only its data and its configuration,
- * with hashes of passwords. If the system cannot confine it, there is no user `analyst`. From Linux
- * 6.7 on it also cannot connect to anything.
+ * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`; the page for queries only by its
+ * link. The function `file()` and some formats let every user read every file that the process can
+ * read. The process is therefore confined (hosts/clickhouse.mjs): it can read only its data and its
+ * configuration, with hashes of passwords. If the system cannot confine it, there is no user
+ * `analyst`. From Linux 6.7 on it also cannot connect to anything.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
@@ -124,7 +131,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     command: process.execPath,
     args: [host, tablesDir, configFile, String(port), String(keepFreeBytes / 2)],
     cwd: dataDir,
-    // Every user can make the engine show its environment.
+    // The environment contains no secret, because every user can make the engine show it.
     env: { PATH: process.env['PATH'], TZ: timeZone },
     logFile: options.logFile ?? join(dataDir, 'clickhouse.log'),
     ownSession: options.ownSession,
@@ -150,8 +157,8 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
 }
 
 /**
- * What queries of a killed engine had on the disk, which only an engine that starts would remove, and the
- * log of queries, which no engine finds again.
+ * Removes files that a killed engine left: temporary data of queries, which only a starting engine
+ * would remove, and the log of queries, which no engine uses again.
  */
 function removeLeftovers(tablesDir: string) {
   for (const folder of ['tmp', 'data/system/query_log']) {
@@ -159,12 +166,12 @@ function removeLeftovers(tablesDir: string) {
   }
 }
 
-/** A hash, because every user can make the engine show its configuration. */
+/** The path is a hash, because every user can make the engine show its configuration. */
 function playPathOf(analystPassword: string) {
   return `/play/${createHash('sha256').update(`play:${analystPassword}`).digest('hex')}`
 }
 
-/** The page sends its queries to the server in its parameter `url`. */
+/** The page sends its queries to the server in the parameter `url`. */
 function playUrlOf(origin: string, path: string) {
   const url = `${origin}${path}`
   return `${url}?url=${encodeURIComponent(url)}`

@@ -4,9 +4,10 @@ import { StartError } from '@intake/supervisor'
 const mebibyte = 1024 ** 2
 
 /**
- * How much of the disk of a folder ClickHouse leaves free: 5 %, between 16 and 256 MiB. The embedded engine
- * ignores the error of a write for which the disk has no room and confirms the insert. So it begins no insert and no
- * merge that would leave less, does not start with less, and ends when half of that is taken.
+ * How much of the disk of a folder ClickHouse leaves free: 5 %, between 16 and 256 MiB. The
+ * embedded engine ignores the error of a write for which the disk has no room and confirms the
+ * insert. Therefore it starts no insert and no merge that would leave less, does not start with
+ * less, and ends when half of the reserve is used.
  */
 export function keptFreeBytes(dataDir: string): number {
   const { blocks, bsize } = statfsSync(dataDir)

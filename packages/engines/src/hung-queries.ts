@@ -5,11 +5,11 @@ const pollMs = 30_000
 const timeoutMs = 5_000
 
 /**
- * Cancels queries of the users `analyst` and `reader` that have run for `queryMsMax`, which is more
- * than their time limits allow, and ends the engine when one still runs `killMsMax` later. Between
- * two rows neither the limit nor KILL QUERY has an effect: not while `file('/proc/self/fd/4')` waits
- * for a pipe, nor while a function compares two long arrays. Such a query holds its thread and one
- * of the places of its user until the process ends, which the tables survive.
+ * Cancels queries of the users `analyst` and `reader` that have run for `queryMsMax`, which is
+ * longer than their time limits allow, and ends the engine when one still runs `killMsMax` later.
+ * Neither the limit nor KILL QUERY has an effect within a row: not while `file('/proc/self/fd/4')`
+ * waits for a pipe, nor while a function compares two long arrays. Such a query occupies its thread
+ * and one of its user's places until the process ends, which the tables survive.
  */
 export function endHungQueries(options: {
   child: Child
@@ -19,7 +19,8 @@ export function endHungQueries(options: {
   say: (sentence: string) => void
 }): void {
   const { child, owner, queryMsMax, killMsMax, say } = options
-  // It lists what it cancels, and again what has not ended since.
+  // The response lists the queries that it cancels, and those cancelled earlier that have not
+  // ended.
   const sql = `KILL QUERY WHERE user IN ('analyst', 'reader') AND elapsed * 1000 > ${queryMsMax}
     ASYNC FORMAT JSONEachRow`
   let cancelledAt = new Map<string, number>()
@@ -27,7 +28,7 @@ export function endHungQueries(options: {
   async function check() {
     const now = performance.now()
     const text = await askOwner(sql, owner, timeoutMs)
-    // Without a response, the next check will see.
+    // Without a response, nothing is known until the next check.
     if (text === undefined || !child.running()) return
     const found = idsIn(text)
     const added = found.filter((id) => !cancelledAt.has(id)).length

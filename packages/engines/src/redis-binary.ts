@@ -26,9 +26,9 @@ export interface FindRedisOptions {
 }
 
 /**
- * Finds the installed Redis or Valkey server; otherwise downloads the package of the Linux distribution
- * and unpacks it below `node_modules`. Unlike an installation, unpacking needs no root privileges, changes
- * nothing else on the system and starts no system service.
+ * Finds the installed Redis or Valkey server; otherwise downloads the package of the Linux
+ * distribution and unpacks it below `node_modules`. Unlike an installation, unpacking needs no root
+ * privileges, changes nothing else on the system and starts no system service.
  */
 export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBinary> {
   const { say = () => undefined, env = process.env, cacheDir = defaultCacheDir, signal } = options
@@ -90,7 +90,9 @@ function subfolders(folder: string) {
   return readdirSync(folder).map((name) => join(folder, name))
 }
 
-/** Retries after `apt-get update`, because package lists may be absent (fresh image) or outdated. */
+/**
+ * Retries after `apt-get update`, because package lists may be absent (fresh image) or outdated.
+ */
 async function unpackDebs(
   cacheDir: string,
   { env, signal }: { env: NodeJS.ProcessEnv; signal: AbortSignal | undefined },
@@ -103,7 +105,8 @@ async function unpackDebs(
       await download(options)
     } catch (error) {
       const updated = await run('apt-get', ['update'], options).catch(() => undefined)
-      if (updated === undefined) throw error // no permission or no network: the first error says more
+      // Without permission or network both fail, and the first error says more.
+      if (updated === undefined) throw error
       await download(options)
     }
     const debs = (await readdir(work)).filter((name) => name.endsWith('.deb'))
@@ -115,8 +118,9 @@ async function unpackDebs(
 }
 
 /**
- * Downloads redis-server and its dependencies that are not installed. Always redis-tools too: it
- * has the program, to which redis-server has only a link, and what is installed is elsewhere.
+ * Downloads redis-server and its dependencies that are not installed. Always downloads redis-tools,
+ * too: it contains the program, and redis-server only a link to it; an installed one is in another
+ * folder.
  */
 async function download(options: ExecFileOptions) {
   const args = ['-s', '--no-install-recommends', 'install', 'redis-server']
@@ -126,7 +130,9 @@ async function download(options: ExecFileOptions) {
   await run('apt-get', ['download', ...names], options)
 }
 
-/** Keeps a working binary that another process has put there meanwhile. */
+/**
+ * Moves the folder into place. Keeps a working binary that another process has put there meanwhile.
+ */
 async function putInPlace(folder: string, cacheDir: string) {
   if ((await unpackedBinary(cacheDir)) !== undefined) return
   await rm(cacheDir, { recursive: true, force: true })

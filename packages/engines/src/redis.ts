@@ -16,9 +16,9 @@ export interface RedisOptions extends ServiceOptions {
 }
 
 /**
- * Starts a Redis on loopback that confirms a write only after it is on stable storage and keeps its data
- * after restarts and SIGKILL. Resolves when it responds to PING; while it loads a large data set it is not
- * ready.
+ * Starts a Redis on loopback that confirms a write only after it is on stable storage and keeps its
+ * data after restarts and SIGKILL. Resolves when it responds to PING; while it loads a large data
+ * set it is not ready.
  */
 export async function startRedis(options: RedisOptions): Promise<Service> {
   const { password = randomSecret(), maxmemory = '512mb', readyMs = 60_000, say, signal } = options
@@ -37,7 +37,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     name: 'Redis',
     command: binary.path,
     args: [configFile],
-    // Its log has no zone of its own.
+    // Sets the zone by the environment, because its log has no setting for it.
     env: { ...process.env, TZ: 'UTC', ...binary.env },
     logFile: options.logFile ?? join(dataDir, 'redis.log'),
     ownSession: options.ownSession,
@@ -51,7 +51,10 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
   return toService(child, { url: `redis://default:${password}@127.0.0.1:${port}`, port })
 }
 
-/** Contains the password, because every user of the machine can read command-line arguments. */
+/**
+ * The configuration contains the password, because every user of the machine can read command-line
+ * arguments.
+ */
 function redisConfig(options: {
   dataDir: string
   port: number

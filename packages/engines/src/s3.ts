@@ -7,15 +7,15 @@ import { randomSecret, type Service, type ServiceOptions, toService } from './se
 const host = fileURLToPath(new URL('../hosts/s3.mjs', import.meta.url))
 
 export interface S3Options extends ServiceOptions {
-  /** Of the owner, who has all rights that Intake uses. */
+  /** The access key of the owner, who has all rights that Intake uses. */
   accessKey?: string
   /** Default: a new random one. */
   secretKey?: string
-  /** Of `gateway`, which may put and remove objects. Default: a new random one. */
+  /** The secret key of `gateway`, which may put and remove objects. Default: a new random one. */
   gatewaySecretKey?: string
-  /** Of `worker`, which may get objects. Default: a new random one. */
+  /** The secret key of `worker`, which may get objects. Default: a new random one. */
   workerSecretKey?: string
-  /** A second pair of keys that the server accepts from the owner, for their rotation. */
+  /** A second pair of keys of the owner, for their rotation. */
   otherKeys?: { accessKey: string; secretKey: string }
 }
 

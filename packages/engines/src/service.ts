@@ -10,13 +10,13 @@ export interface Service extends Pick<Child, 'name' | 'pid' | 'exited' | 'stop' 
 
 /** Options of every launcher. */
 export interface ServiceOptions {
-  /** Holds all data of the service. Created when absent. */
+  /** The folder for all data of the service. Created if absent. */
   dataDir: string
-  /** 0 selects a free port. */
+  /** 0 picks a free port. */
   port: number
   /** Default: a file in `dataDir`. */
   logFile?: string
-  /** False: the service shares the session of this process; see `ChildOptions`. */
+  /** False if the service shares the session of this process; see `ChildOptions`. */
   ownSession?: boolean
   /** Timeout for the service to become ready. */
   readyMs?: number

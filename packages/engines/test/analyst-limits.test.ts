@@ -160,7 +160,7 @@ t.test('the limits of analysts', { skip }, async (t) => {
       )
       t.notMatch(texts.join('\n'), word, name)
     }
-    // What an owner sees, so that the calls are known to show it.
+    // The owner's results show that these calls reveal the secret when they are allowed.
     for (const name of ['merge', 'mergeTreeProjection', 'mergeTreeTextIndex', 'view', 'eval']) {
       const texts = await Promise.all(
         callsOf(name).map(async (sql) => (await ask(server.url, sql, settings)).text),
@@ -183,7 +183,7 @@ function otherThan(value: string) {
 const literal = (value: string, type: string) =>
   (isNumber(value) && type !== 'String') || type === 'Map' ? value : `'${value}'`
 
-/** Of inserts, other servers and services, or without an effect beyond the query. */
+/** Functions for inserts, other servers and services, or without an effect beyond the query. */
 const harmless = [
   'allow_fuzz_query_functions',
   'backup_slow_all_threads_after_retryable_s3_error',

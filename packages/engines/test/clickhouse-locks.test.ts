@@ -22,7 +22,7 @@ interface Reply {
   text: string
 }
 
-/** As the user `analyst`; undefined: there is no response. */
+/** Queries as the user `analyst`; undefined if there is no response. */
 async function ask(port: number, sql: string, signal?: AbortSignal): Promise<Reply | undefined> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/`, {
@@ -80,7 +80,7 @@ t.test(
       await readAll()
       t.ok(shown.get(join(dataDir, 'config/config.xml')), `${start} start: the files can be read`)
       t.ok(shown.get('/proc/self/environ'), `${start} start: and the environment`)
-      // As in a supervised restart.
+      // Restarts like the supervisor does.
       server.kill()
       await server.exited
     }

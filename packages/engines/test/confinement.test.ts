@@ -8,7 +8,7 @@ import { createClickHouse, migrate } from '@intake/clickhouse'
 import { startClickHouse } from '../src/index.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
-/** In a file next to the data of ClickHouse, like the passwords of an installation. */
+/** A word in a file next to the data of ClickHouse, like the passwords of an installation. */
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
 const secretFile = join(dataDir, 'secrets.json')
@@ -34,7 +34,9 @@ await once(other, 'listening')
 t.teardown(() => other.close())
 const otherPort = (other.address() as AddressInfo).port
 
-/** Sends a query as an analyst; fails if the response has the secret or another server is contacted. */
+/**
+ * Sends a query as an analyst; fails if the response has the secret or another server is contacted.
+ */
 async function send(t: Test, query: string): Promise<string> {
   const { origin, username, password } = new URL(server.analystUrl)
   const response = await fetch(`${origin}/?max_execution_time=5&http_max_tries=1`, {

@@ -30,7 +30,7 @@ t.test(
   async (t) => {
     const system = 'export PATH=/usr/bin:/bin\n'
     const dir = t.testdir({
-      // As on Debian: the package redis-server has a link to a program in redis-tools.
+      // Behaves like Debian, where the package redis-server has a link to a program in redis-tools.
       'apt-get': `#!/bin/sh\n${system}
 case $1 in
   -s) echo 'Inst redis-server (5:7.0.15 Debian:12/stable [amd64])' ;;

@@ -4,13 +4,16 @@ import { connect } from 'node:net'
 
 export interface RawRequest {
   method: string
-  /** As it is sent. */
+  /** The target, exactly as it is sent. */
   target: string
   headers?: Record<string, string>
   body?: string
 }
 
-/** Sends the bytes as they are, and reads to the end of the connection. Without a response: ''. */
+/**
+ * Sends the bytes unchanged, and reads to the end of the connection. Returns '' if there is no
+ * response.
+ */
 export async function sendRaw(port: number, request: RawRequest): Promise<string> {
   const { method, target, headers = {}, body = '' } = request
   const all = { host: `127.0.0.1:${port}`, connection: 'close', ...headers }
@@ -18,7 +21,8 @@ export async function sendRaw(port: number, request: RawRequest): Promise<string
   const socket = connect({ host: '127.0.0.1', port })
   let text = ''
   socket.on('data', (chunk) => (text += chunk.toString('latin1')))
-  socket.on('error', () => undefined) // reset, because it does not read a refused body; 'close' follows
+  // The server resets the connection, because it does not read a refused body; 'close' follows.
+  socket.on('error', () => undefined)
   socket.write(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
   socket.setTimeout(60_000, () => socket.destroy())
   await once(socket, 'close')

@@ -118,7 +118,7 @@ t.test('ClickHouse', async (t) => {
       'SELECT 1 SETTINGS readonly = 0',
       'SELECT 1 SETTINGS max_execution_time = 1000',
       'SELECT 1 SETTINGS use_skip_indexes_if_final_exact_mode = 0',
-      // Its subqueries would run with the rights of the owner of the views.
+      // Its subqueries would run with the rights of the views' owner.
       "SELECT count() FROM intake.logs SETTINGS additional_table_filters = {'intake.logs_raw': '1'}",
       "SELECT 1 SETTINGS additional_result_filter = '1'",
       "SELECT 1 SETTINGS parallel_replicas_custom_key = '1'",
@@ -166,7 +166,7 @@ t.test('ClickHouse', async (t) => {
     const named = await ask(`http://${host}`, 'SELECT 1', { 'x-clickhouse-user': 'default' })
     t.equal(named.status, 401)
 
-    // The engine would follow the parameter, whatever the header says.
+    // The engine would follow the parameter instead of the header.
     const basic = (user: string, password: string) => ({
       authorization: `Basic ${btoa(`${user}:${password}`)}`,
     })
@@ -205,7 +205,7 @@ t.test('ClickHouse', async (t) => {
     t.match(await response.text(), /<title>ClickHouse Query</)
     t.equal((await fetch(`${page.origin}/?query`, { method: 'OPTIONS' })).status, 204)
 
-    // As the page sends it, with the path from its link.
+    // The request that the page sends, with the path from its link.
     const target = page.searchParams.get('url') ?? ''
     const send = (url: string, headers: Record<string, string> = {}) =>
       fetch(url, {
@@ -284,7 +284,7 @@ t.test('the deployed ClickHouse grants and limits the same', (t) => {
   const own = usersConfig({ ...passwords, analystPassword: 'x' })
   for (const profile of ['reader', 'analyst']) {
     const settings = settingsOf(own, profile)
-    // Only of the embedded engine, which has less memory.
+    // Only the embedded engine has this setting, because it has less memory.
     settings.delete('max_threads_min_free_memory_per_thread')
     for (const name of fixedFrom26_6) settings.delete(`constraint ${name}`)
     t.same(settingsOf(deployed, profile), settings, profile)

@@ -3,10 +3,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
-/**
- * Gives only the program that it becomes another time zone of the machine: /etc below a layer of
- * its own.
- */
+/** Gives only the program that it runs another time zone of the machine, by a layer over /etc. */
 const inZone = `layer=$(mktemp -d) && mount -t tmpfs layer "$layer" && mkdir "$layer/upper" "$layer/work" &&
 mount -t overlay etc -o "lowerdir=/etc,upperdir=$layer/upper,workdir=$layer/work" /etc &&
 ln -sfn "/usr/share/zoneinfo/$1" /etc/localtime && shift && exec "$@"`
@@ -16,7 +13,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const unshared = (zone: string, program: string, ...args: string[]) =>
   ['-m', 'sh', '-c', inZone, 'sh', zone, program, ...args] as const
 
-/** Why this machine cannot give a process another time zone; false: it can. */
+/** Why this machine cannot give a process another time zone; false if it can. */
 function obstacle(): string | false {
   const { status } = spawnSync('unshare', unshared('Asia/Kathmandu', 'true'), { stdio: 'ignore' })
   return status === 0
@@ -62,7 +59,7 @@ for (const zone of ['Asia/Kathmandu', 'America/New_York']) {
       const args = unshared(zone, process.execPath, ...node, createDataDir(t))
       const printed = execFileSync('unshare', args, { cwd: root, env, encoding: 'utf8' })
       const utc = `UTC\tUTC\t${Date.UTC(2026, 6) / 1_000}\n`
-      // Node says Katmandu, the older name.
+      // Node prints Katmandu, the older name.
       t.match(JSON.parse(printed), { machine: /^(Asia\/Kath?mandu|America\/New_York)$/ })
       const { rows, redisLogMs } = JSON.parse(printed) as { rows: string[]; redisLogMs: number }
       t.same(rows, [utc, utc])

@@ -5,29 +5,31 @@ import { isLoopbackAddress, isLoopbackHost, type Registry } from '@intake/runtim
 import { healthRoutes } from './health-routes.ts'
 import { openMetricsType, toOpenMetrics } from './openmetrics.ts'
 import type { Problems } from './problems.ts'
-import { share } from './share.ts'
+import { coalesce } from './coalesce.ts'
 import { readStatus } from './status.ts'
 
 const keepAliveTimeoutMs = 72_000
-/** More than operators, probes and scrapers have together. */
+/** More than operators, probes and scrapers need together. */
 const connectionsMax = 500
-/** A request has no body; the queries of a page end sooner by themselves. */
+/** A request has no body. The queries of a page have shorter timeouts of their own. */
 const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 
 /**
  * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus
  * text, or OpenMetrics if the client accepts it) for operators, on a separate port so that they are
  * never published with the service. A client cannot occupy the process with many requests at once.
- * Bound to loopback these routes answer only requests to a loopback name, so that no web page in an
- * operator's browser reads them (DNS rebinding).
+ * Bound to loopback, these routes accept only requests to a loopback name, so that no web page in
+ * an operator's browser can read them (DNS rebinding).
  *
  * @param options.port 0 picks a free port
  * @param options.notes see `healthRoutes`
  * @param options.isDraining see `healthRoutes`
- * @param options.facts what `/status` says of this service beyond its problems
- * @param options.scaling the numbers for an autoscaler; undefined: not known, which it must not take for zero
- * @param options.trustProxy addresses or networks of proxies whose `X-Forwarded-For` tells `request.ip`
- * @param options.page more routes, which guard themselves
+ * @param options.facts what `/status` shows of this service beside its problems
+ * @param options.scaling the numbers for an autoscaler; undefined: not known, which it must not
+ * take for zero
+ * @param options.trustProxy addresses or networks of proxies whose `X-Forwarded-For` determines
+ * `request.ip`
+ * @param options.page more routes, which authenticate requests themselves
  * @returns the port, and `close()`
  * @throws {TypeError} `trustProxy` is not a list of addresses
  */
@@ -58,7 +60,7 @@ export async function startAdminServer(options: {
     forceCloseConnections: true,
     trustProxy: options.trustProxy ?? false,
   })
-  // No route takes a body.
+  // No route accepts a body.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   await app.register(expectContinue)
@@ -71,7 +73,7 @@ export async function startAdminServer(options: {
       '/scaling',
       async (_request, reply) => scaling() ?? reply.code(503).send({ status: 'not known' }),
     )
-    const render = share(async () => {
+    const render = coalesce(async () => {
       const text = await metrics.metrics()
       let openMetrics: string | undefined
       return { text, openMetrics: () => (openMetrics ??= toOpenMetrics(text)) }
@@ -92,9 +94,12 @@ export async function startAdminServer(options: {
 
 const isLoopbackName = (host: string) => host === 'localhost' || isLoopbackAddress(host)
 
-/** A request without `Host`, of HTTP/1.0, is not one of a browser. */
+/**
+ * Requires a loopback name as `Host`. A request without `Host`, possible in HTTP/1.0, is accepted,
+ * because browsers always send it.
+ */
 async function requireLoopbackHost(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { host } = request.headers
   if (host === undefined || isLoopbackHost(host)) return
-  await reply.code(403).send({ status: 'this port answers requests to a loopback name only' })
+  await reply.code(403).send({ status: 'this port accepts only requests to a loopback name' })
 }

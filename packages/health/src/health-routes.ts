@@ -3,11 +3,13 @@ import { isReady, type Problems } from './problems.ts'
 
 /**
  * `GET /healthz`: 200 while the process works, 503 when only a restart helps (liveness; checks no
- * dependency). `GET /readyz`: 200 while the service does its job, else 503, with codes and details if
- * `reasons` is set. A service that is degraded is `ready, degraded`, so that a load balancer keeps it.
+ * dependency). `GET /readyz`: 200 while the service does its job, else 503, with codes and details
+ * if `reasons` is set. The response of a degraded service is 200 `ready, degraded`, so that a load
+ * balancer keeps it.
  *
- * @param options.notes what an operator should know although nothing is wrong, if `reasons` is set
- * @param options.isDraining the process is about to end: load balancers shall send nothing more
+ * @param options.notes what an operator should know although there is no problem, if `reasons` is
+ * set
+ * @param options.isDraining the process is about to end: load balancers must stop sending requests
  */
 export function healthRoutes(
   app: FastifyInstance,

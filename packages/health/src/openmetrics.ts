@@ -1,8 +1,8 @@
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
 /**
- * Prometheus text as OpenMetrics text, where the name of a counter is without `_total` and the end is marked.
- * prom-client's own conversion renames the counters for all later requests.
+ * Converts Prometheus text to OpenMetrics text, in which counters are named without `_total` and
+ * the end is marked. prom-client's own conversion would rename the counters for all later requests.
  */
 export function toOpenMetrics(prometheusText: string): string {
   const counters = new Set(

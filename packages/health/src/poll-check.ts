@@ -1,11 +1,11 @@
 import { startPolling, withTimeout, type Clock } from '@intake/runtime'
 
 export interface PolledCheck {
-  /** Why the last check failed; undefined: it passed. */
+  /** Why the last check failed; undefined if it passed. */
   problem(): string | undefined
-  /** What the last check rejected with; undefined: it passed, or there was none yet. */
+  /** What the last check rejected with; undefined if it passed, or there was none yet. */
   error(): unknown
-  /** Checks at once; if a check is in progress, again after it. */
+  /** Checks at once; if a check is in progress, checks again after it. */
   checkNow(): void
   close(): void
 }
@@ -13,8 +13,8 @@ export interface PolledCheck {
 /**
  * Repeats a check that takes time, such as a request to a server, and remembers the result.
  *
- * @param options.check rejects with the reason, in words for an operator
- * @param options.describe makes such words of an error
+ * @param options.check rejects if the check fails
+ * @param options.describe converts the error to words for an operator
  * @param options.timeoutMs a check that takes longer has failed
  */
 export function pollCheck(options: {

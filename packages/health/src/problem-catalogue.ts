@@ -1,18 +1,18 @@
 /**
- * `down`: the service does not do its job, and is not ready. `degraded`: it does it in part, slowly, or
- * an operator must look.
+ * `down`: the service does not do its job, and is not ready. `degraded`: it does it in part,
+ * slowly, or an operator must look.
  */
 export type ProblemState = 'degraded' | 'down'
 
 interface ProblemType {
-  /** What is wrong, as one clause; also the log line. */
+  /** The problem as one clause; also the log line. */
   title: string
   state: ProblemState
 }
 
 /**
- * Every bad state that metrics, alerts, `/status` and `intake doctor` can report. Each has a page in
- * docs/operations (see `helpOf`).
+ * Every bad state that metrics, alerts, `/status` and `intake doctor` can report. Each has a page
+ * in docs/operations (see `helpOf`).
  */
 export const problemCatalogue = {
   redis_connection: { title: 'Redis cannot be reached or takes no writes', state: 'down' },
@@ -30,7 +30,7 @@ export const problemCatalogue = {
     title: 'attachments of a refused feedback were left behind',
     state: 'degraded',
   },
-  request_refused: { title: 'a request failed by a fault of Intake', state: 'degraded' },
+  request_refused: { title: 'a request failed because of a fault in Intake', state: 'degraded' },
   insert_retry: { title: 'ClickHouse is unavailable or busy', state: 'down' },
   insert_stalled: { title: 'an insert takes long', state: 'degraded' },
   insert_operator: { title: 'ClickHouse needs an operator', state: 'down' },
@@ -42,7 +42,7 @@ export const problemCatalogue = {
   dead_letters: { title: 'dead letters wait for an operator', state: 'degraded' },
   locks_lost: { title: 'locks of frames were lost', state: 'degraded' },
   backlog: { title: 'records wait to be stored', state: 'degraded' },
-  watermark: { title: 'the watermark stays', state: 'degraded' },
+  watermark: { title: 'the watermark is not advancing', state: 'degraded' },
   worker_stuck: { title: 'this worker takes no frames', state: 'down' },
   page_fails: { title: 'the page could not be shown', state: 'degraded' },
   webhook_fails: { title: 'webhook requests fail', state: 'degraded' },

@@ -11,53 +11,53 @@ export interface Problem {
   state: ProblemState
   /** When it began, as an ISO time. */
   since: string
-  /** In words for an operator. */
+  /** Details in words for an operator. */
   detail: string
-  /** The page that says what to do, from the root of the repository. */
+  /** The documentation page with what to do, from the root of the repository. */
   help: string
 }
 
-/** What a check returns while it cannot tell: a problem that was present stays. */
+/** Returned by a check that cannot determine its result: the problem then keeps its last state. */
 export const notKnown = Symbol('not known')
 
-/** Returns what is wrong, in words for an operator; undefined: nothing. Must not block. */
+/** Returns the problem in words for an operator; undefined if there is none. Must not block. */
 export type ProblemCheck = () => string | undefined | typeof notKnown
 
 export interface Problems<Noted extends ProblemCode = never> {
-  /** All problems of this moment, the oldest first. */
+  /** All current problems, the oldest first. */
   present(): Problem[]
   /**
-   * Reports an event. The problem lasts until none has followed for
-   * `lastsMs` (default: five minutes).
+   * Reports an event. The problem lasts until no further event has been reported for `lastsMs`
+   * (default: five minutes).
    */
   note(code: Noted, detail: string, lastsMs?: number): void
   close(): void
 }
 
 interface Episode {
-  /** Of the wall clock. */
+  /** The wall-clock time when it began. */
   sinceMs: number
   beganAt: number
   /** When the problem was last present. */
   seenAt: number
   detail: string
-  /** The worst state that was logged. */
+  /** The worst state that has been logged. */
   logged: ProblemState | undefined
 }
 
 const intervalMs = 1_000
 const noteMs = 5 * 60_000
-/** A problem that returns earlier has not been over. */
+/** A problem that returns within this time counts as uninterrupted. */
 const quietMs = 10_000
-/** A shorter problem, such as each has at the start, is not logged. */
+/** A problem that is over within this time, as many are at the start, is not logged. */
 const lastingMs = 2_000
 
 /**
- * Watches the problems of a process: checks them every second, logs when one has lasted and when it ends, and keeps the
- * metric `intake_problem`.
+ * Watches the problems of a process: checks them every second, logs a problem once it has lasted
+ * and when it ends, and keeps the metric `intake_problem`.
  *
  * @param options.noted the codes that `note` reports
- * @param options.states where they differ from the catalogue; a function is asked each time
+ * @param options.states states that differ from the catalogue; a function is called each time
  */
 export function startProblems<Noted extends ProblemCode = never>(options: {
   checks: Partial<Record<ProblemCode, ProblemCheck>>
@@ -73,9 +73,9 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
   const codes = [...new Set([...(Object.keys(checks) as ProblemCode[]), ...noted])]
   const notes = new Map<ProblemCode, { detail: string; untilMs: number }>()
   const episodes = new Map<ProblemCode, Episode>()
-  /** Neither present nor over, because their checks could not tell yet. */
+  /** Codes whose state is unknown, because their checks have returned no result yet. */
   const unknown = new Set<ProblemCode>()
-  /** The problems of the last look. */
+  /** The problems that the last check found. */
   const lastFound = new Set<ProblemCode>()
   const stateOf = (code: ProblemCode): ProblemState => {
     const state = states[code] ?? problemCatalogue[code].state

@@ -1,16 +1,19 @@
 import { systemClock, type Clock } from '@intake/runtime'
 
-/** How often something has happened lately. */
+/** The rate of recent events. */
 export interface Rate {
   add(count: number): void
-  /** Of the last 15 seconds, the current one excluded. */
+  /** Events per second over the last 15 seconds, without the current one. */
   perSecond(): number
 }
 
 const windowSeconds = 15
 
 export function createRate(clock: Clock = systemClock): Rate {
-  /** One count for each second of the window and for the current one; `seconds` says which second. */
+  /**
+   * One count for each second of the window and for the current one. `seconds` holds the second
+   * that each count belongs to.
+   */
   const counts = new Float64Array(windowSeconds + 1)
   const seconds = new Float64Array(windowSeconds + 1).fill(-1)
 

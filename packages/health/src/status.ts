@@ -1,15 +1,15 @@
 import { version } from '@intake/runtime'
 import { isReady, type Problem, type Problems } from './problems.ts'
 
-/** The service, how it is, and since when it runs: the common part of `/status`. */
+/** The common part of `/status`: the service, its state, and when it started. */
 export interface Status {
   service: string
   state: 'ok' | 'degraded' | 'down'
-  /** The oldest first. */
+  /** All problems, the oldest first. */
   problems: Problem[]
   ready: boolean
   version: string
-  /** Of Node. */
+  /** The version of Node. */
   node: string
   /** An ISO time. */
   started_at: string

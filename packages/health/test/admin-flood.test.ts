@@ -31,7 +31,10 @@ async function start(t: Test) {
   return { port: server.port, counts }
 }
 
-/** Sends requests in one write; resolves to the text of all responses when the server has closed the connection. */
+/**
+ * Sends requests in one write; resolves to the text of all responses when the server has closed the
+ * connection.
+ */
 async function pipeline(port: number, requests: string): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port })
   let text = ''

@@ -1,15 +1,15 @@
 import { IntakeError } from '@intake/contract'
 
-/** This many chunks may have any size; the others must have `chunkBytesMin` bytes on average. */
+/** The first chunks may have any size; further ones must have `chunkBytesMin` bytes on average. */
 const freeChunks = 1_024
 const chunkBytesMin = 16
 
 /**
- * Limits the number of chunks of a body. Each chunk costs the parser about two microseconds, whatever
- * its size, and a read of 64 KB holds eleven thousand chunks of one byte: a body in tiny chunks would
- * delay all others.
+ * Limits the number of chunks of a body. Each chunk costs the parser about two microseconds,
+ * whatever its size, and a read of 64 KB holds eleven thousand chunks of one byte: a body in tiny
+ * chunks would delay all other requests.
  *
- * @returns whether the body is still acceptable after this chunk
+ * @returns a function that says whether the body is still acceptable after this chunk
  */
 export function createChunkLimit(): (chunk: Buffer) => boolean {
   let balance = freeChunks * chunkBytesMin

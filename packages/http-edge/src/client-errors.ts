@@ -7,14 +7,14 @@ import type { Refuse } from './refuse.ts'
 
 /**
  * Ends a connection on which the HTTP parser refused something: too slow, header too large, or not
- * HTTP. Nothing that follows is parsed. Requests that were understood keep their responses, in
- * their order, and the last one says that the connection closes. A request whose body is broken is
- * refused. Bytes that belong to no such request get a response only if no client can take it for
- * that of another request.
+ * HTTP. Nothing that follows is parsed. Requests that were parsed keep their responses, in order,
+ * and the last response says that the connection closes. A request whose body is broken is refused.
+ * Bytes that belong to no such request get a response only if no client can take it for that of
+ * another request.
  */
-export function answerClientErrors(refuse: Refuse) {
+export function createClientErrorHandler(refuse: Refuse) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {
-    // It is closing already, or nobody is left to read a response.
+    // The connection is already closing, or there is no client to read a response.
     if (socket.destroyed || socket.writableEnded) return
     if (cause.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
@@ -51,7 +51,7 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   connection.isEnding = true
   discardRest(socket)
   const { request, response } = last
-  // Its header may say that the connection stays open.
+  // The header of this response may say that the connection stays open.
   if (response.headersSent) addOnEnd(last, () => closeInStages(socket))
   else {
     response.setHeader('connection', 'close')
@@ -60,7 +60,7 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   return true
 }
 
-/** Refuses what arrives on a connection that the HTTP server has given up, and closes it. */
+/** Refuses what arrives on a connection that the HTTP server no longer handles, and closes it. */
 export function refuseSocket(socket: Socket, error: IntakeError, refuse: Refuse): void {
   const { type, body } = refuse(error, undefined)
   socket.write(

@@ -15,7 +15,7 @@ import {
 import { closeInStages } from './linger.ts'
 import { createLoopTurn } from './loop-turn.ts'
 
-/** Why this process closes a connection before the client does. */
+/** The reasons for which this process closes a connection before the client does. */
 export const endReasons = [
   'room_for_another',
   'no_room',
@@ -30,7 +30,7 @@ export type EndReason = (typeof endReasons)[number]
 export interface Connections {
   /** Registers a new connection. If there are too many, it closes another one, or else this one. */
   open(socket: Socket): void
-  /** Registers a request; undefined when it must be ignored because its connection is closing. */
+  /** Registers a request; undefined if it must be ignored because its connection is closing. */
   begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined
   /** Notes that the request has a valid API key. */
   authenticated(request: IncomingMessage, apiKeyId: string): void
@@ -43,9 +43,9 @@ export interface Connections {
 }
 
 /**
- * Maximum requests without a response per connection, and requests begun in one turn of the event loop.
- * Node parses a thousand requests from one read, and up to 32 reads in a row, while all other
- * connections wait.
+ * Maximum requests without a response per connection, and requests that may begin in one turn of
+ * the event loop. Node parses a thousand requests from one read, and up to 32 reads in a row, while
+ * all other connections wait.
  */
 export const pipelinedMax = 4
 
@@ -57,11 +57,12 @@ interface Options {
 }
 
 /**
- * Limits the connections of a server to `max`, and the pipelined requests of each to `pipelinedMax`.
+ * Limits the connections of a server to `max`, and the pipelined requests of each to
+ * `pipelinedMax`.
  *
  * @param options.onEnd called for every connection that this process closes early
- * @param options.onExchangeEnd called once for every request, when its response has been sent or its connection
- * has ended, with the milliseconds since its head had arrived
+ * @param options.onExchangeEnd called once for every request, when its response has been sent or
+ * its connection has ended, with the milliseconds since its head had arrived
  */
 export function createConnections(options: Options): Connections {
   const { clock, onEnd } = options
@@ -70,7 +71,7 @@ export function createConnections(options: Options): Connections {
   const loopTurn = createLoopTurn()
   const { finish, drain } = createFinish({ ...options, end, evictionOrder })
 
-  /** One listener for all responses: a closure for each would cost more than calling it. */
+  /** One listener for all responses, because a closure for each would cost more than the call. */
   function onResponseClose(this: ServerResponse): void {
     const exchange = exchangeOf(this.req)
     if (exchange !== undefined) finish(exchange)
@@ -97,7 +98,7 @@ export function createConnections(options: Options): Connections {
         if (other === undefined) return
       }
       registerConnection(connection)
-      // Node calls it after the last response.
+      // Node calls `destroySoon` after the last response.
       socket.destroySoon = () => closeInStages(socket)
       open.add(connection)
       evictionOrder.touch(connection)
@@ -139,7 +140,7 @@ export function createConnections(options: Options): Connections {
   }
 }
 
-/** What happens to a connection when one of its exchanges has ended. */
+/** Creates the function that handles a connection after one of its exchanges has ended. */
 function createFinish(
   options: Pick<Options, 'onExchangeEnd' | 'clock'> & {
     end: Connections['end']
@@ -157,14 +158,15 @@ function createFinish(
       if (exchange.onEnd !== undefined) for (const onEnd of exchange.onEnd) onEnd()
       onExchangeEnd(exchange, clock.now() - exchange.startedAt)
       if (connection.socket.destroyed) return
-      // It is closing in stages.
+      // The connection is already closing in stages.
       if (connection.socket.writableEnded) {
         if (!request.complete) abortOnClose(request)
         evictionOrder.rest(connection)
         return
       }
       if (!request.complete) {
-        // Discards the rest of the body, which is small here, so that the connection can stay open.
+        // The rest of the body, which is small here, is discarded, so that the connection can stay
+        // open.
         connection.unwanted = { request, ms: 0 }
         request.resume()
       }
@@ -191,7 +193,7 @@ function isPipelining(connection: Connection, turn: number): boolean {
   return connection.exchanges.length === pipelinedMax || connection.begunInTurn > pipelinedMax
 }
 
-/** Usually it is the first, or the only one. */
+/** Removes an exchange, which is usually the first or the only one. */
 function takeOut(exchanges: Exchange[], exchange: Exchange): void {
   if (exchanges[0] === exchange) exchanges.shift()
   else exchanges.splice(exchanges.indexOf(exchange), 1)
@@ -204,8 +206,8 @@ function countsOf(open: Set<Connection>): { open: number; inFlight: number } {
 }
 
 /**
- * Ends a connection after the responses to the requests that have begun on it. What follows is not
- * parsed, from the next read on: the parser is still in this one.
+ * Ends a connection after the responses to the requests that have begun on it. Bytes that follow
+ * are not parsed, from the next read on, because the parser is still processing this one.
  */
 function ignoreRest(connection: Connection): void {
   const { socket } = connection
@@ -218,8 +220,9 @@ function ignoreRest(connection: Connection): void {
 }
 
 /**
- * Node creates an error for each request that a closed connection cuts off. One read can hold a
- * thousand requests, and their stack traces would cost more than everything else.
+ * Disables stack traces: Node creates an error for each request that a closed connection cuts off.
+ * One read can hold a thousand requests, and their stack traces would cost more than everything
+ * else.
  */
 function dropStacks(socket: Socket): void {
   const { stackTraceLimit } = Error
@@ -228,7 +231,8 @@ function dropStacks(socket: Socket): void {
 }
 
 /**
- * Node no longer aborts a request that has its response, but its handler may still read the body.
+ * Aborts a request when its connection closes. Node does not do so once the response is sent, but
+ * the handler may still read the body.
  */
 function abortOnClose(request: IncomingMessage): void {
   request.socket.once('close', () => request.destroy(new Error('The connection has closed.')))
@@ -247,7 +251,7 @@ function createConnection(socket: Socket, evictionOrder: EvictionOrder): Connect
     unwanted: undefined,
     place: nowhere(),
     makeEvictable() {
-      // A request may fail after its client has gone.
+      // A request may also fail after its client has disconnected.
       if (!socket.destroyed) evictionOrder.rest(connection)
     },
   }

@@ -19,8 +19,8 @@ interface Admitting {
 }
 
 /**
- * The HTTP server in front of the framework: enforces the connection limits, and refuses requests by
- * their heads.
+ * The HTTP server in front of the framework: enforces the connection limits, and refuses requests
+ * by their heads.
  */
 export function createEdgeServer(
   options: Admitting & {
@@ -35,10 +35,10 @@ export function createEdgeServer(
   const server = createServer(
     {
       headersTimeout: options.headersTimeoutMs,
-      // The sweep limits the time of bodies.
+      // The time for bodies is limited by the sweep.
       requestTimeout: 0,
       keepAliveTimeout: options.keepAliveTimeoutMs,
-      // By default Node checks for slow headers only every 30 s.
+      // The default is to check for slow headers only every 30 s.
       connectionsCheckingInterval: 2_000,
       requireHostHeader: false,
     },
@@ -56,9 +56,9 @@ export function createEdgeServer(
     refuseRequest(request, response, { error, refuse })
   })
   server.on('checkExpectation', refusesExpectation)
-  // CONNECT. Without a listener the connection would be closed without a response.
+  // A CONNECT request would be closed without a response if there were no listener.
   server.on('connect', (_request, socket: Socket) => {
-    // Node has removed its own error listener.
+    // Node has removed its own error listener from the socket.
     socket.on('error', () => socket.destroy())
     const error = new IntakeError('malformed_http', 'This is not a proxy.')
     if (!endAfterResponses(socket, error)) refuseSocket(socket, error, refuse)
@@ -71,7 +71,7 @@ export function createEdgeServer(
   return server
 }
 
-/** Makes what wraps a handler so that it gets only valid requests, each in its turn. */
+/** Creates the wrapper of a handler, which then gets only valid requests, each in its turn. */
 function createAdmit({ connections, gate, refuse }: Admitting): (serve: Handler) => Handler {
   return (serve) => {
     function pass(request: IncomingMessage, response: ServerResponse): void {

@@ -8,13 +8,13 @@ export interface EvictionOrder {
   rest(connection: Connection): void
   /** The connection has been authenticated, or has closed. */
   remove(connection: Connection): void
-  /** The next one to close; undefined when all have requests in progress. */
+  /** The next connection to close; undefined if all have requests in progress. */
   next(): Connection | undefined
 }
 
 /**
- * A place in a list of connections. The links are in the connections, so that a request moves its own
- * without a search: in a set that would cost half as much as routing it.
+ * A place in a list of connections. The links are in the connections, so that a request moves its
+ * connection without a search: moving it in a set would cost half as much as routing the request.
  */
 export interface Place {
   list: ConnectionList | undefined
@@ -33,14 +33,15 @@ interface ConnectionList {
 const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, size: 0 })
 
 /**
- * First the connection without an API key that has been silent longest. Then, of the API key with the
- * most idle connections, the one that has been idle longest, so that no key evicts the connections of
- * another. Connections younger than two sweeps have had no time to send a key: while a key has more
- * idle connections than there are without a key, its own are evicted first. A connection with a key and
- * a request in progress is never evicted, unless that request is already refused.
+ * First evicts the connection without an API key that has been silent the longest. Then, of the API
+ * key with the most idle connections, the one that has been idle the longest, so that no key evicts
+ * the connections of another. Connections younger than two sweeps have had no time to send a key:
+ * while a key has more idle connections than there are without a key, its own are evicted first. A
+ * connection with a key and a request in progress is never evicted, unless that request is already
+ * refused.
  */
 export function createEvictionOrder(): EvictionOrder {
-  // The oldest connection of each list is the first.
+  // In each list the first connection is the oldest.
   const withoutKey = emptyList()
   const idleByKey = new Map<string, ConnectionList>()
 

@@ -10,18 +10,18 @@ export interface Exchange {
   readonly connection: Connection
   /** `clock.now()` when its head had arrived. */
   readonly startedAt: number
-  /** The response has been sent, or the connection has ended. */
+  /** True once the response has been sent, or the connection has ended. */
   isOver: boolean
   /**
-   * Fails the request with an error that becomes its response. Set by the step that the request waits
-   * for, and without effect when that step is over; undefined before the first one.
+   * Fails the request with an error that becomes its response. Set by the step that the request
+   * waits for, and without effect once that step has ended; undefined before the first step.
    */
   fail: ((error: IntakeError) => void) | undefined
-  /** With what the first step fails: the request was already broken when that step began. */
+  /** The error that the first step fails with, if the request was broken before that step began. */
   failure: IntakeError | undefined
-  /** Each is called once, when the exchange has ended. */
+  /** Functions that are called once, when the exchange has ended. */
   onEnd: (() => void)[] | undefined
-  /** Size, with framing, at which the sweep refuses the body. */
+  /** The size, including framing, at which the sweep refuses the body. */
   bodyBytesMax: number
   /** Undefined until the first sweep: most exchanges end before it. */
   progress: Progress | undefined
@@ -29,11 +29,11 @@ export interface Exchange {
 
 /** State that `judgeExchange` keeps for an exchange between two sweeps. */
 export interface Progress {
-  /** Total of the connection. */
+  /** Total bytes read from the connection. */
   bytesRead: number
-  /** Bytes of the body, with framing, that arrived after the first sweep. */
+  /** Bytes of the body, including framing, that arrived after the first sweep. */
   bodyBytes: number
-  /** How far the body is ahead of the minimum rate. */
+  /** By how many bytes the body is ahead of the minimum rate. */
   bytesAhead: number
   /** How long the request has been waiting for this process. */
   processingMs: number
@@ -46,35 +46,39 @@ export interface Connection {
   readonly socket: Socket
   /** The account of its first request with a valid API key. */
   apiKeyId: string | undefined
-  /** How many sweeps have seen it; below two, its first request may not have been read yet. */
+  /**
+   * The number of sweeps that have seen it; below two, its first request may not have been read
+   * yet.
+   */
   sweeps: number
-  /** In the order of the requests, which is the order of the responses. */
+  /** In the order of the requests, which is also the order of the responses. */
   readonly exchanges: Exchange[]
   /** The turn of the event loop in which its latest request began, and how many began in it. */
   turn: number
   begunInTurn: number
   /**
-   * The response to the latest request is the last one: later requests on the connection are ignored.
+   * True if the response to the latest request is the last one: later requests on the connection
+   * are ignored.
    */
   isEnding: boolean
-  /** Bytes on it could not be parsed: it ends with the response to its latest request. */
+  /** True if bytes on it could not be parsed: it ends with the response to its latest request. */
   isBroken: boolean
   /** A body that still arrives after its response has been sent. */
   unwanted: { request: IncomingMessage; ms: number } | undefined
-  /** Where it stands among the connections that may be evicted. */
+  /** Its place in the order of eviction. */
   readonly place: Place
-  /** From now on it may be evicted like an idle one. */
+  /** Makes it evictable like an idle one. */
   readonly makeEvictable: () => void
 }
 
-// On the objects themselves: looking each up in a WeakMap several times per request costs more.
+// A symbol property, because several WeakMap lookups per request would cost more.
 const connectionKey = Symbol('connection')
 const exchangeKey = Symbol('exchange')
 
 type WithConnection = Socket & { [connectionKey]?: Connection }
 type WithExchange = IncomingMessage & { [exchangeKey]?: Exchange }
 
-/** The connection of a socket; undefined for one that no edge has registered. */
+/** The connection of a socket; undefined if no edge has registered it. */
 export function connectionOf(socket: Socket): Connection | undefined {
   return (socket as WithConnection)[connectionKey]
 }
@@ -84,8 +88,8 @@ export function registerConnection(connection: Connection): void {
 }
 
 /**
- * The exchange of a request, until it is over; undefined also when the request did not arrive over a
- * connection (`inject`).
+ * The exchange of a request, until it is over. Undefined afterwards, and for a request that did not
+ * arrive over a connection (`inject`).
  */
 export function exchangeOf(request: IncomingMessage): Exchange | undefined {
   const exchange = (request as WithExchange)[exchangeKey]
@@ -97,9 +101,9 @@ export function registerExchange(exchange: Exchange): void {
 }
 
 /**
- * Ignores everything that follows a refused request on its connection. The response must say that the
- * connection closes. Until the client has read it the connection may be evicted like an idle one,
- * unless earlier requests on it wait for their responses.
+ * Ignores everything that follows a refused request on its connection. The response must say that
+ * the connection closes. Until the client has read the response, the connection may be evicted like
+ * an idle one, unless earlier requests on it wait for their responses.
  */
 export function ignoreFollowing(request: IncomingMessage): void {
   const connection = connectionOf(request.socket)
@@ -109,8 +113,8 @@ export function ignoreFollowing(request: IncomingMessage): void {
 }
 
 /**
- * Lets the sweep fail a request while `work` keeps running; its result is then ignored. Settles like
- * `work`, or rejects with the error of the sweep.
+ * Lets the sweep fail a request while `work` keeps running; its result is then ignored. Settles
+ * like `work`, or rejects with the error of the sweep.
  */
 export function failable<Result>(request: IncomingMessage, work: Promise<Result>): Promise<Result> {
   const exchange = exchangeOf(request)
@@ -121,7 +125,7 @@ export function failable<Result>(request: IncomingMessage, work: Promise<Result>
   })
 }
 
-/** Notes how the step that the request now waits for can be failed from outside. */
+/** Sets how the step that the request now waits for can be failed from outside. */
 export function beginStep(exchange: Exchange, fail: (error: IntakeError) => void): void {
   if (exchange.failure === undefined) exchange.fail = fail
   else fail(exchange.failure)
@@ -141,12 +145,13 @@ export function whenEnded(
   onEnd: () => void,
 ): void {
   const exchange = exchangeOf(request)
-  // A response that is queued behind another emits nothing when its connection closes.
+  // A response that is queued behind another emits nothing when its connection closes, so the
+  // exchange is used if there is one.
   if (exchange === undefined) response.once('close', onEnd)
   else addOnEnd(exchange, onEnd)
 }
 
-/** An empty array that grows would take room for seventeen. */
+/** Starts with one element, because an empty array that grows would allocate room for seventeen. */
 export function addOnEnd(exchange: Exchange, onEnd: () => void): void {
   if (exchange.onEnd === undefined) exchange.onEnd = [onEnd]
   else exchange.onEnd.push(onEnd)

@@ -9,7 +9,10 @@ export function awaitContinue(request: IncomingMessage): void {
   waiting.add(request)
 }
 
-/** Whether the client still waits: if the request is refused, it may or may not send the body. */
+/**
+ * Whether the client still waits for `100 Continue`. If the request is refused, the client may or
+ * may not send the body.
+ */
 export function awaitsContinue(request: IncomingMessage): boolean {
   return waiting.has(request)
 }

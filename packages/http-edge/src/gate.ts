@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 
 /** Decides when a request whose head has arrived is served. */
 export interface Gate {
-  /** Whether one more request may be served now; if so, it counts as served. */
+  /** Whether one more request may be served now. If so, it counts as served. */
   enter(): boolean
   /** Serves a request that could not enter, in its turn. */
   wait(request: IncomingMessage, serve: () => void): void
 }
 
-/** Serves every request at once. */
+/** A gate that serves every request at once. */
 export const openGate: Gate = {
   enter: () => true,
   wait: (_request, serve) => serve(),

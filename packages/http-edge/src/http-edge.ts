@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { answerClientErrors } from './client-errors.ts'
+import { createClientErrorHandler } from './client-errors.ts'
 import { createConnections, type Connections, type EndReason } from './connections.ts'
 import { createEdgeServer, type Handler } from './edge-server.ts'
 import type { Exchange } from './exchange.ts'
@@ -9,21 +9,27 @@ import type { ExchangeLimits } from './judge-exchange.ts'
 import type { Refuse } from './refuse.ts'
 import { createSweep, sweepClock, type SweepClock } from './sweep.ts'
 
-/** What stands between the sockets of a server and its framework. The first two are options of Fastify. */
+/**
+ * The layer between the sockets of a server and its framework. The first two members are options of
+ * Fastify.
+ */
 export interface HttpEdge {
   serverFactory(handler: Handler): Server
   clientErrorHandler(cause: NodeJS.ErrnoException, socket: Socket): void
   connections: Pick<Connections, 'authenticated' | 'counts'>
-  /** From now on connections close with their last response, and requests in progress have little time. */
+  /**
+   * From now on connections close with their last response, and requests in progress have a short
+   * timeout.
+   */
   drain(): void
 }
 
 /**
- * @param options.connectionsMax beyond it, one is closed for each new one
+ * @param options.connectionsMax beyond it, one connection is closed for each new one
  * @param options.onConnectionEnd called for every connection that this process closes early
- * @param options.onExchangeEnd called once for every request, when its response has been sent or its connection
- * has ended, with the milliseconds since its head had arrived
- * @param options.gate when requests are served; by default at once
+ * @param options.onExchangeEnd called once for every request, when its response has been sent or
+ * its connection has ended, with the milliseconds since its head had arrived
+ * @param options.gate decides when requests are served; default: at once
  */
 export function createHttpEdge(options: {
   connectionsMax: number
@@ -48,7 +54,7 @@ export function createHttpEdge(options: {
     connections,
     serverFactory: (handler) =>
       createEdgeServer({ ...options, connections, sweep, gate, refuse, handler }),
-    clientErrorHandler: answerClientErrors(refuse),
+    clientErrorHandler: createClientErrorHandler(refuse),
     drain() {
       connections.drain()
       sweep.drain()

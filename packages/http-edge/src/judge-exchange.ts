@@ -6,7 +6,7 @@ export interface ExchangeLimits {
   responseTimeoutMs: number
 }
 
-/** A body may be this far behind the minimum rate. A fast burst does not extend it. */
+/** How many seconds a body may be behind the minimum rate. A fast burst does not extend it. */
 const bodyGraceSeconds = 10
 /** Timeout for a client to read a response. */
 const readTimeoutMs = 10_000
@@ -16,8 +16,8 @@ export type Judgement = 'fine' | 'slow_body' | 'endless_body' | 'no_response' | 
 
 /**
  * Judges the first exchange on a connection, `elapsedMs` after the previous call. The time counts
- * against the client while its body or its reading is awaited, otherwise against this process. What
- * arrived before the first call is not counted, and nor is the time until then.
+ * against the client while its body is awaited or it reads the response, otherwise against this
+ * process. The time before the first call, and what arrived in it, are not counted.
  */
 export function judgeExchange(
   exchange: Exchange,
@@ -31,7 +31,7 @@ export function judgeExchange(
     progress.unreadMs += elapsedMs
     return progress.unreadMs > readTimeoutMs ? 'unread' : 'fine'
   }
-  // A response that began before its end waits for the rest of the body, and ends without help.
+  // A response that began before the end of the body waits for the rest of it, and ends by itself.
   if (response.headersSent) return 'fine'
 
   const { bytesRead } = request.socket

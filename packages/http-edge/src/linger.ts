@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 
 /**
  * After a refusal, a body of up to this size is read and discarded so that the connection can stay
- * open. Also how much is read of what follows the end of the last request of a connection.
+ * open. The same amount is read after the last request of a connection.
  */
 export const unwantedBytesMax = 256 * 1024
 /**
@@ -11,8 +11,8 @@ export const unwantedBytesMax = 256 * 1024
 export const lingerMs = 2_000
 
 /**
- * Discards what still arrives on a connection: the HTTP parser sees none of it. Only a little is
- * read; then TCP stops the sender.
+ * Discards what still arrives on a connection, so that the HTTP parser sees none of it. Only a
+ * little is read; then TCP stops the sender.
  */
 export function discardRest(socket: Socket): void {
   let bytes = 0
@@ -28,7 +28,7 @@ export function discardRest(socket: Socket): void {
  * Closes a connection after everything that was written to it, in stages (RFC 9112, section 9.6):
  * first its own half, and the rest when the client closes the other half, after two seconds at the
  * latest. Closing at once, with unread bytes, would reset the connection, and the client might
- * never see the response. Without effect on a connection that is already closing.
+ * never see the response. Has no effect on a connection that is already closing.
  */
 export function closeInStages(socket: Socket): void {
   if (socket.destroyed || socket.writableEnded) return

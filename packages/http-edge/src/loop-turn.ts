@@ -1,6 +1,6 @@
 /**
- * A number for the current turn of the event loop. Turns in which nobody asks are not counted, so that
- * an idle process is not woken.
+ * Returns a number for the current turn of the event loop. Turns without a call are not counted, so
+ * that an idle process is not woken.
  */
 export function createLoopTurn(): () => number {
   let turn = 0

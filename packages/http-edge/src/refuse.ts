@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { IntakeError } from '@intake/contract'
 
-/** The body of a response that the edge writes itself, and its media type. */
+/** The body and media type of a response that the edge writes itself. */
 export interface RefusalBody {
   type: string
   body: string
@@ -10,6 +10,6 @@ export interface RefusalBody {
 /**
  * Called once for everything that the edge refuses before the framework sees it.
  *
- * @param request undefined: bytes that are no request
+ * @param request undefined for bytes that are not a request
  */
 export type Refuse = (error: IntakeError, request: IncomingMessage | undefined) => RefusalBody

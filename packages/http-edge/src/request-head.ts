@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { IntakeError } from '@intake/contract'
 
 /**
- * More header fields than any client or proxy sends. Node silently drops fields beyond its own limit.
+ * More header fields than any client or proxy sends. Node silently drops fields beyond its own
+ * limit.
  */
 export const headerFieldsMax = 100
 

@@ -5,7 +5,7 @@ import { ignoreFollowing, type Connection, type Exchange } from './exchange.ts'
 import { judgeExchange, type ExchangeLimits } from './judge-exchange.ts'
 import { lingerMs } from './linger.ts'
 
-/** The source of time, and how often a sweep asks it; tests have a faster one. */
+/** The source of time, and the interval of sweeps, which is shorter in tests. */
 export interface SweepClock extends Pick<Clock, 'now'> {
   intervalMs: number
 }
@@ -13,21 +13,24 @@ export interface SweepClock extends Pick<Clock, 'now'> {
 export const sweepClock: SweepClock = { now: systemClock.now, intervalMs: 500 }
 
 const stepMsMax = 1_000
-/** Timeout for requests in progress after `drain`. The process itself is killed after ten seconds. */
+/**
+ * Timeout for requests in progress after `drain`. The process itself is killed after ten seconds.
+ */
 const drainMs = 7_000
 const lastWordMs = 1_000
 
 export interface Sweep {
   start(): void
-  /** From now on requests in progress have limited time left. */
+  /** From now on requests in progress have a short timeout. */
   drain(): void
   stop(): void
 }
 
 /**
- * Checks every connection twice a second and ends what takes too long: slow bodies, requests without a
- * response, unread responses. One timer serves all connections, so a request costs no timer. A pause of
- * this process counts as one second at most, because the process read nothing meanwhile.
+ * Checks every connection twice a second and ends what takes too long: slow bodies, requests
+ * without a response, unread responses. One timer serves all connections, so a request costs no
+ * timer. A pause of this process counts as at most one second, because the process read nothing
+ * meanwhile.
  */
 export function createSweep(options: {
   connections: Connections
@@ -103,7 +106,10 @@ export function createSweep(options: {
   }
 }
 
-/** Returns false if nothing can make the error its response. */
+/**
+ * Makes the error the response, unless the response has begun. Returns false if no step of the
+ * request can be failed yet.
+ */
 function failExchange(exchange: Exchange, error: IntakeError): boolean {
   const { request, response, fail } = exchange
   if (response.headersSent) return true

@@ -2,7 +2,10 @@ import { isUuid } from '@intake/contract'
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/** The `Idempotency-Key` of a client as it is reserved. UUIDs are in lower case: some clients print both. */
+/**
+ * The form in which a client's `Idempotency-Key` is reserved. UUIDs are converted to lower case,
+ * because some clients print both cases.
+ */
 export function headerKey(key: string): string {
   return isUuid(key) ? key.toLowerCase() : key
 }

@@ -4,7 +4,10 @@ import { fieldOf, hashKey, kindOfScope, parseReserved, type ClientKey } from './
 import { bucketsOf, levelsMax } from './reservation-buckets.ts'
 import { defineReserve } from './reserve-script.ts'
 
-/** Resolves to the id that is reserved under a client's key; undefined: none. Nothing is written. */
+/**
+ * Resolves to the id that is reserved for a client's key; undefined if there is none. Writes
+ * nothing.
+ */
 export type FindReservation = (key: ClientKey) => Promise<string | undefined>
 
 export function defineFindReservation({ redis }: { redis: Redis }): FindReservation {
@@ -22,7 +25,7 @@ export function defineFindReservation({ redis }: { redis: Redis }): FindReservat
       mayWrite: false,
       keptDays: limits.keyDays[kind],
     })
-    // Midnight has passed since the question for the time.
+    // Midnight has passed since the time was read.
     if (reply === 'other days') return find(key)
     return Buffer.isBuffer(reply) ? parseReserved(reply).id : undefined
   }

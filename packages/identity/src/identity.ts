@@ -2,8 +2,8 @@ import { hash, randomUUID } from 'node:crypto'
 import { timeOfUuidV7 } from '@intake/contract'
 
 /**
- * Identifies a record, together with its application and device. Fixed before the record is
- * acknowledged and never changed afterwards.
+ * Identifies a record, together with its application and device. It is fixed before the record is
+ * acknowledged and never changes.
  */
 export interface Identity {
   /** UUIDv7 in lower case. */
@@ -13,8 +13,8 @@ export interface Identity {
 }
 
 /**
- * Creates a new identity. Its random bits are those of a UUIDv4, which differs only in time and
- * version.
+ * Creates a new identity. Its random bits are those of a UUIDv4, whose other bits are the time and
+ * version in a UUIDv7.
  *
  * @param timeMs milliseconds since 1970
  */
@@ -23,14 +23,14 @@ export function createIdentity(timeMs: number): Identity {
 }
 
 /**
- * Derives the identity of one record of a request with several: the same request, index and time always
- * give the same identity.
+ * Derives the identity of one record of a request with several: the same request, index and time
+ * always give the same identity.
  */
 export function deriveIdentity(request: Identity, index: number, timeMs: number): Identity {
   return { id: `${digitsOf(timeMs)}-${derivedTail(request, index)}`, time: isoTime(timeMs) }
 }
 
-/** What follows the time in the id of a derived identity: its last 22 characters. */
+/** The part of a derived identity's id after the time: its last 22 characters. */
 export function derivedTail(request: Identity, index: number): string {
   const random = hash('sha256', `${request.id} ${index}`)
   const variant = '89ab'[Number.parseInt(random.slice(3, 4), 16) % 4]
@@ -49,25 +49,28 @@ export function isUuidV7(id: string): boolean {
   return uuidV7.test(id)
 }
 
-// Both are cached, because most times share the millisecond of another.
+// Both are cached, because most times are in the same millisecond as the one before.
 let lastIso = { timeMs: 0, iso: '1970-01-01T00:00:00.000Z' }
 let lastDigits = { timeMs: 0, digits: printDigits(0) }
 
-/** A time in milliseconds since 1970 in ISO 8601, in UTC with milliseconds. */
+/** Prints a time in milliseconds since 1970 as ISO 8601, in UTC with milliseconds. */
 export function isoTime(timeMs: number): string {
   if (timeMs !== lastIso.timeMs) lastIso = { timeMs, iso: printIso(timeMs) }
   return lastIso.iso
 }
 
 const dayMs = 86_400_000
-/** With the `T`, like `2026-11-21T`. */
+/** The date includes the `T`, like `2026-11-21T`. */
 let lastDay = { day: 0, date: '1970-01-01T' }
 const digits = (count: number) =>
   Array.from({ length: 10 ** count }, (_, n) => String(n).padStart(count, '0'))
 const twoDigits = digits(2)
 const threeDigits = digits(3)
 
-/** As `toISOString`, in a fifth of the time: the entries of a batch have a time each, but one day. */
+/**
+ * Like `toISOString`, in a fifth of the time, by reusing the date: the times of a batch's entries
+ * differ, but are usually on one day.
+ */
 function printIso(timeMs: number): string {
   const day = Math.floor(timeMs / dayMs)
   if (day !== lastDay.day) {
@@ -80,7 +83,7 @@ function printIso(timeMs: number): string {
   return `${lastDay.date}${time}:${twoDigits[seconds % 60]}.${threeDigits[Math.floor(ms % 1_000)]}Z`
 }
 
-/** The first 48 bits of a UUIDv7, with its first hyphen. */
+/** The first 48 bits of a UUIDv7 in hexadecimal, with its first hyphen. */
 function digitsOf(timeMs: number): string {
   if (timeMs !== lastDigits.timeMs) lastDigits = { timeMs, digits: printDigits(timeMs) }
   return lastDigits.digits

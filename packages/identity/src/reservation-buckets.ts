@@ -4,19 +4,22 @@ import { limits, type RecordKind } from '@intake/contract'
 export type Day = number
 
 /**
- * Redis stores hashes up to this size compactly (a listpack: 38 bytes per reservation); larger ones
- * take three times as much. Redis can be configured to draw that line at 128 fields, as its own
- * redis.conf does.
+ * Redis stores hashes up to its limit compactly (a listpack: 38 bytes per reservation); larger
+ * hashes take three times as much. This is below 128 fields, the limit in Redis's own redis.conf.
  */
 export const bucketFieldsMax = 96
 
 /**
- * The hashes of a day are arranged in levels; each level has 2^4 times as many hashes as the previous
- * one. A reservation goes to the first level whose hash is not full. So hashes stay small however many
- * reservations a day has, and a day with few reservations has few hashes.
+ * The hashes of a day are arranged in levels; each level has 2^4 times as many hashes as the
+ * previous one. A reservation goes to the first level whose hash is not full. Hashes therefore
+ * remain small even on a day with many reservations, and a day with few reservations has few
+ * hashes.
  */
 const levelBits = 4
-/** All hashes of a key share a Redis Cluster slot: that of the first 8 bits of the key's hash. */
+/**
+ * All hashes for a key are in one slot of a Redis Cluster, selected by the first 8 bits of the
+ * key's hash.
+ */
 const firstLevelBits = 8
 const bucketTag = (digits: string) => `{intake:${digits}}`
 /** The hash tags of all keys of reservations. */
@@ -24,7 +27,7 @@ export const reservationTags: readonly string[] = Array.from(
   { length: 2 ** firstLevelBits },
   (_, index) => bucketTag(index.toString(16).padStart(firstLevelBits / 4, '0')),
 )
-/** The last level has 2^24 hashes: for 1.6 billion reservations a day. */
+/** The last level has 2^24 hashes, enough for 1.6 billion reservations a day. */
 export const levelsMax = 5
 
 /** The hashes that may contain a reservation. */
@@ -32,7 +35,7 @@ export interface Buckets {
   firstDay: Day
   /** Number of levels of each day. */
   levels: number
-  /** Ordered by day, from the first one to tomorrow, and by level within a day. */
+  /** Ordered by day, from the first day to tomorrow, and by level within a day. */
   keys: string[]
 }
 

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { RecordKind } from '@intake/contract'
 
-/** What a key identifies; keys in different scopes are different keys. */
+/** What a key identifies. The same key in two scopes is two different keys. */
 export type KeyScope = RecordKind | 'batches'
 
-/** A client's key with its owner: the same key from another device or application is a different key. */
+/**
+ * A client's key with its owner: the same key from another device or application is a different
+ * key.
+ */
 export interface ClientKey {
   scope: KeyScope
   bundleIdentifier: string
@@ -23,11 +26,11 @@ export interface Reserved {
 const fieldBytes = 9
 const idBytes = 16
 
-/** The kind of record whose reservations include those of a scope. */
+/** The kind of record that a scope's reservations are counted under. */
 export const kindOfScope = (scope: KeyScope): RecordKind =>
   scope === 'feedback' ? 'feedback' : 'logs'
 
-/** Chooses the buckets of a key. */
+/** The hash of a key, which selects its buckets. */
 export function hashKey({ scope, bundleIdentifier, deviceUuid, key }: ClientKey): Buffer {
   const name = JSON.stringify([scope, bundleIdentifier, deviceUuid.toLowerCase(), key])
   return createHash('sha256').update(name).digest()

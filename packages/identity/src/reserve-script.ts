@@ -3,13 +3,16 @@ import { bucketFieldsMax, levelsMax, type Buckets } from './reservation-buckets.
 
 /**
  * Finds a key in the buckets of all days, or writes it into today's first bucket that is not full.
- * Today is determined by Redis's clock inside the script, so gateways agree even at midnight. A full
- * bucket stays full, so all gateways find reservations in deeper levels.
+ * Redis's clock determines today inside the script, so gateways agree even at midnight. A full
+ * bucket remains full, so all gateways find reservations in deeper levels.
  *
- * KEYS: the buckets as in `Buckets`; the caller's today is the last day but one. ARGV: the first day,
- * the number of levels, the field, the value, whether it may be written, the days it is kept. Returns
- * the value found, or 1: written; 0: not found and not written; 2: other days are needed; 3: one more
- * level is needed.
+ * KEYS: the buckets as in `Buckets`; the caller's today is the last day but one.
+ *
+ * ARGV: the first day, the number of levels, the field, the value, whether it may be written, the
+ * days for which it is kept.
+ *
+ * Returns the value found, or 1: written; 0: not found and not written; 2: other days are needed;
+ * 3: one more level is needed.
  */
 const script = `
 local levels = tonumber(ARGV[2])
@@ -51,7 +54,9 @@ const replies = ['no room', 'reserved', 'other days', 'more levels'] as const
 
 export type Reserve = (call: ReserveCall) => Promise<ReserveReply>
 
-/** Registers the script as a command; the client sends the script again when Redis does not have it. */
+/**
+ * Registers the script as a command. The client sends the script again if Redis does not have it.
+ */
 export function defineReserve(redis: Redis): Reserve {
   redis.defineCommand('intakeReserve', { lua: script })
   const { intakeReserveBuffer } = redis as unknown as {

@@ -12,8 +12,8 @@ interface Credentials {
 }
 
 /**
- * Who the requests of the S3 client are from: the access key of the endpoint, or that of `identity`, or a role.
- * The client asks before each request.
+ * Provides the credentials for the S3 client's requests: the access key of the endpoint, or that of
+ * `identity`, or a role. The client calls it before each request.
  */
 export function provideCredentials(options: {
   currentUrl: () => URL
@@ -31,7 +31,7 @@ export function provideCredentials(options: {
       }
     },
   }
-  // The package does not export the class that it declares here.
+  // Cast, because the package declares a class here that it does not export.
   return provider as unknown as ClientProvider
 }
 

@@ -9,7 +9,7 @@ const reasons: Record<string, string> = {
   PermanentRedirect: 'S3_ENDPOINT or S3_REGION is not that of the bucket',
   ExpiredToken: 'the session token has expired',
   InvalidToken: 'the store does not accept the session token',
-  // Of MinIO and versitygw.
+  // The following codes are those of MinIO and versitygw.
   InvalidTokenId: 'the store does not accept the session token',
   XAdminUserNotFound: 'the store does not know the access key',
   RequestTimeTooSkewed: 'the clocks of the store and of this machine differ by minutes',
@@ -19,7 +19,7 @@ const reasons: Record<string, string> = {
 export function describeStoreError(error: unknown): string {
   if (error instanceof S3Error) {
     const { code } = error
-    // A proxy, or a response to HEAD, tells none.
+    // A proxy, or a response to HEAD, gives no code.
     if (!code) return 'the store refuses, without a code'
     return reasons[code] ?? `the store responds with ${code}`
   }

@@ -7,7 +7,7 @@ export type ObjectOperation = (typeof operations)[number]
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
 
 /**
- * The same store, with metrics of how long its operations take and how many fail.
+ * Wraps a store with metrics of how long its operations take and how many fail.
  *
  * @param options.onFailed called for each operation that failed
  */
@@ -29,7 +29,8 @@ export function measureObjectStore<Store extends Pick<ObjectStore, ObjectOperati
     ['operation'],
   )
 
-  // Prometheus does not see the first increase of a series that begins with it.
+  // Creates each series with 0, because Prometheus does not see the increase with which a series
+  // begins.
   for (const operation of operations) errors.inc({ operation }, 0)
 
   async function measure<Result>(

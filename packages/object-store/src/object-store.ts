@@ -10,32 +10,34 @@ import type { ObjectStoreSettings } from './settings.ts'
 import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
-  /** Only `[A-Za-z0-9/_.-]`; without the prefix of the settings, like every key here. */
+  /**
+   * Only `[A-Za-z0-9/_.-]`. Like every key here, it does not include the prefix of the settings.
+   */
   key: string
   body: Buffer
   contentType: string
-  /** Of the body, in hexadecimal: the store compares it, and keeps it as metadata of the object. */
+  /** The SHA-256 of the body, in hexadecimal: the store compares it, and keeps it as metadata. */
   sha256: string
 }
 
 export interface ObjectStore {
   /**
-   * Resolves when the store has confirmed the object. Repeats attempts that failed or got no response,
-   * under the same key, until the timeout.
+   * Resolves when the store has confirmed the object. Repeats attempts that failed or got no
+   * response, under the same key, until the timeout.
    *
    * @throws {IntakeError} `storage_unavailable`; the object may or may not exist
    */
   put(object: StoredObject): Promise<void>
   /**
-   * Resolves to the bytes of an object; undefined: there is none. Rejects when the store does not respond
-   * in time, or when the object is larger than `bytesMax` (default: any size).
+   * Resolves to the bytes of an object; undefined if it does not exist. Rejects if the store does
+   * not respond in time, or if the object is larger than `bytesMax` (default: any size).
    */
   get(key: string, options?: { bytesMax: number }): Promise<Buffer | undefined>
-  /** Deletes what can be deleted within the timeout. Rejects when an object may remain. */
+  /** Deletes as many as it can within the timeout. Rejects if an object may remain. */
   remove(keys: string[]): Promise<void>
   /**
-   * The keys that start with `prefix`, in order, read in pages. Rejects when reading a page takes longer than
-   * the timeout.
+   * The keys that start with `prefix`, in order, read in pages. Rejects when reading a page takes
+   * longer than the timeout.
    */
   list(prefix: string): AsyncIterable<string>
   /** Rejects when the bucket does not exist or the store does not respond in time. */
@@ -49,7 +51,7 @@ const pauseMs = 200
 const idleRepeatsMax = 3
 const pageKeys = 1_000
 
-/** @param options.timeoutMs for a whole operation, including retries */
+/** @param options.timeoutMs timeout of a whole operation, including retries */
 export function createObjectStore(
   options: ObjectStoreSettings & { timeoutMs: number },
 ): ObjectStore {
@@ -75,10 +77,11 @@ export function createObjectStore(
   const encryptionHeaders = headersFor(options.encryption)
 
   const exists = async () => {
-    // With a folder, rights can be limited to it, and only its list can be asked for.
+    // With a folder this check is skipped: rights may be limited to the folder, and only listing it
+    // is allowed.
     if (folder === '' && (await isFound())) return true
-    // Other than HEAD it is refused with a reason: without a right or with an unknown key, some servers respond to
-    // HEAD as if there were no bucket.
+    // Lists objects, because an error then has a code: without the right or with an unknown key,
+    // some servers respond to HEAD as if there were no bucket.
     try {
       await client.listObjectsQuery(bucket, folder, '', { Delimiter: '', MaxKeys: 1 })
       return true
@@ -94,7 +97,10 @@ export function createObjectStore(
       throw error
     })
 
-  /** Repeats an attempt whose connection was closed, a few times: a server may close idle ones when they are used again. */
+  /**
+   * Repeats an attempt whose connection was closed, a few times, because a server may close an idle
+   * connection at the moment it is used again.
+   */
   const read = <Result>(what: string, attempt: () => Promise<Result>): Promise<Result> => {
     let repeats = 0
     return retryUntil(attempt, {
@@ -138,7 +144,7 @@ export function createObjectStore(
     },
 
     async get(key, { bytesMax } = { bytesMax: Infinity }) {
-      // The transport ends an object that does not arrive in time, also in the middle.
+      // The transport ends an object that does not arrive in time, even in the middle.
       const attempt = async () => readAll(await client.getObject(bucket, folder + key), bytesMax)
       try {
         return await read('reading an attachment', attempt)
@@ -164,7 +170,8 @@ export function createObjectStore(
     },
 
     async *list(prefix) {
-      // The older of the two list requests: it takes the last key, and no token of the server.
+      // Uses the older of the two list requests, whose pages continue after the last key instead of
+      // a token of the server.
       const page = { Delimiter: '', MaxKeys: pageKeys }
       for (let after: string | undefined = ''; after !== undefined;) {
         const marker: string = after
@@ -193,7 +200,7 @@ export function createObjectStore(
       const ensure = async () => {
         if (await exists()) return
         await client.makeBucket(bucket, region).catch(async (error: unknown) => {
-          // Another process may have created it meanwhile.
+          // Another process may have created the bucket meanwhile.
           if (!(await exists())) throw error
         })
       }
@@ -204,7 +211,7 @@ export function createObjectStore(
   }
 }
 
-/** A prefix with its slash. */
+/** A prefix with a slash at its end. */
 function folderOf(prefix = ''): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 }
@@ -235,7 +242,7 @@ const finalCodes = new Set([
   'SignatureDoesNotMatch',
   'InvalidToken',
   'NoSuchBucket',
-  // Of MinIO and versitygw.
+  // The following codes are those of MinIO and versitygw.
   'InvalidTokenId',
   'XAdminUserNotFound',
 ])

@@ -6,16 +6,20 @@ export interface TemporaryCredentials {
   expiresAtMs: number
 }
 
-/** With less left, requests still use the credentials, while new ones are loaded. */
+/** With less time left, new credentials are loaded while requests still use the old ones. */
 const renewBeforeMs = 5 * 60_000
-/** With less left, requests wait for new ones: a request must arrive before they expire. */
+/**
+ * With less time left, requests wait for new credentials, because a request must arrive before its
+ * credentials expire.
+ */
 const unusableBeforeMs = 30_000
-/** Between a failed renewal and the next, as long as the credentials can be used. */
+/** The pause after a failed renewal, as long as the old credentials can be used. */
 const retryMs = 10_000
 
 /**
- * Returns a function that resolves to credentials which have not expired. They are loaded when they are asked for,
- * once for all who wait, and again before they expire. Rejects with the reason if there are none.
+ * Returns a function that resolves to credentials that have not expired. They are loaded on demand,
+ * once for all concurrent callers, and again before they expire. Rejects with the reason if there
+ * are none.
  *
  * @param options.now the clock by which they expire
  */
@@ -44,7 +48,8 @@ export function renewCredentials(options: {
   return async () => {
     const leftMs = (current?.expiresAtMs ?? 0) - now()
     if (current === undefined || leftMs < unusableBeforeMs) return renew()
-    // The next request tries again, and the last ones before the expiry report the reason.
+    // A failure is ignored: the next request tries again, and shortly before the expiry requests
+    // report the reason.
     if (leftMs < renewBeforeMs && now() >= notBeforeMs) renew().catch(() => undefined)
     return current
   }

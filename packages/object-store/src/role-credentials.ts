@@ -7,8 +7,9 @@ const ecsHost = 'http://169.254.170.2'
 const instanceMetadata = 'http://169.254.169.254'
 
 /**
- * Temporary credentials of a role in AWS: from STS for the token of a web identity, from a container's endpoint, or
- * from the metadata of the instance (IMDSv2). Rejects after a few seconds; the reason has no secret.
+ * Loads temporary credentials of a role in AWS: from STS for the token of a web identity, from a
+ * container's endpoint, or from the metadata of the instance (IMDSv2). Rejects after a few seconds;
+ * the reason contains no secret.
  */
 export function loadRoleCredentials(
   identity: IdentitySettings,
@@ -30,7 +31,7 @@ async function fromWebIdentity(
     Version: '2011-06-15',
     RoleArn: role,
     RoleSessionName: sessionName,
-    // Read each time, because it is replaced before it expires.
+    // Read each time, because the file is replaced before the token expires.
     WebIdentityToken: (await readFile(tokenFile, 'utf8')).trim(),
   })
   const url = identity.stsUrl ?? `https://sts.${region}.${domain}`
@@ -74,7 +75,7 @@ async function request(from: string, url: string, init: RequestInit): Promise<st
     const response = await fetch(url, { ...init, signal, redirect: 'error' })
     const text = await response.text()
     if (response.ok) return text
-    // The code of an error of AWS; its message could repeat what was sent.
+    // Uses only the code of an AWS error, because its message could repeat what was sent.
     const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(text) ?? []
     throw new Error(`${from} responds with ${response.status} ${code}`.trim())
   } catch (error) {

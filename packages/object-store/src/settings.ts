@@ -1,20 +1,23 @@
-/** Where attachments are stored, and how. */
+/** The settings of the store for attachments. */
 export interface ObjectStoreSettings {
-  /** `http(s)://[ACCESS_KEY:SECRET_KEY@]host[:port]`; each request uses the keys that are current. */
+  /** `http(s)://[ACCESS_KEY:SECRET_KEY@]host[:port]`. Each request uses the current keys. */
   endpoint: string | { current(): string }
   bucket: string
   region: string
   /** Where requests name the bucket: in the path (default), or in the host. */
   addressing?: 'path' | 'virtual'
-  /** Folder of all objects. The keys of the store do not have it. */
+  /** Folder of all objects. The keys of this interface do not include it. */
   prefix?: string | undefined
-  /** Encryption at rest to ask for; by default the bucket decides. */
+  /** Encryption at rest to request; by default the bucket decides. */
   encryption?: { algorithm: 'AES256' | 'aws:kms'; kmsKeyId?: string | undefined } | undefined
-  /** Who the requests are from, if the endpoint has no access key. */
+  /** Source of the credentials, if the endpoint has no access key. */
   identity?: IdentitySettings
 }
 
-/** Sources of credentials. The first that is set is used, and the metadata of the instance if none is. */
+/**
+ * Sources of credentials. The first one that is set is used; if none is, the metadata of the
+ * instance.
+ */
 export interface IdentitySettings {
   accessKey?: string | undefined
   secretKey?: string | undefined
@@ -24,7 +27,7 @@ export interface IdentitySettings {
   role?: string | undefined
   sessionName?: string | undefined
   stsUrl?: string | undefined
-  /** Of the credentials of a container: a path of ECS, or a URL. */
+  /** Where the credentials of a container are: a path of ECS, or a URL. */
   containerPath?: string | undefined
   containerUrl?: string | undefined
   containerToken?: string | undefined

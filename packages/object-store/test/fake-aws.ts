@@ -58,7 +58,7 @@ export async function startFake(
 
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
-/** What the metadata of an instance and of a container respond with. */
+/** The response of the metadata of an instance or of a container. */
 export const roleJson = (accessKey: string, expiration = inAnHour()) =>
   JSON.stringify({
     AccessKeyId: accessKey,
@@ -67,7 +67,7 @@ export const roleJson = (accessKey: string, expiration = inAnHour()) =>
     Expiration: expiration,
   })
 
-/** What STS responds with. */
+/** The response of STS. */
 export const stsXml = (accessKey: string) => `<AssumeRoleWithWebIdentityResponse
   xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials>
   <AccessKeyId>${accessKey}</AccessKeyId><SecretAccessKey>role-secret</SecretAccessKey>

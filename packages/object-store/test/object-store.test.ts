@@ -137,7 +137,9 @@ t.test('a connection that the server closes when it is used again is no failure'
   }
 })
 
-/** A store whose server closes the first connection when a second request arrives, like an idle one. */
+/**
+ * A store whose server closes the first connection when a second request arrives, like an idle one.
+ */
 async function openClosing(t: Test) {
   const { hostname, port } = new URL(server.url)
   let connections = 0

@@ -36,7 +36,7 @@ async function connect(
   return { store, received: fake.received }
 }
 
-/** Every name is this machine: not every system resolves names below localhost. */
+/** Resolves every name to this machine, because not every system resolves names below localhost. */
 function resolveToLoopback(t: Test): void {
   const { lookup } = dns
   t.teardown(() => Object.assign(dns, { lookup }))

@@ -1,14 +1,14 @@
 import { codeOf, invisible } from '@intake/runtime'
 import { html, type Html, type HtmlValue } from './html.ts'
 
-/** With a group, so that `split` keeps what it finds. */
+/** Has a group, so that `split` keeps the matches. */
 const separated = new RegExp(`(${invisible.source})`, 'u')
 
 /**
- * A text from a client. It cannot change the direction of what is around it, and invisible characters are
- * shown by their code.
+ * Shows a text from a client. It cannot change the direction of the text around it, and invisible
+ * characters are shown by their codes.
  *
- * @param lengthMax in UTF-16 units; the rest is left out and said to be
+ * @param lengthMax in UTF-16 units; the rest is left out, with a note
  */
 export function clientText(text: string, lengthMax = 20_000): Html {
   const shown = text.slice(0, lengthMax).toWellFormed()
@@ -19,10 +19,10 @@ export function clientText(text: string, lengthMax = 20_000): Html {
   return html`<bdi class="client">${parts.map(mark)}</bdi>${notes}`
 }
 
-/** Beyond it they are left out: each mark is much longer than what it shows. */
+/** Further marks are left out, because each is much longer than the character that it shows. */
 const marksMax = 100
 
-/** Every second part is invisible. */
+/** Every second part is an invisible character. */
 function mark(part: string, index: number): HtmlValue {
   if (index % 2 === 0) return part
   return index < 2 * marksMax ? html`<span class="code">${codeOf(part)}</span>` : undefined

@@ -6,11 +6,11 @@ export interface DeadLetterSummary extends RecordHead {
   table: string
   failed_at: string
   error_code: number
-  /** ClickHouse's message, its beginning; it quotes the row. */
+  /** The beginning of ClickHouse's message, which quotes the row. */
   error_start: string
   /** The beginning of the rejected row, JSON from a client. */
   row_start: string
-  /** In bytes. */
+  /** Size of the row in bytes. */
   row_bytes: number
 }
 
@@ -63,7 +63,7 @@ export async function listDeadLetters(
   return { rows: rows.slice(0, pageLetters), hasMore: rows.length > pageLetters }
 }
 
-/** The query string of the next page: what `readDeadLetterCursor` reads. */
+/** The query string of the next page, which `readDeadLetterCursor` reads. */
 export function printDeadLetterCursor(last: DeadLetterSummary): string {
   return new URLSearchParams({
     after: [last.failed_at.replace(' ', 'T'), last.id, last.device_uuid].join(','),

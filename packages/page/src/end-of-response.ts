@@ -6,7 +6,7 @@ export function onceClosed({ raw }: Pick<FastifyReply, 'raw'>, end: () => void):
   else raw.once('close', end)
 }
 
-/** Destroys the connection if the response has not been sent by then. */
+/** Destroys the connection if the response has not been sent within the timeout. */
 export function cutOffAfter(timeoutMs: number, reply: Pick<FastifyReply, 'raw'>): void {
   const timer = setTimeout(() => reply.raw.destroy(), timeoutMs)
   onceClosed(reply, () => clearTimeout(timer))

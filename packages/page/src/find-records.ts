@@ -11,10 +11,10 @@ import {
 } from './records.ts'
 import { timeOfId } from './search.ts'
 
-/** The entries of a batch are 500 at most. */
+/** A batch has at most 500 entries. */
 const otherIdRows = 500
 
-/** The records with this id; the same id can come from several devices. */
+/** Finds all records with this id: several devices may have sent the same one. */
 export async function findById(
   reader: RecordReader,
   kind: RecordKind,
@@ -31,7 +31,10 @@ export async function findById(
   return lines.map((line) => ({ kind, columns: parseExact(line) as FullRecord['columns'] }))
 }
 
-/** `JSON.parse` would round large integers, and confuses names with an escape (nodejs/node#63785). */
+/**
+ * Parses without `JSON.parse`, which would round large integers, and confuses names with an escape
+ * (nodejs/node#63785).
+ */
 function parseExact(line: string): unknown {
   return parse(line, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })
 }

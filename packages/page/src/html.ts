@@ -1,4 +1,6 @@
-/** Markup that may be sent as it is. Only `html` makes it, so no value from a row can be one. */
+/**
+ * Markup that may be sent unescaped. Only `html` creates it, so no value from a row can be markup.
+ */
 export class Html {
   readonly #markup: string
   constructor(parts: TemplateStringsArray, values: readonly HtmlValue[]) {
@@ -12,8 +14,8 @@ export class Html {
 export type HtmlValue = Html | string | number | undefined | readonly HtmlValue[]
 
 /**
- * A template in which every value is escaped, for text and for attributes in double quotes. Markup and
- * lists of markup are inserted as they are; undefined is nothing.
+ * A template in which every value is escaped, for text and for attributes in double quotes. Markup
+ * and lists of markup are inserted unchanged; undefined is omitted.
  */
 export const html = (parts: TemplateStringsArray, ...values: HtmlValue[]) => new Html(parts, values)
 

@@ -41,7 +41,7 @@ export async function listRecords<Kind extends RecordKind>(
   const { rows, unread } = await readInWindows({
     within: {
       from: Math.max(search.from?.getTime() ?? 0, limits.recordTimeMs.after),
-      // The future is part of the first window: clocks of clients may be ahead.
+      // Includes the near future, because clocks of clients may be ahead.
       to: Math.min(end, Date.now() + limits.eventAheadMs),
     },
     rowsMax: pageRows + 1,
@@ -65,7 +65,7 @@ export async function listEventsAround(
         ? { from: moment, to: Date.now() + limits.eventAheadMs }
         : { from: limits.recordTimeMs.after, to: moment },
       forwards,
-      // The record itself may be among them.
+      // One more row, because the record itself may be among them.
       rowsMax: rowsMax + 1,
       read: (window, max) =>
         readWindow(reader, 'logs', { search, window, rowsMax: max, ascending: forwards }),
@@ -75,7 +75,10 @@ export async function listEventsAround(
   return { before: others(before.rows), after: others(after.rows).toReversed() }
 }
 
-/** The keys are found first, so that the long columns of only these rows are read. */
+/**
+ * Reads the matching rows of a window. Finds their keys first, so that the long columns are read
+ * only for these rows.
+ */
 async function readWindow<Kind extends RecordKind>(
   reader: RecordReader,
   kind: Kind,

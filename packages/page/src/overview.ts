@@ -2,15 +2,18 @@ import { kinds, type RecordKind } from '@intake/contract'
 import { querySettings, type RecordReader } from './records.ts'
 
 export interface Overview {
-  /** By kind: records of each of the last 24 hours by their time, oldest first; accepted in the last full minute and hour. */
+  /**
+   * By kind: the number of records in each of the last 24 hours by their time, oldest first; and
+   * the number accepted in the last full minute and hour.
+   */
   rates: Record<RecordKind, { hours: HourCount[]; lastMinute: number; lastHour: number }>
-  /** By kind; undefined: Redis does not respond. */
+  /** By kind; undefined if Redis does not respond. */
   backlogs: Record<RecordKind, Backlog | undefined>
   deadLetters: number
 }
 
 export interface HourCount {
-  /** UTC, its beginning. */
+  /** The beginning of the hour, in UTC. */
   hour: string
   records: number
 }
@@ -22,7 +25,7 @@ export interface Backlog {
   delayed: number
   rows: number
   oldestAgeSeconds: number | undefined
-  /** `Infinity`: it does not become shorter. */
+  /** `Infinity` if the queue is not getting shorter. */
   secondsToDrain: number
 }
 
@@ -57,7 +60,7 @@ async function readRates(reader: RecordReader, kind: RecordKind) {
          TO toStartOfHour(now('UTC')) + INTERVAL 1 HOUR STEP INTERVAL 1 HOUR
        ${querySettings}`,
     ),
-    // By arrival, so late events count, and without reading records.
+    // Counts by time of arrival, which includes late events and needs no records.
     reader.query<{ last_minute: number; last_hour: number }>(
       `SELECT sumIf(records, minute = toStartOfMinute(now('UTC')) - INTERVAL 1 MINUTE) AS last_minute,
          sum(records) AS last_hour

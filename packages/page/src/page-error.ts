@@ -1,4 +1,7 @@
-/** A request that gets no page, and why, in words for its reader. It contains nothing from the request. */
+/**
+ * A request that gets no page. The message gives the reader the reason, and contains nothing from
+ * the request.
+ */
 export class PageError extends Error {
   override readonly name = 'PageError'
   readonly status: number

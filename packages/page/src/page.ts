@@ -27,16 +27,19 @@ import { recordView } from './views/record.ts'
 import { overviewView } from './views/overview.ts'
 
 export interface PageOptions {
-  /** Undefined: only this machine may see the page. */
+  /** Undefined if only this machine may see the page. */
   password: string | undefined
-  /** Known to the workers only: signs links to pictures. Undefined: links end with the process. */
+  /**
+   * A secret that only the workers know; signs links to pictures. Undefined: links expire with the
+   * process.
+   */
   linkSecret?: string | undefined
   reader: RecordReader
-  /** Undefined: there are no pictures. */
+  /** Undefined if there is no object store for pictures. */
   store: PictureStore | undefined
   backlog: ReadBacklog
   log: Logger
-  /** Called when a view or picture could not be shown by a fault of the server. */
+  /** Called when a view or picture could not be shown because of a server error. */
   onFailed: () => void
 }
 
@@ -44,7 +47,7 @@ interface Elsewhere {
   path: string
 }
 
-/** Views that are being made or sent, each with a few queries. */
+/** How many views are created or sent at once (each runs a few queries), and how many may wait. */
 const viewsMax = { atOnce: 4, waitingMax: 32 }
 /** A view that takes longer, or whose reader does, is cut off. */
 const viewTimeoutMs = 60_000
@@ -55,8 +58,8 @@ const nothingFound = {
 }
 
 /**
- * The page: feedback with its pictures, events, dead letters and the state of the queue, read-only. It
- * guards itself; routes that are registered elsewhere stay as they are.
+ * The page: feedback with its pictures, events, dead letters and the state of the queue, read-only.
+ * It authenticates its own requests; routes that are registered elsewhere are not affected.
  */
 export async function page(app: FastifyInstance, options: PageOptions): Promise<void> {
   const { password, reader, store, log } = options
@@ -88,7 +91,10 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     return sendHtml(reply.code(status), problemView(status, message))
   })
 
-  /** A route that makes a view, or leads to another path, as soon as not too many are being made. */
+  /**
+   * Registers a route that shows a view or redirects. A request waits while too many views are
+   * being created.
+   */
   function view(path: string, make: (request: FastifyRequest) => Promise<Html | Elsewhere>) {
     app.get(path, async (request, reply) => {
       onceClosed(reply, await views.enter())
@@ -120,7 +126,7 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
           (application === undefined || columns.bundle_identifier === application),
       )
       if (records.length === 0) throw new PageError(404, 'There is no such record.')
-      // Each can be large.
+      // Each of the records can be large.
       if (records.length > 1) {
         const rows = records.map(({ columns }) => columns)
         return foundList({ ...nothingFound, [kind]: { rows, hasMore: false } })
@@ -169,7 +175,7 @@ function queryOf({ url }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(url.split('?').slice(1).join('?'))
 }
 
-/** ClickHouse's code for a user who may not read the views. */
+/** ClickHouse's error code for a user who may not read the views. */
 const accessDenied = 497
 const wrongCredentials = 516
 

@@ -11,14 +11,17 @@ import { shownTypes } from './views/pictures.ts'
 
 export const signedPrefix = '/pictures/'
 
-/** Pictures in memory at once, for all readers; a feedback list asks for many. */
+/**
+ * Pictures in memory at once, for all readers, and those that wait: a list of feedback requests
+ * many.
+ */
 const picturesMax = { atOnce: 2, waitingMax: 200 }
-/** A reader who is slower than this is cut off, because others wait: 5 Mbit/s suffice for 12 MB. */
+/** A reader who is slower is cut off, because others wait. 5 Mbit/s suffice for 12 MB. */
 const sendTimeoutMs = 20_000
 
 /**
- * `GET /attachments/<key>` leads whoever may see the page to a signed path, which shows the picture without
- * the password until it expires.
+ * `GET /attachments/<key>` redirects a reader who may see the page to a signed path, which shows
+ * the picture without the password until it expires.
  */
 export function pictureRoutes(
   app: FastifyInstance,

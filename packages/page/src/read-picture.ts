@@ -6,7 +6,7 @@ import { PageError } from './page-error.ts'
 import { querySettings, type Attachment, type RecordReader } from './records.ts'
 import { timeOfId } from './search.ts'
 
-/** What the page needs of the object store. */
+/** The methods of the object store that the page uses. */
 export type PictureStore = Pick<ObjectStore, 'get'>
 
 export interface Picture {
@@ -18,9 +18,10 @@ export interface Picture {
 const bytesMax = 32 * 1024 * 1024
 
 /**
- * Reads a picture that a visible feedback has, and checks its bytes against the row.
+ * Reads a picture of a visible feedback, and checks its bytes against the row.
  *
- * @throws {PageError} 404: no feedback has it; 413: it is too large; 502: its object is missing or differs
+ * @throws {PageError} 404 if no feedback has it; 413 if it is too large; 502 if its object is
+ * missing or differs
  */
 export async function readPicture(
   key: string,

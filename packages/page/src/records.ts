@@ -2,7 +2,7 @@ import type { ClickHouse } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import type { TimeWindow } from './read-in-windows.ts'
 
-/** What the page needs of ClickHouse: read access to the views. */
+/** The methods of ClickHouse that the page uses, with read access to the views. */
 export type RecordReader = Pick<ClickHouse, 'query' | 'lines'>
 
 /** Identity and time of a record; times are UTC, `YYYY-MM-DD hh:mm:ss.mmm`. */
@@ -23,9 +23,9 @@ export interface Attachment {
 export interface FeedbackSummary extends RecordHead {
   unique_user_id: string
   email: string | null
-  /** Its beginning. */
+  /** The beginning of the text. */
   text_start: string
-  /** In characters. */
+  /** Length of the text in characters. */
   text_length: number
   os: string | null
   model: string | null
@@ -36,7 +36,7 @@ export interface FeedbackSummary extends RecordHead {
 export interface EventSummary extends RecordHead {
   event: string
   version: string | null
-  /** Its beginning, as JSON. */
+  /** The beginning of the params, as JSON. */
   params_start: string
 }
 
@@ -48,13 +48,13 @@ export interface FullRecord {
 
 export interface Found<Row> {
   rows: Row[]
-  /** There are more rows after the last one. */
+  /** Whether there are more rows after the last one. */
   hasMore: boolean
-  /** Not searched, because the search took too long. */
+  /** The period that was not searched, because the search took too long. */
   unread?: TimeWindow
 }
 
-/** For one query; the user `reader` may lower its limits. */
+/** Limits for one query. The user `reader` may only lower its limits. */
 export const querySettings =
   'SETTINGS max_execution_time = 10, max_memory_usage = 536870912, max_threads = 2, ' +
   'max_result_rows = 1000'

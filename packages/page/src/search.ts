@@ -2,9 +2,9 @@ import { isUuid, limits, timeOfUuidV7, type RecordKind } from '@intake/contract'
 import { parseTime, timeForm } from '@intake/runtime'
 import { PageError } from './page-error.ts'
 
-/** What a list is limited to. Texts compare exactly, except `text`. */
+/** The conditions of a list. Texts must match exactly, except `text`. */
 export interface Search {
-  /** Part of the feedback's text or e-mail address, in any case. */
+  /** Part of the feedback's text or e-mail address; case is ignored. */
   text?: string
   application?: string
   version?: string
@@ -13,7 +13,7 @@ export interface Search {
   /** UUID. */
   device?: string
   from?: Date
-  /** Excluded. */
+  /** The end of the period, excluded. */
   to?: Date
   after?: Cursor
 }
@@ -25,12 +25,12 @@ export interface Cursor {
   application: string
 }
 
-/** The texts that a list of each kind can be searched by. */
+/** The text fields by which a list of each kind can be searched. */
 export const searchFields = {
   feedback: ['text', 'application', 'version', 'user'],
   logs: ['event', 'application', 'version', 'user'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
-/** More than the longest identifier, 255 characters outside the basic plane. */
+/** Longer than the longest identifier: 255 characters outside the basic plane. */
 export const searchLengthMax = 600
 
 /**
@@ -55,7 +55,7 @@ export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   return search
 }
 
-/** The query string of a search: what `readSearch` reads. */
+/** The query string of a search, which `readSearch` reads. */
 export function printSearch(search: Search): string {
   const { from, to, after, ...texts } = search
   const entries = Object.entries({
@@ -67,12 +67,12 @@ export function printSearch(search: Search): string {
   return new URLSearchParams(entries).toString()
 }
 
-/** One value of the query string without spaces at its ends, undefined when absent or empty. */
+/** One value of the query string without spaces at its ends; undefined if absent or empty. */
 export function readText(query: URLSearchParams, name: string): string | undefined {
   return readExact(query, name)?.trim() || undefined
 }
 
-/** One value of the query string as it is, undefined when absent or empty. */
+/** One value of the query string, unchanged; undefined if absent or empty. */
 export function readExact(query: URLSearchParams, name: string): string | undefined {
   const [value = '', ...others] = query.getAll(name)
   if (others.length > 0) throw new PageError(400, `${name} is given more than once.`)
@@ -83,7 +83,7 @@ export function readExact(query: URLSearchParams, name: string): string | undefi
   return text === '' ? undefined : text
 }
 
-/** An `<input type="datetime-local">` sends it without an offset. */
+/** Reads a time without an offset, as `<input type="datetime-local">` sends it. */
 function readTime(query: URLSearchParams, name: string): Date | undefined {
   const text = readText(query, name)
   if (text === undefined) return undefined
@@ -106,7 +106,9 @@ function readCursor(text: string): Cursor {
   return { id: requireUuid(id, 'after'), device: requireUuid(device, 'after'), application }
 }
 
-/** The time inside a UUIDv7, in milliseconds since 1970; undefined: no record has such an id. */
+/**
+ * The time inside a UUIDv7, in milliseconds since 1970; undefined if no record can have such an id.
+ */
 export function timeOfId(id: string): number | undefined {
   const timeMs = timeOfUuidV7(id)
   const { after, before } = limits.recordTimeMs

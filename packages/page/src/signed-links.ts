@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 
-/** Paths that whoever has them may open for some minutes. */
+/** Signs paths that can then be opened without a password for some minutes. */
 export interface SignedLinks {
   /** Appends the time at which the path expires, and the signature of both. */
   sign(path: string): string
@@ -10,9 +10,9 @@ export interface SignedLinks {
 const lifetimeMs = 15 * 60_000
 
 /**
- * Workers with the same password and secret accept each other's links, also after a restart;
- * without both, links end with the process. The key needs the secret, which a link's reader does
- * not have: a link cannot be used to guess the password.
+ * Signs and checks links. Workers with the same password and secret accept each other's links, also
+ * after a restart; without both, links expire with the process. The key includes the secret, which
+ * readers of links do not have, so a link cannot be used to guess the password.
  *
  * @param secret known to the workers only, and not guessable
  * @param now in milliseconds since 1970

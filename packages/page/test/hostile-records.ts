@@ -21,7 +21,9 @@ export const hostileTexts = [
   '<form action=//evil.example><button>x</button></form><iframe src=//evil.example></iframe>',
 ]
 
-/** The hostile texts in fewer ones, so that a test that opens every page opens fewer. */
+/**
+ * The hostile texts joined into fewer texts, so that a test that opens a page for each is faster.
+ */
 export function joinedTexts(together: number): string[] {
   const starts = hostileTexts.flatMap((_, index) => (index % together === 0 ? [index] : []))
   return starts.map((start) => hostileTexts.slice(start, start + together).join(' '))
@@ -39,7 +41,9 @@ const deviceTexts = [
   'version_name',
 ]
 
-/** Records in which every text that a client chooses is the given one; also names of unknown fields. */
+/**
+ * Records in which every text that a client chooses is the given one; also names of unknown fields.
+ */
 export function hostileRecords(text: string, { time, device }: { time: string; device: string }) {
   const head = {
     time,

@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 
 const tag = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*\/?>/g
 const attribute = /\s([a-z-]+)(?:="([^"<>]*)")?/g
-/** What the templates of the page use. None of them runs a script. */
+/** The attributes that the page's templates use. None of them runs a script. */
 const attributes = new Set(
   (
     'lang charset name content rel href type id class for size autocomplete spellcheck required action ' +
@@ -17,8 +17,8 @@ const tags = new Set(
 )
 
 /**
- * Checks that a document consists of nothing but harmless tags and text: whatever a value contained, it is
- * text or in double quotes, and every address is one of the page itself.
+ * Checks that a document consists of nothing but harmless tags and text: every value is text or in
+ * double quotes, whatever it contained, and every address is one of the page itself.
  */
 export function checkMarkup(t: Test, document: string, path: string): void {
   const rest = document.replace(/^<!doctype html>/, '').replaceAll(tag, (_, __, name, list) => {

@@ -36,7 +36,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
   }
   const { url } = await startReaderPage(t)
 
-  // From the lists to every page that they lead to.
+  // Follows links from the lists to every page.
   const seen = new Set<string>()
   const waiting = [
     '/',
@@ -153,7 +153,7 @@ t.test('503 at once when too many views are being made', async (t) => {
   let refused = 0
   const requests = Array.from({ length: 40 }, async () => {
     const { status } = await fetch(`${url}/dead-letters`)
-    // As many as have no place, four at once and 32 that wait.
+    // Four more requests than there are places: four at once and 32 that wait.
     if (status === 503 && ++refused === 4) release()
     return status
   })

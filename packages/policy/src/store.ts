@@ -7,23 +7,26 @@ interface Suppression {
   kind: 'user' | 'device'
   /** `unique_user_id`, or `device_uuid` in lower case. */
   id: string
-  /** Undefined: in every application. */
+  /** Undefined means in every application. */
   bundleIdentifier?: string | undefined
 }
 
-/** What is stored in Redis for gateways. Every method rejects when Redis has lost its data. */
+/** The data in Redis that gateways follow. Every method rejects if Redis has lost its data. */
 export interface PolicyStore {
   /** Adds a sender; resolves to false when the list is full. */
   suppress(sender: Suppression): Promise<boolean>
   /** Resolves to false when the sender was not on the list. */
   unsuppress(sender: Suppression): Promise<boolean>
-  /** @param days undefined: without limit */
+  /** @param days undefined means without limit */
   setRetention(kind: RecordKind, days: number | undefined): Promise<void>
-  /** Records before `until` are dropped; a repeat of one would reappear, even when the period becomes longer. */
+  /**
+   * Notes that records before `until` are dropped. Without this, a repeat of one would reappear,
+   * even if the period becomes longer.
+   */
   noteDropped(kind: RecordKind, until: Date): Promise<void>
   /**
-   * Resolves to the policy, or to undefined when it is the one of this revision: the list can be long, and
-   * gateways ask every two seconds.
+   * Resolves to the policy, or to undefined if it still has this revision: the list can be long,
+   * and gateways ask every two seconds.
    */
   load(knownRevision?: string): Promise<StoredPolicy | undefined>
 }
@@ -31,14 +34,14 @@ export interface PolicyStore {
 export interface StoredPolicy {
   /** The mark of the installation, which salts the hashes. */
   salt: string
-  /** Another one after each change. */
+  /** Changes with each change of the policy. */
   revision: string
-  /** Hashes of `suppressionHash`. */
+  /** Hashes made by `suppressionHash`. */
   suppressed: ReadonlySet<string>
   retentionDays: Record<RecordKind, number | undefined>
   /**
-   * Records before this moment may have been dropped, in milliseconds since 1970. Infinity: it
-   * cannot be read, so any record that can have been dropped may have been.
+   * Records before this moment, in milliseconds since 1970, may have been dropped. Infinity if it
+   * cannot be read: then any record whose month may be dropped counts as dropped.
    */
   droppedUntilMs: Record<RecordKind, number>
   /** Fields of the retention that cannot be read. */
@@ -50,17 +53,17 @@ export const suppressedMax = 100_000
 
 const suppressedKey = '{intake}:suppressed'
 const retentionKey = '{intake}:retention'
-/** A UUID, another one after each change. */
+/** A UUID that changes with each change of the policy. */
 const revisionKey = '{intake}:policy:revision'
 
-/** Adds in one step, so that two commands cannot exceed the limit. */
+/** Checks the limit and adds in one step, so that concurrent commands cannot exceed the limit. */
 const addScript = `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 redis.call('SET', KEYS[2], ARGV[4])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])`
 
-/** The moment never moves back. One that cannot be read is replaced. */
+/** Never moves the moment back. Replaces a moment that cannot be read. */
 const dropScript = `
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 if known and string.match(known, '^%d+$') and tonumber(known) >= tonumber(ARGV[2]) then return 0 end
@@ -126,7 +129,8 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
       const [salt, revision] = await Promise.all([readSalt(), redis.get(revisionKey)])
       const current = `${salt} ${revision ?? ''}`
       if (current === knownRevision) return undefined
-      // What changes after the revision was read is read again the next time.
+      // A change after the revision was read is read the next time, because the revision then
+      // differs.
       const [suppressed, retention] = await Promise.all([
         readInstallationHash(redis, suppressedKey),
         readInstallationHash(redis, retentionKey),
@@ -138,7 +142,7 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         unreadable.push(`the field ${field} of ${retentionKey}`)
         return undefined
       }
-      // Without a period nothing that was dropped can reappear: that is the other field.
+      // An unreadable period counts as none; the other field protects what was already dropped.
       const periodOf = (kind: RecordKind) => numberOf(kind) || undefined
       const droppedUntil = (kind: RecordKind) => numberOf(droppedField(kind)) ?? Infinity
       return {

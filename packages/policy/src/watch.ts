@@ -2,16 +2,16 @@ import type { RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 import { suppressionHash, type PolicyStore, type StoredPolicy } from './store.ts'
 
-/** What a gateway must not store. No I/O. */
+/** What a gateway must not store. Its methods do no I/O. */
 export interface Policy {
   /** Whether it has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
   /**
-   * How old a record of this kind may be, in milliseconds of its `time`, so that it cannot have been dropped.
-   * Undefined: any age.
+   * The maximum age of a record of this kind, in milliseconds of its `time`, at which it cannot
+   * have been dropped. Undefined: any age.
    */
   retentionMs(kind: RecordKind): number | undefined
-  /** Whether records of this sender are acknowledged and not stored. */
+  /** Whether records of this sender are acknowledged but not stored. */
   isSuppressed(sender: {
     bundle_identifier: string
     device_uuid: string
@@ -21,15 +21,15 @@ export interface Policy {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Whole months are dropped, and never the current one. */
+/** Retention drops only whole months, and never the current one. */
 function beginningOfMonth(atMs: number): number {
   const at = new Date(atMs)
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
 }
 
 /**
- * Keeps the policy in memory and looks every `intervalMs` whether it has changed. While the store is
- * unavailable the last known policy remains valid.
+ * Keeps the policy in memory and checks every `intervalMs` whether it has changed. While the store
+ * is unavailable the last known policy remains valid.
  *
  * @param options.onUnreadable called after each change with the names of fields that cannot be read
  */

@@ -167,8 +167,8 @@ t.test(
       t.notOk(watched.isSuppressed(sender({ unique_user_id: 'another' })))
       watched.close()
     }
-    // Nothing can be learnt from it: a gateway that starts now accepts nothing, and the others know
-    // the list.
+    // The list cannot be read, so a gateway that starts now accepts nothing; the others know the
+    // list.
     const before = policy()
     t.teardown(() => before.close())
     await until('it is loaded', () => before.isLoaded())

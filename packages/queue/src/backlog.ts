@@ -3,48 +3,51 @@ import { jobLists, jobSets, queueNames, queueSettings, type QueueName } from './
 import { registryName, toShards } from './shard-registry.ts'
 import { shardMarkKey, shardPrefix } from './shards.ts'
 
-/** What one queue held at one moment. */
+/** The content of one queue at one moment. */
 export interface Backlog {
   /** Frames that no worker has claimed. */
   waiting: number
-  /** Claimed, or claimed by a dead worker and not redelivered yet. */
+  /** Frames claimed by a worker, or by a dead one and not redelivered yet. */
   active: number
-  /** Postponed: unreadable for this version, or with rows that cannot be stored now. */
+  /** Postponed frames: unreadable for this version, or with rows that cannot be stored now. */
   delayed: number
-  /** Rows of all these frames; from more than 2,000 frames on, an estimate from 2,000 of them. */
+  /** Rows of all these frames; beyond 2,000 frames, an estimate from 2,000 of them. */
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
   jsonBytes: number
-  /** Memory of Redis that these frames take, from up to ten of each list. */
+  /** Redis memory of these frames, estimated from up to ten of each list. */
   redisBytes: number
   /** An operator has paused the queue: no worker claims its frames. */
   isPaused: boolean
-  /** When the oldest row arrived: the gateway's clock, in milliseconds since 1970. */
+  /** When the oldest row arrived, by the gateway's clock, in milliseconds since 1970. */
   oldestMs: number | undefined
-  /** False when a frame may be older: not every one was read, or one does not tell. */
+  /**
+   * False if a frame may be older, because not every frame was read, or the id of one has no time.
+   */
   isOldestExact: boolean
 }
 
-/** What the queues held: all shards of a queue together. */
+/** The content of the queues at one moment, all shards of a queue together. */
 export interface Backlogs {
   /**
-   * Redis's clock in milliseconds since 1970, at a moment before which no shard was read: a frame that is in
-   * none of them and not completed was added later.
+   * Redis's clock in milliseconds since 1970, before any shard was read: a frame that is in no
+   * shard and not completed was added later.
    */
   nowMs: number
   queues: Record<QueueName, Backlog>
-  /** What each shard of the log queue held, by number. */
+  /** The content of each shard of the log queue, by number. */
   shards: { shard: number; frames: number; rows: number }[]
 }
 
 /**
- * Reads what the queues hold: shard 0 and the other queues at one moment, then the other shards. Resolves to
- * undefined when Redis, or the node of a shard, belongs to no installation: then it has lost its frames. Rejects
- * when a shard cannot be read.
+ * Reads the backlogs: shard 0 and the other queues at one moment, then the other shards. Resolves
+ * to undefined if Redis, or the node of a shard, belongs to no installation: then it has lost its
+ * frames. Rejects if a shard cannot be read.
  *
- * @param options.framesMax of a longer list, frames at twenty places are read, both ends among them
- * @param options.turnMs resolves to undefined, too, when another process has read in its turn less than
- * so many milliseconds ago
+ * @param options.framesMax maximum length of a list that is read completely; of a longer one,
+ * frames at twenty positions are read, including both ends
+ * @param options.turnMs length of a turn: also resolves to undefined if another process has read
+ * within this time
  */
 export type ReadBacklogs = (options?: {
   framesMax?: number
@@ -56,13 +59,18 @@ const places = 20
 const weighedFrames = 10
 
 /**
- * The id of a job tells the time of its oldest row, its rows and bytes (see `createJobId`).
+ * Reads the backlogs from the ids of jobs, which contain the time of the oldest row, the number of
+ * rows and their bytes (see `createJobId`).
  *
- * KEYS: the mark of the installation, the turn, the registry of shards, then for each queue its lists and sets and
- * its state. ARGV: how long the turn lasts, in milliseconds, or 0; how many frames of a list are read. Returns Redis's
- * time, the registered shards, then for each queue: the length of each list and set, how many frames tell a time, in
- * how many frames the rows and bytes are, which are estimated for each list from a sample of it, the oldest time or an
- * empty string, the memory of all frames, and whether it is paused.
+ * KEYS: the mark of the installation, the turn, the registry of shards, then for each queue its
+ * lists and sets and its state.
+ *
+ * ARGV: how long the turn lasts, in milliseconds, or 0; how many frames of a list are read.
+ *
+ * Returns Redis's time, the registered shards, then for each queue: the length of each list and
+ * set, how many frames have a time, how many frames the rows and bytes were read from (the totals
+ * are estimated for each list from a sample), the oldest time or an empty string, the memory of all
+ * frames, and whether it is paused.
  */
 const script = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end
@@ -161,7 +169,7 @@ export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
     const reply = await read(0, names, [turnMs, framesMax])
     if (reply === null) return undefined
     const [[seconds, microseconds], registered, ...queues] = reply
-    // Only now: see `nowMs`.
+    // The other shards are read after shard 0, as `nowMs` requires.
     const [, ...shards] = toShards(registered)
     const others = await Promise.all(shards.map((shard) => read(shard, ['logs'], [0, framesMax])))
     if (others.includes(null)) return undefined

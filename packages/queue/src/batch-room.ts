@@ -1,22 +1,26 @@
 import type { Frame } from './frame.ts'
 
-/** Limits of a batch. It always gets one frame, however large. */
+/** The limits of a batch. A batch may always have one frame, even one that exceeds them. */
 export interface BatchLimits {
   framesMax: number
-  /** Of all compressed frames together. */
+  /** Compressed size of all frames together. */
   gzipBytesMax: number
-  /** Of the NDJSON, before compression: the cost of the insert for ClickHouse. */
+  /**
+   * Size of the NDJSON of all frames, before compression: the cost of the insert for ClickHouse.
+   */
   jsonBytesMax: number
 }
 
 export interface BatchRoom {
   /** Counts a frame; returns false when it does not fit. */
   add(frame: Frame): boolean
-  /** How many more frames fit if they are as large as the largest so far; 0 when the batch is full. */
+  /**
+   * How many more frames fit if they are as large as the largest so far; 0 when the batch is full.
+   */
   left(): number
 }
 
-/** Assumed size of a frame while none is known. */
+/** Assumed size of a frame while no frame is known. */
 const bytesGuess = 1024 * 1024
 
 export function createBatchRoom({ framesMax, gzipBytesMax, jsonBytesMax }: BatchLimits): BatchRoom {

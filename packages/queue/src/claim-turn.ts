@@ -2,22 +2,30 @@ import { pause, type Clock } from '@intake/runtime'
 import type { Waiting } from './job-source.ts'
 
 const defaultGatherMs = 350
-/** Interval of a consumer that yields to another one, which keeps claiming and stays warm. */
+/**
+ * The interval of a consumer that yields to another one. The other keeps claiming, and its
+ * connection stays warm.
+ */
 const standbyMs = 500
-/** Jobs whose delay has passed are found only by a claim. */
+/** The maximum interval: jobs whose delay has passed are found only by a claim. */
 const idleMaxMs = 5_000
-/** A queue that has been empty for so long is looked at more rarely; a record is visible within two seconds all the same. */
+/**
+ * A queue that has been empty for this long is polled less often; a record still becomes visible
+ * within two seconds.
+ */
 const quietAfterMs = 10_000
 const quietMs = 1_000
 
 /**
- * Lets jobs accumulate in the queue until the oldest has waited for a moment, or a full batch waits.
- * Then one consumer claims them all: the others see that the oldest job has changed, and yield. If
- * every job woke all consumers, they would share a trickle of jobs and make many small inserts.
+ * Lets jobs accumulate in the queue until the oldest has waited for a moment, or a full batch
+ * waits. Then one consumer claims them all; the others see that the oldest job has changed, and
+ * yield. If every job woke all consumers, they would share a trickle of jobs and make many small
+ * inserts.
  *
  * @param options.gatherMs how long jobs may wait for others
- * @returns a function that waits until it is this consumer's turn, or until `signal` aborts; it resolves to the number
- * of jobs that were waiting. With 0 there may be jobs whose delay has passed
+ * @returns a function that waits until it is this consumer's turn, or until `signal` aborts, and
+ * resolves to the number of jobs that were waiting. Even if it is 0, there may be jobs whose delay
+ * has passed
  */
 export function createClaimTurn(options: {
   peek: () => Promise<Waiting>

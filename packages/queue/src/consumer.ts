@@ -7,12 +7,14 @@ import { createLockRenewal } from './lock-renewal.ts'
 import { FrameError, openFrame, type Frame } from './frame.ts'
 
 /**
- * Claimed frames. No other consumer gets them until they are released, or until this process has not
- * renewed their locks for 15 seconds.
+ * Claimed frames. No other consumer gets them until they are released, or until this process has
+ * not renewed their locks for 15 seconds.
  */
 export interface Batch {
   frames: readonly ClaimedFrame[]
-  /** Removes a frame that cannot be stored now from the batch; it is handed out again after `ms`. */
+  /**
+   * Removes a frame that cannot be stored now from the batch; it is handed out again after `ms`.
+   */
   postpone(frame: ClaimedFrame, ms: number): Promise<void>
   /**
    * Removes the frames from the queue permanently. A frame whose removal Redis does not confirm is
@@ -24,16 +26,22 @@ export interface Batch {
 }
 
 export interface ClaimedFrame extends Frame {
-  /** How often it has been handed out, including this time; an estimate after a restart of Redis. */
+  /**
+   * How often the frame has been handed out, including this time; an estimate after a restart of
+   * Redis.
+   */
   attempts: number
-  /** When its oldest row arrived: the gateway's clock, in milliseconds since 1970; undefined: not known. */
+  /**
+   * When its oldest row arrived, by the gateway's clock, in milliseconds since 1970; undefined if
+   * not known.
+   */
   receivedAtMs: number | undefined
 }
 
 export interface FrameConsumer {
   /**
-   * Waits for frames and claims the waiting ones, up to the limits. One batch at a time: call it again
-   * after `complete` or `release`. Resolves to undefined after `close`.
+   * Waits for frames and claims the waiting ones, up to the limits. One batch at a time: call it
+   * again after `complete` or `release`. Resolves to undefined after `close`.
    */
   take(limits: BatchLimits): Promise<Batch | undefined>
   /** Ends `take`; the current batch still belongs to its holder. */
@@ -48,9 +56,12 @@ interface Claimed {
 const unreadableRetryMs = 60_000
 const errorPauseMs = 1_000
 const commandTimeoutMs = 10_000
-/** How long a batch looks for frames that have just arrived; those it has do not wait longer. */
+/**
+ * A batch looks for frames that have just arrived for this long. Its first frames do not wait
+ * longer.
+ */
 const lookAgainMs = 350
-/** Commands in one write: one round trip and one sync to disk for all of them. */
+/** The number of commands in one write, which needs one round trip and one sync to disk. */
 const commandsAtOnce = 16
 
 /**
@@ -59,10 +70,10 @@ const commandsAtOnce = 16
  *
  * @param options.gatherMs how long frames may wait for others, to be claimed together
  * @param options.source belongs to the caller, who closes it after this consumer
- * @param options.onUnreadable called for a frame that this version cannot read; it is kept and handed
- * out again every minute, because a newer version may be able to read it
- * @param options.onLocksLost called with the number of claimed frames that another consumer may have
- * too
+ * @param options.onUnreadable called for a frame that this version cannot read; the frame is kept
+ * and handed out again every minute, because a newer version may be able to read it
+ * @param options.onLocksLost called with the number of claimed frames that another consumer may
+ * also have
  */
 export function createFrameConsumer(options: {
   source: JobSource
@@ -78,7 +89,8 @@ export function createFrameConsumer(options: {
   const untilDue = createClaimTurn({ peek: source.peek, signal, clock, gatherMs })
   const locks = createLockRenewal({ renew: source.renew, onError, onLost: onLocksLost, clock })
   /**
-   * Claimed, but in no batch yet: they did not fit into the last one, or were claimed by a completion.
+   * Claimed frames that are in no batch yet: they did not fit into the last one, or were claimed by
+   * a completion.
    */
   let carried: Claimed[] = []
   /** More frames are waiting, because the last batch was full. */
@@ -104,7 +116,7 @@ export function createFrameConsumer(options: {
         onUnreadable(error)
         unreadable.push(job)
       }
-      // The frame now has the bytes; this long text need not stay in memory until the insert.
+      // The frame now has the bytes, so this long text need not stay in memory until the insert.
       job.data = undefined
     }
     await forEach(unreadable, (job) => source.postpone(job, unreadableRetryMs))
@@ -112,7 +124,8 @@ export function createFrameConsumer(options: {
   }
 
   /**
-   * The successful results. Failures are reported; their jobs are redelivered when their locks expire.
+   * Returns the successful results and reports failures. A job whose command failed is redelivered
+   * when its lock expires.
    */
   function succeeded<Value>(outcomes: PromiseSettledResult<Value>[]): Value[] {
     return outcomes.flatMap((outcome) => {
@@ -126,7 +139,7 @@ export function createFrameConsumer(options: {
     jobs: readonly ClaimedJob[],
     command: (job: ClaimedJob) => Promise<Result>,
   ): Promise<Result[]> {
-    // Each command releases the lock, so a concurrent renewal would report it as lost.
+    // Each command releases the lock; a concurrent renewal would report it as lost.
     for (const job of jobs) locks.delete(job)
     const commands = jobs.map((job) =>
       withTimeout(command(job), commandTimeoutMs, 'a queue command', clock),
@@ -135,9 +148,10 @@ export function createFrameConsumer(options: {
   }
 
   /**
-   * Waiting frames, as many as fit; none when none waits.
+   * Claims as many waiting frames as fit; returns none if none waits.
    *
-   * @param waiting how many were waiting a moment ago: a claim of a frame that is not there costs as much as any
+   * @param waiting how many were waiting a moment ago; claiming a frame that is not there costs as
+   * much as any claim
    */
   async function fill(limits: BatchLimits, waiting: number): Promise<Claimed[]> {
     const batch: Claimed[] = []
@@ -157,7 +171,10 @@ export function createFrameConsumer(options: {
     }
   }
 
-  /** What has arrived meanwhile. Neither an error nor silence may cost the frames that are already claimed. */
+  /**
+   * The number of frames that have arrived meanwhile. An error or a timeout counts as 0, so that
+   * the frames already claimed are kept.
+   */
   async function countWaiting(timeoutMs: number): Promise<number> {
     if (timeoutMs <= 0) return 0
     const peek = withTimeout(source.peek(), timeoutMs, 'a look at a queue', clock)
@@ -184,8 +201,8 @@ export function createFrameConsumer(options: {
 
       async complete() {
         const room = createBatchRoom(limits)
-        // If more frames wait, each completion claims the next one: half the round trips of claiming
-        // later.
+        // If more frames wait, each completion claims the next one, which takes half the round
+        // trips of claiming later.
         for (const chunk of chunks(takeAll())) {
           const claimNext = isBacklogged && !signal.aborted && room.left() >= chunk.length
           const next = await forEach(chunk, (job) => source.complete(job, { claimNext }))
@@ -196,7 +213,7 @@ export function createFrameConsumer(options: {
       },
 
       async release() {
-        // The oldest goes back last, so that it is the next again.
+        // Releases the oldest job last, so that it is the first to be claimed again.
         await forEach(takeAll().toReversed(), source.release)
       },
     }

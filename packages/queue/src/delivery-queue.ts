@@ -3,31 +3,35 @@ import type { Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
 import { queuePrefix } from './names.ts'
 
-/** Ids of records that somebody outside is told about, apart from the way of the records. */
+/**
+ * A queue of record ids that are delivered to the outside, independently of the queues that store
+ * records.
+ */
 interface DeliveryQueue {
   /**
-   * Adds the deliveries that the queue does not know; it knows those that wait, and the last 20,000 for a
-   * day after their delivery. Resolves to the number for which it had no room: it holds 10,000, and a sender may
-   * have as many as there are free places. One sender alone fills half, two a third each, so there is always
-   * room for another. After an error any of them may be in the queue.
+   * Adds the deliveries that the queue does not know. It knows those that wait, and the last 20,000
+   * for a day after their delivery. Resolves to the number for which it had no room. The queue
+   * holds 10,000, and a sender may have as many as there are free places: one sender alone fills
+   * half, two a third each, so there is always room for another. After an error any of the
+   * deliveries may be in the queue.
    */
   add(deliveries: readonly Delivery[]): Promise<number>
-  /** Ends deliveries in progress; they are repeated later, as if they had not begun. */
+  /** Ends deliveries in progress. They are repeated later, as if they had not begun. */
   close(): Promise<void>
 }
 
 interface Delivery {
-  /** Of the record. */
+  /** The id of the record. */
   id: string
   /** The API key that the record came with. */
   sender: string
 }
 
-/** One delivery that failed. */
+/** An attempt of a delivery that failed. */
 interface FailedDelivery {
   id: string
   attempt: number
-  /** It will not be repeated. */
+  /** No further attempt follows. */
   isLast: boolean
   error: Error
 }
@@ -39,8 +43,9 @@ const closeTimeoutMs = 2_000
 const daySeconds = 24 * 60 * 60
 
 /**
- * Delivers each id at least once, by any of the processes that run this. A delivery that rejects is repeated
- * after the next of the delays, each varied by up to a tenth; after the last it is given up.
+ * Delivers each id at least once, by any of the processes that run this. A delivery that rejects is
+ * repeated after the next of the delays, each varied by up to a tenth; after the last delay it is
+ * given up.
  *
  * @param options.redis of the role `consumer`; it belongs to the caller
  * @param options.deliver has a timeout of its own; `attempt` counts from 1
@@ -65,7 +70,7 @@ export function startDeliveryQueue(options: {
         await deliver(parseJobId(id).id, { attempt: attemptsMade + 1, signal: closing.signal })
       } catch (error) {
         if (!closing.signal.aborted) throw error
-        // A failure would use up one of its attempts.
+        // The job is returned, because a failure would use up one of its attempts.
         await job.moveToWait(token)
         throw new WaitingError()
       }
@@ -73,7 +78,7 @@ export function startDeliveryQueue(options: {
     {
       ...shared,
       concurrency: atOnce,
-      // A process that is killed again and again must not exhaust the deliveries.
+      // Unlimited, because a process that is killed repeatedly must not exhaust the deliveries.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
       settings: {
         backoffStrategy: (attemptsMade) =>
@@ -132,13 +137,16 @@ export function startDeliveryQueue(options: {
       await withTimeout(worker.close(), closeTimeoutMs, 'closing deliveries').catch(() =>
         worker.close(true),
       )
-      // BullMQ waits for the connection.
+      // BullMQ's `close` would wait for a connection.
       if (redis.status === 'ready') await queue.close()
     },
   }
 }
 
-/** @param jobId the id of the record, a dot and the sender, so that the ids alone tell whose they are */
+/**
+ * @param jobId the id of the record, a dot and the sender, so that ids can be counted by sender
+ * without reading the jobs
+ */
 function parseJobId(jobId: string): Delivery {
   const [id = '', sender = ''] = jobId.split('.')
   return { id, sender }

@@ -10,21 +10,24 @@ export interface Frame {
   /** Length of the NDJSON in bytes, before compression: the cost of inserting the frame. */
   jsonBytes: number
   gzip: Buffer
-  /** Where its trace continues: `traceparent` of W3C Trace Context. Absent: it is not traced. */
+  /**
+   * Where the frame's trace continues, as `traceparent` of W3C Trace Context; absent if it is not
+   * traced.
+   */
   traceparent?: string | undefined
 }
 
 /** A frame that is not in the queue yet. */
 export interface NewFrame extends Frame {
-  /** When its oldest record arrived: the gateway's clock, in milliseconds since 1970. */
+  /** When its oldest record arrived, by the gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
 }
 
 const version = 2
 
 /**
- * The job data of a frame: plain JSON with base64 for the bytes and a CRC-32 of the bytes. A version ignores
- * fields that it does not know, so an optional field needs no new version.
+ * The job data of a frame: plain JSON with base64 for the bytes and a CRC-32 of the bytes. A
+ * version ignores fields that it does not know, so an optional field needs no new version.
  */
 interface Envelope {
   v: typeof version
@@ -45,7 +48,9 @@ export function createFrame({ rows, jsonBytes, gzip, traceparent }: Frame): Enve
   return { v: version, rows, jsonBytes, ...bytes, ...(traceparent && { traceparent }) }
 }
 
-/** @throws {FrameError} when the version is unknown, a field is missing, or the checksum differs. */
+/**
+ * @throws {FrameError} when the version is unknown, a field is missing, or the checksum differs.
+ */
 export function openFrame(data: unknown): Frame {
   if (typeof data !== 'object' || data === null) throw new FrameError('job data is not an object')
   const envelope = data as Partial<Envelope>

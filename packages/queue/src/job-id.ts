@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { NewFrame } from './frame.ts'
 
 /**
- * A UUIDv7 with the time of the oldest row, then the number of rows and their bytes: the ids in a queue
- * tell what it holds (see backlog.ts).
+ * A UUIDv7 with the time of the oldest row, then the number of rows and their bytes, so that a
+ * queue's content can be read from its ids (see backlog.ts).
  */
 export function createJobId({ receivedAtMs, rows, jsonBytes }: NewFrame): string {
   const digits = Math.max(0, receivedAtMs).toString(16).padStart(12, '0')
@@ -11,13 +11,16 @@ export function createJobId({ receivedAtMs, rows, jsonBytes }: NewFrame): string
   return `${uuid}-${rows}-${jsonBytes}`
 }
 
-/** When the oldest row of the job arrived, in milliseconds since 1970; undefined: its id does not tell. */
+/**
+ * When the oldest row of the job arrived, in milliseconds since 1970; undefined if its id contains
+ * no time.
+ */
 export function readJobTime(id: string): number | undefined {
   const digits = /^([\da-f]{8})-([\da-f]{4})-7/.exec(id)
   return digits === null ? undefined : Number.parseInt(`${digits[1]}${digits[2]}`, 16)
 }
 
-/** What the id of a job tells of its content, for a person; empty: nothing. */
+/** The content of a job according to its id, for a person; empty if the id contains nothing. */
 export function readJobContent(id: string): {
   rows?: number
   jsonBytes?: number

@@ -8,9 +8,9 @@ export interface JobSink {
   /** Resolves when a command can be sent; rejects when there is no connection. */
   ready(): Promise<void>
   /**
-   * Adds a job, unless the queue has one with this id. Resolves when Redis, and its replicas if they shall,
-   * have confirmed it. Rejects with `ReplyError` when Redis refuses it; after any other error the job may be in
-   * the queue.
+   * Adds a job, unless the queue has one with this id. Resolves when Redis has confirmed it, and
+   * its replicas if they must confirm. Rejects with `ReplyError` when Redis refuses it; after any
+   * other error the job may be in the queue.
    */
   add(id: string, data: unknown): Promise<void>
   close(): Promise<void>
@@ -19,9 +19,10 @@ export interface JobSink {
 /**
  * A queue in Redis, or one shard of it. The connection belongs to the caller.
  *
- * @param options.acks of the same connection: replicas must confirm a job, too
- * @param options.requireExamined rejects while there is no connection, or while the queue, which has keys of this hash tag,
- * may have lost its jobs: none is added. Of the same connection; default: there is a connection
+ * @param options.acks requires that replicas confirm a job, too; uses the same connection
+ * @param options.requireExamined called before each job; rejects while there is no connection, or
+ * while the queue may have lost its jobs, and nothing is added then. Uses the same connection.
+ * Default: only checks that there is a connection
  */
 export function createJobSink(options: {
   redis: Redis
@@ -37,12 +38,14 @@ export function createJobSink(options: {
   open().catch(() => {})
 
   /**
-   * BullMQ never recovers a queue whose first connection to Redis failed, so such a queue is replaced.
+   * Opens the queue. Replaces a queue whose first connection to Redis failed, because BullMQ never
+   * recovers it.
    */
   function open(): Promise<Queue> {
     opening ??= (async () => {
       const queue = new Queue(queueNames[kind], { connection: redis, prefix: shardPrefix(shard) })
-      // The owner of the connection reports its errors; here they would be reported twice.
+      // The owner of the connection reports its errors; without this listener they would be
+      // reported twice.
       queue.on('error', () => {})
       try {
         await queue.waitUntilReady()
@@ -66,7 +69,8 @@ export function createJobSink(options: {
       const add = () =>
         queue.add(kind, data, {
           jobId: id,
-          // A frame can only be completed; an outage must not exhaust its attempts.
+          // Unlimited, because a frame can only be completed, and an outage must not exhaust its
+          // attempts.
           attempts: Number.MAX_SAFE_INTEGER,
           removeOnComplete: true,
         })
@@ -74,7 +78,8 @@ export function createJobSink(options: {
     },
 
     async close() {
-      // BullMQ waits for the connection, and the owner of the connection may close it only afterwards.
+      // BullMQ's `close` would wait for a connection, and the owner may close the connection only
+      // afterwards.
       if (redis.status !== 'ready') return
       const queue = await opening?.catch(() => undefined)
       await queue?.close()

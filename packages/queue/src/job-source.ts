@@ -7,14 +7,16 @@ import { shardPrefix } from './shards.ts'
 export interface ClaimedJob {
   id: string
   data: unknown
-  /** How often it has been handed out, including this time; an estimate after a restart of Redis. */
+  /**
+   * How often it has been handed out, including this time; an estimate after a restart of Redis.
+   */
   attempts: number
 }
 
 /** The jobs that can be claimed: none while the queue is paused. */
 export interface Waiting {
   count: number
-  /** Id of the job that has waited longest. */
+  /** Id of the job that has waited the longest. */
   oldest: string | undefined
 }
 
@@ -33,7 +35,7 @@ export interface JobSource {
   postpone(job: ClaimedJob, ms: number): Promise<void>
   /** Returns a job to the queue as the oldest one. */
   release(job: ClaimedJob): Promise<void>
-  /** Renews the locks. Returns the ids of the jobs that another worker may have. */
+  /** Renews the locks. Returns the ids of the jobs that another worker may also have. */
   renew(jobs: readonly ClaimedJob[]): Promise<string[]>
   /** Claimed jobs stay locked until their locks expire. */
   close(): Promise<void>
@@ -44,8 +46,8 @@ const lockMs = 15_000
 const stalledIntervalMs = 7_500
 
 /**
- * A queue in Redis, or one shard of it, using BullMQ's functions for manual job processing. The connection belongs to the
- * caller.
+ * A queue in Redis, or one shard of it, using BullMQ's functions for manual job processing. The
+ * connection belongs to the caller.
  */
 export function createJobSource(options: {
   redis: Redis
@@ -65,11 +67,17 @@ export function createJobSource(options: {
   worker.on('error', onError)
   void worker.startStalledCheckTimer()
 
-  /** BullMQ's lists. Its getters would read whole jobs; `test/conformance/jobs.test.ts` checks the names. */
+  /**
+   * The keys of BullMQ's lists, because its getters would read whole jobs.
+   * `test/conformance/jobs.test.ts` checks the names.
+   */
   const key = (list: string) => `${prefix}:${queueNames[kind]}:${list}`
   const jobs = new WeakMap<ClaimedJob, { job: Job; token: string }>()
   let claims = 0
-  /** One per claim: a redelivered job must not be completed by its former claim. */
+  /**
+   * A new token for each claim, so that a job that was redelivered cannot be completed by its
+   * former claim.
+   */
   const createToken = () => `${worker.id}:${++claims}`
 
   function claimed(job: Job | undefined, token: string): ClaimedJob | undefined {
@@ -91,7 +99,7 @@ export function createJobSource(options: {
   return {
     async peek() {
       const count = await redis.llen(key('wait'))
-      // Nearly always; then the other two commands would be in vain.
+      // An empty queue is the usual case, and needs no further commands.
       if (count === 0) return { count, oldest: undefined }
       const [[oldest], isPaused] = await Promise.all([
         redis.lrange(key('wait'), -1, -1),

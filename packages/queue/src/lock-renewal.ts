@@ -14,7 +14,7 @@ const timeoutMs = 10_000
 export function createLockRenewal(options: {
   renew: JobSource['renew']
   onError: (error: Error) => void
-  /** Called with the number of claimed jobs that another worker may have too. */
+  /** Called with the number of claimed jobs that another worker may also have. */
   onLost: (jobs: number) => void
   clock: Clock
 }): LockRenewal {
@@ -31,7 +31,7 @@ export function createLockRenewal(options: {
     const jobs = [...claimed]
     try {
       const lost = new Set(await withTimeout(renew(jobs), timeoutMs, 'lock renewal', clock))
-      // A job that has been completed meanwhile has no lock to lose.
+      // A job that was completed during the renewal has no lock to lose.
       const affected = jobs.filter((job) => lost.has(job.id) && claimed.has(job))
       if (affected.length > 0) onLost(affected.length)
     } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * The hash tag of every queue key, so that one Redis Cluster slot holds them all. Only the log queue may have
- * more shards, each with a tag of its own (shards.ts).
+ * The hash tag of all queue keys, which keeps them in one slot of a Redis Cluster. Only the log
+ * queue may have further shards, each with a tag of its own (shards.ts).
  */
 export const queuePrefix = '{intake}'
 
@@ -9,9 +9,9 @@ export const queueNames = { logs: 'logs', feedback: 'feedback', outcomes: 'outco
 export type QueueName = keyof typeof queueNames
 
 /**
- * Where BullMQ keeps the ids of jobs that are not completed. A job moves between them in one step. None of
- * ours is ever prioritized or failed, and only former versions of BullMQ have a list of paused ones; whoever
- * looks for every frame looks there too.
+ * The lists in which BullMQ keeps the ids of jobs that are not completed. A job moves between them
+ * in one step. No job here is ever prioritized or failed. Only earlier versions of BullMQ use the
+ * list of paused jobs; it is read too, so that no frame is missed.
  */
 export const jobLists = ['wait', 'paused', 'active'] as const
 export const jobSets = ['delayed', 'prioritized', 'failed'] as const

@@ -10,19 +10,22 @@ import type { RouteFrame } from './shard-router.ts'
 export interface FrameProducer {
   /**
    * Resolves when Redis has confirmed the frame; with `appendfsync always` it is then on disk. An
-   * attempt without a response is repeated under the same job id, and at the same sink, until the deadline.
+   * attempt without a response is repeated with the same job id, and at the same sink, until the
+   * deadline.
    *
    * @param deadline in milliseconds of `clock.now()`
-   * @throws {IntakeError} `queue_unavailable` or `queue_full`: certainly not stored; `outcome_unknown`:
-   * sent, but no response
+   * @throws {IntakeError} `queue_unavailable` or `queue_full`: certainly not stored;
+   * `outcome_unknown`: sent, but no response
    */
   add(frame: NewFrame, deadline: number): Promise<void>
 }
 
 /**
- * @param options.sink the only one; it belongs to the caller, who closes it after the last frame has settled
- * @param options.route chooses among several. A frame that one of them has certainly not stored is offered to
- * the next one; one that may have stored it keeps it until the deadline, because two would both deliver it
+ * @param options.sink the only sink; it belongs to the caller, who closes it after the last frame
+ * has settled
+ * @param options.route chooses among several sinks. A frame that a sink has certainly not stored is
+ * offered to the next one. A sink that may have stored a frame keeps it until the deadline, because
+ * two sinks would both deliver it
  */
 export function createFrameProducer(
   options: ({ sink: JobSink } | { route: RouteFrame }) & { clock?: Clock },
@@ -34,7 +37,7 @@ export function createFrameProducer(
     async add(frame, deadline) {
       const data = createFrame(frame)
       const id = createJobId(frame)
-      /** Maybe has the frame. */
+      /** The sink that may have stored the frame. */
       let holder: JobSink | undefined
 
       async function send(sink: JobSink, state: Attempt): Promise<void> {

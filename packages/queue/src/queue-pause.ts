@@ -4,16 +4,17 @@ import { queueNames, type QueueName } from './names.ts'
 import { shardPrefix, shardsMax } from './shards.ts'
 
 /**
- * Pauses queues: no worker claims a frame of a paused queue, and gateways continue to add frames. Workers store
- * what they have claimed. Both may be repeated. The log queue is paused with every shard that it can have, so that
- * a shard that gets its first frame meanwhile is paused too.
+ * Pauses queues: no worker claims a frame of a paused queue, and gateways continue to add frames.
+ * Workers store the frames that they have claimed. Both methods may be repeated. The log queue is
+ * paused with all shards that it can have, so that a shard that gets its first frame later is
+ * paused too.
  */
 export interface QueuePause {
   pause(queues: readonly QueueName[]): Promise<void>
   resume(queues: readonly QueueName[]): Promise<void>
 }
 
-/** With BullMQ's own pause. The connection belongs to the caller. */
+/** Uses BullMQ's own pause. The connection belongs to the caller. */
 export function createQueuePause({ redis }: { redis: Redis }): QueuePause {
   async function forEach(
     names: readonly QueueName[],

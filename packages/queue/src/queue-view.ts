@@ -3,9 +3,9 @@ import type { Redis } from '@intake/redis'
 import { readJobContent } from './job-id.ts'
 import { shardPrefix } from './shards.ts'
 
-/** Of one state, at once. */
+/** The maximum number of jobs of one state that are read at once. */
 const jobsMax = 100
-/** What BullMQ stores of a job, except its data. */
+/** The fields that BullMQ stores for a job, except its data. */
 const fields = [
   'name',
   'opts',
@@ -22,8 +22,8 @@ const fields = [
 ] as const
 
 /**
- * A queue to look at. Frames can have megabytes, so the data of a job is not read: its jobs have what their
- * ids tell, `rows`, `jsonBytes` and `receivedAt`, instead.
+ * A queue for the UI. Frames can have megabytes, so the data of a job is not read. Instead its jobs
+ * have what their ids contain: `rows`, `jsonBytes` and `receivedAt`.
  */
 export class QueueView extends Queue {
   readonly #redis: Redis

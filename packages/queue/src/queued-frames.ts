@@ -6,16 +6,22 @@ import { shardPrefix } from './shards.ts'
 
 export interface QueuedFrame {
   id: string
-  /** Claimed by a worker, or by a dead one and not redelivered yet; otherwise waiting or postponed. */
+  /**
+   * True if claimed by a worker, or by a dead one and not redelivered yet; false if waiting or
+   * postponed.
+   */
   isClaimed: boolean
 }
 
-/** The frames of a queue, or of one shard of it, read without claiming them. Every method is one round trip. */
+/**
+ * The frames of a queue, or of one shard of it, read without claiming them. Every method is one
+ * round trip.
+ */
 export interface QueuedFrames {
-  /** All frames at one moment. */
+  /** All frames, read at one moment. */
   list(): Promise<QueuedFrame[]>
   /**
-   * Undefined when the frame has been completed meanwhile; a `FrameError` when this version cannot read
+   * Undefined if the frame has been completed meanwhile; a `FrameError` if this version cannot read
    * it.
    */
   read(id: string): Promise<Frame | FrameError | undefined>

@@ -4,7 +4,7 @@ import { registerShard, type ShardState } from './shard-registry.ts'
 import { shardMarkKey } from './shards.ts'
 
 export interface ShardHealth {
-  /** Registered, and its node has responded lately. */
+  /** Whether the shard is registered and its node has responded recently. */
   isUsable(shard: number): boolean
   /** Numbers of the shards that have lost their frames. */
   lost(): number[]
@@ -13,14 +13,18 @@ export interface ShardHealth {
 
 const intervalMs = 1_000
 const responseMs = 1_500
-/** Since the last success: longer than a poll that fails first and the pause before it. */
+/**
+ * Maximum time since the last success. Longer than a poll that fails first and the pause before it.
+ */
 const freshMs = 5_000
 
 /**
- * Registers the shards of a gateway and asks each of them every second, independently of the others.
+ * Registers the shards of a gateway and polls each of them every second, independently of the
+ * others.
  *
- * @param options.shards how many the gateway uses; a gateway with one has nothing to register or to choose
- * @param options.onError called when a shard cannot be asked
+ * @param options.shards how many the gateway uses; a gateway with one has nothing to register or to
+ * choose
+ * @param options.onError called when a shard cannot be polled
  */
 export function startShardHealth(options: {
   redis: Redis
@@ -39,7 +43,8 @@ export function startShardHealth(options: {
     try {
       return await bounded(registerShard(redis, shard))
     } catch (error) {
-      // Only the node of shard 0, which has the registry, may be down. A registered shard does not need it.
+      // Perhaps only the node of shard 0, which holds the registry, is down. A registered shard
+      // does not need it.
       if (known.get(shard)?.state !== 'ready') throw error
       if ((await bounded(redis.exists(shardMarkKey(shard)))) === 0) throw error
       return 'ready'

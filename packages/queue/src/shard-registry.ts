@@ -5,27 +5,29 @@ import { shardMarkKey, shardsMax } from './shards.ts'
 export const registryName = 'shards'
 
 /**
- * The numbers of all shards but 0 that ever got a frame. A gateway adds a shard here before its first frame, and
- * nobody removes one: whoever looks for frames looks in these shards, whatever its own settings.
+ * The numbers of all shards but 0 that ever got a frame. A gateway adds a shard here before its
+ * first frame, and no shard is ever removed: every reader looks for frames in these shards, even if
+ * its own settings name fewer.
  */
 const registryKey = `${queuePrefix}:${registryName}`
 
 /**
+ * The state of a shard.
  * - `ready`: registered and marked; frames may be added.
- * - `lost`: its mark is missing or that of another installation: it has lost its frames.
+ * - `lost`: its mark is missing, or belongs to another installation: it has lost its frames.
  * - `unowned`: Redis belongs to no installation, so nothing can be registered.
  */
 export type ShardState = 'ready' | 'lost' | 'unowned'
 
-/** The shards that may hold frames, in order; 0 is always one of them. */
+/** The shards that may hold frames, in order; always includes 0. */
 export async function readShards(redis: Redis): Promise<number[]> {
   return toShards(await redis.smembers(registryKey))
 }
 
 /**
- * Numbers of a later version with more shards are left out: this one does not know their tags. So
- * is what no gateway writes: another notation of a number would count the frames of its shard
- * twice.
+ * Leaves out the numbers of a later version with more shards, whose tags this version does not
+ * know. Also leaves out what no gateway writes: another notation of a number would count the frames
+ * of its shard twice.
  */
 export function toShards(members: readonly string[]): number[] {
   const numbers = members.filter((member) => /^[1-9]\d*$/.test(member)).map(Number)
@@ -33,7 +35,9 @@ export function toShards(members: readonly string[]): number[] {
   return [0, ...known.toSorted((one, other) => one - other)]
 }
 
-/** Registers a shard, unless it is registered already. May be repeated, by any number of gateways. */
+/**
+ * Registers a shard, unless it is registered already. May be repeated, by any number of gateways.
+ */
 export async function registerShard(redis: Redis, shard: number): Promise<ShardState> {
   const reads = redis.multi().get(installationKey).sismember(registryKey, String(shard))
   const [[installation, isRegistered], mark] = (await Promise.all([
@@ -43,17 +47,17 @@ export async function registerShard(redis: Redis, shard: number): Promise<ShardS
   if (installation === null) return 'unowned'
   if (mark !== null && mark !== installation) return 'lost'
   if (shard === 0 || isRegistered === 1) return mark === null ? 'lost' : 'ready'
-  // The mark first: a registered shard without a mark has lost its data.
-  // SETNX, because the user of gateways may not replace a mark (deploy/redis/users.acl).
+  // Writes the mark first, because a registered shard without a mark counts as lost. Uses SETNX,
+  // because the user of gateways may not replace a mark (deploy/redis/users.acl).
   if (mark === null) await redis.setnx(shardMarkKey(shard), installation)
   await redis.sadd(registryKey, String(shard))
   return 'ready'
 }
 
 /**
- * The registered shards whose marks are missing or those of another installation.
+ * The registered shards whose marks are missing or belong to another installation.
  *
- * @param asked of these shards; default: of all
+ * @param asked the shards to check; default: all
  */
 export async function findLostShards(
   redis: Redis,
@@ -65,7 +69,7 @@ export async function findLostShards(
   return shards.filter((_, index) => marks[index] !== installation)
 }
 
-/** Marks shards that have lost their frames, so that they get new ones. */
+/** Marks shards that have lost their frames, so that they get new frames. */
 export async function markShards(
   redis: Redis,
   shards: readonly number[],
@@ -75,8 +79,8 @@ export async function markShards(
 }
 
 /**
- * Registers every shard that has the mark of this installation: the registry may have been lost with shard 0
- * while the frames of other shards were not.
+ * Registers every shard that has the mark of this installation: the registry may have been lost
+ * with shard 0, but not the frames of the other shards.
  */
 export async function restoreRegistry(redis: Redis, installation: string): Promise<void> {
   const others = Array.from({ length: shardsMax - 1 }, (_, index) => index + 1)

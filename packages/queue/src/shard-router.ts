@@ -5,16 +5,17 @@ import type { JobSink } from './job-sink.ts'
  * Chooses where a frame is added.
  *
  * @param refused sinks that have certainly not stored the frame
- * @returns undefined when there is no other sink
+ * @returns undefined if there is no other sink
  */
 export type RouteFrame = (refused: ReadonlySet<JobSink>) => JobSink | undefined
 
 const avoidMs = 1_000
 
 /**
- * Spreads frames over shards: each goes to the shard with the fewest in flight, in turn when several have as few.
- * A shard that has just refused a frame comes last for a second. Only usable shards get frames; when none is
- * usable, shard 0 does, whose error then says why.
+ * Spreads frames over shards: each frame goes to the shard with the fewest frames in flight, in
+ * turn if several have equally few. A shard that has just refused a frame is the last choice for a
+ * second. Only usable shards get frames; if none is usable, shard 0 does, and its error gives the
+ * reason.
  *
  * @param options.sinks by number of the shard; they belong to the caller
  */

@@ -3,35 +3,48 @@ import type { ClaimedJob, JobSource, Waiting } from './job-source.ts'
 
 interface Shard {
   source: JobSource
-  /** How many jobs it was asked for, compared with the others: the one with the fewest is next. */
+  /**
+   * The number of jobs that were claimed from it, relative to the others. The shard with the fewest
+   * is next.
+   */
   served: number
-  /** It had no job a moment ago: in milliseconds of `clock.now()`. */
+  /**
+   * The shard was empty when last asked, and is not asked before this time, in milliseconds of
+   * `clock.now()`.
+   */
   emptyUntil: number
-  /** Commands that it has not answered in time; while there are any, it is left alone. */
+  /**
+   * The number of commands that timed out and have no response yet. While there are any, the shard
+   * is not asked.
+   */
   unanswered: number
-  /** The last error reply or lost connection since it was last asked for a job. */
+  /** The last error reply or lost connection since the shard was last asked for a job. */
   refusal: Error | undefined
-  /** Claimed by a command whose answer came late. */
+  /** Jobs that were claimed by a command whose response came late. */
   late: ClaimedJob[]
 }
 
 const listIntervalMs = 5_000
-/** A shard that does not answer in this time must not hold up the others. */
+/** The timeout of a shard's response, so that it does not delay the others. */
 const answerMs = 2_000
-/** Empty shards are asked again after so long, also while others have a backlog. */
+/** An empty shard is asked again after this time, even while others have a backlog. */
 const emptyMs = 250
-/** A completion claims from its own shard, which saves a command, while that is at most so far ahead. */
+/**
+ * A completion claims from its own shard, which saves a command, unless that shard is further ahead
+ * than this.
+ */
 const aheadMax = 16
 
 const none: Waiting = { count: 0, oldest: undefined }
 
 /**
- * Several shards as one queue, so that a batch holds frames of all of them and its limits hold whatever their
- * number. Shards with waiting jobs are served equally. A shard that does not answer, or refuses, holds up no other;
- * only the completion of its own jobs waits for it. A claim rejects only when no shard gave a job and one has refused.
+ * Several shards as one queue, so that a batch holds frames of all of them and its limits apply to
+ * all together. Shards with waiting jobs are served equally. A shard that does not respond, or
+ * refuses, does not delay the others; only the completion of its own jobs waits for it. A claim
+ * rejects only if no shard returned a job and one has refused.
  *
  * @param options.open opens a shard; it is closed with this source
- * @param options.list the shards that may hold jobs; shard 0 is served before the first answer
+ * @param options.list the shards that may hold jobs; shard 0 is served before the first response
  * @param options.onError called for errors of single shards, which are asked again
  */
 export function createShardedSource(options: {
@@ -74,13 +87,16 @@ export function createShardedSource(options: {
 
   const noteEmpty = (shard: Shard) => void (shard.emptyUntil = clock.now() + emptyMs)
 
-  /** It is next, but does not get in one go what it was not asked for while it was empty. */
+  /**
+   * Makes the shard the next one, but not by more than one job: it gets no credit for the time in
+   * which it was empty.
+   */
   function noteFilled(shard: Shard): void {
     shard.emptyUntil = 0
     shard.served = Math.max(shard.served, mostServed() - aheadMax - 1)
   }
 
-  /** The shard that is next; undefined when none has jobs, as far as is known. */
+  /** The shard that is next; undefined if none is known to have jobs. */
   function next(): Shard | undefined {
     let least: Shard | undefined
     for (const shard of shards.values()) {
@@ -91,7 +107,10 @@ export function createShardedSource(options: {
     return least
   }
 
-  /** Undefined after an error, or when there is no answer in time. A late one is not lost. */
+  /**
+   * Resolves to undefined after an error, or if there is no response in time. A late response is
+   * not lost.
+   */
   async function ask<Answer>(
     shard: Shard,
     command: Promise<Answer>,
@@ -146,7 +165,7 @@ export function createShardedSource(options: {
       const all = await Promise.all([...shards.values()].map(peek))
       return {
         count: all.reduce((sum, { count }) => sum + count, 0),
-        // Ids begin with a time.
+        // The smallest id is the oldest, because ids begin with a time.
         oldest: all.flatMap(({ oldest }) => oldest ?? []).toSorted()[0],
       }
     },
@@ -156,7 +175,7 @@ export function createShardedSource(options: {
         const job = await claimFrom(shard)
         if (job !== undefined) return job
       }
-      // Otherwise the refusal would look like an empty queue.
+      // Rejects with the refusal, which would otherwise look like an empty queue.
       const refused = [...shards.values()].find(({ refusal }) => refusal !== undefined)
       if (refused !== undefined) throw refused.refusal
       return undefined

@@ -2,9 +2,10 @@ import { installationKeyOf } from '@intake/redis'
 import { queuePrefix } from './names.ts'
 
 /**
- * The hash tags of the shards of the log queue, by number. They never change: frames wait under them. Their
- * slots are such that the first N shards fall evenly on the masters of a Redis Cluster of up to six: none has
- * more than one shard more than another (test/shards.test.ts).
+ * The hash tags of the shards of the log queue, by number. They never change, because frames wait
+ * under them. Their slots are chosen so that the first N shards fall evenly on the masters of a
+ * Redis Cluster of up to six: no master has more than one shard more than another
+ * (test/shards.test.ts).
  */
 const tags = [
   queuePrefix,
@@ -35,5 +36,7 @@ export function shardPrefix(shard: number): string {
   return tag
 }
 
-/** Where a shard has the mark of the installation. If it is missing, the shard has lost its frames. */
+/**
+ * The key of the shard's mark of the installation. If it is missing, the shard has lost its frames.
+ */
 export const shardMarkKey = (shard: number): string => installationKeyOf(shardPrefix(shard))

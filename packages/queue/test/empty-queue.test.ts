@@ -7,8 +7,9 @@ const limits = { framesMax: 256, gzipBytesMax: 2 ** 25, jsonBytesMax: 2 ** 26 }
 const data = () => createFrame({ rows: 1, jsonBytes: 3, gzip: Buffer.from('any') })
 
 /**
- * A queue that counts what it is asked; `arriving` jobs are added while the first one is claimed. With
- * `isSilent` it answers no look after that claim, with `claimMs` each claim takes so long and one more job arrives.
+ * A queue that counts its commands; `arriving` jobs are added while the first one is claimed. With
+ * `isSilent` it does not respond to a look after that claim. With `claimMs` each claim takes that
+ * long, and one more job arrives.
  */
 function build({ arriving = 0, isSilent = false, claimMs = 0 } = {}) {
   const errors: string[] = []

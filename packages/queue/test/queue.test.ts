@@ -163,7 +163,8 @@ t.test('one of several consumers takes all waiting frames; they do not share the
   }
   await allTaken
   const turns = takers.filter((name, index) => name !== takers[index - 1]).length
-  // Each of them lets frames gather for 350 ms before it takes any. Timers may fire a millisecond early.
+  // Each consumer lets frames gather for 350 ms before it takes any. Timers may fire a millisecond
+  // early.
   const turnsMax = 3 * ((performance.now() - began) / 349 + 1)
   t.ok(turns <= turnsMax, `${turns} turns for ${frames} frames, at most ${turnsMax}`)
 })

@@ -40,10 +40,10 @@ async function setUp() {
   await claimInstallation(redis, 'test')
 }
 
-/** A gateway with so many shards, all of them registered. */
+/** A gateway with this many shards, all of them registered. */
 async function startGateway(t: Test, shards: number) {
   const onError = (error: unknown) => {
-    // Of a busy machine; the shard is asked again.
+    // A timeout is due to a busy machine; the shard is asked again.
     if (!(error instanceof TimeoutError)) t.fail(error as Error)
   }
   const health = startShardHealth({ redis, shards, onError })
@@ -91,7 +91,7 @@ t.test('a worker drains every shard, also those that gateways no longer use', as
   await setUp()
   const four = await startGateway(t, 4)
   for (let n = 0; n < 8; n++) await four.add()
-  // A gateway of a former version, or with the default.
+  // A gateway of an earlier version, or with the default.
   const one = await startGateway(t, 1)
   await one.add()
   const before = await read()

@@ -11,7 +11,7 @@ interface FakeSink extends JobSink {
   ids: string[]
 }
 
-/** Notes what it is sent; `add` then does what the test wants. */
+/** A sink that notes what it is sent; `add` then does what the test wants. */
 function createSink(add: () => Promise<void> = () => Promise.resolve()): FakeSink {
   const ids: string[] = []
   return {

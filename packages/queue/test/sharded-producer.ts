@@ -33,10 +33,10 @@ export const resolves = (promise: Promise<unknown>): Promise<boolean> =>
   )
 
 /**
- * What a gateway has to add frames to the shards of a new installation, until the test ends. Frames use a
- * connection of their own.
+ * Starts what a gateway needs to add frames to the shards of a new installation, until the test
+ * ends. Frames use a connection of their own.
  *
- * @param options.replicas must confirm each frame
+ * @param options.replicas number of replicas that must confirm each frame
  */
 export async function startShardedProducer(
   t: Test,

@@ -10,7 +10,10 @@ const slotOf = createRequire(require.resolve('ioredis'))('cluster-key-slot') as 
 ) => number
 const slots = 16_384
 
-/** Each master has a run of slots of the same length, as `redis-cli --cluster create` deals them out. */
+/**
+ * Each master has a range of slots of the same length, as `redis-cli --cluster create` assigns
+ * them.
+ */
 const masterOf = (slot: number, masters: number) => Math.floor((slot * masters) / slots)
 
 t.test('shard 0 has the keys of a queue without shards', async (t) => {

@@ -13,9 +13,10 @@ export type Redis = Server | Cluster
 export type { Server }
 
 /**
- * - `producer`: fails at once while Redis is unavailable and never resends a command that may have been
- *   executed; the caller sets the deadline and decides what to repeat.
- * - `consumer`: waits for Redis without limit, as BullMQ requires of a worker.
+ * How a connection behaves while Redis is unavailable.
+ * - `producer`: fails at once and never resends a command that may have been executed; the caller
+ *   sets the deadline and decides what to repeat.
+ * - `consumer`: waits without limit, as BullMQ requires of a worker.
  */
 export type RedisRole = 'producer' | 'consumer'
 
@@ -30,26 +31,27 @@ const roles = {
   consumer: {
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
-    // Longer than the 5 s of BullMQ's blocking read; otherwise the connection would never become
-    // stable.
+    // Longer than the 5 s of BullMQ's blocking read, during which the socket is silent.
     socketTimeout: 15_000,
   },
 } satisfies Record<RedisRole, RedisOptions>
 
 const clusterRoles = {
-  // A delay of 0 means that the error is final. MOVED, ASK and TRYAGAIN are followed: nothing was executed.
+  // A delay of 0 means that the error is final. MOVED, ASK and TRYAGAIN are followed, because
+  // nothing was executed.
   producer: { maxRedirections: 8, retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 },
   consumer: { maxRedirections: Infinity, retryDelayOnFailover: 200, retryDelayOnClusterDown: 200 },
 } satisfies Record<RedisRole, ClusterOptions>
 
 /**
- * Error codes of a server that is not the primary, or is just being demoted (`UNBLOCKED` then ends a
- * blocking read). After a failover the same address, or the sentinels, lead to the new primary, but only a
- * new connection.
+ * Error codes of a server that is not the primary, or is being demoted (`UNBLOCKED` then ends a
+ * blocking read). After a failover the same address, or the sentinels, lead to the new primary, but
+ * only with a new connection.
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
- * All commands in flight get such an error; without the pause each would close the connection again.
+ * All commands in flight get such an error. Without the pause each of them would close the
+ * connection again.
  */
 const leavePauseMs = 100
 const connectTimeoutMs = 5_000
@@ -57,11 +59,12 @@ const connectTimeoutMs = 5_000
 const retryDelay = (attempt: number) => Math.min(50 * 2 ** attempt, 2_000)
 
 /**
- * Opens a connection that reconnects until `disconnect()` or `quit()`, also when the server has become
- * a replica. The command that detects this fails; nothing was written.
+ * Opens a connection that reconnects until `disconnect()` or `quit()`, also when the server has
+ * become a replica. The command that detects this fails, and nothing was written.
  *
  * @param options.url in any form of `parseRedisUrl`; the credentials of a `Secret` may change
- * @param options.onError called for every connection error; without it an error would crash the process
+ * @param options.onError called for every connection error; without it an error would crash the
+ * process
  * @throws {RedisUrlError}
  */
 export function connectRedis(options: {
@@ -111,7 +114,7 @@ function serverOptions(role: RedisRole) {
 const socketOptions = {
   connectTimeout: connectTimeoutMs,
   keepAlive: 10_000,
-  // By default it waits up to 10 s after Redis has loaded its data.
+  // The default is to wait up to 10 s after Redis has loaded its data.
   maxLoadingRetryTime: 1_000,
 } satisfies RedisOptions
 
@@ -127,14 +130,15 @@ function sentinelOptions(address: Extract<RedisAddress, { topology: 'sentinel' }
     sentinelRetryStrategy: retryDelay,
     sentinelReconnectStrategy: retryDelay,
     sentinelCommandTimeout: connectTimeoutMs,
-    // When it hears of a failover while it connects, the connection ends for good (ioredis 6.0.0).
+    // Off, because a failover that it notices while connecting ends the connection for good
+    // (ioredis 6.0.0).
     failoverDetector: false,
   } satisfies RedisOptions
 }
 
 /**
- * A node that is lost is forgotten, and found again by the next command or refresh. When all are lost, the
- * hosts in the URL are looked up anew.
+ * Connects to a cluster. A lost node is forgotten, and found again by the next command or refresh.
+ * When all are lost, the hosts in the URL are looked up again.
  */
 function connectCluster(
   address: Extract<RedisAddress, { topology: 'cluster' }>,
@@ -147,12 +151,12 @@ function connectCluster(
     ...clusterRoles[role],
     enableOfflineQueue,
     retryDelayOnTryAgain: 100,
-    // Two nodes can name each other for a moment after a failover.
+    // Waits before it follows: two nodes can name each other for a moment after a failover.
     retryDelayOnMoved: 20,
     slotsRefreshInterval: 2_000,
     slotsRefreshTimeout: 2_000,
     clusterRetryStrategy: retryDelay,
-    // A certificate has the name of the host, not its address.
+    // Keeps the host's name, because its certificate has the name and not the address.
     dnsLookup: (host, done) => done(null, host),
     redisOptions: {
       ...ofEachNode,

@@ -3,8 +3,8 @@ import { isConnected } from './servers.ts'
 import { causeOf } from './slots-errors.ts'
 
 /**
- * The same command, which rejects at once while there is no connection. A connection of role `consumer` would
- * keep it, and run all that were kept when Redis is back.
+ * Wraps a command so that it rejects at once while there is no connection. A connection of role
+ * `consumer` would queue the command, and run all queued ones when Redis is back.
  */
 export function whileConnected<Args extends unknown[], Result>(
   redis: Pick<Redis, 'status'>,
@@ -16,7 +16,12 @@ export function whileConnected<Args extends unknown[], Result>(
   }
 }
 
-/** @returns why there is no connection, in words for an operator; undefined while there is one */
+/**
+ * Watches a connection.
+ *
+ * @returns a function that says why there is no connection, in words for an operator; undefined
+ * while there is one
+ */
 export function createConnectionCheck(redis: Redis): () => string | undefined {
   let lastError: Error | undefined
   const fail = (error: Error) => (lastError = causeOf(error))
@@ -25,7 +30,7 @@ export function createConnectionCheck(redis: Redis): () => string | undefined {
   redis.on('ready', () => (lastError = undefined))
   return () => {
     if (isConnected(redis)) return undefined
-    // The error of a host with several addresses has a code and no message.
+    // The error of a host with several addresses has a code but no message.
     const { message, code } = (lastError ?? {}) as NodeJS.ErrnoException
     return `not connected: ${message || code || 'no response yet'}`
   }

@@ -4,20 +4,25 @@ import { titleOf, type Primary } from './servers.ts'
 const required = {
   appendonly: 'yes',
   appendfsync: 'always',
-  // Otherwise nothing is synced while Redis rewrites its log, whatever appendfsync says.
+  // With `yes`, nothing is synced while Redis rewrites its log, even with `appendfsync always`.
   'no-appendfsync-on-rewrite': 'no',
   'maxmemory-policy': 'noeviction',
 }
 
-/** What is known of whether Redis could lose data that it has confirmed. */
+/** Whether Redis could lose data that it has confirmed, as far as is known. */
 export interface Durability {
-  /** Why it could, in words for an operator; empty: it could not, as far as can be read. */
+  /**
+   * Why it could lose data, in words for an operator; empty if it could not, as far as the settings
+   * can be read.
+   */
   violations: string[]
-  /** Servers do not let this user read settings, as managed ones often do. */
+  /** True if servers do not allow this user to read settings, as is common for managed ones. */
   isUnreadable: boolean
 }
 
-/** Of the servers together: one that could lose data is enough. */
+/**
+ * Reads the durability of all servers together: if one of them could lose data, the result says so.
+ */
 export async function readDurability(
   servers: readonly (Primary & { isReplica?: boolean })[],
 ): Promise<Durability> {
@@ -39,7 +44,7 @@ export async function readDurability(
   }
 }
 
-/** Undefined: the server does not tell. */
+/** Resolves to undefined if the server does not allow reading the setting. */
 async function readSetting(redis: Server, name: string): Promise<string | undefined> {
   try {
     const [, value] = await redis.config('GET', name)

@@ -5,12 +5,12 @@ import { findWriteRefusal, RefusedError } from './write-refusal.ts'
 
 export interface Examination {
   /**
-   * Resolves when a command for keys of this hash tag would be sent through a socket that leads to a primary with a mark
-   * of the installation: both were read through that very socket. So nothing is added to a Redis that was exchanged
-   * or has lost its data while there was no connection.
+   * Resolves if a command for keys of this hash tag would be sent through a socket that leads to a
+   * primary with a mark of the installation; both were read through that same socket. So nothing is
+   * added to a Redis that was exchanged or has lost its data while there was no connection.
    *
-   * @throws {RefusedError} when it is known that the server may get nothing; any other error otherwise, and while there is
-   * no connection
+   * @throws {RefusedError} when it is known that nothing may be written to the server; any other
+   * error otherwise, and while there is no connection
    */
   requireExamined(tag?: string): Promise<void>
 }
@@ -18,8 +18,10 @@ export interface Examination {
 /**
  * Examines the servers of one connection, each socket once, when it is first used.
  *
- * @param options.tags hash tags with a mark. A server that holds none of them only has to be a primary
- * @param options.refusalOf why it is known by other means that the server of this hash tag may get nothing
+ * @param options.tags hash tags with a mark. A server that holds none of them only has to be a
+ * primary
+ * @param options.refusalOf why nothing may be written to the server of this hash tag, if that is
+ * known by other means
  */
 export function createExamination(options: {
   redis: Redis
@@ -45,7 +47,7 @@ export function createExamination(options: {
     if (known !== undefined) return known
     const examination = examine(tag).then(() => requireSame(stream, tag))
     examinations.set(stream, examination)
-    // The next one who asks examines it again.
+    // After a failure the next caller examines the socket again.
     examination.catch(() => examinations.delete(stream))
     return examination
   }

@@ -5,11 +5,12 @@ import { credentialsOf, parseRedisUrl } from './redis-url.ts'
 const timeoutMs = 10_000
 
 /**
- * Makes a connection, and those that BullMQ duplicates from it, follow a URL whose user and password change.
- * An open connection authenticates again between two commands, so none fails. When Redis refuses the new
- * ones, it keeps its old user, and the next connection tries again.
+ * Makes a connection, and those that BullMQ duplicates from it, follow a URL whose user and
+ * password change. An open connection authenticates again between two commands, so no command
+ * fails. When Redis refuses the new credentials, the connection keeps its old user, and the next
+ * connection tries again.
  *
- * @param options.onError called when Redis refuses them, or does not respond
+ * @param options.onError called when Redis refuses the credentials, or does not respond
  */
 export function followCredentials<Connection extends Server | Cluster>(
   redis: Connection,
@@ -19,11 +20,14 @@ export function followCredentials<Connection extends Server | Cluster>(
 
   let known: { username?: string | undefined; password?: string | undefined } = {}
 
-  /** A URL that cannot be read is reported and changes nothing: the listeners that call this must not throw. */
+  /**
+   * Uses the current URL for new connections. An unreadable URL is reported and changes nothing:
+   * the listeners that call this must not throw.
+   */
   function assignCurrent(target: RedisOptions): void {
     try {
       const { username, password } = credentialsOf(parseRedisUrl(url.current()))
-      // What is not set must replace what was.
+      // Replaces both, so that an earlier user or password does not remain.
       known = { username, password }
     } catch (error) {
       onError(error as Error)
@@ -32,7 +36,7 @@ export function followCredentials<Connection extends Server | Cluster>(
   }
 
   function renew(server: Server): void {
-    // The next connection uses them.
+    // New connections use these options.
     assignCurrent(server.options)
     const { username, password } = server.options
     if (server.status !== 'ready' || !password) return
@@ -45,7 +49,7 @@ export function followCredentials<Connection extends Server | Cluster>(
     assignCurrent((redis.options.redisOptions ??= {}))
     for (const node of redis.nodes('all')) renew(node)
   })
-  // A cluster gives its nodes the options that it began with. It connects them later than this.
+  // A cluster connects its nodes later, with copies of the options that it began with.
   if (redis instanceof Cluster) {
     redis.on('+node', (node: Server) => assignCurrent(node.options))
   }

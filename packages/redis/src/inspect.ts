@@ -6,39 +6,42 @@ import { readInstallation } from './installation.ts'
 import { readReplicas, type ReplicaReading } from './replicas.ts'
 import { primariesOf, primaryOf, type Primary } from './servers.ts'
 
-/** What an operator configures in one server, as it is. */
+/** The current state of what an operator configures in one server. */
 export interface RedisFacts {
-  /** Undefined: there is only one. */
+  /** Undefined if there is only one server. */
   name: string | undefined
-  /** A fork says with which version of Redis it is compatible. */
+  /** For a fork, the version of Redis that it is compatible with. */
   version: string
   isReplica: boolean
-  /** In words for an operator. */
+  /** Why the server could lose data, in words for an operator. */
   durabilityViolations: string[]
-  /** It does not let its settings be read. */
+  /** True if the server does not allow reading its settings. */
   isDurabilityUnreadable: boolean
   memory: {
     usedBytes: number
-    /** `maxmemory`; 0: no limit. */
+    /** `maxmemory`; 0 means no limit. */
     maxBytes: number
-    /** Of the machine; 0: unknown. */
+    /** The memory of the machine; 0 if unknown. */
     machineBytes: number
-    /** The largest hash that is stored compactly: its fields; undefined: Redis does not tell. */
+    /**
+     * The number of fields of the largest hash that is stored compactly; undefined if Redis does
+     * not allow reading it.
+     */
     compactHashFields: number | undefined
   }
 }
 
 export interface RedisInspection {
   servers: RedisFacts[]
-  /** Of these servers. */
+  /** The replicas of these servers. */
   replicas: ReplicaReading<RedisFacts>[]
   installation: string | null
   clock: ClockReading
 }
 
 /**
- * @param options.tags every server that holds keys of these hash tags is asked, and its replicas
- * @throws when Redis does not respond, or refuses to be read
+ * @param options.tags every server that holds keys of these hash tags is read, and its replicas
+ * @throws if Redis does not respond, or refuses to be read
  */
 export async function inspectRedis(
   redis: Redis,

@@ -2,10 +2,13 @@ import type { Redis } from './connect.ts'
 import { execAll } from './exec-all.ts'
 import { mainTag } from './servers.ts'
 
-/** Written once when an installation is set up. If it is missing, Redis has lost its data. */
+/**
+ * The key of the mark. It is written once, when an installation is set up. If it is missing, Redis
+ * has lost its data.
+ */
 export const installationKey = installationKeyOf(mainTag)
 
-/** Where the servers of a cluster have a mark each. */
+/** The key of the mark for one hash tag: in a cluster each server has a mark. */
 export function installationKeyOf(tag: string): string {
   return `${tag}:installation`
 }
@@ -22,7 +25,8 @@ export async function claimInstallation(redis: Redis, installation: string): Pro
 /**
  * Reads a hash of the installation.
  *
- * @throws {Error} Redis belongs to no installation: it has lost its data, so an empty hash would be wrong
+ * @throws {Error} if Redis belongs to no installation: it has lost its data, so an empty hash would
+ * be wrong
  */
 export async function readInstallationHash(
   redis: Redis,

@@ -7,15 +7,24 @@ import { readState, worstOf, type RedisState, type StateOptions } from './state.
 
 export interface RedisPoll {
   /**
-   * Of the worst of the servers that can be used. The last known state of the server of `{intake}` stays while it does
-   * not respond. Undefined until that server has responded once.
+   * The state of the worst of the servers that can be used. While the server of `{intake}` does not
+   * respond, its last known state is used. Undefined until that server has responded once.
    */
   state(): RedisState | undefined
-  /** Since the last response of the server of `{intake}`; `Infinity` before the first one. */
+  /**
+   * Milliseconds since the last response of the server of `{intake}`; `Infinity` before the first
+   * one.
+   */
   silentMs(): number
-  /** The other servers that refuse writes, or have not responded for five seconds: `host:port` and why. */
+  /**
+   * The other servers that refuse writes, or have not responded for five seconds, as `host:port`
+   * and the reason.
+   */
   unusableServers(): string[]
-  /** Why the server that holds the keys of a hash tag must get nothing: it is one of these, or Redis has lost its data. */
+  /**
+   * Why nothing may be written to the server that holds the keys of a hash tag: the server is
+   * unusable, or Redis has lost its data.
+   */
   refusalOf(tag: string): string | undefined
   close(): void
 }
@@ -23,7 +32,7 @@ export interface RedisPoll {
 /** One server of a cluster, or the only one. */
 interface PolledServer {
   name: string
-  /** One of the hash tags whose keys it holds. */
+  /** One of the hash tags whose keys the server holds. */
   tag: string
   state: RedisState | undefined
   respondedAt: number
@@ -34,14 +43,17 @@ interface PolledServer {
 }
 
 const configIntervalMs = 3_000
-/** Commands of the poll fail after a few seconds, so a slower response means that a server is frozen. */
+/**
+ * Commands of the poll time out after a few seconds, so a longer silence means that a server is
+ * frozen.
+ */
 const silentAfterMs = 5_000
 
 /**
- * Polls the state of Redis every `intervalMs`, and its configuration every three seconds. Polls both when the
- * connection becomes ready, because it may lead to another Redis then, and reads the configuration when
- * another server of a cluster holds the keys. Before the first response the intervals are shorter. A server that
- * does not respond holds up none of the others.
+ * Polls the state of Redis every `intervalMs`, and its configuration every three seconds. Polls
+ * both when the connection becomes ready, because it may then lead to another Redis, and reads the
+ * configuration when another server of a cluster holds the keys. Before the first response the
+ * intervals are shorter. A server that does not respond does not delay the others.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout
  * @param options.tags the servers that hold keys of these hash tags are polled, too
@@ -56,7 +68,7 @@ export function pollRedisState(
 ): RedisPoll {
   const { redis, tags = [], intervalMs, onError } = options
   const { replicasMin = 0, assertsDurability = false } = options
-  /** The server of `{intake}`, whichever that is. */
+  /** The server that holds the keys of `{intake}`; it may change. */
   const main = { ...createPolled('', mainTag), respondedAt: -Infinity }
   let others: PolledServer[] = []
   let known: RedisState | undefined
@@ -71,7 +83,7 @@ export function pollRedisState(
     main.name = mainName
     others = groups.map(([name, [tag]]) => {
       const former = others.find((other) => other.name === name)
-      // Its former tag can be elsewhere by now.
+      // The keys of its former tag may have moved to another server.
       return former === undefined ? createPolled(name, tag) : Object.assign(former, { tag })
     })
   }
@@ -86,7 +98,7 @@ export function pollRedisState(
     known = worstOf([main.state, ...states])
   }
 
-  /** Why it cannot be used. */
+  /** Why the server cannot be used. */
   function refusal(other: PolledServer): string | undefined {
     return isSilent(other) ? `${other.name}: it does not respond` : other.state?.writeRefusal
   }
@@ -123,7 +135,7 @@ export function pollRedisState(
     async poll() {
       findServers()
       try {
-        // Before anything is admitted, each of the others has responded or failed.
+        // Nothing is admitted until each of the other servers has responded or failed.
         if (known === undefined) await Promise.all([read(main), ...others.map(readOther)])
         else await read(main)
       } finally {
@@ -143,7 +155,8 @@ export function pollRedisState(
   })
   function onReady(): void {
     for (const server of [main, ...others]) server.configReadAt = -Infinity
-    // Each poll of a replica closes the connection: without the pause, polls would follow each other.
+    // Each poll of a replica closes the connection, so an immediate poll at the next one would
+    // never pause.
     if (known?.writeRefusal !== undefined) return
     ofMain.pollNow()
     ofOthers.pollNow()

@@ -1,4 +1,4 @@
-/** Where Redis is, as `REDIS_URL` says. */
+/** The address of Redis, as given by `REDIS_URL`. */
 export type RedisAddress =
   | { topology: 'single'; url: string }
   | (Access & { topology: 'cluster'; nodes: HostPort[] })
@@ -9,7 +9,7 @@ interface Credentials {
   password: string | undefined
 }
 
-/** Of the servers that hold the keys. */
+/** How to access the servers that hold the keys. */
 interface Access extends Credentials {
   tls: boolean
 }
@@ -19,7 +19,7 @@ export interface HostPort {
   port: number
 }
 
-/** The message names what is wrong with `REDIS_URL`, and no part of it. */
+/** The message says what is wrong with `REDIS_URL`, and quotes no part of it. */
 export class RedisUrlError extends Error {
   override name = 'RedisUrlError'
 }
@@ -30,8 +30,8 @@ const forms =
 const ports = { cluster: 6379, sentinel: 26_379 }
 
 /**
- * Reads `REDIS_URL`. User and password are percent-encoded and hold for each host. `sentinel_username` and
- * `sentinel_password` in the query are those of the sentinels themselves.
+ * Parses `REDIS_URL`. User and password are percent-encoded and apply to each host.
+ * `sentinel_username` and `sentinel_password` in the query apply to the sentinels.
  *
  * @throws {RedisUrlError}
  */
@@ -73,7 +73,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   return { topology: 'sentinel', sentinels: list, name, sentinel, ...access }
 }
 
-/** Of the servers that hold the keys; what is not set is absent. */
+/** The credentials for the servers that hold the keys. Those that are not set are absent. */
 export function credentialsOf(address: RedisAddress): { username?: string; password?: string } {
   const { username, password } =
     address.topology === 'single' ? readCredentials(userinfoOf(address.url)) : address
@@ -88,7 +88,7 @@ function userinfoOf(url: string): string {
   return `${username}:${password}`
 }
 
-/** What is wrong with a `REDIS_URL`, for a list of problems; empty: nothing. */
+/** The problems of a `REDIS_URL`; empty if there are none. */
 export function findRedisUrlProblems(url: string): string[] {
   try {
     parseRedisUrl(url)
@@ -105,7 +105,7 @@ function readHost(text: string, port: number): HostPort {
     throw new RedisUrlError('REDIS_URL must have a host, or host:port, between the commas')
   }
   const { hostname, port: given } = new URL(url)
-  // The brackets of an IPv6 address belong to the URL.
+  // Removes the brackets of an IPv6 address, which belong to the URL.
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: given === '' ? port : Number(given) }
 }
 

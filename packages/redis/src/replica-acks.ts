@@ -3,18 +3,21 @@ import { ReplyError, type Redis, type Server } from './connect.ts'
 import { replyCode } from './reply-code.ts'
 import { primaryOf, tagOf } from './servers.ts'
 
-/** The write was confirmed, but not by enough replicas: a failover could lose it. */
+/** Redis confirmed the write, but not enough replicas did: a failover could lose it. */
 export class NotReplicatedError extends Error {
   override name = 'NotReplicatedError'
 }
 
 export interface ReplicaAcks {
   /**
-   * Runs a command for `key`, and resolves to its reply when enough replicas have what it wrote: on their disk,
-   * if Redis has WAITAOF (7.2 and Valkey) and an append-only file, else in their memory.
+   * Runs a command for `key`, and resolves to its reply when enough replicas have what it wrote: on
+   * their disk, if Redis has WAITAOF (7.2 and Valkey) and an append-only file, else in their
+   * memory.
    *
-   * @param options.hasWritten whether the command has written; if not, replicas must have all that it read
-   * @throws {NotReplicatedError} when they do not confirm it within a second; any error of `command`
+   * @param options.hasWritten whether the command has written; if not, replicas must have all that
+   * it read
+   * @throws {NotReplicatedError} when they do not confirm it within a second; any error of
+   * `command`
    */
   confirm<Reply>(
     options: { key: string; hasWritten?: (reply: Reply) => boolean },
@@ -22,25 +25,30 @@ export interface ReplicaAcks {
   ): Promise<Reply>
 }
 
-/** The socket that a reply came through: another one can lead to another server. */
+/** The socket that a reply came through. Another socket may lead to another server. */
 interface Connection {
   server: Server
   stream: Server['stream']
 }
 
-/** One WAIT for all writes that were confirmed before it was sent. */
+/** One WAIT for all writes that Redis confirmed before it is sent. */
 interface Round {
-  /** A write of its own comes first, so that what was only read is waited for, too. */
+  /**
+   * Whether the round must write first. WAIT covers only writes of this connection; a value that
+   * was only read is covered by one more write.
+   */
   needsWrite: boolean
   done: Promise<void>
 }
 
-/** The rounds of one connection follow each other. */
+/** The rounds of one connection, one after another. */
 interface Line {
-  /** False: the server does not have WAITAOF, does not allow it, or writes no append-only file. */
+  /**
+   * False if the server does not have WAITAOF, does not allow it, or writes no append-only file.
+   */
   hasWaitAof: boolean
   last: Promise<unknown>
-  /** It has not been sent yet. */
+  /** The round that has not been sent yet. */
   next: Round | undefined
 }
 
@@ -48,8 +56,8 @@ interface Line {
 const timeoutMs = 1_000
 
 /**
- * Waits for replicas on the connection that wrote. Nothing else is sent through that connection meanwhile, so
- * `redis` should be for these writes only.
+ * Waits for replicas on the connection that wrote. The connection sends nothing else meanwhile, so
+ * use one of its own for these writes.
  */
 export function createReplicaAcks(options: { redis: Redis; replicas: number }): ReplicaAcks {
   const { redis, replicas } = options
@@ -74,7 +82,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
       line.next = undefined
       return wait(line, connection, key, round.needsWrite)
     })
-    // Whoever joined the round gets its error.
+    // Every call that joined the round gets its error; the next round ignores it.
     line.last = done.catch(() => undefined)
     return Object.assign(round, { done })
   }
@@ -90,7 +98,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
     const mark = `${tagOf(key)}:acked`
     const writing = needsWrite ? server.set(mark, '', 'PX', 1) : undefined
     const [acks] = await Promise.all([countAcks(line, server), writing])
-    // A connection that sends commands again may have asked another server.
+    // A connection that reconnected and sent the command again may have asked another server.
     requireSame(connection)
     if (acks < replicas) throw new Error(`${acks} of ${replicas} replicas have it`)
   }
@@ -102,14 +110,17 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
         return local === 0 ? 0 : (remote ?? 0)
       } catch (error) {
         if (!(error instanceof ReplyError)) throw error
-        // What else could be wrong also refuses WAIT.
+        // Any other cause would make WAIT fail, too.
         line.hasWaitAof = false
       }
     }
     return server.wait(replicas, timeoutMs)
   }
 
-  /** A slot that moves to another node answers for a key that is already there with an error. */
+  /**
+   * Rejects if the key has moved: while a slot moves to another node, EXISTS fails for a key that
+   * is already there.
+   */
   async function requireHere({ server }: Connection, key: string): Promise<void> {
     if (redis instanceof Cluster) await server.exists(key)
   }
@@ -127,7 +138,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
         ])
         return reply
       } catch (cause) {
-        // Not the error itself: an error reply would mean that nothing was written.
+        // Wraps the error, because an error reply would mean that nothing was written.
         const error = cause as Error
         const why = error instanceof ReplyError ? replyCode(error) : error.message
         throw new NotReplicatedError(`written, but not confirmed by replicas: ${why}`, { cause })

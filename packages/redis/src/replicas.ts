@@ -5,13 +5,14 @@ import { namesOf, type Primary } from './servers.ts'
 
 const timeoutMs = 4_000
 
-/** What was read of a replica, or why it could not be read. */
+/** The facts about a replica, or why it could not be read. */
 export type ReplicaReading<Facts> =
   { name: string; facts: Facts } | { name: string; primary: string | undefined; failure: Error }
 
 /**
- * Reads each replica of a primary through a connection of its own, with the user, password and TLS of the primary.
- * One that does not respond within four seconds is a failure, and holds up none of the others.
+ * Reads each replica of a primary through a connection of its own, with the user, password and TLS
+ * of the primary. A replica that does not respond within four seconds counts as a failure, and does
+ * not delay the others.
  */
 export async function readReplicas<Facts>(
   redis: Redis,
@@ -43,8 +44,8 @@ interface Address {
 }
 
 /**
- * As the primary lists them; of a cluster by the addresses for clients, as soon as the cluster has announced those of
- * all.
+ * The replicas that the primary lists. In a cluster, their addresses are those for clients, which
+ * are known once the cluster has announced all replicas.
  */
 async function findReplicas(redis: Redis, primary: Primary): Promise<Address[]> {
   const { name, tags, redis: server } = primary
@@ -69,7 +70,7 @@ function connect(address: Address, { redis }: Primary): Server {
     ...(password != null && { password }),
     ...(tls && { tls: {} }),
     connectTimeout: timeoutMs,
-    // While it loads its data it tells its settings, too.
+    // Settings can be read while the replica loads its data.
     enableReadyCheck: false,
     retryStrategy: null,
     lazyConnect: true,

@@ -3,7 +3,10 @@ export function replyCode(error: Error): string {
   return /^[A-Z]+/.exec(error.message)?.[0] ?? ''
 }
 
-/** Whether a command failed because of the value under its key: another type, or no number. */
+/**
+ * Whether a command failed because of the value of its key: a value of another type, or not a
+ * number.
+ */
 export function isDamaged(error: Error): boolean {
   return /^(WRONGTYPE|ERR (hash )?value is not an integer|ERR increment or decrement)/.test(
     error.message,

@@ -2,7 +2,8 @@ import { retryUntil, type Attempt, type Clock } from '@intake/runtime'
 import { isRefusal } from './write-refusal.ts'
 
 /**
- * Repeats a command that Redis did not answer until the deadline. An error that Redis replied is final.
+ * Repeats a command to which Redis did not reply, until the deadline. An error reply of Redis is
+ * final.
  *
  * @param options.what subject of the error of an attempt that timed out
  * @param options.deadline in milliseconds of `clock.now()`

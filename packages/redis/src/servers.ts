@@ -2,21 +2,24 @@ import { Cluster, Command, type Redis as Server } from 'ioredis'
 import { withTimeout } from '@intake/runtime'
 import type { Redis } from './connect.ts'
 
-/** The hash tag of the queues and of nearly all other keys: one node of a cluster holds them. */
+/**
+ * The hash tag of the queues and of nearly all other keys. One node of a cluster holds all of them.
+ */
 export const mainTag = '{intake}'
 
 const silentMs = 1_000
 
-/** A server that accepts writes, and the hash tags of keys that it holds. */
+/** A server that accepts writes, and hash tags whose keys it holds. */
 export interface Primary {
-  /** Undefined: there is only one. */
+  /** Undefined if there is only one server. */
   name: string | undefined
   tags: readonly [string, ...string[]]
   redis: Server
 }
 
 /**
- * The servers that hold the keys of these hash tags, as far as the connection knows; one without a cluster.
+ * The servers that hold the keys of these hash tags, as far as the connection knows. Without a
+ * cluster there is one.
  *
  * @throws when a node of the cluster is lost
  */
@@ -48,13 +51,16 @@ export async function requireConnection(redis: Redis, tag = mainTag): Promise<vo
   if (!(redis instanceof Cluster)) return
   const name = nodeName(redis, tag)
   const node = findNode(redis, name)
-  // Nothing else would look for a node whose connection was lost.
+  // Refreshes the slots, because nothing else would look for a node whose connection was lost.
   if (node === undefined) redis.refreshSlotsCache()
   if (node?.status === 'wait') await node.connect()
   if (node?.status !== 'ready') throw new Error(`not connected to ${name || 'Redis Cluster'}`)
 }
 
-/** `host:port` of the primaries of a cluster that do not respond within a second, as far as it knows its servers. */
+/**
+ * `host:port` of the primaries of a cluster that do not respond within a second, among the servers
+ * that it knows.
+ */
 export async function findSilentServers(cluster: Cluster): Promise<string[]> {
   if (cluster.status !== 'ready') return []
   const names = [...new Set(cluster.slots.flatMap(([primary]) => primary ?? []))]
@@ -69,7 +75,10 @@ export async function findSilentServers(cluster: Cluster): Promise<string[]> {
   return (await Promise.all(silent)).flat()
 }
 
-/** Whether there is a connection for keys of the main hash tag. A cluster opens it with the first command. */
+/**
+ * Whether there is a connection for keys of the main hash tag. A cluster opens it with the first
+ * command.
+ */
 export function isConnected(redis: Redis): boolean {
   if (redis.status !== 'ready') return false
   if (!(redis instanceof Cluster)) return true
@@ -77,7 +86,9 @@ export function isConnected(redis: Redis): boolean {
   return status === 'ready' || status === 'wait'
 }
 
-/** The hash tags by `host:port` of the server that holds their keys, as far as that is known; see `nameOf`. */
+/**
+ * The hash tags by `host:port` of the server that holds their keys, as far as known; see `nameOf`.
+ */
 export function groupByNode(
   redis: Redis,
   tags: readonly string[],
@@ -92,20 +103,26 @@ export function groupByNode(
   return groups
 }
 
-/** `host:port` of the server that holds the keys of a hash tag; empty without a cluster, and while that is not known. */
+/**
+ * `host:port` of the server that holds the keys of a hash tag; empty without a cluster, and while
+ * not known.
+ */
 export const nameOf = (redis: Redis, tag: string): string =>
   redis instanceof Cluster ? nodeName(redis, tag) : ''
 
 /** The hash tag of a key. */
 export const tagOf = (key: string): string => /^\{[^}]*\}/.exec(key)?.[0] ?? mainTag
 
-/** How texts for an operator call a server. */
+/** The name of a server in texts for an operator. */
 export function titleOf({ name, isReplica }: { name: string | undefined; isReplica: boolean }) {
   if (name === undefined) return 'Redis'
   return isReplica ? `the replica ${name}` : `Redis ${name}`
 }
 
-/** `host:port` of the servers that hold the keys of a hash tag, the primary first, as far as the cluster knows. */
+/**
+ * `host:port` of the servers that hold the keys of a hash tag, the primary first, as far as the
+ * cluster knows.
+ */
 export const namesOf = (cluster: Cluster, tag: string): readonly string[] =>
   cluster.slots[new Command('get', [tag]).getSlot()] ?? []
 

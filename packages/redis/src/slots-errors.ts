@@ -4,8 +4,8 @@ import { RedisUrlError } from './redis-url.ts'
 type Done = (error: Error | null | undefined, slots?: unknown) => void
 
 /**
- * Makes a cluster report why it cannot read its slots. ioredis asks each node through a connection whose errors it
- * drops, so that the reason would be "Connection is closed.", whatever closed it.
+ * Makes a cluster report why it cannot read its slots. ioredis asks each node through a connection
+ * whose errors it drops, so that every reason would be "Connection is closed.".
  */
 export function reportSlotsErrors(cluster: Cluster): void {
   cluster.on('+node', (node: Server) => {
@@ -24,7 +24,10 @@ export function reportSlotsErrors(cluster: Cluster): void {
   })
 }
 
-/** Makes a cluster report why it connects again and again: its state, which ioredis waits for, is not `ok`. */
+/**
+ * Makes a cluster report why it keeps reconnecting: its state, which ioredis waits for, is not
+ * `ok`.
+ */
 export function reportLostPrimary(cluster: Cluster): void {
   let hasSlots = false
   cluster.on('connect', () => (hasSlots = true))
@@ -37,7 +40,7 @@ export function reportLostPrimary(cluster: Cluster): void {
   })
 }
 
-/** By its text: the code, ERR, is that of many errors. */
+/** Recognizes the error by its text, because many errors have the code ERR. */
 function explain(error: Error): Error {
   if (!(error instanceof ReplyError && /cluster support disabled/.test(error.message))) return error
   return new RedisUrlError(
@@ -45,6 +48,6 @@ function explain(error: Error): Error {
   )
 }
 
-/** The error of the node that was asked last, when none could be asked for the slots. */
+/** The error of the node that was asked last, if no node returned the slots. */
 export const causeOf = (error: Error): Error =>
   (error as { lastNodeError?: Error | null }).lastNodeError ?? error

@@ -6,21 +6,23 @@ import { readInstallation } from './installation.ts'
 import { mainTag, primariesOf, type Primary } from './servers.ts'
 import { describeRefusalOf, findWriteRefusal } from './write-refusal.ts'
 
-/** The state of a server, or of the worst of those of a cluster. */
+/** The state of a server, or of a cluster's worst server. */
 export interface RedisState {
-  /** Why it accepts no writes, in words for an operator; undefined: it accepts them. */
+  /** Why it accepts no writes, in words for an operator; undefined if it accepts them. */
   writeRefusal: string | undefined
-  /** Why it could lose data that it has confirmed, in words for an operator; empty: it could not. */
+  /**
+   * Why it could lose data that it has confirmed, in words for an operator; empty if it could not.
+   */
   durabilityViolations: string[]
-  /** It does not let its settings be read, and the operator asserts that they are right. */
+  /** Redis hides its settings, and the operator asserts that they are correct. */
   isDurabilityAsserted: boolean
   /** Memory used, as a share of `memoryBytesMax`, from 0 to 1. */
   memoryUsed: number
-  /** `maxmemory`, or if that is not set the memory of the machine; of the fullest server. */
+  /** `maxmemory` of the fullest server, or the memory of its machine if that is not set. */
   memoryBytesMax: number
-  /** `host:port` of the fullest server; undefined: there is only one. */
+  /** `host:port` of the fullest server; undefined if there is only one. */
   fullestServer: string | undefined
-  /** The installation that this Redis belongs to; null when it is new or has lost its data. */
+  /** The installation that this Redis belongs to; null if it is new or has lost its data. */
   installation: string | null
   /** Undefined until Redis has returned its time. */
   clock: ClockReading | undefined
@@ -38,17 +40,19 @@ const unknown: Omit<RedisState, 'writeRefusal'> = {
 }
 
 export interface StateOptions {
-  /** How many replicas a server must have. */
+  /** The number of replicas that a server must have. */
   replicasMin: number
-  /** The operator asserts the settings that cannot be read. */
+  /** Whether the operator asserts that settings that cannot be read are correct. */
   assertsDurability: boolean
 }
 
 /**
- * Reads the state of the server that holds the keys of `tag`. What it refuses to tell is taken from `previous`. Only
- * the server of `{intake}` is asked for the installation and the time.
+ * Reads the state of the server that holds the keys of `tag`. Values that it does not allow reading
+ * are taken from `previous`. Only the server of `{intake}` is asked for the installation and the
+ * time.
  *
- * @param options.readDurability reads whether the server could lose data, or returns what is known of that
+ * @param options.readDurability reads whether the server could lose data, or returns what is known
+ * of that
  * @throws when the server does not respond
  */
 export async function readState(
@@ -71,7 +75,7 @@ export async function readState(
       readMemory(primary.redis),
       isMain ? readInstallation(redis) : null,
     ])
-    // Sent when no other command is pending, so that it does not wait for one.
+    // Sent when no other command is pending, so that its round trip is as short as possible.
     const clock = isMain ? await readClock(primary.redis) : undefined
     return {
       writeRefusal,
@@ -88,7 +92,10 @@ export async function readState(
   }
 }
 
-/** The state of several servers: whether it accepts writes, installation and clock are those of the first one. */
+/**
+ * The state of several servers. Whether it accepts writes, the installation and the clock are those
+ * of the first server.
+ */
 export function worstOf(states: readonly [RedisState, ...RedisState[]]): RedisState {
   const { writeRefusal, installation, clock } = states[0]
   const { memoryUsed, memoryBytesMax, fullestServer } = states.reduce((one, other) =>
@@ -107,7 +114,7 @@ export function worstOf(states: readonly [RedisState, ...RedisState[]]): RedisSt
 }
 
 const unreadable =
-  'Redis does not let its settings be read (CONFIG GET); if they are right, set REDIS_DURABILITY=asserted'
+  'Redis hides its settings (CONFIG GET); if they are correct, set REDIS_DURABILITY=asserted'
 
 async function readMemory(
   server: Server,

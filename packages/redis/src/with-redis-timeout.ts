@@ -4,7 +4,8 @@ import type { Redis } from './connect.ts'
 import { findSilentServers } from './servers.ts'
 
 /**
- * Like `withTimeout` for commands of Redis. Of a cluster the error names the primaries that do not respond.
+ * Like `withTimeout` for commands of Redis. For a cluster, the error names the primaries that do
+ * not respond.
  *
  * @throws {TimeoutError}
  */

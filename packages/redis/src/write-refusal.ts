@@ -21,10 +21,10 @@ const reasons: Record<string, string> = {
 }
 
 /**
- * Why Redis accepts no writes, in words for an operator, of a cluster with the server; undefined: it accepts them. It
- * sends a write without effect, which detects every reason, and reads the role, because a replica can be
- * configured to accept writes that its next synchronisation deletes. Such a replica returns no error
- * that would close the connection, so this function closes it.
+ * Why Redis accepts no writes, in words for an operator, naming the server in a cluster; undefined
+ * if it accepts them. Sends a write without effect, which detects every reason, and reads the role,
+ * because a replica can be configured to accept writes that its next synchronisation deletes. Such
+ * a replica returns no error that would close the connection, so this function closes it.
  *
  * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed` and `requireMemory`.
  *
@@ -49,13 +49,13 @@ async function refusalOf(
   replicasMin: number,
 ): Promise<string | undefined> {
   try {
-    // The reply of a cluster also tells the connection where the keys are now. The key is never written:
-    // deleting it is a write without effect.
+    // The key is never written, so deleting it is a write without effect. In a cluster the reply
+    // also updates where the connection finds the keys.
     const deleted = redis.del(`${tag}:absent`)
     if (redis instanceof Cluster) await deleted
     const [, replication] = await Promise.all([deleted, primaryOf(redis, tag).info('replication')])
     if (infoField(replication, 'role') === 'slave') {
-      // After a failover the same address leads to the new primary, but only for a new connection.
+      // After a failover the same address leads to the new primary, but only with a new connection.
       if (!(redis instanceof Cluster)) redis.disconnect(true)
       return withServer(redis, tag, replica)
     }
@@ -72,47 +72,56 @@ async function refusalOf(
 }
 
 /**
- * Of the server that holds the keys of a hash tag; in a cluster it is named.
+ * Describes why the server that holds the keys of a hash tag refused a command; in a cluster names
+ * the server.
  *
- * @throws the error when it is not an error reply of Redis
+ * @throws the error if it is not an error reply of Redis
  */
 export function describeRefusalOf(redis: Redis, tag: string, error: unknown): string {
   const refusal = describeRefusal(error)
-  // That is said by the servers that are left.
+  // CLUSTERDOWN comes from the remaining servers, so it does not name one.
   return replyCode(error as Error) === 'CLUSTERDOWN' ? refusal : withServer(redis, tag, refusal)
 }
 
 const withServer = (redis: Redis, tag: string, refusal: string): string =>
   redis instanceof Cluster ? `${nameOf(redis, tag)}: ${refusal}` : refusal
 
-/** @throws the error when it is not an error reply of Redis */
+/**
+ * Describes an error reply in words for an operator.
+ *
+ * @throws the error if it is not an error reply of Redis
+ */
 export function describeRefusal(error: unknown): string {
   if (!(error instanceof ReplyError)) throw error
   const code = replyCode(error as Error)
   return reasons[code] ?? `Redis refuses commands${code === '' ? '' : ` (${code})`}`
 }
 
-/** It is known that Redis would refuse the command, which was not sent. */
+/** The command was not sent, because it is known that Redis would refuse it. */
 export class RefusedError extends Error {
   override name = 'RefusedError'
 }
 
-/** Whether Redis refused a command: it was not executed. Any other error leaves that open. */
+/**
+ * Whether Redis refused a command, so that it was not executed. Any other error does not say
+ * whether it was.
+ */
 export function isRefusal(error: unknown): error is Error {
   return error instanceof ReplyError || error instanceof RefusedError || isRedirectedTooOften(error)
 }
 
 /**
- * ioredis has only a text for it, also when the last of the errors is a connection that closed: then the command may have
- * been executed.
+ * ioredis reports too many redirections only as a text, even if the last error was a lost
+ * connection: then the command may have been executed.
  */
 const isRedirectedTooOften = (error: unknown): boolean =>
   error instanceof Error &&
   error.message.startsWith('Too many Cluster redirections. Last error: ReplyError')
 
 /**
- * Rejects while there is no connection, or a server uses all of its `maxmemory` (see `isOutOfMemory`): then it stores nothing, but still deletes.
- * A server that cannot be asked hides no other one that is full.
+ * Rejects while there is no connection, or while a server uses all of its `maxmemory` (see
+ * `isOutOfMemory`): then it stores nothing, but still deletes. Asks all servers, so that one that
+ * cannot be asked does not hide another that is full.
  *
  * @param tags every server that holds keys of these hash tags is asked
  */
@@ -120,7 +129,7 @@ export async function requireMemory(redis: Redis, tags: readonly string[] = [mai
   const replies = await Promise.allSettled(
     tagPerPrimary(redis, tags).map(async (tag) => {
       await requireConnection(redis, tag)
-      // Stores nothing, because the key is never written.
+      // This command has no effect, because the key is never written.
       await redis.set(`${tag}:absent`, '', 'XX')
     }),
   )

@@ -1,7 +1,10 @@
 import t from 'tap'
 import { readClock } from '../src/clock.ts'
 
-/** Reads the clock of a Redis with this offset from `performance.now()`, over an asymmetric round trip. */
+/**
+ * Reads the clock of a Redis with this offset from `performance.now()`, over an asymmetric round
+ * trip.
+ */
 function exchange(options: { offsetMs: number; thereMs: number; backMs: number }) {
   let nowMs = 1_000
   return readClock(

@@ -35,7 +35,7 @@ t.test('a connection to a cluster changes the user on every node', async (t) => 
   await onEachNode((node) => node.acl('DELUSER', 'old'))
   await writeEverywhere()
 
-  // Connections that begin later.
+  // Makes the connections begin again.
   for (const node of redis.nodes('all')) node.disconnect(true)
   await until('they are connected again', () => redis.status === 'ready')
   await writeEverywhere()
@@ -55,7 +55,7 @@ t.test('a connection to a cluster changes the user on every node', async (t) => 
   await until('they are connected again', () => redis.status === 'ready')
   await writeEverywhere()
 
-  // Without a user, none is left in the options of the connections that follow.
+  // Without a user in the URL, the options of later connections must have none.
   url.set(servers.url.replace(/:\/\/[^@]*@/, '://'))
   const { username, password } = redis.options.redisOptions ?? {}
   t.same([username, password], [undefined, undefined])

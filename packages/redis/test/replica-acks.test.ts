@@ -50,7 +50,7 @@ t.test('a confirmed write is on the replica', async (t) => {
   const writes = Array.from({ length: 20 }, (_, index) =>
     acks.confirm({ key }, () => redis.rpush(key, String(index))),
   )
-  // Some may not be confirmed within a second while the disk is busy.
+  // Some writes may not be confirmed within a second while the disk is busy.
   const outcomes = await Promise.allSettled(writes)
   const refused = outcomes.flatMap((one) =>
     one.status === 'rejected' ? [one.reason as Error] : [],
@@ -128,7 +128,7 @@ t.test('when WAITAOF is refused, the memory of replicas counts', async (t) => {
   const redis = await openReady(t)
   const server = primaryOf(redis)
   let refused = 0
-  // What Redis 7.2 replies with `appendonly no`; earlier ones do not know the command.
+  // The reply of Redis 7.2 with `appendonly no`; earlier versions do not have the command.
   server.call = async () => {
     refused++
     throw new ReplyError(

@@ -1,14 +1,14 @@
-/** Identifies a timer of the clock that made it. */
+/** Identifies a timer of the clock that created it. */
 export type Timer = object
 
-/** Time and chance. Tests replace it, so that a run depends only on its inputs. */
+/** Time and randomness. Tests replace it, so that a run depends only on its inputs. */
 export interface Clock {
   /** Milliseconds, monotonic; the starting point is arbitrary. */
   now(): number
   setTimeout(run: () => void, ms: number): Timer
   clearTimeout(timer: Timer | undefined): void
   setImmediate(run: () => void): void
-  /** 0 up to, not including, 1. */
+  /** From 0 up to, but not including, 1. */
   random(): number
 }
 

@@ -3,7 +3,7 @@ import { Value } from 'typebox/value'
 import { readSecret, SecretFileError, secretNames, traitsOf } from './secret-files.ts'
 import { findUrlProblem, urlsIn } from './urls.ts'
 
-/** Names every setting that is missing or invalid, but no value: values can be secrets. */
+/** Names every setting that is missing or invalid, but never its value, which may be a secret. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly problems: readonly string[]
@@ -15,9 +15,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings that `schema` defines from the environment, and secrets also from the files that
- * `NAME_FILE` names. An empty variable counts as unset; defaults come from the schema; strings become numbers
- * and booleans as the schema requires.
+ * Reads the settings that `schema` defines from the environment, and secrets also from the files
+ * that `NAME_FILE` names. An empty variable counts as unset; defaults come from the schema; strings
+ * become numbers and booleans as the schema requires.
  *
  * @throws {ConfigError} one error for all problems
  */
@@ -43,7 +43,10 @@ export function loadConfig<S extends TObject>(
   return config as Static<S>
 }
 
-/** @param unread the settings that have been reported; they are not missing too */
+/**
+ * @param unread settings whose files could not be read. They are already reported, so they do not
+ * also count as missing
+ */
 function findProblems(
   schema: TObject,
   config: unknown,
@@ -61,7 +64,7 @@ function findProblems(
   ]
 }
 
-/** What is wrong with a value, as the end of a sentence. */
+/** The problem of a value, as the end of a sentence. */
 function findProblem(schema: TObject, name: string, value: unknown): string | undefined {
   const property = schema.properties[name] as TSchema & { anyOf?: readonly TSchema[] }
   const [error] = Value.Errors(property, value)
@@ -74,7 +77,10 @@ function findProblem(schema: TObject, name: string, value: unknown): string | un
   return traits.hasCredentials ? findUrlProblem(urlsIn(traits, String(value))) : undefined
 }
 
-/** The settings as they may be logged: of secrets that they are set, of URLs with credentials the host. */
+/**
+ * The settings in a form that may be logged: of a secret only that it is set, of a URL with
+ * credentials only the host.
+ */
 export function describeConfig<S extends TObject>(
   schema: S,
   config: Static<S>,

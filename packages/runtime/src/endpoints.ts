@@ -4,24 +4,27 @@ import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 
 const pid = Type.Union([Type.Integer(), Type.Null()], {
-  description: 'Null: not part of the stack, or being restarted.',
+  description: 'Null if it is not part of the stack, or is being restarted.',
 })
 
-/** The endpoints of a running stack, URLs with their credentials: the content of `endpoints.json`. */
+/**
+ * The endpoints of a running stack, as URLs with their credentials: the content of
+ * `endpoints.json`.
+ */
 export const Endpoints = Type.Object({
   gateway: Type.String(),
   gatewayAdmin: Type.String(),
   workerAdmin: Type.Union([Type.String(), Type.Null()], {
-    description: 'Of the first worker. Null: the stack runs none.',
+    description: 'The admin port of the first worker; null if the stack runs none.',
   }),
-  workerAdmins: Type.Array(Type.String(), { description: 'Of all workers.' }),
+  workerAdmins: Type.Array(Type.String(), { description: 'The admin ports of all workers.' }),
   redis: Type.String(),
   clickhouse: Type.String(),
   s3: Type.String(),
   apiKey: Type.String(),
   settings: Type.Record(Type.String(), Type.String(), {
     description:
-      'What the environment sets for all gateways and workers. Of secrets the files, not the values.',
+      'Settings in the environment that all gateways and workers share. Secrets only as paths of files.',
   }),
   pids: Type.Object({
     redis: pid,
@@ -38,9 +41,9 @@ export function endpointsFile(dataDir: string): string {
 }
 
 /**
- * The endpoints of the stack that runs on a data directory; undefined when none does.
+ * The endpoints of the stack that runs on a data directory; undefined if none is running.
  *
- * @throws {Error} another version of Intake wrote the file, or it is damaged
+ * @throws {Error} if another version of Intake wrote the file, or it is damaged
  */
 export function readEndpoints(dataDir: string): Endpoints | undefined {
   const file = endpointsFile(dataDir)
@@ -51,7 +54,7 @@ export function readEndpoints(dataDir: string): Endpoints | undefined {
   throw new Error(`${file} was written by another version of Intake.`)
 }
 
-/** Undefined: it is not JSON. */
+/** Undefined if it is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Lets the heap of this process grow to five times what survived the last major collection before the
- * next one.
+ * Lets the heap of this process grow to five times what survived the last major collection before
+ * the next one.
  *
- * V8 relates garbage collection to elapsed time, not to the time a process works. It keeps the heap of
- * a mostly idle process small, and collects so often that its helper threads cost as much as the
+ * V8 relates garbage collection to elapsed time, not to the time a process works. It keeps the heap
+ * of a mostly idle process small, and collects so often that its helper threads cost as much as the
  * program (docs/decisions/0006-hot-path.md). The limit of the whole heap still applies.
  */
 export function setHeapGrowth(): void {

@@ -1,8 +1,8 @@
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
 /**
- * More than one source has. Beyond it the oldest kind is forgotten, so its next error is reported at
- * once.
+ * More kinds than one source has. Beyond this number the oldest kind is forgotten, so its next
+ * error is reported at once.
  */
 const kindsMax = 100
 
@@ -13,11 +13,11 @@ interface Kind {
 }
 
 /**
- * Reports the first error of a kind, and further ones of the same kind after a second, two, four and so
- * on up to a minute, with the number omitted in between. A kind that has not occurred for a minute
- * beyond its pause counts as new.
+ * Reports the first error of a kind, and further ones of the same kind after a second, two, four
+ * and so on up to a minute, with the number omitted in between. A kind that has not occurred for a
+ * minute beyond its pause counts as new.
  *
- * The kind is the `code`, or without one the first word of the message (`READONLY`).
+ * The kind is the `code` of the error, or else the first word of its message (`READONLY`).
  */
 export function limitRepeats(
   report: (error: unknown, omitted: number) => void,

@@ -8,8 +8,9 @@ export type { Logger }
 const waitingBytesMax = 1024 * 1024
 
 /**
- * Logs to standard output: lines for people when it is a terminal, else JSON lines, as to `destination`. Levels follow the consequence: error means
- * that data is at risk or that an operator must act.
+ * Logs to standard output: formatted lines if it is a terminal, else JSON lines, as to
+ * `destination`. Levels follow the consequence: error means that data is at risk or that an
+ * operator must act.
  */
 export function createLogger(options: {
   name: string
@@ -18,12 +19,13 @@ export function createLogger(options: {
 }): Logger {
   const { name, level, destination = process.stdout.isTTY ? terminal() : jsonLines() } = options
   const timestamp = pino.stdTimeFunctions.isoTime
-  // An error of a server can quote a client's text, and somebody reads the log on a terminal.
+  // Escapes invisible characters, because an error of a server can quote a client's text, and the
+  // log may be read on a terminal.
   const visible = { write: (line: string) => destination.write(visibleJson(line)) }
   return pino({ name, level, timestamp, serializers: { err: describeError } }, visible)
 }
 
-/** It prints strings as they are, without the escapes of JSON. */
+/** Formats lines for a terminal. It prints strings without the escapes of JSON. */
 function terminal(): DestinationStream {
   const pretty = build({ sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' })
   const visible = (_name: string, value: unknown) =>
@@ -32,14 +34,15 @@ function terminal(): DestinationStream {
 }
 
 /**
- * A log that cannot be written, because its disk is full, must not end the process. Lines wait until
- * one can be written; when too many wait, they are dropped.
+ * Writes JSON lines. A log that cannot be written, because its disk is full, must not end the
+ * process: lines wait until they can be written, and are dropped if too many wait.
  */
 function jsonLines(): DestinationStream {
   const open = () => {
     const opened = pino.destination({ dest: 1, sync: true, maxLength: waitingBytesMax })
     opened.on('error', () => {})
-    // A full destination would never write again, and flushing it waits for the disk in a loop.
+    // Opens a new destination, because a full one would never write again, and flushing it would
+    // wait for the disk in a loop.
     opened.on('drop', () => (stream = open()))
     return opened
   }
@@ -55,7 +58,10 @@ interface DescribedError {
   cause?: DescribedError
 }
 
-/** Only these fields of an error: clients attach commands and URLs to it, which contain passwords. */
+/**
+ * Logs only these fields of an error, because clients attach commands and URLs to it, which contain
+ * passwords.
+ */
 function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' }
   const { name, message, stack, cause } = error

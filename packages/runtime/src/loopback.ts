@@ -6,13 +6,13 @@ loopback.addAddress('::1', 'ipv6')
 
 const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
 
-/** Whether an IP address is one of this machine for itself. */
+/** Whether an IP address is a loopback address. */
 export const isLoopbackAddress = (address = ''): boolean =>
   loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 
 /**
- * Whether the `Host` of a request names this machine for itself. A foreign site can give its own
- * name the address 127.0.0.1 (DNS rebinding), and is then the origin of whatever listens there; it
- * cannot choose another `Host`.
+ * Whether the `Host` of a request is a loopback name. A foreign site can give its own name the
+ * address 127.0.0.1 (DNS rebinding), and is then the origin of any server there; but it cannot
+ * choose another `Host`.
  */
 export const isLoopbackHost = (host = ''): boolean => loopbackHost.test(host)

@@ -9,25 +9,28 @@ export type GaugeValues<Label extends string> = [
 ][]
 
 /**
- * How often the delay of the event loop is sampled, in milliseconds, which every sample includes. The default, 10, costs
- * 2.6 ms of CPU per second.
+ * How often the delay of the event loop is sampled, in milliseconds. Every sample includes this
+ * interval. The default of 10 would cost 2.6 ms of CPU per second.
  */
 const eventLoopMonitoringPrecision = 250
 
-/** A registry with the metrics of the process itself (CPU, memory, event loop) and of its build. */
+/**
+ * Creates a registry with the metrics of the process itself (CPU, memory, event loop) and of its
+ * build.
+ */
 export function createMetrics(): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision })
   addGauge(registry, {
     name: 'intake_build_info',
-    help: 'Always 1; the labels tell the version of Intake and of Node.',
+    help: 'Always 1; the labels are the versions of Intake and of Node.',
     labels: ['version', 'node'],
     read: () => [[{ version, node: process.versions.node }, 1]],
   })
   return registry
 }
 
-/** Makes metrics of this registry. */
+/** Creates metrics in this registry. */
 export function metricsOf(registry: Registry) {
   const registers = [registry]
   return {
@@ -42,7 +45,7 @@ export function metricsOf(registry: Registry) {
   }
 }
 
-/** A gauge whose values are read when it is scraped; it is absent when there are none. */
+/** Adds a gauge whose values are read at each scrape. It is absent if there are none. */
 export function addGauge<Label extends string = never>(
   registry: Registry,
   gauge: { name: string; help: string; labels?: Label[]; read: () => GaugeValues<Label> },

@@ -22,10 +22,10 @@ const listening = '0A'
 
 /**
  * From now on a connection of this process to one of these ports of 127.0.0.1 is destroyed before
- * anything is sent, unless a process of the same user listens there, whatever client opens it. An
- * engine that restarts has left its port free, and whoever listens there then would be told its
- * passwords. `fetch` then connects again until its deadline. Does nothing on a system without
- * `/proc/net/tcp`.
+ * anything is sent, unless a process of the same user listens there. This applies to every client
+ * library. While an engine restarts its port is free, and another user's process that listens there
+ * would get its passwords. `fetch` then connects again until its deadline. Does nothing on a system
+ * without `/proc/net/tcp`.
  */
 export function connectOnlyToOwnUser(ports: readonly number[]): void {
   const isFirst = guarded.size === 0
@@ -35,7 +35,7 @@ export function connectOnlyToOwnUser(ports: readonly number[]): void {
 
 function guard(message: unknown) {
   const { socket } = message as { socket: Socket }
-  // The first listener: what clients write when they are connected comes after it.
+  // This is the first listener, so it runs before those in which clients write.
   socket.once('connect', () => {
     const { remoteAddress, remotePort, localPort } = socket
     if (remoteAddress !== '127.0.0.1' || remotePort === undefined) return
@@ -45,8 +45,9 @@ function guard(message: unknown) {
 }
 
 /**
- * Both the socket that listens and the one that accepted the connection must be of this user. One that is not
- * accepted yet (inode 0) shows no user; then the first one has it in its queue.
+ * Whether both the listening socket and the one that accepted the connection are of this user. A
+ * connection that is not accepted yet (inode 0) shows no user; then it is in the queue of the
+ * listening socket.
  */
 function isOfOwnUser(port: number, from: number): boolean {
   const rows = readSockets()
@@ -73,7 +74,7 @@ function readSockets() {
   })
 }
 
-/** As the table prints 127.0.0.1 and the port. */
+/** 127.0.0.1 and the port, as printed in the table. */
 function addressOf(port: number) {
   const host = endianness() === 'LE' ? '0100007F' : '7F000001'
   return `${host}:${port.toString(16).toUpperCase().padStart(4, '0')}`

@@ -1,12 +1,12 @@
-/** Ends everything that was started, once, the last one first. */
+/** Ends everything that was started, once, in reverse order. */
 export interface Owner {
-  /** What is added after the end is ended at once. */
+  /** A function that is added after the end is called at once. */
   add(end: () => unknown): void
-  /** Resolves when all have ended. One that fails does not keep the others from their turn. */
+  /** Resolves when all have ended. If one fails, the others are ended all the same. */
   end(): Promise<void>
 }
 
-/** @param onError called when one of them could not be ended */
+/** @param onError called when something could not be ended */
 export function createOwner(onError: (error: unknown) => void): Owner {
   const ends: (() => unknown)[] = []
   let ending: Promise<void> | undefined

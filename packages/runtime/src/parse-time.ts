@@ -1,4 +1,4 @@
-/** What `parseTime` reads, for error messages and help. */
+/** The forms that `parseTime` reads, for error messages and help. */
 export const timeForm =
   'a time that exists, like 2026-11-23, 2026-11-23T10:00 or 2026-11-23 10:00:15.250; UTC unless it ends with an offset like +01:00'
 
@@ -7,8 +7,8 @@ const form =
 
 /**
  * Reads a time as a person writes it, or as Intake and ClickHouse print it. Without an offset it is
- * UTC, whatever the zone of the machine is; a date is its midnight. Undefined: it has another form,
- * is before 1970, or does not exist, such as 30 February, which `Date` would read as 2 March.
+ * UTC, regardless of the machine's zone; a date means its midnight. Undefined if it has another
+ * form, is before 1970, or does not exist, such as 30 February, which `Date` would read as 2 March.
  */
 export function parseTime(text: string): Date | undefined {
   const [, date, minutes = '00:00', seconds = '00', offset = 'Z'] = form.exec(text) ?? []

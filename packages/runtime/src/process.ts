@@ -10,11 +10,12 @@ import { watchSecrets, type Secrets } from './watch-secrets.ts'
 const help = 'docs/operations/process-ends.md'
 
 /**
- * Manages the life of a process: sets its heap growth, reads its settings from the environment, logs
- * them without secrets, follows the files of secrets, starts it, and ends what `start` gave to the owner once on SIGTERM,
- * SIGINT or an uncaught error. Exits with code 1 when it cannot start or does not close in time.
+ * Manages the life of a process: sets its heap growth, reads its settings from the environment,
+ * logs them without secrets, follows the files of secrets, and calls `start`. On SIGTERM, SIGINT or
+ * an uncaught error, ends once what `start` gave to the owner. Exits with code 1 if it cannot start
+ * or does not close in time.
  *
- * @param options.closeTimeoutMs how long it may take to close
+ * @param options.closeTimeoutMs how long closing may take
  */
 export async function runProcess<S extends TObject>(options: {
   name: string
@@ -35,7 +36,7 @@ export async function runProcess<S extends TObject>(options: {
     closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
       if (err) log.fatal({ err, help }, 'uncaught error: closing')
       else log.info({ signal }, 'closing')
-      // What it still has to finish may need a secret that changes meanwhile.
+      // Secrets are followed until here, because finishing may need one that changes meanwhile.
       await owner.end()
       secrets.close()
     })

@@ -1,15 +1,15 @@
 import { pause, systemClock, type Clock } from './clock.ts'
 import { TimeoutError, withTimeout } from './timeout.ts'
 
-/** One attempt, which must have no effect any more once it is abandoned. */
+/** One attempt. It must have no effect once it is abandoned. */
 export interface Attempt {
   isAbandoned: boolean
 }
 
 /**
- * Repeats `attempt` until it resolves. Rejects with the error of the last attempt when a repeat would not
- * help, or when the deadline leaves no time for one. If the deadline has cut that attempt short, the error of the one
- * before is the cause.
+ * Repeats `attempt` until it resolves. Rejects with the error of the last attempt if a repeat would
+ * not help, or if the deadline leaves no time for one. If the deadline ended that attempt early,
+ * the error of the previous one is the cause.
  *
  * @param options.what subject of the error of an attempt that timed out
  * @param options.deadline in milliseconds of `clock.now()`

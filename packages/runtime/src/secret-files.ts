@@ -1,19 +1,22 @@
 import { readFileSync } from 'node:fs'
 import type { TObject } from 'typebox'
 
-/** How a schema marks what must not be shown, and what it cannot express itself. */
+/**
+ * Annotations of a setting's schema: whether its value is secret, and rules that the schema cannot
+ * express.
+ */
 export interface Traits {
-  /** A secret. */
+  /** The value is a secret. */
   writeOnly?: boolean
-  /** A URL that may contain a user and a password. */
+  /** The value is a URL that may contain a user and a password. */
   hasCredentials?: boolean
-  /** A running process follows its file. */
+  /** A running process follows changes of the setting's file. */
   isFollowed?: boolean
-  /** Such URLs, separated by commas. */
+  /** The value is a list of such URLs, separated by commas. */
   isUrlList?: boolean
   /**
-   * What else is wrong with a value, one sentence each; never a part of it. At start the process checks this together
-   * with its other settings; a new value from a file is checked by itself.
+   * Further problems of a value, one sentence each, without any part of it. At start the process
+   * checks this together with its other settings; a new value from a file is checked by itself.
    */
   findProblems?: (value: string) => string[]
 }
@@ -22,29 +25,30 @@ export const traitsOf = (schema: TObject, name: string): Traits => schema.proper
 
 type Env = Record<string, string | undefined>
 
-/** The settings of a schema that a file may contain: `NAME_FILE` is then the path of the file. */
+/** The settings of a schema that can be set by a file: `NAME_FILE` is then the path of the file. */
 export function secretNames(schema: TObject): string[] {
   return Object.keys(schema.properties).filter((name) => {
     const { writeOnly, hasCredentials } = traitsOf(schema, name)
-    // Some standard variables name a file themselves.
+    // Some standard variables are themselves paths of files.
     const isOrHasFile = name.endsWith('_FILE') || `${name}_FILE` in schema.properties
     return (writeOnly ?? hasCredentials ?? false) && !isOrHasFile
   })
 }
 
-/** The path of the file with this setting; undefined: no file has it. */
+/** The path of the file with this setting; undefined if it is not set by a file. */
 export const secretFile = (env: Env, name: string): string | undefined =>
   env[`${name}_FILE`] || undefined
 
-/** What is wrong with a file or its variable. Names both and no value. */
+/** A problem of a file or its variable. Names both, but no value. */
 export class SecretFileError extends Error {
   override name = 'SecretFileError'
 }
 
 /**
- * A setting from the environment, or from the file that `NAME_FILE` names. Empty variables count as unset.
+ * A setting from the environment, or from the file that `NAME_FILE` names. Empty variables count as
+ * unset.
  *
- * @throws {SecretFileError} both are set, or the file cannot be read or is empty
+ * @throws {SecretFileError} if both are set, or the file cannot be read or is empty
  */
 export function readSecret(env: Env, name: string): string | undefined {
   const file = secretFile(env, name)
@@ -62,5 +66,5 @@ export function readSecret(env: Env, name: string): string | undefined {
   return value
 }
 
-/** Editors and `echo` end a file with a line end that is not part of the secret. */
+/** Removes the line end that editors and `echo` add, because it is not part of the secret. */
 export const withoutLineEnd = (content: string): string => content.replace(/\r?\n$/, '')

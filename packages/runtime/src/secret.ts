@@ -4,14 +4,14 @@ export interface Secret {
   /**
    * Calls `listener` after each change.
    *
-   * @returns ends the calls
+   * @returns a function that ends the calls
    */
   onChange(listener: () => void): () => void
 }
 
 /**
- * A secret that changes when `set` is called with another value. `set` calls every listener, and then throws the
- * first error of one.
+ * Creates a secret that changes when `set` is called with another value. `set` calls every
+ * listener, and then throws the first error of one.
  */
 export function createSecret(value: string): Secret & { set(value: string): void } {
   const listeners = new Set<() => void>()

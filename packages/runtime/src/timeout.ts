@@ -5,8 +5,8 @@ export class TimeoutError extends Error {
 }
 
 /**
- * Settles like `work`, or rejects with `TimeoutError` after `ms` milliseconds. The work keeps running:
- * its outcome is then unknown, and its late rejection is not an unhandled one.
+ * Settles like `work`, or rejects with `TimeoutError` after `ms` milliseconds. The work then keeps
+ * running: its outcome is unknown, and a late rejection is handled.
  */
 export async function withTimeout<T>(
   work: Promise<T>,

@@ -8,27 +8,27 @@ export const invisible =
 
 const all = new RegExp(invisible.source, 'gu')
 
-/** The code of a character as people write it: `U+202E`. */
+/** The usual notation of a character's code: `U+202E`. */
 export const codeOf = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 
 /**
- * A text for a terminal: invisible characters are shown by their code, `<U+001B>`. Its lines stay
- * lines.
+ * A text for a terminal: invisible characters are shown by their code, `<U+001B>`. Line breaks are
+ * kept.
  */
 export const visibleText = (text: string): string =>
   text.toWellFormed().replaceAll(all, (character) => `<${codeOf(character)}>`)
 
 /**
- * Like `visibleText`, in one line: a text from outside cannot look like the next one, or the next
+ * Like `visibleText`, in one line: a text from outside cannot look like the next line, or the next
  * column.
  */
 export const visibleLine = (text: string): string =>
   visibleText(text).replaceAll(/[\t\n]/g, (character) => `<${codeOf(character)}>`)
 
 /**
- * JSON that means the same, and is as harmless on a terminal: what `JSON.stringify` escapes only of
- * the first 32 controls is escaped of all invisible characters.
+ * Equivalent JSON that is safe on a terminal: all invisible characters are escaped, of which
+ * `JSON.stringify` escapes only the first 32 controls.
  */
 export const visibleJson = (json: string): string =>
   json.replaceAll(all, (character) =>

@@ -9,12 +9,12 @@ import { createSecret, type Secret } from './secret.ts'
 import { withTimeout } from './timeout.ts'
 import { withoutCredentials } from './urls.ts'
 
-/** The secrets of a process. */
+/** The secrets of a process that may change while it runs. */
 export interface Secrets<S extends TObject> {
   /**
    * The setting as a value that follows its file. Without a file it never changes.
    *
-   * @throws {Error} the setting is unset, or its schema does not say that it is followed
+   * @throws {Error} if the setting is unset, or its schema does not have `isFollowed`
    */
   follow(name: keyof Static<S> & string): Secret
   close(): void
@@ -24,10 +24,10 @@ const help = 'docs/operations/rotate-secrets.md'
 const readTimeoutMs = 5_000
 
 /**
- * Reads the files of secrets again and again; by content, so that it does not matter how a file is replaced.
- * A new value counts when it was read twice in a row, so that a file that is being written does not. A value
- * that is invalid, or a URL with another address, is reported and not used; nothing that works is given up
- * for it.
+ * Polls the files of secrets. It compares their content, so any way of replacing a file works. A
+ * new value is used once it was read twice in a row, so that a file that is being written is not. A
+ * value that is invalid, or a URL with another address, is reported and not used; the old value
+ * remains in use.
  *
  * @param options.config as read from `env`
  */
@@ -76,14 +76,17 @@ export function watchSecrets<S extends TObject>(options: {
     try {
       secret.set(value)
     } catch (err) {
-      log.error({ err, setting: name, help }, 'the new value of a secret cannot be used: restart')
+      log.error(
+        { err, setting: name, help },
+        'the new value of a secret cannot be used: restart this process',
+      )
       return
     }
     log.info({ setting: name }, 'the file of a secret has changed: the new value is used')
   }
 
   function whyNot(name: string, value: string, secret: Secret | undefined): string | undefined {
-    if (secret === undefined) return 'this one needs a restart'
+    if (secret === undefined) return 'a change of this secret needs a restart'
     if (value === '') return 'it is empty, and not used'
     const one = { ...schema, required: [], properties: { [name]: schema.properties[name]! } }
     try {

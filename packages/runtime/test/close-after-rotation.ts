@@ -1,4 +1,4 @@
-// What process.test.ts starts: its close waits for a new value of a secret.
+// Run by process.test.ts: its close waits for a new value of a secret.
 import { Type } from 'typebox'
 import { runProcess } from '../src/process.ts'
 

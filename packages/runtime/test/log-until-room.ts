@@ -7,7 +7,9 @@ import { createLogger } from '../src/logger.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
-/** What is still referenced: the size of the process depends on when garbage is collected. */
+/**
+ * The bytes still referenced. The size of the process would depend on when garbage is collected.
+ */
 const keptBytes = () => {
   collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
@@ -19,7 +21,7 @@ const lineBytes = 16 * 1024
 const before = keptBytes()
 for (let line = 0; line < 4_000; line++) {
   log.info('x'.repeat(lineBytes))
-  // A stream that is given up lives until the turn of the event loop ends.
+  // A stream that was given up is kept until the turn of the event loop ends.
   if (line % 100 === 99) await turn()
 }
 const kept = keptBytes() - before

@@ -3,7 +3,7 @@ import t from 'tap'
 import { createLogger } from '../src/logger.ts'
 import { visibleJson, visibleLine, visibleText } from '../src/visible-text.ts'
 
-/** What a terminal obeys, and what no one sees. */
+/** Characters that a terminal interprets, or that are invisible. */
 const harmful =
   /[^\P{Cc}\t\n]|[\u2028\u2029\u200b\u200e\u200f\u061c\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/u
 

@@ -10,8 +10,8 @@ import { SetupError } from './setup-error.ts'
 
 /**
  * Marks Redis and ClickHouse as belonging together. A Redis that is empty after a restart (a lost
- * volume) has lost accepted records. Without its mark no gateway accepts records, and only an operator
- * can decide to continue.
+ * volume) has lost accepted records. Without its mark no gateway accepts records, and only an
+ * operator can decide to continue.
  */
 export async function joinInstallation(options: {
   clickhouse: ClickHouse
@@ -24,16 +24,20 @@ export async function joinInstallation(options: {
     throw new SetupError('This Redis and this ClickHouse belong to different installations.')
   }
   if (known !== null && marked === null && !acceptEmptyRedis) throw lost('Redis holds')
-  // Before the mark: from then on workers store watermarks, which ignore shards that are not registered.
+  // Restores the registry before the mark is set: from then on workers store watermarks, which
+  // ignore shards that are not registered.
   if (known !== null) await restoreRegistry(redis, known)
-  // Redis first: if ClickHouse had the mark and Redis did not, that would mean that Redis has lost its
-  // data.
+  // Marks Redis first, because a mark in ClickHouse without one in Redis means that Redis has lost
+  // its data.
   const installation = await claimInstallation(redis, known ?? randomUUID())
   if (known === null) await writeToClickHouse(clickhouse, installation)
   await requireShards({ redis, installation, acceptEmptyRedis })
 }
 
-/** In a Redis Cluster, each shard of the log queue has its own mark, because its node may lose its data alone. */
+/**
+ * Checks the mark of each shard. In a Redis Cluster each shard of the log queue has its own mark,
+ * because its node may lose its data alone.
+ */
 async function requireShards(options: {
   redis: Redis
   installation: string

@@ -16,26 +16,29 @@ import { SetupError } from './setup-error.ts'
 export interface SetupOptions {
   redisUrl: string
   clickhouseUrl: string
-  /** The cluster that has the tables; default: a single server. */
+  /** The cluster with the tables; default: a single server. */
   clickhouseCluster?: string | undefined
-  /** From which `time` on records are spread over all shards that the cluster has now. */
+  /** The `time` from which on records are spread over all shards that the cluster has now. */
   newShardsFrom?: Date | undefined
   s3: ObjectStoreSettings
   /** The first API key: its name, and the key itself. */
   apiKey?: { name: string; secret: string }
-  /** Continue with a Redis that holds nothing of this installation: its previous data is lost. */
+  /**
+   * Continue with a Redis that holds nothing of this installation, although its previous data is
+   * lost.
+   */
   acceptEmptyRedis: boolean
 }
 
 const timeoutMs = 20_000
 
 /**
- * Brings the services to the state that gateways and workers expect: tables and views, the bucket, the
- * mark of this installation, the first API key. It leaves existing things alone, so it can run at every
- * start.
+ * Brings the services to the state that gateways and workers expect: tables and views, the bucket,
+ * the mark of this installation, the first API key. It does not change what exists, so it can run
+ * at every start.
  *
- * @throws {SetupError} when a service cannot be reached, when Redis has lost its data, when the tables belong to
- * another version, or when they were changed in a way that this does not repair: a table or column is missing
+ * @throws {SetupError} if a service cannot be reached, if Redis has lost its data, if the tables
+ * belong to another version, or if a table or column is missing, which this does not repair
  */
 export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
   const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom } = options
@@ -53,12 +56,15 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
   })
 }
 
-/** A table or column that an applied migration made is not made again, because its data is gone or elsewhere. */
+/**
+ * Requires all tables and columns of applied migrations. A missing one is not created again,
+ * because its data is lost or elsewhere.
+ */
 async function requireTables(clickhouse: ClickHouse): Promise<void> {
   const missing = await findMissingTables(clickhouse)
   if (missing.length === 0) return
   throw new SetupError(
-    `ClickHouse lacks what an applied migration made: ${missing.join('; ')} ` +
+    `ClickHouse lacks what an applied migration created: ${missing.join('; ')} ` +
       '(docs/operations/clickhouse-schema.md).',
   )
 }

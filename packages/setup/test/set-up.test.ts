@@ -68,7 +68,7 @@ t.test('so is the Redis of a shard of the queue', async (t) => {
   t.equal(await redis.get(shardMarkKey(1)), await redis.get(shardMarkKey(2)))
   await setUp(options)
 
-  // Shard 0 with the registry is lost, the others are not: their frames must be found.
+  // Shard 0 with the registry is lost, but the others are not: their frames must be found.
   await redis.del('{intake}:installation', '{intake}:shards')
   /** The commands in the order in which Redis executes them. */
   const executed: string[] = []

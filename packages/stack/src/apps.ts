@@ -36,10 +36,10 @@ export function createApps(options: AppsOptions): Apps {
     ...setting('REDIS_URL', services.redis.url),
   }
 
-  /** A setting of the apps; one that a file contains stays there, so that they follow the file. */
+  /** A setting of the apps. If a file sets it, the apps get the file, so that they follow it. */
   function setting(name: string, url: string, given = name): NodeJS.ProcessEnv {
     const file = secretFile(options.env, given)
-    // Empty: unset, whatever the environment has.
+    // An empty value unsets the variable of the environment.
     return { [name]: file === undefined ? url : '', [`${name}_FILE`]: file ?? '' }
   }
 

@@ -5,9 +5,9 @@ import type { StackConfig } from './config.ts'
 export interface StackPorts {
   gateway: number
   gatewayAdmin: number
-  /** One per worker. */
+  /** The ports of the workers' admin interfaces. */
   workerAdmin: number[]
-  /** Undefined when a URL replaces the embedded service. */
+  /** Undefined if a URL replaces the embedded service. */
   redis: number | undefined
   clickhouse: number | undefined
   s3: number | undefined

@@ -13,11 +13,11 @@ import { type Static, type TString, Type } from 'typebox'
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
 
-/** A setting of gateway and worker, with a description of what it is here. */
+/** A setting of gateway and worker, with a description for the stack. */
 const external = (setting: TString, description: string) =>
   Type.Optional(Type.String({ ...setting, description }))
 
-/** Settings of the stack, named like their environment variables. Port 0 selects a free port. */
+/** Settings of the stack, named like their environment variables. Port 0 picks a free port. */
 export const StackConfig = Type.Object({
   PORT: port(3000, 'Port of the gateway.'),
   GATEWAY_ADMIN_PORT: port(3001, 'Port for health checks and metrics of the gateway.'),
@@ -71,7 +71,7 @@ export type StackConfig = Static<typeof StackConfig>
 /** @throws {ConfigError} one error for all problems, with the names of the settings only */
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   const config = loadConfig(StackConfig, env)
-  // The embedded server is at an IP address, too.
+  // The default stands for the embedded server, which is also addressed by IP.
   const { REDIS_URL, S3_ENDPOINT = 'http://key:secret@127.0.0.1' } = config
   const problems = [
     ...(REDIS_URL === undefined ? [] : findRedisUrlProblems(REDIS_URL)),

@@ -4,25 +4,26 @@ import { StartError } from '@intake/supervisor'
 const othersMay = 0o077
 
 /**
- * Makes the data directory, which only its owner can enter: engines write files inside that
- * everybody could read. Closes an existing one that is empty or has been a data directory before.
+ * Creates the data directory, which only its owner can enter: engines write files inside that
+ * everybody could read. Removes the access of others from an existing one that is empty or has been
+ * a data directory before.
  *
- * @throws {StartError} it cannot be used, belongs to another user, or to something else and is
- * open to other users
+ * @throws {StartError} if it cannot be used, belongs to another user, or contains something else
+ * and is open to other users
  */
 export function makeDataDir(path: string): void {
   const refusal = closeDataDir(path)
   if (refusal !== undefined) throw new StartError(refusal)
 }
 
-/** Undefined: it can be used. */
+/** Removes the access of other users; returns why the directory cannot be used, or undefined. */
 function closeDataDir(path: string): string | undefined {
   const another = 'set INTAKE_DATA_DIR to another folder.'
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.W_OK)
     const { mode, uid } = statSync(path)
-    // Its passwords would be those of another user. Windows has no user ids.
+    // Another user may know its passwords. Windows has no user ids.
     if (process.getuid !== undefined && uid !== process.getuid())
       return `The data directory ${path} belongs to another user: ${another}`
     if ((mode & othersMay) === 0) return undefined
@@ -37,7 +38,7 @@ function closeDataDir(path: string): string | undefined {
 }
 
 function isOfIntake(path: string) {
-  // The root of a disk has its own folder.
+  // The root of a disk contains this folder.
   const names = readdirSync(path).filter((name) => name !== 'lost+found')
   return names.length === 0 || names.includes('format.json')
 }

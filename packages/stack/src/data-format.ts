@@ -9,9 +9,10 @@ const format = 3
 const foldersWithData = ['redis', 'clickhouse', 's3']
 
 /**
- * Writes the format into a data directory that holds no data yet; accepts one that has this format.
+ * Writes the format into a data directory that holds no data yet; accepts a directory that has this
+ * format.
  *
- * @throws {StartError} the data has another format, or none
+ * @throws {StartError} if the data has another format, or none
  */
 export function claimDataFormat(dataDir: string): void {
   const path = join(dataDir, 'format.json')
@@ -32,6 +33,6 @@ function readFormat(path: string): unknown {
   try {
     return (JSON.parse(readFileSync(path, 'utf8')) as { format?: unknown }).format ?? null
   } catch {
-    return null // an unreadable file is an unknown format
+    return null // an unreadable file counts as an unknown format
   }
 }

@@ -9,7 +9,8 @@ export interface DiskWatch {
 /**
  * Reports in one line when the disk of the data directory becomes full, and when it has room again.
  *
- * @param options.fullBelowBytes the disk counts as full with less than this, and has room again with twice as much
+ * @param options.fullBelowBytes the disk counts as full with less than this, and has room again
+ * with twice as much
  */
 export function watchDisk(options: {
   dataDir: string
@@ -36,7 +37,9 @@ export function watchDisk(options: {
   return { stop: () => clearInterval(timer) }
 }
 
-/** 0 when no further file can be created. Infinity when the free space cannot be read. */
+/**
+ * The free bytes of the disk: 0 if no further file can be created, Infinity if they cannot be read.
+ */
 function readFreeBytes(dataDir: string): number {
   try {
     const { bavail, bsize, files, ffree } = statfsSync(dataDir)

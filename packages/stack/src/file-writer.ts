@@ -8,7 +8,7 @@ export interface Writer {
 }
 
 /**
- * For a file that must eventually be up to date: a full disk does not end the process.
+ * Writes a file that must eventually be up to date, so that a full disk does not end the process.
  *
  * @param options.onError called with the first of consecutive failures
  */

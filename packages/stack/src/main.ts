@@ -21,11 +21,11 @@ try {
   process.exit(1)
 }
 
-/** One sentence for an error that the user can fix; otherwise the error with its stack trace. */
+/** For an error that the user can fix, its sentence; otherwise the error with its stack trace. */
 function explain(error: unknown): unknown {
   const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)
   if (expected) return messageOf(error)
-  // For example a full disk, a missing permission or too many open files.
+  // An error of the system, such as a full disk, a missing permission or too many open files.
   const isOfSystem = error instanceof Error && 'syscall' in error
   return isOfSystem ? `Intake cannot start: ${error.message}.` : error
 }

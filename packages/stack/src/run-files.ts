@@ -4,7 +4,7 @@ import { endpointsFile, type Endpoints } from '@intake/runtime'
 import { writePrivateJson } from './private-json.ts'
 
 export interface RunFiles {
-  /** True when the previous run was killed, so its processes may still be ending. */
+  /** True if the previous run was killed, so that its processes may still be ending. */
   previousRunWasKilled: boolean
   writeEndpoints(endpoints: Endpoints): void
   remove(): void

@@ -53,7 +53,7 @@ function readSecrets(path: string): Partial<Secrets> {
   throw new StartError(`The secrets in ${path} cannot be read: restore or delete that file.`)
 }
 
-/** A later version may have others. */
+/** Accepts additional members, because a later version may have others. */
 function areSecrets(kept: unknown): kept is Partial<Secrets> {
   if (typeof kept !== 'object' || kept === null || Array.isArray(kept)) return false
   return Object.values(kept).every((secret) => typeof secret === 'string' && secret !== '')

@@ -15,11 +15,13 @@ export interface Backend {
 export interface ClickHouseBackend extends Backend {
   /** The URL of the same server for workers. */
   workerUrl: string
-  /** The URL of the same server for what workers show and send. */
+  /** The URL of the same server for the user who reads what workers show and send. */
   readerUrl: string
   /** The URL of the same server for analysts. */
   analystUrl: string
-  /** The link to the page for queries, if the stack runs the server and it has the user `analyst`. */
+  /**
+   * The link to the page for queries, if the stack runs the server and it has the user `analyst`.
+   */
   playUrl: string | undefined
 }
 
@@ -47,7 +49,10 @@ export interface ServicesOptions {
   add: (process: SupervisedProcess) => void
 }
 
-/** Says which services the environment replaces, because it may not be meant; undefined: none. */
+/**
+ * Says which services the environment replaces, because that may be unintended; undefined if it
+ * replaces none.
+ */
 export function describeReplaced(config: StackConfig): string | undefined {
   const settings = { Redis: 'REDIS_URL', ClickHouse: 'CLICKHOUSE_URL', S3: 'S3_ENDPOINT' } as const
   const replaced = Object.entries(settings).filter(([, setting]) => config[setting] !== undefined)

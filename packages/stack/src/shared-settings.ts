@@ -5,12 +5,12 @@ import { secretNames } from '@intake/runtime'
 const schemas = [GatewayConfig, WorkerConfig]
 const secrets = new Set(schemas.flatMap(secretNames))
 const names = new Set(schemas.flatMap(({ properties }) => Object.keys(properties)))
-/** Such as ADMIN_HOST. */
+/** Settings of a single process, such as ADMIN_HOST. */
 const ofOneProcess = /(^|_)(HOST|PORT)$/
 
 /**
- * What the environment sets for all gateways and workers: one more of them, and the commands, need it too. Of secrets the
- * files, not the values.
+ * The settings in the environment that all gateways and workers share, for further ones and for the
+ * commands. For a secret that a file sets, the path of the file instead of the value.
  */
 export function sharedSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   const plain = [...names].filter((name) => !secrets.has(name) && !ofOneProcess.test(name))

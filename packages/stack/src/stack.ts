@@ -33,9 +33,14 @@ export interface RunningStack {
 }
 
 export interface Stack {
-  /** Resolves when every process is ready. Rejects when one fails to start; call `stop` then, too. */
+  /**
+   * Resolves when every process is ready. Rejects when one fails to start; call `stop` then, too.
+   */
   start(): Promise<RunningStack>
-  /** Stops all processes in the order of the data flow, within ten seconds. Works during `start` too. */
+  /**
+   * Stops all processes in the order of the data flow, within ten seconds. Works during `start`
+   * too.
+   */
   stop(): Promise<void>
   /** Sends SIGKILL to all processes. */
   kill(): void

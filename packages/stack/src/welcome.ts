@@ -5,7 +5,10 @@ import type { RunningStack } from './stack.ts'
 
 const screenshot = fileURLToPath(new URL('../examples/screenshot.png', import.meta.url))
 
-/** What a terminal would obey or not show, such as escape sequences and changes of direction. */
+/**
+ * Replaces what a terminal would interpret or not show, such as escape sequences and changes of
+ * direction.
+ */
 const printable = (column: string) =>
   String.raw`replaceRegexpAll(${column}, '[\p{C}\p{Zl}\p{Zp}]', ' ')`
 
@@ -58,7 +61,7 @@ function exampleContext() {
   }
 }
 
-/** Made from the current time and the random bits of a UUIDv4, which are at the same positions. */
+/** Built from the current time and the random bits of a UUIDv4, which are at the same positions. */
 function uuidV7() {
   const time = Date.now().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
@@ -107,7 +110,7 @@ function queryCommand(analystUrl: string) {
   return command([withoutCredentials(analystUrl), ...headers, '-d', firstQuery])
 }
 
-/** The embedded ClickHouse accepts analysts by these headers only. */
+/** The embedded ClickHouse accepts an analyst's credentials only in these headers. */
 function credentialHeaders(analystUrl: string) {
   const { username, password } = new URL(analystUrl)
   return [
@@ -117,14 +120,14 @@ function credentialHeaders(analystUrl: string) {
 }
 
 function command(args: string[]) {
-  // Responses end without a line break; add one for the terminal.
+  // Adds a line break for the terminal, because responses end without one.
   return ['curl', '-sS', '-w', String.raw`'\n'`, ...args.map(shellQuote)].join(' ')
 }
 
 /** Quotes the text as one word for any POSIX shell, as readably as possible. */
 function shellQuote(text: string) {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text
-  // Between double quotes a backslash is itself, except before these characters.
+  // Between double quotes a backslash is literal, except before these characters.
   if (text.includes("'") && !/["$`!]|\\[\\\n]|\\$/.test(text)) return `"${text}"`
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

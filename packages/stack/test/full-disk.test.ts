@@ -103,7 +103,7 @@ t.test(
     const filling = setInterval(() => fill(), 20)
     const ended = await once(second, 'close').finally(() => clearInterval(filling))
     t.strictSame(ended, [1, null])
-    // Which of them meets the full disk depends on what freed a little space meanwhile.
+    // Which of the services fails on the full disk depends on what freed a little space meanwhile.
     t.match(
       reason,
       /^(Intake cannot start: ENOSPC|ClickHouse needs 16 MiB|Redis ended before it was ready)[^\n]+\n$/,

@@ -149,7 +149,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
 
   await t.test('the printed link opens the page for queries', async (t) => {
     const [link] = /http:\S+\/play\/\S+/.exec(first.output()) ?? []
-    // There is no link where the system cannot confine ClickHouse, and so there is no user analyst.
+    // Without confinement of ClickHouse there is no user analyst, and therefore no link.
     const isConfined = !first.output().includes('has no user for analysts')
     t.equal(link !== undefined, isConfined)
     if (link === undefined) return
@@ -178,7 +178,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
       return isNew(pids.redis, redis) && isNew(pids.gateway, gateway) && readEndpoints(dataDir)
     })
     t.strictSame({ ...later, pids: undefined }, { ...endpoints, pids: undefined })
-    // It was printed before, but this process may have read the file first.
+    // The line was printed before, but this process may have read the file first.
     for (const name of ['Redis', 'Gateway']) {
       const line = `${name} died (signal SIGKILL): restarting it.`
       await until(`it says: ${line}`, () => first.output().split('\n').includes(line))

@@ -17,18 +17,18 @@ export interface ChildOptions {
   args?: readonly string[]
   env?: NodeJS.ProcessEnv
   cwd?: string
-  /** Receives everything the process prints. */
+  /** The file to which everything that the process prints is appended. */
   logFile: string
   /**
-   * True, the default: the process gets its own session. Then Ctrl-C in the terminal does not reach it,
-   * and Linux may give it a separate share of the CPU.
+   * True (the default) if the process gets its own session. Then Ctrl-C in the terminal does not
+   * reach it, and Linux may give it a separate share of the CPU.
    */
   ownSession?: boolean | undefined
 }
 
 export interface Child {
   name: string
-  /** The pid of the service itself, so a signal to it reaches the service. */
+  /** The pid of the service itself, so that a signal to it reaches the service. */
   pid: number
   logFile: string
   /** Resolves when the process and its watcher have ended. Never rejects. */
@@ -36,7 +36,9 @@ export interface Child {
   /** False as soon as the process is known to have ended. */
   running(): boolean
   logTail(): string
-  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves like `exited`. May be called repeatedly. */
+  /**
+   * Sends SIGTERM, and SIGKILL after `graceMs`. Resolves like `exited`. May be called repeatedly.
+   */
   stop(graceMs?: number): Promise<void>
   /** Sends SIGKILL. */
   kill(): void
@@ -46,8 +48,8 @@ export interface Child {
  * Starts a watcher that reads descriptor 3, then becomes the service by `exec`, so that the pid is
  * that of the service. A line on the descriptor means that the service has ended. End of file means
  * that the process that started it has ended, even by SIGKILL; then the watcher ends the service.
- * (State Z is a zombie: ended, but not reaped, as in a container without an init.) What the service
- * writes, other users cannot read.
+ * (State Z is a zombie: ended, but not reaped, as in a container without an init.) Other users
+ * cannot read the files that the service writes.
  */
 const leashScript = `
 (

@@ -12,12 +12,13 @@ export interface Lock {
 }
 
 /**
- * Makes this process the only one that uses the data directory, until it releases the lock or ends. The
- * lock is a listening Unix socket, which the system closes with the process. On Linux its name is not a file
- * (unix(7), abstract), so nothing remains. Elsewhere a socket file that refuses connections remains from a killed
- * process and is replaced; two processes that start at the same moment may then both do so.
+ * Makes this process the only one that uses the data directory, until it releases the lock or ends.
+ * The lock is a listening Unix socket, which the system closes with the process. On Linux its name
+ * is not a file (unix(7), abstract), so nothing remains. Elsewhere a killed process leaves a socket
+ * file that refuses connections, and it is replaced; if two processes start at the same moment,
+ * both may replace it.
  *
- * @throws {StartError} another process holds the lock
+ * @throws {StartError} if another process holds the lock
  */
 export async function lockDataDir(dataDir: string): Promise<Lock> {
   const lock = await lockSocket(socketPath(dataDir))
@@ -29,14 +30,14 @@ export async function lockDataDir(dataDir: string): Promise<Lock> {
   return lock
 }
 
-/** Not inside the data directory, because a socket path is limited to about 100 bytes. */
+/** The path is outside the data directory, because a socket path is limited to about 100 bytes. */
 function socketPath(dataDir: string) {
   const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex')
   const name = `intake-${hash.slice(0, 16)}.lock`
   return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name)
 }
 
-/** Undefined: another process listens there. */
+/** Undefined if another process listens there. */
 export async function lockSocket(path: string): Promise<Lock | undefined> {
   const isFile = !path.startsWith('\0')
   return (await tryListen(path)) ?? (isFile ? replaceStale(path) : undefined)

@@ -5,8 +5,8 @@ const rotateBytes = 8 * 1024 * 1024
 const tailBytesMax = 4096
 
 /**
- * Opens a file to which a child process appends its output. A large file is first renamed to `<path>.old`,
- * so two generations are kept. The caller closes the file after starting the child.
+ * Opens a file to which a child process appends its output. A large file is first renamed to
+ * `<path>.old`, so two generations are kept. The caller closes the file after starting the child.
  */
 export function openLogFile(path: string) {
   mkdirSync(dirname(path), { recursive: true })
@@ -40,7 +40,10 @@ function readTail(path: string, startBytes: number) {
   }
 }
 
-/** Prefers the last line that mentions an error to whatever a crashing program prints after it. */
+/**
+ * Prefers the last line that mentions an error to the lines that a crashing program prints after
+ * it.
+ */
 function lastWords(text: string) {
   const lines = text.split('\n').map(plain)
   const telling = lines.filter((line) => line !== '' && !line.startsWith('at '))

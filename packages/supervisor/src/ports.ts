@@ -7,18 +7,25 @@ import { StartError } from './start-error.ts'
 const host = '127.0.0.1'
 const connectTimeoutMs = 500
 
-/** Below the ports that systems give to outgoing connections, which would take one between its choice and its use. */
+/**
+ * Below the ports that systems give to outgoing connections: such a connection could take a port
+ * between its choice and its use.
+ */
 const lowestPicked = 20_000
 const highestPicked = 26_383
 const candidates = 20
 /**
- * The process that was given a port listens on the port this far above it until it ends. So no other process
- * is given the same one before a service listens on it, or while the service is restarted.
+ * A process that was given a port also listens on the port this far above it until it ends. No
+ * other process therefore gets the same port before a service listens on it, or while the service
+ * restarts.
  */
 const markDistance = highestPicked + 1 - lowestPicked
 const attempts = 100
 
-/** A free port on loopback that neither this process nor another one that still runs was given. */
+/**
+ * A free port on loopback that was given neither to this process nor to another one that is still
+ * running.
+ */
 export async function pickPort(): Promise<number> {
   const random = () => randomInt(lowestPicked, highestPicked + 1)
   for (let attempt = 0; attempt < attempts; attempt++) {
@@ -28,7 +35,7 @@ export async function pickPort(): Promise<number> {
   throw new StartError(`No port between ${lowestPicked} and ${highestPicked} is free.`)
 }
 
-/** False: another process has marked the port. */
+/** Resolves to false if another process has marked the port. */
 function mark(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer((socket) => socket.destroy())
@@ -38,7 +45,7 @@ function mark(port: number): Promise<boolean> {
   })
 }
 
-/** Returns the port, or a free one when it is 0. Rejects with one sentence when it is in use. */
+/** Returns the port, or a free one if it is 0. Rejects with one sentence if it is in use. */
 export async function claimPort(name: string, port: number): Promise<number> {
   if (port === 0) return pickPort()
   const problem = await portProblem(port)
@@ -47,8 +54,8 @@ export async function claimPort(name: string, port: number): Promise<number> {
 }
 
 /**
- * The reason why the port cannot be used on this machine, or undefined when it is free. A port in use on
- * another address also counts as in use when `localhost` could reach that address.
+ * The reason why the port cannot be used on this machine; undefined if it is free. A port in use on
+ * another address also counts as in use if `localhost` could reach that address.
  */
 export async function portProblem(port: number): Promise<string | undefined> {
   const connected = await Promise.all([connects(host, port), connects('::1', port)])

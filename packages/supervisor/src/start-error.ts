@@ -1,6 +1,6 @@
 /**
- * A failure to start that the user can fix. The message is a complete sentence and is shown as it is,
- * without a stack trace.
+ * A failure to start that the user can fix. The message is a complete sentence and is shown without
+ * a stack trace.
  */
 export class StartError extends Error {
   override name = 'StartError'

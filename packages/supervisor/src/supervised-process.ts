@@ -6,9 +6,9 @@ import { messageOf } from './start-error.ts'
 export type Running = Pick<Child, 'pid' | 'exited' | 'stop' | 'kill'>
 
 export interface Launch {
-  /** Aborted when the process is stopped: the launch then leaves no process and rejects. */
+  /** Aborts when the process is stopped: the launch must then leave no process and reject. */
   signal: AbortSignal
-  /** True when this is a restart: the process was ready before. */
+  /** True for a restart: the process was ready before. */
   again: boolean
 }
 
@@ -30,13 +30,18 @@ export interface SupervisedProcess<R extends Running = Running> {
   start(): Promise<R>
   /** Null while the process is not running. */
   pid(): number | null
-  /** Resolves when no process is left and none will be started. May be called at any time, repeatedly. */
+  /**
+   * Resolves when no process is left and none will be started. May be called at any time,
+   * repeatedly.
+   */
   stop(graceMs?: number): Promise<void>
   /** Sends SIGKILL. */
   kill(): void
 }
 
-/** A process that has run this long counts as healthy: its next death resets backoff and messages. */
+/**
+ * A process that has run this long counts as healthy: its next death resets backoff and messages.
+ */
 const healthyMs = 30_000
 /** Limits repeated messages, for example when the disk is full and every restart fails. */
 const sayAgainMs = 60_000
@@ -50,7 +55,7 @@ export function superviseProcess<R extends Running>(
   let current: R | undefined
   let starting: Promise<R> | undefined
   let keeping: Promise<void> | undefined
-  /** When each message was last shown, since the process was last healthy. */
+  /** When each message was last shown in the current series of failures. */
   const saidAt = new Map<'died' | 'failed', number>()
 
   function sayRarely(what: 'died' | 'failed', line: string) {
@@ -122,7 +127,7 @@ export function superviseProcess<R extends Running>(
   }
 }
 
-/** No pause at first, then half a second, doubling up to ten seconds. */
+/** No pause before the first restart, then half a second, doubling up to ten seconds. */
 function defaultBackoffMs(attempt: number) {
   return attempt === 0 ? 0 : Math.min(250 * 2 ** attempt, 10_000)
 }

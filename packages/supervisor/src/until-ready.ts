@@ -15,8 +15,9 @@ export interface UntilReadyOptions {
 }
 
 /**
- * Resolves when the probe succeeds while the child is running. Otherwise stops the child and rejects: with
- * a {@link StartError} that shows the end of the child's log or, when aborted, with the signal's reason.
+ * Resolves when the probe succeeds while the child is running. Otherwise stops the child and
+ * rejects: with a {@link StartError} that shows the end of the child's log or, if aborted, with the
+ * signal's reason.
  */
 export async function untilReady({ child, probe, timeoutMs, signal }: UntilReadyOptions) {
   const deadline = performance.now() + timeoutMs

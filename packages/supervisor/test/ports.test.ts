@@ -7,7 +7,10 @@ import t from 'tap'
 
 import { pickPort } from '../src/ports.ts'
 
-/** So many that processes which only looked for free ports would very probably pick some twice. */
+/**
+ * So many that processes which only looked for free ports would very probably pick some of them
+ * twice.
+ */
 const count = 300
 
 t.test('no port is picked twice, by this process or another one that still runs', async (t) => {

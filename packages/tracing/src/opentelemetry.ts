@@ -34,16 +34,16 @@ import {
 import { withTimeout } from '@intake/runtime'
 import type { RequestSpan, Span, Tracing } from './tracing.ts'
 
-/** The limit of the SDK, beyond which it would drop the oldest links. */
+/** The SDK's limit; beyond it the SDK would drop the oldest links. */
 const linksMax = 128
-/** Beyond these, spans are lost instead of sent: the collector takes none. */
+/** Maximum concurrent exports. If the collector does not respond, further spans are lost. */
 const exportsMax = 4
 const closeTimeoutMs = 2_000
 
 /**
- * Traces with the SDK of OpenTelemetry, set up by its standard variables. Spans wait in a queue of limited
- * length and are sent in the background: a collector that is slow or down costs spans, nothing else. No text
- * of a client becomes part of a span.
+ * Creates traces with the SDK of OpenTelemetry, which its standard variables configure. Spans wait
+ * in a queue of limited length and are sent in the background, so a collector that is slow or down
+ * costs nothing but spans. No text of a client becomes part of a span.
  */
 export function createTracing(options: {
   service: string
@@ -170,7 +170,7 @@ function toRequestSpan(span: OtelSpan): RequestSpan {
       end(status >= 500 ? String(status) : undefined)
     },
     link(cause) {
-      // A request whose client has left has ended before its frame.
+      // The span of a request whose client has disconnected has ended before its frame was sent.
       if (span.isRecording()) for (const link of toLink(cause.traceparent)) span.addLink(link)
     },
   }
@@ -180,7 +180,7 @@ function toTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 }
 
-/** Ignores what is not a `traceparent`. */
+/** Ignores a value that is not a `traceparent`. */
 function contextOf(traceparent: string | undefined): Context {
   const parent = traceparent === undefined ? null : parseTraceParent(traceparent)
   if (parent === null) return ROOT_CONTEXT

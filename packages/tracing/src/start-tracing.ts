@@ -3,7 +3,7 @@ import type { TracingConfig } from '@intake/config'
 import type { Tracing } from './tracing.ts'
 
 /**
- * Resolves to undefined when traces are off; then OpenTelemetry is not even loaded.
+ * Resolves to undefined if tracing is off; OpenTelemetry is then not even loaded.
  *
  * @param options.onError called when spans were not sent: they are lost
  */
@@ -14,7 +14,7 @@ export async function startTracing(options: {
 }): Promise<Tracing | undefined> {
   const { service, config, onError } = options
   if (config.OTEL_TRACES_EXPORTER === 'none') return undefined
-  // The SDK reads the environment, but not the file of a secret.
+  // The SDK reads the environment, but not the file that a secret may be set by.
   process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] ||= config.OTEL_EXPORTER_OTLP_ENDPOINT
   const { createTracing } = await import('./opentelemetry.ts')
   return createTracing({ service, onError })

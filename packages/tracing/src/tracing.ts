@@ -1,23 +1,30 @@
-/** Something that takes time, as a collector will show it. */
+/** An operation with a duration, as a collector shows it. */
 export interface Span {
-  /** Its context, as in the header `traceparent` of W3C Trace Context. */
+  /** The context of the span, as in the header `traceparent` of W3C Trace Context. */
   readonly traceparent: string
-  /** @param failure what failed, from a small set of words; absent: nothing failed */
+  /**
+   * Ends the span.
+   *
+   * @param failure what failed, from a small set of words; absent if nothing failed
+   */
   end(failure?: string): void
 }
 
 /** A request, from its head to its response. */
 export interface RequestSpan {
   readonly traceparent: string
-  /** Ends it. The response has been sent, or the client has left: then `status` is undefined. */
+  /**
+   * Ends the span when the response has been sent, or when the client has disconnected: then
+   * `status` is undefined.
+   */
   end(response: { status: number | undefined; apiKeyId: string | undefined }): void
-  /** Refers to a span of which this request is one of several causes. */
+  /** Links to a span that this request, among others, has caused. */
   link(span: Span): void
 }
 
 /**
- * The spans of Intake. Each of these methods returns undefined when the request, or every request in the
- * frame or the insert, is not sampled.
+ * The spans of Intake. Each of these methods returns undefined if the request, or every request in
+ * the frame or the insert, is not sampled.
  */
 export interface Tracing {
   /** @param request.traceparent the header of a client that the operator trusts */
@@ -27,20 +34,26 @@ export interface Tracing {
     id: string
     traceparent: string | undefined
   }): RequestSpan | undefined
-  /** A frame on its way to the queue. It continues the trace of its first request and links to all. */
+  /**
+   * Starts the span of a frame on its way to the queue. It continues the trace of its first request
+   * and links to all requests.
+   */
   startEnqueue(frame: {
     queue: string
     rows: number
     requests: readonly RequestSpan[]
   }): Span | undefined
-  /** An insert. It continues the trace of its first frame and links to all. */
+  /**
+   * Starts the span of an insert. It continues the trace of its first frame and links to all
+   * frames.
+   */
   startInsert(insert: {
     table: string
     rows: number
     frames: number
-    /** Of the frames that have one. */
+    /** The `traceparent` of each frame that has one. */
     traceparents: readonly string[]
   }): Span | undefined
-  /** Sends the spans that wait, if the collector takes them within two seconds. */
+  /** Sends the waiting spans, if the collector accepts them within two seconds. */
   close(): Promise<void>
 }

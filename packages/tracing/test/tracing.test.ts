@@ -13,7 +13,7 @@ const response = { status: 201, apiKeyId: 'key' }
 
 /** With the standard variables of the environment, as in the services. */
 async function start(t: Test, env: Record<string, string>) {
-  // Only texts: the stack of an error would keep the spans that were to be sent.
+  // Keeps only texts, because the stack of an error would keep the spans that were to be sent.
   const errors: string[] = []
   for (const [name, value] of Object.entries({ OTEL_BSP_SCHEDULE_DELAY: '1', ...env })) {
     process.env[name] = value
@@ -71,7 +71,10 @@ t.test('a trace leads from a request through its frame to its insert', async (t)
   t.match(failed, { isError: true, attributes: { 'http.response.status_code': 503 } })
 })
 
-/** Closing waits for two seconds only; a busy machine may send the last spans later. */
+/**
+ * Waits for the spans: closing takes at most two seconds, and a busy machine may send the last
+ * spans later.
+ */
 const untilReceived = ({ spans }: OtlpCollector, count: number) =>
   until('all spans are received', () => spans.length >= count)
 
@@ -117,7 +120,7 @@ t.test('a frame of many requests has a bounded number of links', async (t) => {
 
 const spansAtOnce = 2_000
 const spansMin = 100_000
-/** What waits in the queue of the SDK or is being sent takes less than 10 MiB. */
+/** The spans that wait in the SDK's queue or are being sent take less than 10 MiB. */
 const growthMiBMax = 30
 
 for (const mode of ['hang', 'trickle'] as const) {

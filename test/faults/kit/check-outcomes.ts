@@ -8,10 +8,16 @@ interface Minute {
   api_key_id: string
   kind: string
   minute: string
-  /** Attempts whose record is in a raw table or a dead letter: nothing merges them there (see cluster.ts). */
+  /**
+   * Attempts whose record is in a raw table or a dead letter: nothing merges them there (see
+   * cluster.ts).
+   */
   stored: number
   accepted: number
-  /** Those that may be stored, in any minute: they are counted when they are refused, maybe by another clock. */
+  /**
+   * Those that may be stored, in any minute: they are counted when they are refused, maybe by
+   * another clock.
+   */
   unknown: number
 }
 
@@ -45,9 +51,10 @@ FROM (
 GROUP BY ALL`
 
 /**
- * Ends the gateways, so that they send their last counts, and compares `intake.outcomes` with what is
- * stored, for every API key, kind and minute. What was accepted is stored, unless a request repeats an id. What is
- * stored was accepted, or has an unknown outcome, unless a gateway was killed with its counts.
+ * Ends the gateways, so that they send their last counts, and compares `intake.outcomes` with what
+ * is stored, for every API key, kind and minute. What was accepted is stored, unless a request
+ * repeats an id. What is stored was accepted, or has an unknown outcome, unless a gateway was
+ * killed with its counts.
  */
 export async function checkOutcomes(
   cluster: Cluster,

@@ -1,7 +1,7 @@
 import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
-/** In seconds since 1970, when its part was stored: merges are off, so it is still that part. */
+/** When its part was stored, in seconds since 1970. Merges are off, so the part is unchanged. */
 interface StoredAt {
   kind: string
   storedAt: number
@@ -10,15 +10,18 @@ interface StoredAt {
 const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_time) AS seconds
   FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
 
-/** Of several versions the last received_at, because an earlier attempt may not have been acknowledged. */
+/**
+ * The last received_at of several versions, because an earlier attempt may not have been
+ * acknowledged.
+ */
 const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
     max(toUnixTimestamp64Milli(received_at)) AS receivedAtMs, min(p.seconds) AS storedAt
   FROM intake.${kind}_raw AS raw JOIN ${parts(`${kind}_raw`)} AS p ON p.name = raw._part
   WHERE api_key_id != 'key_faults' GROUP BY id`
 
 /**
- * Checks every watermark that was ever stored: an acknowledged record with an earlier `received_at` was
- * stored earlier.
+ * Checks every watermark that was ever stored: an acknowledged record with an earlier `received_at`
+ * was stored earlier.
  */
 export async function checkWatermark(
   { sql }: Cluster,

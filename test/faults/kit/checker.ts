@@ -20,9 +20,9 @@ export interface Counts {
   partialInserts: number
 }
 
-export interface Verdict {
+export interface CheckResult {
   counts: Counts
-  /** What must never happen; empty if the records are conserved. */
+  /** Violations of the guarantees; empty if the records are conserved. */
   violations: string[]
 }
 
@@ -38,9 +38,13 @@ export interface CheckOptions {
   keptFrames?: number
   /** Also reports records that are visible but were never acknowledged. */
   everyStoredIsAnswered?: boolean
-  /** What is stored is rewritten or deleted, so it is not compared with outcomes and watermarks. */
+  /**
+   * Stored rows are rewritten or deleted, so they are not compared with outcomes and watermarks.
+   */
   rewritesRows?: boolean
-  /** Requests repeat an id among their entries: each counts as accepted, and one of them is stored. */
+  /**
+   * Requests repeat an id among their entries: each counts as accepted, and one of them is stored.
+   */
   repeatsIds?: boolean | undefined
   /** SQL condition that selects the rows to check, if others send too; default: all. */
   where?: string | undefined
@@ -51,10 +55,10 @@ export const answerDeadlinesMs = { logs: 6_000, feedback: 20_500 }
 const drainedLooks = 3
 
 /**
- * Compares the responses with what analysts see, after the queues have drained, the counts of outcomes with what
- * is stored, and the watermarks with when it was stored. Ends the gateways.
+ * Compares the responses with what analysts see, after the queues have drained, the counts of
+ * outcomes with what is stored, and the watermarks with when it was stored. Ends the gateways.
  */
-export async function check(options: CheckOptions): Promise<Verdict> {
+export async function check(options: CheckOptions): Promise<CheckResult> {
   const { cluster, payload, keptFrames = 0 } = options
   const violations = createViolations()
   await drained(cluster, { stallMs: options.drainStallMs, kept: keptFrames }).catch(
@@ -124,14 +128,14 @@ export async function drained(
   )
 }
 
-interface Outcome {
+interface RecordOutcome {
   acknowledged: Set<string>
   unknown: boolean
 }
 
 /** Combines the outcomes of all attempts for each record. */
-function outcomes(events: readonly Event[]): Map<number, Outcome> {
-  const records = new Map<number, Outcome>()
+function outcomes(events: readonly Event[]): Map<number, RecordOutcome> {
+  const records = new Map<number, RecordOutcome>()
   const open = new Map<number, number>()
   for (const event of events) {
     const { seq } = event
@@ -148,7 +152,7 @@ function outcomes(events: readonly Event[]): Map<number, Outcome> {
 async function countAll(
   { sql, keys }: Cluster,
   events: readonly Event[],
-  records: Map<number, Outcome>,
+  records: Map<number, RecordOutcome>,
   visible: number,
 ): Promise<Counts> {
   const number = (is: Event['is']) => events.filter((event) => event.is === is).length

@@ -51,7 +51,10 @@ export interface Cluster {
   keys: Redis
   /** Starts one more worker; `root` selects another build. */
   addWorker(options?: { root?: string }): Promise<AppProcess>
-  /** Starts one more gateway and puts it into rotation when it is ready; `root` selects another build. */
+  /**
+   * Starts one more gateway and puts it into rotation when it is ready; `root` selects another
+   * build.
+   */
   addGateway(options?: { root?: string }): Promise<AppProcess>
   gatewayReady(index?: number): Promise<boolean>
   /** The value of a metric of a process; `name` contains the labels as printed. */
@@ -67,7 +70,7 @@ export interface Cluster {
 const readyMs = 300_000
 const apiKey = 'faults-key-0123456789abcdef'
 const s3Settings = { bucket: 'intake', region: 'us-east-1' }
-/** Without merges, each raw row that was ever inserted can be counted. */
+/** Merges are off, so that each raw row that was ever inserted can be counted. */
 const noMerges = ['logs_raw', 'feedback_raw', 'watermark_raw'].map(
   (table) =>
     `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,

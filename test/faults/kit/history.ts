@@ -1,15 +1,15 @@
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
-import type { Outcome } from './sender.ts'
+import type { AttemptOutcome } from './sender.ts'
 
 const sync = promisify(fdatasync)
 
 /**
- * What happened to one attempt to send one record. `ms` is the response time minus the time that the
- * service waited for a CPU.
+ * What happened to one attempt to send one record. `ms` is the response time minus the time that
+ * the service waited for a CPU.
  */
 export type Event = { seq: number; attempt: number } & (
-  { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' } | (Outcome & { ms: number })
+  { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' } | (AttemptOutcome & { ms: number })
 )
 
 export interface History {

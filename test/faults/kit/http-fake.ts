@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { Stage } from '../scenario.ts'
 
-/** What is done with a request. */
+/** How a request is treated. */
 export type Treatment =
   | { is: 'passed' }
   /** Neither passed on nor answered. */
   | { is: 'held' }
-  /** Not passed on; the response is this one. */
+  /** The request is not passed on, and gets this response. */
   | { is: 'answered'; status: number; headers?: Record<string, string>; body?: string }
   /** Stored; the response is 200 but has an exception code in the header. */
   | { is: 'stored'; code: number }
@@ -90,7 +90,10 @@ export async function startHttpFake(options: {
   }
 }
 
-/** Leads the workers to a fake of ClickHouse that treats inserts of records; all other requests pass. */
+/**
+ * Leads the workers to a fake of ClickHouse that treats inserts of records; all other requests
+ * pass.
+ */
 export async function fakeInserts({ cluster, later }: Stage): Promise<HttpFake> {
   const fake = await startHttpFake({ target: cluster.clickhouse.port(), concerns: isInsert })
   later(() => fake.close())

@@ -91,7 +91,7 @@ export async function framesLeft(keys: Redis): Promise<string[]> {
   return [...(await keys.lrange(queueKey('logs', 'wait'), 0, -1)), ...(await framesInHand(keys))]
 }
 
-/** In bytes. */
+/** The memory used by Redis, in bytes. */
 export async function memoryUsed(keys: Redis): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await keys.info('memory'))?.[1])
 }

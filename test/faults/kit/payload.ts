@@ -6,12 +6,12 @@ import { join } from 'node:path'
 export interface Payload {
   kind: 'logs' | 'feedback'
   keyed: boolean
-  /** Of the operation. A batch has this record as its only entry and is compressed. */
+  /** The path of the operation. A batch has this record as its only entry and is compressed. */
   path: string
-  /** Of the request. A keyed log without one has its own id. */
+  /** The key of the request. A keyed log without one has its own id. */
   idempotencyKey: string | undefined
   body: Record<string, unknown>
-  /** What the views must show of it. */
+  /** What the views must show of the record. */
   expected: Record<string, unknown>
   images: Image[]
 }

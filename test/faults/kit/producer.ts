@@ -29,7 +29,9 @@ export interface Producer {
 
 const tickMs = 10
 
-/** Sends records as a fleet of clients does, and writes the outcome of each attempt to the history. */
+/**
+ * Sends records as a fleet of clients does, and writes the outcome of each attempt to the history.
+ */
 export function startProducer(options: ProducerOptions): Producer {
   const { urls, apiKey, history, payload, rate, clients = 512 } = options
   const { freshEvery = Infinity, cpuWaitMs = () => 0 } = options

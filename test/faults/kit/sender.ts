@@ -3,7 +3,7 @@ import { Agent, FormData, request } from 'undici'
 import type { Payload } from './payload.ts'
 
 /** The outcome of one attempt to send one record. */
-export type Outcome =
+export type AttemptOutcome =
   | { is: 'acknowledged'; id: string }
   /** The response means "not stored", or the request was never sent (status 0). */
   | { is: 'refused'; status: number; code: string }
@@ -11,8 +11,8 @@ export type Outcome =
   | { is: 'unknown'; why: string }
 
 export interface Sent {
-  outcome: Outcome
-  /** By the documented rules. */
+  outcome: AttemptOutcome
+  /** Whether the documented rules allow a retry. */
   mayRetry: boolean
   /** The pause before the next attempt. */
   afterMs: number
@@ -67,7 +67,7 @@ export function createSender(options: { apiKey: string; connections: number }): 
         return { outcome: { is: 'refused', status: statusCode, code }, mayRetry, afterMs }
       } catch (error) {
         const why = (error as NodeJS.ErrnoException).code ?? String(error)
-        const outcome: Outcome = neverSent.has(why)
+        const outcome: AttemptOutcome = neverSent.has(why)
           ? { is: 'refused', status: 0, code: why }
           : { is: 'unknown', why }
         return { outcome, mayRetry: true, afterMs: 200 }

@@ -29,7 +29,10 @@ export async function visibleRowsOf({ sql }: Cluster, user: string): Promise<num
   return row?.n ?? 0
 }
 
-/** Parts on disk whose rows no query shows: replaced ones, and folders that ClickHouse does not list. */
+/**
+ * Parts on disk whose rows no query shows: replaced ones, and folders that ClickHouse does not
+ * list.
+ */
 export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
   const hidden: string[] = []
   for (const table of payloadTables) {

@@ -7,8 +7,8 @@ import { scenarios } from '../scenarios/index.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
 
 /**
- * Runs some scenarios as tests. The files in this folder are the short form of `npm run test:faults`,
- * one file per component, so that they can run in parallel.
+ * Runs some scenarios as tests. The files in this folder are the short form of `npm run
+ * test:faults`, one file per component, so that they can run in parallel.
  */
 export function play(...ids: string[]): void {
   const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
@@ -20,7 +20,7 @@ export function play(...ids: string[]): void {
       const result = await runScenario(scenario, { root, seed, slackMs: 5_000 })
       t.comment(line(result))
       t.same(result.reasons, [])
-      t.equal(result.verdict, 'passed')
+      t.equal(result.status, 'passed')
     })
   }
 }

@@ -12,7 +12,10 @@ import type { Scenario, Stage } from '../scenario.ts'
 const user = 'user-who-is-erased-4711'
 const hourMs = 60 * 60 * 1_000
 
-/** Sends records of the user, outside the history: if one is visible at the end, it was never issued. */
+/**
+ * Sends records of the user, outside the history: if one is visible at the end, it was never
+ * issued.
+ */
 function createPerson({ cluster, payload, later, expect }: Stage) {
   const sender = createSender({ apiKey: cluster.apiKey, connections: 16 })
   later(() => sender.close())
@@ -56,12 +59,13 @@ function createPerson({ cluster, payload, later, expect }: Stage) {
 const killWorker = ({ cluster }: Stage) => cluster.workers.at(-1)!.kill()
 
 /**
- * Starts a worker that is killed after its insert was stored and before it could complete the frames, and
- * then another one.
+ * Starts a worker that is killed after its insert was stored and before it could complete the
+ * frames, and then another one.
  */
 async function redeliver(stage: Stage, isStored: () => Promise<boolean>) {
   const { cluster } = stage
-  // Only inserts: a worker that starts takes nothing before it has read the mark of ClickHouse.
+  // Only inserts fail, because a worker that starts takes nothing before it has read the mark of
+  // ClickHouse.
   const fake = await fakeInserts(stage)
   fake.set({ is: 'delayed', ms: hourMs })
   const worker = await cluster.addWorker()
@@ -90,7 +94,7 @@ async function run({ cluster, root, expect }: Stage, ...args: string[]) {
   return JSON.parse(stdout || '{}') as { framesAwaited?: number; objectsDeleted?: number }
 }
 
-/** What is erased stays erased. */
+/** Erased data must not reappear. */
 export const erasureScenarios: Scenario[] = [
   {
     id: 'F66',

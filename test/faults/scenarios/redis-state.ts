@@ -93,8 +93,8 @@ export const redisStateScenarios: Scenario[] = [
       await pause(5_000)
       cluster.network.workerToClickHouse.set()
       await pause(5_000)
-      // No frame can be completed, and BullMQ logs that about four times per frame. A worker that spins
-      // would log thousands of lines a second.
+      // No frame can be completed, and BullMQ logs that about four times per frame. A worker that
+      // spins would log thousands of lines a second.
       const errors = worker!.log.length - lines
       const allowed = 10 * 10 + 4 * (waiting + active)
       expect(

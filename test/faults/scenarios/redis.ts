@@ -4,7 +4,9 @@ import { blackHole } from '@intake/test-kit/tcp-proxy'
 import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Repeats take longer on a busy machine; the longest that a record may take, so that none expires. */
+/**
+ * Repeats take longer on a busy machine; the longest that a record may take, so that none expires.
+ */
 const patientGateway = { gatewayEnv: { ENQUEUE_TIMEOUT_MS: '10000' } }
 
 export const redisScenarios: Scenario[] = [

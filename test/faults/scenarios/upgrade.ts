@@ -6,7 +6,10 @@ import type { Scenario, Stage } from '../scenario.ts'
 /** Records per step: some hundred milliseconds of the load. */
 const some = 60
 
-/** The upgrade from one build to another under load, as docs/upgrading.md describes it, and the way back. */
+/**
+ * The upgrade from one build to another under load, as docs/upgrading.md describes it, and the way
+ * back.
+ */
 export function upgradeScenarios(builds: { old: string }): Scenario[] {
   return [
     {
@@ -54,7 +57,9 @@ async function replaceWorker(stage: Stage, { root }: { root: string }): Promise<
   await acknowledged(some)
 }
 
-/** Both gateways serve for a while; then the first one leaves the load balancer and ends. */
+/**
+ * Both gateways serve for a while; then the first one is removed from the load balancer and ends.
+ */
 async function replaceGateway(stage: Stage, { root }: { root: string }): Promise<void> {
   const { cluster, acknowledged } = stage
   await cluster.addGateway({ root })

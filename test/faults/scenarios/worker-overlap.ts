@@ -9,7 +9,10 @@ import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 import { hasTaken } from './worker.ts'
 
-/** Halts the only worker during an insert that is already stored, until another completed its frames. */
+/**
+ * Halts the only worker during an insert that is already stored, until another completed its
+ * frames.
+ */
 async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume(): void }) {
   const { cluster, acknowledged, expect } = stage
   const [halted] = cluster.workers

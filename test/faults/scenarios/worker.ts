@@ -42,7 +42,7 @@ export const workerScenarios: Scenario[] = [
       const fake = await fakeInserts(stage)
       fake.set({ is: 'held' })
       await stage.acknowledged(100)
-      // Not "frames are in hand": a worker that completes them too early must lose them here.
+      // Waits for the insert, because a worker that completes frames too early must lose them here.
       await until('an insert is held', () => fake.treated() > 0)
       await cluster.workers[0]!.kill()
       fake.set({ is: 'passed' })
@@ -70,7 +70,8 @@ export const workerScenarios: Scenario[] = [
       const { cluster } = stage
       const [worker] = cluster.workers
       await stage.acknowledged(50)
-      // It inserts the frames that it has claimed, but their completion does not reach Redis.
+      // The worker inserts the frames that it has claimed, but their completion does not reach
+      // Redis.
       cluster.network.workerToClickHouse.set(blackHole)
       await hasTaken(stage)
       const inserted = () => cluster.metric(worker!, 'intake_inserts_total{kind="logs"}')
@@ -111,7 +112,8 @@ export const workerScenarios: Scenario[] = [
       const { cluster } = stage
       const { keys } = cluster
       await stage.acknowledged(10)
-      // Only inserts fail: a worker that starts takes nothing before it has read the mark of ClickHouse.
+      // Only inserts fail, because a worker that starts takes nothing before it has read the mark
+      // of ClickHouse.
       const fake = await fakeInserts(stage)
       fake.set({ is: 'answered', status: 503 })
       await stage.acknowledged(5)

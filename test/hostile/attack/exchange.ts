@@ -57,8 +57,9 @@ function isWhole(text: string): boolean {
  * The outcome of a request, in this order: 2xx; another 4xx; 429; 503; an undocumented 5xx; the
  * connection closed without a response; neither before the timeout.
  */
-type Outcome = 'accepted' | 'refused' | 'throttled' | 'unavailable' | 'broken' | 'lost' | 'silent'
-export type Tally = Record<'sent' | 'slowestMs' | Outcome, number>
+type ResponseClass =
+  'accepted' | 'refused' | 'throttled' | 'unavailable' | 'broken' | 'lost' | 'silent'
+export type Tally = Record<'sent' | 'slowestMs' | ResponseClass, number>
 
 /** Counts responses by what they mean. */
 export function createTally() {
@@ -85,7 +86,7 @@ export function createTally() {
   }
 }
 
-function outcomeOf({ status, silent }: Pick<Exchange, 'status' | 'silent'>): Outcome {
+function outcomeOf({ status, silent }: Pick<Exchange, 'status' | 'silent'>): ResponseClass {
   if (silent) return 'silent'
   if (status === 0) return 'lost'
   if (status < 400) return 'accepted'

@@ -15,7 +15,7 @@ export async function flood(
     method?: 'GET' | 'POST'
     path: string
     headers?: Record<string, string>
-    /** Of the next request. */
+    /** The body of the next request. */
     body: () => Buffer | string
     /** Headers of the next request only. */
     vary?: () => Record<string, string>

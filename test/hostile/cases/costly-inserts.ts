@@ -5,7 +5,9 @@ import { flood } from '../attack/flood.ts'
 import { hostileCase } from '../hostile-case.ts'
 import { gzipped, judge, same } from './costly.ts'
 
-/** An event becomes visible within this time, however busy others keep the worker and ClickHouse. */
+/**
+ * An event becomes visible within this time, however busy others keep the worker and ClickHouse.
+ */
 const visibleMsMax = 30_000
 
 /** Just enough noise for a body that expands to this many bytes: 200 times its size is allowed. */

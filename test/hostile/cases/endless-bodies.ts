@@ -132,5 +132,5 @@ export const endlessBodies = [
 ]
 
 const part = `--${boundary}\r\ncontent-disposition: form-data; name="attachments"; filename="a.png"\r\n\r\n`
-/** As one chunk. */
+/** The part as one chunk. */
 const partStart = `${part.length.toString(16)}\r\n${part}\r\n`

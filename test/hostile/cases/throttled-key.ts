@@ -6,7 +6,10 @@ import { form, head, json, request } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
 import { hostileCase } from '../hostile-case.ts'
 
-/** More than the innocent sender, with 20 a second, needs in a window, however long the attack takes. */
+/**
+ * More than the innocent sender, with 20 a second, needs in a window, however long the attack
+ * takes.
+ */
 const requestsMax = 1_400
 
 export const throttledKey = [

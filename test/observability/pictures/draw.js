@@ -1,4 +1,7 @@
-/* Runs in the browser: draws `dashboard` (see page.ts) with uPlot, the library of Grafana's own panels. */
+/*
+ * Runs in the browser: draws `dashboard` (see page.ts) with uPlot, the library of Grafana's own
+ * panels.
+ */
 /* global dashboard, document, uPlot */
 
 const colors = [

@@ -8,8 +8,8 @@ import type { World } from '../world.ts'
 const timeoutTicks = 100
 
 /**
- * What the queues hold, as a worker reads it: shard 0 of logs and feedback, then the other shard. Here every worker
- * reads in its own time, and rows are not counted.
+ * Reads the content of the queues as a worker does: shard 0 of logs and feedback, then the other
+ * shard. Here every worker reads at its own times, and rows are not counted.
  */
 export function createReadBacklogs(options: {
   world: World

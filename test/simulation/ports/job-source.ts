@@ -10,7 +10,9 @@ const socketTimeoutTicks = 150
 const reconnectTicks = 5
 const stalledIntervalTicks = 75
 
-/** A queue as a worker uses it, for one life of the worker: commands wait for Redis and are resent. */
+/**
+ * A queue as a worker uses it, for one life of the worker: commands wait for Redis and are resent.
+ */
 export function createJobSource(options: {
   world: World
   process: Process

@@ -10,7 +10,9 @@ import type { World } from '../world.ts'
 
 const timeoutTicks = 300
 
-/** The tables as a worker uses them, with the precautions that a wrong design takes or leaves out. */
+/**
+ * The tables as a worker uses them, with the precautions that a wrong design takes or leaves out.
+ */
 export function createRowStore(options: {
   world: World
   process: Process

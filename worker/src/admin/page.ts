@@ -5,7 +5,7 @@ import type { Registry, Secrets } from '@intake/runtime'
 
 const storeTimeoutMs = 20_000
 
-/** The page with its own connection to the object store, for the admin server. */
+/** The page for the admin server, with a connection of its own to the object store. */
 export function createPage(
   options: Pick<PageOptions, 'reader' | 'backlog' | 'log' | 'onFailed'> & {
     config: WorkerConfig
@@ -36,7 +36,7 @@ export function createPage(
   }
 }
 
-/** User and password in a URL, which may be one for several hosts; all workers have the same. */
+/** The user and password in a URL, which may list several hosts. All workers have the same. */
 const credentialsOf = (url: string): string | undefined => {
   const [, credentials] = /^[^:]+:\/\/([^/?#]*:[^/?#]+)@/.exec(url) ?? []
   return credentials

@@ -8,9 +8,9 @@ const postponeMinMs = 5_000
 const postponeMaxMs = 10 * 60_000
 
 /**
- * Moves frames from a queue into its table: takes a batch, inserts it, completes it. Resolves when the
- * consumer has been closed. When no frame of a batch could be stored, it pauses before the next one;
- * the pause doubles up to a minute.
+ * Moves frames from a queue into its table: takes a batch, inserts it, completes it. Resolves when
+ * the consumer has been closed. When no frame of a batch could be stored, it pauses before the next
+ * one; the pause doubles up to a minute.
  */
 export async function drainQueue(options: {
   consumer: Pick<FrameConsumer, 'take'>
@@ -40,7 +40,7 @@ export async function drainQueue(options: {
   }
 }
 
-/** Doubles each time the frame is handed out. */
+/** The delay doubles each time the frame is handed out. */
 function delayMs({ attempts }: ClaimedFrame): number {
   return Math.min(postponeMinMs * 2 ** Math.max(attempts - 1, 0), postponeMaxMs)
 }

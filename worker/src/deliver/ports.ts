@@ -4,10 +4,10 @@ import type { ClaimedFrame, QueueName } from '@intake/queue'
 /** The external dependency of delivery; the type documents its guarantees. */
 export type RowStore = Pick<ClickHouse, 'insertGzip'>
 
-/** Gets every event of the loops of a worker; the loops call its methods in this order. */
+/** Gets every event of the loops of a worker. The loops call its methods in this order. */
 export interface DeliveryEvents {
   waitsForFrames(kind: QueueName): void
-  /** Redis refused a command: the loop works, and waits from now on. */
+  /** Redis refused a command. The loop is alive, and its wait starts anew. */
   queueFailed(kind: QueueName): void
   taken(kind: QueueName, frames: readonly ClaimedFrame[]): void
   insertBegan(kind: QueueName): void

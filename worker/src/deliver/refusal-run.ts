@@ -1,9 +1,8 @@
 import { queueNames, type QueueName } from '@intake/queue'
 
 /**
- * Counts rows that ClickHouse rejected with no row stored in between. A bad row is normally
- * among good ones; a long run means that the table rejects every row, and then none may be
- * dead-lettered.
+ * Counts the rows that ClickHouse rejected since a row was last stored. A bad row is normally among
+ * good ones; a long run means that the table rejects every row, and then none may be dead-lettered.
  */
 export interface RefusalRun {
   add(): void
@@ -14,7 +13,7 @@ export interface RefusalRun {
 
 export interface RefusalRuns {
   of(kind: QueueName): RefusalRun
-  /** The kinds whose table rejects every row. */
+  /** The kinds whose table rejects every row, judging by a long run of rejections. */
   long(): QueueName[]
 }
 
@@ -29,7 +28,7 @@ export function createRefusalRun(): RefusalRun {
   }
 }
 
-/** One for each queue. */
+/** Creates a `RefusalRun` for each queue. */
 export function createRefusalRuns(): RefusalRuns {
   const runs = new Map(
     (Object.keys(queueNames) as QueueName[]).map((kind) => [kind, createRefusalRun()]),

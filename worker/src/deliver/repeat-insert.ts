@@ -6,17 +6,18 @@ import type { DeliveryEvents } from './ports.ts'
 const pauseMinMs = 1_000
 const pauseMaxMs = 60_000
 
-/** Consecutive failures of the same kind for one insert. */
+/** Consecutive failures of one kind for one insert. */
 export interface ConsecutiveFailures {
   refusals: number
   splitFailures: number
 }
 
 /**
- * Repeats an insert until it is confirmed, with pauses that double from one second to a minute, each shortened by up to half.
- * Resolves to the failure after which it gives up; undefined when the insert is confirmed.
+ * Repeats an insert until it is confirmed, with pauses that double from one second to a minute,
+ * each shortened by up to half. Resolves to the failure after which it gives up; undefined when the
+ * insert is confirmed.
  *
- * @param options.signal stops the retries: rejects, and the rows may be stored or not
+ * @param options.signal stops the retries: rejects, and the rows may or may not be stored
  */
 export async function repeatInsert(
   options: {

@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Frame } from '@intake/queue'
 
-/** The rows of a frame, each one line of JSON; none when its bytes cannot be decompressed. */
+/** The rows of a frame, each one line of JSON; empty when its bytes cannot be decompressed. */
 export function rowsOf(frame: Frame): string[] {
   try {
     return gunzipSync(frame.gzip).toString().split('\n').filter(Boolean)
@@ -10,7 +10,7 @@ export function rowsOf(frame: Frame): string[] {
   }
 }
 
-/** Two frames that together contain the rows, byte for byte. */
+/** Two frames that together contain the same rows, byte for byte. */
 export function splitRows(rows: string[]): Frame[] {
   const half = Math.ceil(rows.length / 2)
   return [rows.slice(0, half), rows.slice(half)].map((part) => {

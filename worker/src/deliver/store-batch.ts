@@ -10,22 +10,23 @@ import { traceInsert } from './trace-insert.ts'
 import { writeDeadLetter } from './write-dead-letter.ts'
 
 /**
- * Rejections after which an insert of several frames is split; its parts are split after the first one.
+ * Rejections after which an insert of several frames is split. Its parts are split after one
+ * rejection.
  */
 const batchRefusalsMax = 2
 /** Failures after which an insert is split because its size may be the cause. */
 const splitFailuresMax = 2
-/** Attempts for a row that fails with an unrecognised code before it is dead-lettered. */
+/** Attempts for a single row that fails with an unrecognised code; then it is dead-lettered. */
 const unknownCodesMax = 8
 
 export interface StoreOptions {
   store: RowStore
-  /** Gets rows that were stored; when it rejects, their frames are redelivered. */
+  /** Called with rows that were stored; when it rejects, their frames are redelivered. */
   announce?: (rows: readonly string[]) => Promise<void>
   kind: QueueName
   metrics: DeliveryEvents
   log: Logger
-  /** Undefined: traces are off. */
+  /** Undefined if tracing is off. */
   tracing?: Tracing | undefined
   refusalRun: RefusalRun
   /** Stops the retries; the frames then return to the queue. */
@@ -33,18 +34,18 @@ export interface StoreOptions {
   clock: Clock
 }
 
-/** Rows that are inserted together, and the frame that they belong to. */
+/** Rows that are inserted together, and the frame that they come from. */
 interface Part extends Frame {
   origin: ClaimedFrame
 }
 
 /**
- * Stores the rows of the frames and resolves to the frames with rows that cannot be stored now. While
- * ClickHouse is unavailable or needs an operator, the insert is repeated without limit.
+ * Stores the rows of the frames and resolves to the frames with rows that cannot be stored now.
+ * While ClickHouse is unavailable or needs an operator, the insert is repeated without limit.
  *
  * When ClickHouse rejects rows, or the insert may be too large, it is halved down to single rows. A
- * rejected row is dead-lettered. A row that fails in another way postpones its frame and does not hold up
- * others. When every row is rejected, frames are postponed instead of dead-lettered.
+ * rejected row is dead-lettered. A row that fails in another way postpones its frame and does not
+ * delay others. When every row is rejected, frames are postponed instead of dead-lettered.
  *
  * Rejects only after `signal`; the rows may then be stored or not.
  */
@@ -107,7 +108,10 @@ async function announceStored(
   }
 }
 
-/** The halves of an insert; undefined when it is a single row, or when every row is rejected anyway. */
+/**
+ * The halves of an insert; undefined when it is a single row, or when splitting is useless because
+ * every row is rejected.
+ */
 function split(
   parts: readonly Part[],
   { refusalRun }: StoreOptions,
@@ -125,8 +129,8 @@ function split(
 }
 
 /**
- * Returns true when the part is a single row that is now a dead letter; otherwise it must be retried
- * later. While every row fails, no row is at fault.
+ * Returns true if the part is a single row that is now a dead letter; otherwise the part must be
+ * retried later. While every row fails, no single row is at fault.
  */
 async function settle(
   part: Part,
@@ -138,7 +142,8 @@ async function settle(
   const isRefused = failure.kind === 'rejected'
   const isAtFault =
     isRefused || (hasUnknownCode(failure) && part.origin.attempts >= unknownCodesMax)
-  // A dead letter is a record. A count that is rejected is kept until it can be stored.
+  // Only a record becomes a dead letter. A rejected count of outcomes is kept until it can be
+  // stored.
   if (isAtFault && rows.length <= 1 && !refusalRun.isLong() && kind !== 'outcomes') {
     refusalRun.add()
     const [row = part.gzip.toString('base64')] = rows

@@ -2,13 +2,13 @@ import { ClickHouseError } from '@intake/clickhouse'
 import type { Frame, QueueName } from '@intake/queue'
 import type { Tracing } from '@intake/tracing'
 
-/** One attempt of an insert with its span, if one of its frames is traced. */
+/** Makes one attempt of an insert, in a span if one of its frames is traced. */
 export async function traceInsert(
   options: {
     tracing: Tracing
     kind: QueueName
     rows: number
-    /** Of the same frame several, after it was split. */
+    /** A frame that was split has several parts. */
     parts: readonly { origin: Frame }[]
   },
   insert: () => Promise<void>,

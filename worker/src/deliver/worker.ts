@@ -14,45 +14,51 @@ import { createRefusalRuns, type RefusalRuns } from './refusal-run.ts'
 const mebibyte = 1024 * 1024
 
 /**
- * What a worker holds and inserts at once, per queue. docs/deploy/README.md says how much memory this needs.
+ * The maximum that a worker holds and inserts at once, per queue. docs/deploy/README.md says how
+ * much memory this needs.
  */
 const batchLimits: Record<QueueName, BatchLimits> = {
   logs: { framesMax: 256, gzipBytesMax: 32 * mebibyte, jsonBytesMax: 64 * mebibyte },
   feedback: { framesMax: 32, gzipBytesMax: 16 * mebibyte, jsonBytesMax: 32 * mebibyte },
   outcomes: { framesMax: 64, gzipBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
 }
-/** Nobody waits for the counts of outcomes, which gateways send every ten seconds. */
+/**
+ * Counts of outcomes gather for longer: they are not urgent, and gateways send them every ten
+ * seconds.
+ */
 const gatherMs: Partial<Record<QueueName, number>> = { outcomes: 2_000 }
-/** Timeout for an insert in progress when the worker closes; then its frames are released. */
+/** Timeout for an insert in progress when the worker closes. After it the frames are released. */
 const insertEndMs = 3_000
 /** Timeout for completing or releasing frames when the worker closes. */
 const closeTimeoutMs = 7_000
 
-/** An unreadable frame is handed out again every minute. */
+/** An unreadable frame is handed out again every minute, so its problem is shown for two. */
 const unreadableMs = 2 * 60_000
 
 export interface WorkerOptions {
-  /** They are closed with the worker. */
+  /** The worker closes these when it is closed. */
   sources: Record<QueueName, JobSource>
   store: RowStore
   /**
-   * Called with the rows of feedback that were stored, before their frames are completed; when it rejects, the frames
-   * are redelivered.
+   * Called with rows of feedback that were stored, before their frames are completed. When it
+   * rejects, the frames are redelivered.
    */
   announceFeedback?: ((rows: readonly string[]) => Promise<void>) | undefined
   metrics: DeliveryEvents
   refusals?: RefusalRuns
-  /** Reports what an operator must see for some minutes. */
+  /** Reports a problem that an operator must be able to see for some minutes. */
   note: (code: 'frame_unreadable' | 'locks_lost', detail: string, lastsMs?: number) => void
   log: Logger
-  /** Undefined: traces are off. */
+  /** Undefined if tracing is off. */
   tracing?: Tracing | undefined
   /** Called for errors of the queues, which are retried. */
   onError: (error: Error) => void
   clock?: Clock
 }
 
-/** Moves frames from each queue into its table, one batch at a time per queue, until it is closed. */
+/**
+ * Moves frames from each queue into its table, one batch at a time per queue, until it is closed.
+ */
 export function startWorker(options: WorkerOptions): { close(): Promise<void> } {
   const { log, refusals = createRefusalRuns(), clock = systemClock } = options
   const stop = new AbortController()

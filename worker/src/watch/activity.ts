@@ -5,30 +5,33 @@ import type { Clock } from '@intake/runtime'
 
 /** What the loop of a queue does at this moment. */
 export interface Activity {
-  /** How long it has been waiting for a frame, without an error; undefined: it has some. */
+  /** How long it has been waiting for a frame, without an error; undefined if it has a frame. */
   waitingMs: number | undefined
-  /** How long the insert in progress takes; undefined: there is none. */
+  /** How long the insert in progress has been running; undefined if there is none. */
   insertMs: number | undefined
-  /** The last failure of the batch in hand, or one of the last 15 seconds after which the worker went on. */
+  /**
+   * The last failure of the batch in hand, or a failure of the last 15 seconds after which the
+   * worker continued.
+   */
   failure: Failure | undefined
-  /** Rows stored per second, of the last 15 seconds. */
+  /** Rows stored per second over the last 15 seconds. */
   storedPerSecond: number
 }
 
 interface Failure {
   kind: FailureKind
-  /** In words for an operator. */
+  /** The reason, in words for an operator. */
   reason: string
 }
 
-/** What the loop of one queue does; told by its events. */
+/** The state of the loop of one queue, derived from its events. */
 export interface LoopState {
   waits(): void
-  /** It works although it has got nothing yet: its wait begins anew. */
+  /** The loop is alive although it has got nothing yet, so its wait starts anew. */
   waitsAnew(): void
   took(): void
   insertBegan(): void
-  /** Returns how long the insert took; undefined: none was in progress. */
+  /** Returns how long the insert took; undefined if none was in progress. */
   insertEnded(): number | undefined
   stored(rows: number): void
   failed(kind: FailureKind, reason: string): void
@@ -36,7 +39,10 @@ export interface LoopState {
   activity(): Activity
 }
 
-/** The worker goes on at once after these failures: they stay visible for longer than a scrape takes. */
+/**
+ * The worker continues at once after these failures. They stay visible for longer than the interval
+ * between scrapes.
+ */
 const briefFailures: ReadonlySet<FailureKind> = new Set(['split', 'rejected'])
 const briefFailureMs = 15_000
 

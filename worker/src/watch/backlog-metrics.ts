@@ -5,7 +5,10 @@ import type { BacklogMonitor, QueueState } from './backlog-monitor.ts'
 const kinds = Object.keys(queueNames) as QueueName[]
 const states = ['waiting', 'active', 'delayed'] as const
 
-/** Every worker reports the same queues: take `max`, not `sum`. While Redis cannot be read there is no value. */
+/**
+ * Registers metrics of the backlog. Every worker reports the same queues: take `max`, not `sum`.
+ * There is no value while Redis cannot be read.
+ */
 export function registerBacklogMetrics(
   registry: Registry,
   monitor: Pick<BacklogMonitor, 'of' | 'shards'>,
@@ -52,7 +55,7 @@ export function registerBacklogMetrics(
   )
   addQueueGauge(
     'intake_backlog_drain_seconds',
-    'Time until the queue has no backlog, at the present speed; +Inf when it does not become shorter.',
+    'Time until the queue has no backlog, at its current speed; +Inf if it is not getting shorter.',
     ({ secondsToDrain }) => secondsToDrain,
   )
   addGauge(registry, {

@@ -7,16 +7,19 @@ import {
 } from '@intake/queue'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 
-/** One queue, as an operator sees it: for all workers together. */
+/** One queue as an operator sees it, the same for all workers. */
 export interface QueueState extends Backlog {
-  /** Since the oldest row arrived; 0 when the queue is empty. Undefined: no frame tells. */
+  /**
+   * Seconds since the oldest row arrived; 0 when the queue is empty. Undefined if no frame has a
+   * readable time.
+   */
   oldestAgeSeconds: number | undefined
   /**
-   * Until the queue has no backlog, at the speed of the last quarter of a minute, with what arrives
-   * meanwhile. `Infinity` when the queue does not become shorter.
+   * Estimated seconds until the queue has no backlog, from the change of its length over the last
+   * 15 seconds. `Infinity` when the queue is not getting shorter.
    */
   secondsToDrain: number
-  /** How long frames have been waiting each time the queue was read. */
+  /** For how long frames have been waiting at every reading of the queue. */
   waitingSeconds: number
 }
 
@@ -25,18 +28,21 @@ export interface BacklogMonitor {
   of(kind: QueueName): QueueState | undefined
   /** The shards of the log queue; undefined while Redis cannot be read. */
   shards(): Backlogs['shards'] | undefined
-  /** Redis belongs to no installation: it is new or has lost its frames. */
+  /** Redis belongs to no installation: it is new, or it has lost its frames. */
   isLost(): boolean
   close(): void
 }
 
 const intervalMs = 5_000
 const readTimeoutMs = 10_000
-/** A state that is older is not shown. */
+/** An older state is not shown. */
 const freshMs = 15_000
-/** The speed is measured over so long. */
+/** The speed is measured over this time. */
 const windowMs = 15_000
-/** A queue whose oldest row is younger has no backlog: it empties as fast as it fills. */
+/**
+ * A queue has a backlog if its oldest row is at least this old. A younger one empties as fast as it
+ * fills.
+ */
 export const backlogFromSeconds = 5
 
 interface Sample {
@@ -45,7 +51,8 @@ interface Sample {
 }
 
 /**
- * Reads the queues every few seconds. The states of all workers are those of the same queues.
+ * Reads the queues every few seconds. Every worker reads the same queues, so all report the same
+ * state.
  *
  * @param options.mayTake whether this worker may take frames at this moment; default: always
  */
@@ -57,7 +64,7 @@ export function startBacklogMonitor(options: {
 }): BacklogMonitor {
   const { readBacklogs, mayTake = () => true, onError, clock = systemClock } = options
   const samples = new Map<QueueName, Sample[]>()
-  /** When frames that may be taken were first seen waiting; they have been seen each time since. */
+  /** When frames that may be taken were first seen waiting, if every later reading saw some too. */
   const waitingSince = new Map<QueueName, number>()
   let isLost = false
   let states:
@@ -91,7 +98,7 @@ export function startBacklogMonitor(options: {
     poll,
     intervalMs,
     onError(error) {
-      // What was waiting may have been taken meanwhile.
+      // The waiting frames may have been taken since the last reading, so the wait starts anew.
       waitingSince.clear()
       onError(error as Error)
     },

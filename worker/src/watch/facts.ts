@@ -10,10 +10,13 @@ interface Sources {
 }
 
 const kinds = Object.keys(queueNames) as QueueName[]
-/** Stands for a queue that does not get shorter, for clients that need a number: a day. */
+/**
+ * Stands for `Infinity` (a queue that is not getting shorter) for clients that need a number: a
+ * day.
+ */
 const neverSeconds = 86_400
 
-/** What `/status` of a worker says beyond its problems; null: not known. */
+/** What `/status` of a worker shows beside its problems; null stands for not known. */
 export function workerFacts({ backlogs, activity, stored }: Sources) {
   const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}
   return {
@@ -39,9 +42,9 @@ export function workerFacts({ backlogs, activity, stored }: Sources) {
 }
 
 /**
- * What an autoscaler of workers needs: the longest time to drain and age of all queues, and their rows. Every
- * worker reports the same. A paused queue does not count, because no worker may take its frames. Undefined while
- * Redis cannot be read.
+ * The figures for an autoscaler of workers: the longest time to drain and the longest age of all
+ * queues, and their rows. Every worker reports the same. A paused queue does not count, because no
+ * worker may take its frames. Undefined while Redis cannot be read.
  */
 export function workerScaling({ backlogs }: { backlogs: Pick<BacklogMonitor, 'of'> }) {
   const known = kinds.flatMap((kind) => backlogs.of(kind) ?? [])

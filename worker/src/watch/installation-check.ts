@@ -8,25 +8,26 @@ import { pollCheck, type PolledCheck } from '@intake/health'
 import type { ReadBacklogs, JobSource } from '@intake/queue'
 import { withTimeout, type Clock } from '@intake/runtime'
 
-/** Why the installations cannot be compared is what `problem` and `error` say. */
+/** While the installations cannot be compared, `problem` and `error` give the reason. */
 export interface InstallationCheck extends PolledCheck {
   /**
-   * Whether frames may be taken: Redis has the mark of the installation of ClickHouse, or, lost, none. False until that
-   * was read from the present connection to Redis.
+   * Whether frames may be taken: Redis has the mark of ClickHouse's installation, or no mark
+   * because it lost its data. False until the mark was read through the current connection to
+   * Redis.
    */
   isConfirmed(): boolean
-  /** What differs, in words for an operator; undefined: nothing that is known. */
+  /** How the marks differ, in words for an operator; undefined if no difference is known. */
   difference(): string | undefined
 }
 
 /**
- * Compares the installations that Redis and ClickHouse belong to, every few seconds and when Redis is connected. While
- * ClickHouse cannot be read the last result counts; why it cannot is the problem of the check, which finds an outage
- * also while nothing is to be inserted.
+ * Compares the installations that Redis and ClickHouse belong to, every few seconds and when Redis
+ * is connected. While ClickHouse cannot be read the last result is kept; the check then reports why
+ * it cannot, so it detects an outage also while there is nothing to insert.
  *
- * @param options.readMark reads that of Redis
- * @param options.redis emits `close` when a connection has ended: the next one may lead to another Redis. It emits
- * `ready` when the mark can be read
+ * @param options.readMark reads the mark in Redis
+ * @param options.redis emits `close` when a connection has ended, because the next one may lead to
+ * another Redis, and `ready` when the mark can be read
  */
 export function startInstallationCheck(options: {
   redis: { on(event: 'close' | 'ready', listener: () => void): unknown }
@@ -53,7 +54,8 @@ export function startInstallationCheck(options: {
         : describeError(error),
     async check() {
       const before = connection
-      // What is wrong with Redis is reported elsewhere: it must not use up the time of ClickHouse.
+      // Limits the wait for Redis, whose failures are reported elsewhere, so that time is left to
+      // read ClickHouse.
       const reading = withTimeout(readMark(), timeoutMs / 2, 'Redis', clock).catch(() => undefined)
       const [mark, known] = await Promise.all([reading, readInstallation(clickhouse)])
       if (mark === undefined || connection !== before) return
@@ -74,7 +76,10 @@ function describe(known: string | null): string {
     : 'this Redis and this ClickHouse belong to different installations (REDIS_URL, CLICKHOUSE_URL): no frames are taken'
 }
 
-/** The same queue, which seems empty while its Redis is not confirmed. Claimed frames can be completed. */
+/**
+ * Wraps a source so that it seems empty while its Redis is not confirmed. Claimed frames can still
+ * be completed.
+ */
 export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): JobSource {
   return {
     ...source,
@@ -85,14 +90,17 @@ export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): J
   }
 }
 
-/** What the queues hold, or undefined, as for a Redis of no installation, while that is not confirmed. */
+/**
+ * Reads the queues. Resolves to undefined, as for a Redis without an installation, while Redis is
+ * not confirmed.
+ */
 export function readWhileConfirmed(
   readBacklogs: ReadBacklogs,
   isConfirmed: () => boolean,
 ): ReadBacklogs {
   return async (options) => {
     const backlogs = isConfirmed() ? await readBacklogs(options) : undefined
-    // The connection may have ended meanwhile.
+    // The connection may have ended during the read.
     return isConfirmed() ? backlogs : undefined
   }
 }

@@ -4,7 +4,7 @@ import { addGauge, metricsOf, systemClock, type Clock, type Registry } from '@in
 import type { DeliveryEvents } from '../deliver/ports.ts'
 import { createLoopStates, type Activity } from './activity.ts'
 
-/** Counts the events of the loops. */
+/** Counts the events of the loops in metrics. */
 export interface WorkerMetrics extends DeliveryEvents {
   activity(kind: QueueName): Activity
 }
@@ -24,7 +24,7 @@ export function createWorkerMetrics(
   const frames = frameCounters(registry)
   addGauge(registry, {
     name: 'intake_insert_in_progress_seconds',
-    help: 'How long the insert in progress takes; 0: there is none.',
+    help: 'How long the insert in progress has been running; 0 if there is none.',
     labels: ['kind'],
     read: () => kinds.map((kind) => [{ kind }, (loops[kind].activity().insertMs ?? 0) / 1_000]),
   })
@@ -67,7 +67,7 @@ export function createWorkerMetrics(
     batchEnded: (kind) => loops[kind].batchEnded(),
     unreadable(kind) {
       frames.unreadable.inc({ kind })
-      // The loop claims frames, although it can use none of them.
+      // The loop claims frames, although it cannot store any of them.
       loops[kind].waitsAnew()
     },
     locksLost: (kind, count) => frames.locksLost.inc({ kind }, count),
@@ -108,7 +108,8 @@ function insertMetrics(registry: Registry) {
     'Inserts that failed, by kind of failure: retry, split, operator or rejected.',
     ['kind', 'failure'],
   )
-  // Prometheus does not see the first increase of a series that begins with it.
+  // Creates each series with 0, because Prometheus does not see the increase with which a series
+  // begins.
   for (const kind of kinds) {
     for (const failure of failureKinds) failures.inc({ kind, failure }, 0)
   }
@@ -124,7 +125,7 @@ function frameCounters(registry: Registry) {
   )
   const redeliveredRows = counter(
     'intake_rows_redelivered_total',
-    'Rows of these frames: at most so many duplicates are hidden by FINAL.',
+    'Rows of these frames: the maximum number of duplicates that FINAL hides.',
     ['kind'],
   )
   const deadLetters = counter('intake_dead_letters_total', 'Rows that became dead letters.', [
@@ -146,7 +147,8 @@ function frameCounters(registry: Registry) {
     ['kind'],
   )
   const all = { redelivered, redeliveredRows, deadLetters, postponed, unreadable, locksLost }
-  // Prometheus does not see the first increase of a series that begins with it.
+  // Creates each series with 0, because Prometheus does not see the increase with which a series
+  // begins.
   for (const one of Object.values(all)) for (const kind of kinds) one.inc({ kind }, 0)
   return all
 }

@@ -38,7 +38,7 @@ interface Watched {
   installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
   stored: Pick<StoredStateMonitor, 'state' | 'error'>
-  /** PAGE_CLICKHOUSE_URL is set: that user must be able to read. */
+  /** Whether PAGE_CLICKHOUSE_URL is set; its user must then be able to read. */
   hasReader: boolean
   activity: WorkerMetrics['activity']
   refusals: Pick<RefusalRuns, 'long'>
@@ -51,7 +51,9 @@ export function startWorkerProblems(
   options: Watched & { log: Logger; metrics: Registry },
 ): WorkerProblems {
   const { redisConnection, redisChecks, log, metrics } = options
-  /** Why no frames at all are taken; those of other shards may be. */
+  /**
+   * Why no frames of shard 0 and the other queues are taken; frames of other shards may still be.
+   */
   const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
   const isMainFull = () => isOutOfMemory(redisChecks.memory.error())
 
@@ -60,7 +62,7 @@ export function startWorkerProblems(
       redis_connection: () => redisProblem() ?? redisChecks.shards.problem(),
       queue_full() {
         const detail =
-          'Redis uses all of its maxmemory and takes no writes: no frames can be claimed'
+          'Redis uses all of its maxmemory and accepts no writes: no frames can be claimed'
         if (isMainFull()) return detail
         return isOutOfMemory(redisChecks.shardMemory.error()) ? `${detail} from a shard` : undefined
       },
@@ -69,7 +71,7 @@ export function startWorkerProblems(
       ...storedChecks(options),
     },
     noted: notedCodes,
-    // A gateway refuses what does not fit; a worker does nothing.
+    // A gateway refuses what does not fit. A worker does nothing about it, so its text differs.
     states: {
       queue_full: () => (isMainFull() ? 'down' : 'degraded'),
       redis_connection: () => (redisProblem() === undefined ? 'degraded' : 'down'),
@@ -85,7 +87,7 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
       const { failure: last } = activity(kind)
       return last?.kind === failure ? `inserts of ${kind} fail: ${last.reason}` : undefined
     })
-  /** Why ClickHouse cannot be read; an insert would fail likewise. */
+  /** Why ClickHouse cannot be read. An insert would fail for the same reason. */
   const unreachable = (failure: FailureKind) => {
     const error = installation.error()
     const kind = error instanceof ClickHouseError ? error.kind : 'retry'
@@ -101,7 +103,7 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
     insert_stalled: ofQueues((kind) => {
       const { insertMs = 0 } = activity(kind)
       if (insertMs <= insertStalledMs) return undefined
-      return `an insert of ${kind} takes ${seconds(insertMs / 1_000)} so far`
+      return `an insert of ${kind} has been running for ${seconds(insertMs / 1_000)}`
     }),
     rows_refused: () => joined(refusals.long()),
   }
@@ -110,7 +112,7 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
 function queueChecks({ backlogs, activity }: Watched): Checks {
   const ofStates = (describe: (state: QueueState, kind: QueueName) => string | undefined) =>
     ofQueues((kind) => {
-      // What is known of the queues was lost with them.
+      // The loss of Redis's data is the problem; the last known state of the queues is obsolete.
       if (backlogs.isLost()) return undefined
       const state = backlogs.of(kind)
       return state === undefined ? notKnown : describe(state, kind)
@@ -157,7 +159,7 @@ function storedChecks({ stored, hasReader, watermark }: Watched): Checks {
   }
 }
 
-/** Joins what is wrong with each queue. */
+/** Joins the problems of all queues into one text. */
 const ofQueues =
   (describe: (kind: QueueName) => Detail): ProblemCheck =>
   () =>
@@ -174,7 +176,7 @@ function describeBacklog(state: QueueState, kind: QueueName): string | undefined
     ? 'paused'
     : Number.isFinite(secondsToDrain)
       ? `stored in about ${seconds(secondsToDrain)}`
-      : 'not getting less'
+      : 'not shrinking'
   return `${kind}: ${rows} rows wait${age}; ${end}`
 }
 

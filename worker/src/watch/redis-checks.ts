@@ -11,11 +11,11 @@ import {
 export interface RedisChecks {
   /** Whether the server of `{intake}` accepts writes. */
   writes: PolledCheck
-  /** Whether the servers of the other registered shards of the log queue do. */
+  /** Whether the servers of the other registered shards of the log queue accept writes. */
   shards: PolledCheck
   /** Whether the server of `{intake}` has memory left. */
   memory: PolledCheck
-  /** Whether the servers of the other registered shards have. */
+  /** Whether the servers of the other registered shards have memory left. */
   shardMemory: PolledCheck
   close(): void
 }
@@ -31,7 +31,7 @@ export function startRedisChecks(options: {
 
   async function requireWrites(tags: readonly string[]): Promise<void> {
     if (tags.length === 0) return
-    // A command would wait for a lost server.
+    // Without this check a command would wait for a lost server.
     await Promise.all(tags.map((tag) => requireConnection(redis, tag)))
     const reason = await findWriteRefusal(redis, { tags })
     if (reason !== undefined) throw new Error(reason)

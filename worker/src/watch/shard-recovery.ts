@@ -6,10 +6,11 @@ const minuteMs = 60_000
 const timeoutMs = 10_000
 
 /**
- * Finds shards whose registration was lost in a failover of shard 0's server, although they have frames. A gateway that
- * still runs registers its shards again within a second; this is for those of gateways that have ended.
+ * Finds shards whose registration was lost in a failover of shard 0's server, although they have
+ * frames. A running gateway registers its shards again within a second; this finds the shards of
+ * gateways that have ended.
  *
- * @param options.isConfirmed whether Redis is that of this installation
+ * @param options.isConfirmed whether Redis belongs to this installation
  */
 export function startShardRecovery(options: {
   redis: Redis

@@ -2,28 +2,29 @@ import type { ClickHouse } from '@intake/clickhouse'
 import { kinds, type RecordKind } from '@intake/contract'
 import { addGauge, startPolling, type Registry } from '@intake/runtime'
 
-/** What ClickHouse holds for an operator. */
+/** What ClickHouse holds that concerns an operator. */
 export interface StoredState {
-  /** Dead letters that wait, by kind. */
+  /** Number of dead letters waiting for an operator, by kind. */
   deadLetters: Record<RecordKind, number>
-  /** By kind, ISO times: everything accepted earlier is visible. */
+  /** By kind, as ISO times: every record accepted before this time is visible. */
   visibleUntil: Partial<Record<RecordKind, string>>
 }
 
 export interface StoredStateMonitor {
-  /** Undefined while it cannot be read, also because the user may not. */
+  /** Undefined while it cannot be read, for example because the user lacks the right. */
   state(): StoredState | undefined
-  /** Why the last reading failed; undefined: it did not. */
+  /** Why the last reading failed; undefined if it succeeded. */
   error(): unknown
   close(): void
 }
 
 const intervalMs = 10_000
-/** A state that is older is not shown. */
+/** An older state is not shown. */
 const freshMs = 30_000
 
 /**
- * Both are small tables. A user who may only insert cannot read them; then nothing is known.
+ * Reads two small tables at intervals. A user who may only insert cannot read them; then nothing is
+ * known.
  *
  * @param options.reader its requests have timeouts
  */
@@ -69,7 +70,10 @@ export function startStoredStateMonitor(options: {
   }
 }
 
-/** Absent while the state is not known. Every worker reports the same tables: take `max`, not `sum`. */
+/**
+ * Registers metrics of the stored state, absent while it is not known. Every worker reports the
+ * same tables: take `max`, not `sum`.
+ */
 export function registerStoredStateMetrics(
   registry: Registry,
   { state }: Pick<StoredStateMonitor, 'state'>,

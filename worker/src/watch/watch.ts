@@ -23,7 +23,7 @@ import {
 } from './stored-state.ts'
 import { startWatermark } from './watermark.ts'
 
-/** What is known of the state of the worker and of what it depends on. */
+/** What the worker knows about its own state and that of its dependencies. */
 export interface Watch {
   metrics: WorkerMetrics
   installation: InstallationCheck
@@ -44,10 +44,10 @@ interface WatchOptions {
   onQueueError: (error: Error) => void
 }
 
-/** Of Redis and ClickHouse. A problem must be seen within 15 seconds. */
+/** The checks of Redis and ClickHouse. A problem must be visible within 15 seconds. */
 const checks = { intervalMs: 5_000, timeoutMs: 3_000 }
 
-/** Starts everything that watches; each part is given to the owner. */
+/** Starts everything that watches the worker, and gives each part to the owner. */
 export function startWatch(options: WatchOptions): Watch {
   const { config, log, owner, redis, clickhouse, registry, refusals, onQueueError } = options
   const own = <Part extends { close(): void }>(part: Part): Part => {
@@ -70,7 +70,7 @@ export function startWatch(options: WatchOptions): Watch {
       readBacklogs,
       mayTake: isConfirmed,
       onError(error) {
-        // That there is no connection has its own line.
+        // A missing connection has a log line of its own.
         if (redis.status === 'ready') onQueueError(error)
       },
     }),
@@ -118,7 +118,8 @@ function watchStored({ reader, log }: WatchOptions): StoredStateMonitor {
   return startStoredStateMonitor({
     reader,
     onError: limitRepeats((err, omitted) => {
-      // An outage of ClickHouse has its own line. A user who may not read them needs an operator.
+      // An outage of ClickHouse has a log line of its own. This line is for a user who lacks the
+      // right to read: an operator must act.
       const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
       const help = helpOf('dead_letters')
       log[isForOperator ? 'warn' : 'debug'](

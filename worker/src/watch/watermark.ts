@@ -5,21 +5,25 @@ import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runt
 import type { RowStore } from '../deliver/ports.ts'
 
 const intervalMs = 5_000
-/** A turn that expires a little earlier than the next read leaves none out. */
+/** Shorter than the interval, so that a worker's turn has expired by its next read. */
 const turnMs = 0.8 * intervalMs
 const readTimeoutMs = 10_000
-/** Redis takes some milliseconds for so many. */
+/** At most this many frames are read. Redis takes some milliseconds for them. */
 const framesMax = 20_000
 
 export interface Watermark {
-  /** Since it was last stored for every kind, by this worker or, as far as this one knows, another. */
+  /**
+   * Milliseconds since the watermark was last stored for every kind, by this worker or, as far as
+   * it knows, another.
+   */
   lateMs(): number
   close(): void
 }
 
 /**
- * Stores, every few seconds, up to which moment all accepted records are visible. The stored moment is
- * true whenever it is stored, so workers need not agree; when none runs, it stays.
+ * Stores, every few seconds, the moment up to which all accepted records are visible. A stored
+ * moment never becomes wrong, so workers need not coordinate. While no worker runs, it does not
+ * advance.
  *
  * @param options.clockSkewMaxMs how far the clocks of gateways may differ from Redis's
  * @param options.onError called when it could not be stored; it is then late, not wrong
@@ -43,9 +47,10 @@ export function startWatermark(options: {
   async function advance(): Promise<void> {
     const reading = readBacklogs({ framesMax, turnMs })
     const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
-    // Another worker does it this time.
+    // Another worker has the turn.
     if (backlogs === undefined) return void (advancedAt = clock.now())
-    // If one of the two clocks has jumped ahead, the other one holds the watermark back.
+    // Uses the earlier of the two clocks, so that a jump ahead of one does not advance the
+    // watermark too far.
     const nowMs = Math.min(backlogs.nowMs, wallMs())
     const visible = visibleUntil({ ...backlogs, nowMs }, clockSkewMaxMs)
     const rows = visible.map((row) => `${JSON.stringify(row)}\n`)
@@ -67,9 +72,10 @@ export function startWatermark(options: {
 }
 
 /**
- * For each kind, the moment before which every acknowledged record had left the queue, by the clock of
- * any gateway and by Redis's. A record that is not in the queue yet arrived at most `acceptanceMs` ago:
- * gateways acknowledge none that takes longer. Nothing for a kind whose queue is too long to look at.
+ * For each kind, the moment before which every acknowledged record had left the queue, by the clock
+ * of any gateway and by Redis's. A record that is not in the queue yet arrived at most
+ * `acceptanceMs` ago, because gateways acknowledge none that takes longer. A kind whose queue is
+ * too long to read has no entry.
  */
 function visibleUntil({ nowMs, queues }: Backlogs, clockSkewMaxMs: number) {
   return kinds.flatMap((kind) => {

@@ -8,22 +8,22 @@ import { sendWebhook } from './send-webhook.ts'
 
 export interface FeedbackWebhook {
   /**
-   * Queues a request for each row; rows that were queued before are ignored. Rejects when Redis does not
-   * confirm it; then the rows must be passed again.
+   * Queues a request for each row; rows that were queued before are ignored. Rejects if Redis does
+   * not confirm it; the caller must then pass the rows again.
    *
-   * @param rows of the table of feedback, as lines of JSON
+   * @param rows rows of the feedback table, as lines of JSON
    */
   announce(rows: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
-/** Its name in Redis. */
+/** The queue's name in Redis. */
 export const webhookQueue = 'feedback-webhook'
 
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
-/** About three days together, as the Standard Webhooks specification recommends. */
+/** Together about three days, as the Standard Webhooks specification recommends. */
 const retryDelaysMs = [
   5 * second,
   5 * minute,
@@ -35,13 +35,16 @@ const retryDelaysMs = [
   20 * hour,
   24 * hour,
 ]
-/** A feedback that is not visible yet may be on a replica that lags; after these attempts it was erased. */
+/**
+ * Feedback that is not visible may be missing on a replica that lags. If it is still not visible
+ * after these attempts, it was erased.
+ */
 const invisibleAttemptsMax = 3
 const help = 'docs/operations/webhook-fails.md'
 
 /**
- * Sends a signed request for each new feedback, at least once. Its queue holds ids only: what is sent is read
- * from the view at that moment, so an erased feedback is not sent.
+ * Sends a signed request for each new feedback, at least once. Its queue holds only ids: the
+ * content is read from the view when it is sent, so erased feedback is not sent.
  *
  * @param options.redis of the role `consumer`
  */
@@ -53,7 +56,7 @@ export function startFeedbackWebhook(options: {
   metrics: Registry
   log: Logger
   onError: (error: Error) => void
-  /** Called for each request that failed, and for feedback that is not announced. */
+  /** Called for each request that failed, and for feedback whose webhook is given up. */
   onFailed: (detail: string) => void
   delaysMs?: readonly number[]
 }): FeedbackWebhook {
@@ -79,7 +82,7 @@ export function startFeedbackWebhook(options: {
     },
     onFailed({ id, attempt, isLast, error: err }) {
       count(isLast ? 'given_up' : 'failed')
-      // Without ClickHouse nothing can be read, and nothing is wrong with the receiver.
+      // A failed read from ClickHouse does not mean that the receiver has a problem.
       if (isLast || !(err instanceof ClickHouseError)) {
         onFailed(isLast ? 'a request was given up' : 'a request failed; it will be repeated')
       }

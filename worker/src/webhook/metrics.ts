@@ -1,17 +1,18 @@
 import { metricsOf, type Registry } from '@intake/runtime'
 
 const outcomes = ['delivered', 'failed', 'given_up', 'no_room', 'erased'] as const
-type Outcome = (typeof outcomes)[number]
+type WebhookOutcome = (typeof outcomes)[number]
 
 export function createWebhookMetrics(
   registry: Registry,
-): (outcome: Outcome, count?: number) => void {
+): (outcome: WebhookOutcome, count?: number) => void {
   const requests = metricsOf(registry).counter(
     'intake_webhook_requests_total',
     'Requests to the webhook, by outcome: delivered, failed, given_up, no_room or erased.',
     ['outcome'],
   )
-  // Prometheus does not see the first increase of a series that begins with it.
+  // Creates each series with 0, because Prometheus does not see the increase with which a series
+  // begins.
   for (const outcome of outcomes) requests.inc({ outcome }, 0)
   return (outcome, count = 1) => requests.inc({ outcome }, count)
 }

@@ -1,16 +1,16 @@
 import { isoTime, type ClickHouse } from '@intake/clickhouse'
 
-/** As ClickHouse prints it. */
+/** A row as ClickHouse prints it. */
 interface FeedbackRow {
   id: string
   time: string
   received_at: string
-  /** JSON: its integers of 64 bits would be rounded if they were parsed. */
+  /** JSON text, because parsing it would round integers of 64 bits. */
   device: string
 }
 
 /**
- * Reads a feedback as the views show it now; undefined: it is not visible, or no longer.
+ * Reads a feedback as the views show it now; undefined if it is not visible, or no longer.
  *
  * @param id the record's, a UUIDv7
  * @returns the body of a request about a new feedback; times of the record are ISO 8601 in UTC

@@ -3,13 +3,13 @@ import { signatureOf } from './signature.ts'
 const timeoutMs = 10_000
 
 /**
- * Posts a signed body. Resolves when the receiver has responded with 2xx; rejects for any other status,
- * without following redirects, and after ten seconds.
+ * Posts a signed body. Resolves when the receiver has responded with 2xx. Rejects for any other
+ * status, without following redirects, and after ten seconds.
  */
 export async function sendWebhook(options: {
   url: string
   secret: string
-  /** The same for every attempt. */
+  /** The id of the message, the same for every attempt. */
   id: string
   body: string
   signal: AbortSignal

@@ -18,7 +18,10 @@ const frame = (...rows: string[]): ClaimedFrame => ({
   gzip: gzipSync(rows.map((one) => `${one}\n`).join('')),
 })
 
-/** A store that fails with `failures` first, then rejects every insert with a row that contains `poison`. */
+/**
+ * A store that fails with `failures` first, then rejects every insert with a row that contains
+ * `poison`.
+ */
 function build(failures: ClickHouseError[] = []) {
   const stored: string[] = []
   const deadLetters: { id: string; table: string; row: string; error_code: number }[] = []

@@ -99,14 +99,16 @@ const cases: [what: string, Situation, Record<string, string>][] = [
   [
     'the memory of Redis is full',
     { memory: new ReplyError('OOM command not allowed') },
-    { queue_full: 'Redis uses all of its maxmemory and takes no writes: no frames can be claimed' },
+    {
+      queue_full: 'Redis uses all of its maxmemory and accepts no writes: no frames can be claimed',
+    },
   ],
   [
     'the memory of one shard is full',
     { shardMemory: new ReplyError('OOM command not allowed') },
     {
       queue_full:
-        'Redis uses all of its maxmemory and takes no writes: no frames can be claimed from a shard',
+        'Redis uses all of its maxmemory and accepts no writes: no frames can be claimed from a shard',
     },
   ],
   ['the memory of Redis cannot be tried', { memory: new Error('not connected to Redis') }, {}],
@@ -136,7 +138,7 @@ const cases: [what: string, Situation, Record<string, string>][] = [
   [
     'an insert of 6 s',
     { activity: { insertMs: 6_000 } },
-    { insert_stalled: 'an insert of logs takes 6 s so far' },
+    { insert_stalled: 'an insert of logs has been running for 6 s' },
   ],
   ['a table refuses', { refusing: ['logs'] }, { rows_refused: 'logs' }],
   ['a frame is delayed', { logs: { delayed: 1 } }, { frame_postponed: 'frames of logs: 1' }],
@@ -160,14 +162,14 @@ const cases: [what: string, Situation, Record<string, string>][] = [
   [
     'old rows that stay',
     { logs: { ...old, secondsToDrain: Infinity } },
-    { backlog: 'logs: 30 rows wait, the oldest for 60 s; not getting less' },
+    { backlog: 'logs: 30 rows wait, the oldest for 60 s; not shrinking' },
   ],
   [
     'old rows of unknown age',
     { logs: { ...old, oldestAgeSeconds: undefined, isPaused: true } },
     { backlog: 'logs: 30 rows wait; paused', queue_paused: 'logs' },
   ],
-  ['the watermark stays', { lateMs: 9_000 }, { watermark: 'not stored for 9 s' }],
+  ['the watermark is not advancing', { lateMs: 9_000 }, { watermark: 'not stored for 9 s' }],
   [
     'the loop takes nothing',
     stuck,

@@ -7,7 +7,7 @@ import { startWatermark } from '../../src/watch/watermark.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
-/** At noon, with the oldest record of each queue, if it has one. */
+/** Backlogs at noon, with the oldest record of each queue, if it has one. */
 function backlogsAt(oldestMs: { logs?: number; feedback?: number } = {}, nowMs = noon): Backlogs {
   const { logs, feedback } = oldestMs
   return {

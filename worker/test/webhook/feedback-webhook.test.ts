@@ -194,7 +194,7 @@ t.test('an erased feedback is not sent; one that is not visible yet is', async (
   )
 })
 
-/** Fills the queue with deliveries that are due in a long time. */
+/** Fills the queue with deliveries that are due much later. */
 async function fill(redis: Redis, count: number, sender: string): Promise<void> {
   const due = String(Date.now() * 8_192)
   const delayed = Array.from({ length: count }, (_, n) => [due, `d${n}.${sender}`])

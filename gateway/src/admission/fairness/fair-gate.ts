@@ -3,11 +3,12 @@ import type { Gate } from '@intake/http-edge'
 import { createRoundRobin } from './round-robin.ts'
 
 /**
- * Serves requests at once while there are few in one turn of the event loop. Beyond `perTurn` they wait
- * and accounts take turns: a sender with a thousand requests at once delays its own, not those of others.
+ * Serves the first `perTurn` requests of a turn of the event loop at once. Further requests wait,
+ * and accounts take turns: a sender with a thousand requests at once delays its own, not those of
+ * others.
  *
  * @param options.perTurn maximum requests in one turn of the event loop
- * @param options.accountOf only asked for a request that waits
+ * @param options.accountOf called only for a request that waits
  */
 export function createFairGate(options: {
   perTurn: number

@@ -16,8 +16,8 @@ export interface SenderTurns {
 }
 
 /**
- * Maps a long list, taking turns with the work of other senders. Awaits promises among the results at
- * the end, all together; then the first rejection rejects.
+ * Maps a long list, taking turns with the work of other senders. Promises among the results are
+ * awaited together at the end; the first rejection then rejects.
  */
 export async function mapInTurns<Value, Result>(
   values: readonly Value[],
@@ -33,7 +33,8 @@ export async function mapInTurns<Value, Result>(
       const result = map(values[index] as Value, index)
       if (result instanceof Promise) {
         hasPromise = true
-        // A rejection without a handler in its own turn would crash the process.
+        // A promise that rejects before the end would otherwise be unhandled, and crash the
+        // process.
         result.catch(() => undefined)
       }
       results.push(result)

@@ -1,7 +1,8 @@
 export interface RoundRobin<Item> {
   add(account: string, item: Item): void
   /**
-   * Removes and returns the oldest item of the account whose turn it is; undefined when there is none.
+   * Removes and returns the oldest item of the account whose turn it is; undefined when there is
+   * none.
    */
   next(): Item | undefined
   isEmpty(): boolean

@@ -5,23 +5,26 @@ export interface Turns {
   /**
    * Runs a piece of work of a few milliseconds in its turn; settles with its result.
    *
-   * @param account the owner of the work: accounts take turns, and the work of each runs in order
+   * @param account the owner of the work: accounts take turns, and the work of each account runs in
+   * order
    */
   take: TakeTurnOf
-  /** The same for work that may take a tenth of a second: short pieces do not queue behind it. */
+  /**
+   * Like `take`, for work that may take a tenth of a second: short pieces do not queue behind it.
+   */
   takeLong: TakeTurnOf
 }
 
 type TakeTurnOf = <Result>(account: string, work: () => Result) => Promise<Result>
 
-/** After work of up to this time the next piece starts at once. */
+/** After a piece of work of at most this time the next piece starts at once. */
 const shortMs = 5
 const pauseMsMax = 200
 
 /**
- * Runs long pieces of work one at a time, and after each one pauses for as long as it took: other tasks
- * get half of the event loop. However much work one account has, another account waits for one piece of
- * it only.
+ * Runs long pieces of work one at a time, and pauses after each for as long as it took: other tasks
+ * get half of the event loop. However much work one account has, another account waits for only one
+ * piece of it.
  */
 export function createTurns(clock: Clock = systemClock): Turns {
   return { take: createQueue(clock), takeLong: createQueue(clock) }

@@ -8,7 +8,7 @@ import { print, printJson } from '../print.ts'
 
 interface DoctorFlags {
   json?: boolean
-  /** Per cent. */
+  /** In per cent. */
   diskFree: number
 }
 
@@ -27,7 +27,7 @@ Examples:
 
 ${exitCodeHelp}`
 
-/** `intake doctor`: what is configured wrongly. */
+/** `intake doctor`: finds what is configured wrongly. */
 export function defineDoctor(doctor: Command): void {
   doctor
     .option('--json', 'print state and findings as JSON')

@@ -16,13 +16,13 @@ interface EraseFlags {
   yes?: boolean
   json?: boolean
   suppress?: boolean
-  /** Minutes. */
+  /** In minutes. */
   wait: number
 }
 
 /** The command was run correctly, but not everything is erased yet. */
 const incompleteExitCode = 2
-/** Only counted. A script that forgets `--yes` must notice. */
+/** Nothing was erased, only counted. The code lets a script notice a missing `--yes`. */
 const previewExitCode = 3
 
 const effect = `
@@ -31,7 +31,7 @@ acknowledged before the command starts is erased, and stays erased when it is re
 Interrupted or out of time (exit code 2)? Run it again. Without --yes it only counts, and exits with 3.
 docs/erasure.md has the details.`
 
-/** `intake user|device erase`: everything that is stored of a person or device. */
+/** `intake user|device erase`: erases everything that is stored of a person or device. */
 export function addEraseCommand(parent: Command, kind: 'user' | 'device', id: string): void {
   eraseOptions(parent.command(`erase <${id}>`))
     .description('erase everything that is stored of this ' + kind)
@@ -43,7 +43,7 @@ export function addEraseCommand(parent: Command, kind: 'user' | 'device', id: st
     )
 }
 
-/** `intake user|device unsuppress`: ends what `erase --suppress` has begun. */
+/** `intake user|device unsuppress`: ends the suppression that `erase --suppress` started. */
 export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', id: string): void {
   parent
     .command(`unsuppress <${id}>`)
@@ -60,7 +60,7 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
     )
 }
 
-/** `intake purge`: what was sent with an API key. */
+/** `intake purge`: erases what was sent with an API key. */
 export function definePurge(purge: Command): void {
   eraseOptions(purge)
     .requiredOption('--api-key <id>', 'the id of the key, from intake keys list')
@@ -77,7 +77,10 @@ export function definePurge(purge: Command): void {
     })
 }
 
-/** `intake erasures list|apply`: the proof, and what came back. */
+/**
+ * `intake erasures list|apply`: shows the proof of erasures, and erases records that have
+ * reappeared.
+ */
 export function defineErasures(erasures: Command): void {
   erasures
     .command('list')
@@ -97,7 +100,7 @@ export function defineErasures(erasures: Command): void {
     .action((flags: EraseFlags) => run(undefined, { ...flags, yes: true }))
 }
 
-/** One that is damaged is printed as it is, so that the others are printed too. */
+/** A damaged report is printed unchanged, so that the others are printed too. */
 function parseReport(report: string): unknown {
   try {
     return JSON.parse(report)
@@ -154,14 +157,14 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
   })
 }
 
-/** The first and the last moment that ClickHouse can compare with a row. */
+/** The earliest and the latest time that ClickHouse can compare with a row. */
 const always = { from: new Date(0), to: new Date('2200-01-01') }
 
 /**
- * A typing error would look like a purge with nothing to do. A key that Redis no longer has may have
- * rows all the same.
+ * Refuses an unknown key, because a typing error would look like a purge with nothing to do. A key
+ * that Redis no longer has may still have rows.
  *
- * @throws {UsageError} no key has the id, and nothing was sent with it
+ * @throws {UsageError} if no key has the id, and nothing was sent with it
  */
 async function requireKnownKey(services: Services, subject: KeySubject): Promise<void> {
   const { keys, unreadable } = await createApiKeyStore({ redis: services.redis }).load()
@@ -174,7 +177,7 @@ async function requireKnownKey(services: Services, subject: KeySubject): Promise
   )
 }
 
-/** What there is to erase. */
+/** The records that would be erased. */
 interface Preview {
   preview: true
   /** Stored rows, in all versions. */

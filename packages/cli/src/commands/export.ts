@@ -8,7 +8,7 @@ import { withServices } from '../services.ts'
 import { personalSubject } from '../subjects.ts'
 import { note, printJsonLine } from '../print.ts'
 
-/** `intake user|device export`: everything that is stored of a person or device. */
+/** `intake user|device export`: writes everything that is stored of a person or device. */
 export function addExportCommand(parent: Command, kind: 'user' | 'device', id: string): void {
   parent
     .command(`export <${id}>`)
@@ -51,6 +51,6 @@ async function createFile(folder: string): Promise<FileHandle> {
 }
 
 const lineWriter = (file: FileHandle) => async (line: string) => {
-  // A file is looked at too.
+  // Makes the line safe to show, because a person may open the file in a terminal.
   await file.write(`${visibleJson(line)}\n`)
 }

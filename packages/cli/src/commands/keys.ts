@@ -83,7 +83,10 @@ export function defineKeys(keys: Command): void {
     )
 }
 
-/** A key with a damaged entry is not listed, and gateways that know it still accept it. */
+/**
+ * Notes damaged entries. A key with a damaged entry is not listed, although gateways that know it
+ * still accept it.
+ */
 async function noteUnreadable(store: ApiKeyStore): Promise<void> {
   for (const name of (await store.load()).unreadable.values()) {
     note(

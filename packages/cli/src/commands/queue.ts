@@ -16,14 +16,14 @@ Examples:
   intake queue pause --kind logs      feedback is stored as usual
   intake queue resume`
 
-/** `intake queue pause|resume`. */
+/** `intake queue pause|resume`: stops and restarts the delivery of a queue's frames. */
 export function defineQueue(queue: Command): void {
   queue.addHelpText('after', effect)
   for (const change of ['pause', 'resume'] as const) {
     queue
       .command(change)
       .description(
-        change === 'pause' ? 'let workers take nothing' : 'let workers take what is waiting',
+        change === 'pause' ? 'stop workers from taking frames' : 'let workers take frames again',
       )
       .addOption(new Option('--kind <kind>', 'only this queue (default: all)').choices(all))
       .option('--json', 'print the queues as JSON')

@@ -15,7 +15,7 @@ import { print, printJson } from '../print.ts'
 
 const daysMax = 36_500
 
-/** `intake retention set|show|apply`: how long records are kept. */
+/** `intake retention set|show|apply`: manages how long records are kept. */
 export function defineRetention(retention: Command): void {
   retention
     .command('set')
@@ -78,7 +78,7 @@ export function defineRetention(retention: Command): void {
 }
 
 interface Period {
-  /** Undefined: nothing is dropped. */
+  /** Undefined if nothing is dropped. */
   days: number | undefined
 }
 

@@ -29,13 +29,13 @@ Examples:
 
 ${exitCodeHelp} With --watch: of the last state.`
 
-/** `intake status`: how gateways and workers are. */
+/** `intake status`: shows the state of gateways and workers. */
 export function defineStatus(status: Command): void {
   status
     .option('--gateway <url...>', 'admin ports of gateways')
     .option('--worker <url...>', 'admin ports of workers')
     .option('--json', 'print state, problems and services as JSON')
-    .option('--watch', 'again every two seconds, until it is interrupted')
+    .option('--watch', 'repeat every two seconds until interrupted')
     .addHelpText('after', guide)
     .action(async (flags: StatusFlags) => {
       const addresses = findAddresses(flags)
@@ -49,7 +49,7 @@ async function watch(addresses: readonly Address[], flags: StatusFlags): Promise
   const { signal } = ending
   const end = () => ending.abort()
   process.once('SIGINT', end).once('SIGTERM', end)
-  // The reader has closed the pipe.
+  // Ends when the reader has closed the pipe.
   process.stdout.on('error', end)
   while (!signal.aborted) {
     show(await summarize(addresses), flags)

@@ -22,7 +22,7 @@ interface TraceFlags {
 
 const deadLetteredExitCode = 2
 const unknownExitCode = 3
-/** The indexes answer in less than a second. */
+/** The indexes respond in less than a second. */
 const statementTimeoutMs = 10_000
 
 const guide = `
@@ -43,7 +43,7 @@ Examples:
 
 Exit codes: 0 found, 2 a record is dead-lettered, 3 unknown, 1 the command failed.`
 
-/** `intake trace`: where a record is. */
+/** `intake trace`: finds a record. */
 export function defineTrace(trace: Command): void {
   trace
     .argument('[id]', 'id of a record, of its request, or feedback.id')
@@ -61,7 +61,7 @@ export function defineTrace(trace: Command): void {
         report(await traceRecords(services, search), reservations, flags)
       }
       const withoutRedis = async (clickhouse: ClickHouse, failure: Error) => {
-        // Where a client's own key leads to is known only in Redis.
+        // Only Redis knows which id belongs to a client's own key.
         if (id === undefined) throw failure
         report(await traceTables(clickhouse, idSearch(id, flags), failure), undefined, flags)
       }
@@ -107,7 +107,7 @@ function report(
       note(`ClickHouse cannot be asked, so this is what Redis says. ${tables_unread}`)
     if (states.has('erased'))
       note(
-        'An erased record keeps no request and no times but that in its id; intake erasures list says when there were erasures.',
+        'Only the id of an erased record is left, with the time in it; intake erasures list shows the erasures.',
       )
     for (const sentence of explain(state, reservations, unreadable_frames)) note(sentence)
   }

@@ -8,7 +8,7 @@ import {
 import { finding, type Finding } from './finding.ts'
 
 const timeoutMs = 5_000
-/** Where attachments are: rights can be limited to it. */
+/** Below the prefix of attachments, because rights may be limited to it. */
 const prefix = 'feedback/doctor-'
 
 /** Tries every right that Intake needs, with an object of a few bytes that it removes again. */
@@ -41,7 +41,8 @@ export async function examineBucket(settings: ObjectStoreSettings): Promise<Find
     )
     if (!isStored) return findings
     await attempt('read', async () => {
-      if (!(await store.get(key))?.equals(body)) throw new Error('it is not what was stored')
+      if (!(await store.get(key))?.equals(body))
+        throw new Error('its content differs from what was stored')
     })
     await attempt('listed', async () => {
       if (!(await lists(store, key))) throw new Error('it is not in the list')

@@ -13,9 +13,9 @@ export interface ClickHouseExamination {
   findings: Finding[]
   facts:
     | (Omit<ClickHouseFacts, 'schemaDifferences'> & {
-        /** Undefined: the tables do not exist. */
+        /** Undefined if the tables do not exist. */
         installation: string | null | undefined
-        /** How far its clock is ahead of this machine's: somewhere between. */
+        /** The range of how far its clock is ahead of this machine's. */
         aheadMs: { min: number; max: number }
       })
     | undefined
@@ -25,9 +25,10 @@ const timeoutMs = 15_000
 const versionMin = [26, 3] as const
 
 /**
- * The findings about ClickHouse, and what it tells of itself; undefined: it cannot be used.
+ * Examines ClickHouse. Returns the findings and its facts, which are undefined if it cannot be
+ * used.
  *
- * @param options.freeShareMin of each disk, from 0 to 1
+ * @param options.freeShareMin free share of each disk, from 0 to 1
  */
 export async function examineClickHouse(
   server: { url: string; cluster?: string | undefined },
@@ -54,7 +55,7 @@ export async function examineClickHouse(
   }
 }
 
-/** What is wrong with the settings of a ClickHouse that responds. */
+/** The problems in the settings of a ClickHouse that responds. */
 export function findClickHouseProblems(
   facts: ClickHouseFacts,
   { freeShareMin }: { freeShareMin: number },

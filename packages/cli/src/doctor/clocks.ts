@@ -1,13 +1,14 @@
 import { finding, type Finding } from './finding.ts'
 
-/** How far the clock of a server is ahead of this machine's, in milliseconds: somewhere between. */
+/** The range of how far the clock of a server is ahead of this machine's, in milliseconds. */
 export interface Ahead {
   min: number
   max: number
 }
 
 /**
- * Compares the clocks of Redis, ClickHouse and this machine. The one that differs from two others is wrong.
+ * Compares the clocks of Redis, ClickHouse and this machine. The clock that differs from the other
+ * two is wrong.
  *
  * @param options.skewMaxMs the largest difference that gateways accept
  */

@@ -4,11 +4,11 @@ import { ReplyError, type Redis } from '@intake/redis'
 import { degraded, finding, type Finding } from './finding.ts'
 
 const restore =
-  'Restore Redis from a backup, or write what is named anew: docs/operations/redis-lost-its-data.md says how.'
+  'Restore Redis from a backup, or write the named entries again: docs/operations/redis-lost-its-data.md says how.'
 
 /**
- * Entries of this installation that cannot be read, by their names, which say nothing of their
- * content.
+ * Finds entries of this installation that cannot be read. Reports their names, which reveal nothing
+ * of their content.
  */
 export async function findUnreadableEntries(redis: Redis): Promise<Finding[]> {
   const findings = await Promise.all([
@@ -25,7 +25,7 @@ export async function findUnreadableEntries(redis: Redis): Promise<Finding[]> {
 
 async function examine(what: string, read: () => Promise<string[]>): Promise<Finding[]> {
   try {
-    // Each harms only what it is for.
+    // An unreadable entry affects only its own subject.
     return (await read()).map((name) => degraded(unreadable(`${name} cannot be read`)))
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error

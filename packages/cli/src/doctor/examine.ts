@@ -10,14 +10,17 @@ import { examineRedis } from './redis.ts'
 
 export interface Examination {
   findings: Finding[]
-  /** What was examined, in one sentence each. */
+  /** The subjects that were examined, one sentence each. */
   examined: string[]
 }
 
 const defaultSkewMaxMs = 5_000
 const settings = 'settings of gateway and worker in this environment'
 
-/** Examines everything that an operator configures; nothing is changed, except a probe in the bucket. */
+/**
+ * Examines everything that an operator configures. Changes nothing except for a probe object in the
+ * bucket.
+ */
 export async function examine(options: {
   redisUrl: string
   clickhouseUrl: string
@@ -26,13 +29,13 @@ export async function examine(options: {
   env: Record<string, string | undefined>
 }): Promise<Examination> {
   const { redisUrl, clickhouseUrl, s3Endpoint, freeShareMin } = options
-  // Settings that are not in the environment were found elsewhere.
+  // Adds the URLs that were found outside the environment.
   const env: Record<string, string | undefined> = {
     ...options.env,
     REDIS_URL: redisUrl,
     CLICKHOUSE_URL: clickhouseUrl,
     S3_ENDPOINT: s3Endpoint,
-    // Their files were read.
+    // The files of these URLs have already been read.
     REDIS_URL_FILE: undefined,
     CLICKHOUSE_URL_FILE: undefined,
     S3_ENDPOINT_FILE: undefined,
@@ -49,7 +52,7 @@ export async function examine(options: {
   const [redis, clickhouse, bucket, reader] = await Promise.all([
     examineRedis(redisUrl, {
       assertsDurability: env['REDIS_DURABILITY'] === 'asserted',
-      // A value that is none is among the problems of the configuration.
+      // An invalid value is reported with the problems of the configuration.
       replicasMin: Number(env['REDIS_ACK_REPLICAS']) || 0,
     }),
     examineClickHouse(
@@ -90,7 +93,7 @@ function describeServers(facts: RedisInspection | undefined): string {
   return `Redis ${versions} ${counts.length > 0 ? `(${counts.join(', ')})` : ''}`.trim()
 }
 
-/** What is only wrong in relation to each other. */
+/** Finds settings that are wrong only in relation to each other. */
 function compare(
   redis: RedisInspection | undefined,
   clickhouse: ClickHouseExamination['facts'],
@@ -109,7 +112,7 @@ function compare(
   ]
 }
 
-/** @param clickhouse undefined: unknown, which is reported otherwise */
+/** @param clickhouse undefined if not known, which is reported elsewhere */
 function findInstallationProblems(
   redis: string | null,
   clickhouse: string | null | undefined,

@@ -1,14 +1,14 @@
 import { helpOf, problemCatalogue, type ProblemCode, type ProblemState } from '@intake/health'
 
-/** Something that is configured wrongly. */
+/** A wrong setting, or a problem that follows from one. */
 export interface Finding {
   code: ProblemCode
   state: ProblemState
-  /** What is wrong, as a sentence. */
+  /** The problem, as a sentence. */
   detail: string
   /** What to change, as a sentence. */
   change: string
-  /** The page that says more, from the root of the repository. */
+  /** The documentation page, from the root of the repository. */
   help: string
 }
 
@@ -20,7 +20,7 @@ export const finding = (code: ProblemCode, detail: string, change: string): Find
   help: helpOf(code),
 })
 
-/** The same about something that Intake can do without for now. */
+/** The same finding about something that Intake can do without for now. */
 export const degraded = (one: Finding): Finding => ({ ...one, state: 'degraded' })
 
 const sentence = (text: string) =>

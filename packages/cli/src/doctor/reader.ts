@@ -10,7 +10,7 @@ import { finding, type Finding } from './finding.ts'
 
 const timeoutMs = 15_000
 
-/** The findings about the user that workers read with, when there is one. */
+/** Examines the user that workers read with, if there is one. */
 export async function examineReader(env: Record<string, string | undefined>): Promise<Finding[]> {
   const url = readSecret(env, 'PAGE_CLICKHOUSE_URL')
   if (url === undefined) return []

@@ -22,13 +22,18 @@ import { findUnreadableEntries } from './entries.ts'
 import { degraded, finding, type Finding } from './finding.ts'
 
 const connectTimeoutMs = 10_000
-/** A server or replica that does not respond takes some seconds of it. */
+/**
+ * Timeout for the whole examination. A server or replica that does not respond takes some seconds
+ * of it.
+ */
 const timeoutMs = 20_000
 const serverTimeoutMs = 4_000
 const mebibyte = 1024 ** 2
-/** Less is used up by an outage of ClickHouse of a few minutes. */
+/** With less memory, an outage of ClickHouse of a few minutes fills it. */
 const memoryBytesMin = 128 * mebibyte
-/** Redis needs memory beyond its limit while it rewrites its log. */
+/**
+ * The rest is for the time in which Redis rewrites its log: it then needs memory beyond its limit.
+ */
 const machineShareMax = 0.75
 const versionMin = 7
 
@@ -39,20 +44,21 @@ interface RedisExpectations {
 
 interface Examination {
   findings: Finding[]
-  /** Undefined: Redis cannot be used. */
+  /** Undefined if Redis cannot be used. */
   facts: (RedisInspection & { shards: number }) | undefined
 }
 
 /**
- * The findings about Redis, of a cluster about each server that holds keys of Intake, and about the replicas.
+ * Examines Redis: each server that holds keys of Intake, and the replicas.
  *
- * @param options.assertsDurability the operator asserts the settings that cannot be read
+ * @param options.assertsDurability the operator asserts that settings which cannot be read are
+ * correct
  * @param options.replicasMin how many replicas each server must have
  */
 export async function examineRedis(url: string, options: RedisExpectations): Promise<Examination> {
   let lastError: Error | undefined
   const redis = connectRedis({ url, role: 'producer', onError: (error) => (lastError = error) })
-  // Of a cluster, the error of a single node is not one of these.
+  // A cluster does not emit the error of a single node here.
   const failed = once(redis, 'error').then(() => Promise.reject(lastError))
   failed.catch(() => undefined)
   try {
@@ -68,7 +74,8 @@ export async function examineRedis(url: string, options: RedisExpectations): Pro
 
 async function examine(redis: Redis, options: RedisExpectations): Promise<Examination> {
   const { replicasMin } = options
-  // First, because nothing else counts in a replica, whose settings are those of another server.
+  // Checked first, because a replica has the settings of another server, and nothing else about it
+  // matters.
   const refusal = await refusalOf(redis, mainTag, replicasMin)
   if (refusal !== undefined) return { findings: [unusable(refusal)], facts: undefined }
   const shards = await readShards(redis)
@@ -91,7 +98,7 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
         ])
   return {
     findings: [
-      // Records go to the other servers.
+      // A refusing server is only a degradation: records are added to the others.
       ...others.flatMap((other) =>
         other.refusal === undefined ? [] : [degraded(unusable(other.refusal))],
       ),
@@ -104,7 +111,9 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
   }
 }
 
-/** Why the server that holds the keys of a hash tag takes no writes; undefined: it takes them. */
+/**
+ * Why the server that holds the keys of a hash tag accepts no writes; undefined if it accepts them.
+ */
 async function refusalOf(
   redis: Redis,
   tag: string,
@@ -120,7 +129,7 @@ async function refusalOf(
   }
 }
 
-/** What is wrong with a replica. It counts when it becomes the primary. */
+/** The problems of a replica, which matter when it becomes the primary. */
 export function findReplicaProblems(
   replica: RedisInspection['replicas'][number],
   options: Pick<RedisExpectations, 'assertsDurability'>,
@@ -135,7 +144,7 @@ export function findReplicaProblems(
         'redis_connection',
         `${server} lists the replica ${name}, which cannot be examined: ${messageOf(failure)}`,
         'Run doctor where the replicas can be reached, with a user that may log in there. Where the provider of a managed Redis ' +
-          'hides them, see to their settings yourself, and set REDIS_DURABILITY=asserted: each can become the primary.',
+          'hides them, check their settings yourself, and set REDIS_DURABILITY=asserted: each can become the primary.',
       ),
     ),
   ]
@@ -152,7 +161,7 @@ function findShardProblems(lost: readonly number[]): Finding[] {
   ]
 }
 
-/** What is wrong with the settings of a server that accepts writes. */
+/** The problems in the settings of a server that accepts writes. */
 export function findRedisProblems(
   { name, isReplica, version, durabilityViolations, isDurabilityUnreadable, memory }: RedisFacts,
   { assertsDurability }: Pick<RedisExpectations, 'assertsDurability'>,
@@ -172,15 +181,15 @@ export function findRedisProblems(
       finding(
         'redis_could_lose_records',
         violation,
-        'Set it at once with CONFIG SET, and in the configuration file of Redis, which counts after a restart.',
+        'Set it at once with CONFIG SET, and in the configuration file of Redis, which applies after a restart.',
       ),
     ),
     ...(isDurabilityUnreadable && !assertsDurability
       ? [
           finding(
             'redis_could_lose_records',
-            `${server} does not let its settings be read (CONFIG GET)`,
-            'Let the user in REDIS_URL run CONFIG GET; where that is not possible, see to the settings yourself and ' +
+            `${server} hides its settings (CONFIG GET)`,
+            'Let the user in REDIS_URL run CONFIG GET; where that is not possible, check the settings yourself and ' +
               'set REDIS_DURABILITY=asserted for the gateways and for doctor.',
           ),
         ]
@@ -198,7 +207,7 @@ function findMemoryProblems(server: string, memory: RedisFacts['memory']): Findi
         'redis_memory',
         `${server} has no memory limit (maxmemory 0)`,
         'Set maxmemory to half of the memory that Redis may use: it can need twice that while it rewrites its ' +
-          'log. Gateways refuse records in time before the limit.',
+          'log. Gateways refuse records before the limit is reached.',
       ),
     )
   } else if (maxBytes < memoryBytesMin) {
@@ -215,7 +224,7 @@ function findMemoryProblems(server: string, memory: RedisFacts['memory']): Findi
       finding(
         'redis_memory',
         `${server} has maxmemory ${mib(maxBytes)}, more than three quarters of the ${mib(machineBytes)} of its machine`,
-        'Set maxmemory to half of the memory of the machine: the system would end Redis before its limit counts.',
+        'Set maxmemory to half of the memory of the machine: the system would end Redis before the limit applies.',
       ),
     )
   }
@@ -223,7 +232,7 @@ function findMemoryProblems(server: string, memory: RedisFacts['memory']): Findi
     findings.push(
       finding(
         'redis_memory',
-        `${server} has hash-max-listpack-entries ${compactHashFields}, so that an idempotency key takes three times the memory`,
+        `${server} has hash-max-listpack-entries ${compactHashFields}, so an idempotency key takes three times the memory`,
         `Set hash-max-listpack-entries to at least ${bucketFieldsMax}; the default is 512.`,
       ),
     )

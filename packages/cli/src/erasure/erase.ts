@@ -14,11 +14,11 @@ import type { Services } from '../services.ts'
 import { removeErasedObjects } from './remove-objects.ts'
 import { stillWaiting, waitingFrames, type WaitingFrame } from './waiting-rows.ts'
 
-/** What an erasure has done: the proof. Counts are of this run. */
+/** The result of an erasure, as proof. Counts are those of this run. */
 export interface ErasureReport {
   id: string
   kind: string
-  /** Of a purge, in UTC: what was accepted at or after `from` and before `to`. */
+  /** UTC. A purge erases what was accepted at or after `from` and before `to`. */
   from?: string
   to?: string
   /** UTC. Everything acknowledged before is erased when the erasure is complete. */
@@ -27,17 +27,17 @@ export interface ErasureReport {
   framesAwaited: number
   /** Records and dead letters that got a tombstone. */
   tombstones: { logs: number; feedback: number; deadLetters: number }
-  /** Rows deleted from disk, in all versions; without those that a merge has removed first. */
+  /** Rows deleted from disk, in all versions, except those that a merge removed earlier. */
   rowsDeleted: number
   objectsDeleted: number
-  /** What is left: all zero when the erasure is complete. */
+  /** What is not erased yet; all zero when the erasure is complete. */
   remaining: Remaining
   complete: boolean
 }
 
 interface Remaining {
   frames: number
-  /** Of them, frames that this version cannot read. */
+  /** The part of `frames` that this version cannot read. */
   unreadableFrames: number
   rows: number
   /** Parts on disk that may contain deleted rows. */
@@ -46,9 +46,9 @@ interface Remaining {
 
 export interface EraseOptions {
   services: Services
-  /** Undefined: the repeats of everything that was erased before. */
+  /** Undefined erases the repeats of everything that was erased before. */
   subject: Subject | undefined
-  /** In milliseconds of `performance.now()`; then the erasure ends incomplete. */
+  /** In milliseconds of `performance.now()`. At the deadline the erasure ends incomplete. */
   deadline: number
   progress: (sentence: string) => void
 }
@@ -56,8 +56,8 @@ export interface EraseOptions {
 const pollMs = 500
 
 /**
- * Erases a subject (docs/decisions/0012-erasure-and-retention.md). Every step finds its work in what is
- * stored, so a call after an interrupted one completes it.
+ * Erases a subject (docs/decisions/0012-erasure-and-retention.md). Every step finds its work in
+ * what is stored, so a new call completes an interrupted one.
  */
 export async function erase(options: EraseOptions): Promise<ErasureReport> {
   const { services, subject, deadline, progress } = options
@@ -111,7 +111,9 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
   return report
 }
 
-/** Waits until the rows of the subject that are in Redis now are in the tables, or dead letters. */
+/**
+ * Waits until the rows of the subject that are in Redis now are in the tables, or are dead letters.
+ */
 async function untilStored(
   { services: { redis }, deadline, progress }: EraseOptions,
   subject: Subject,
@@ -120,7 +122,7 @@ async function untilStored(
   progress('reading the frames in Redis')
   let frames: WaitingFrame[] = []
   for await (const { kind, shard, id, rows } of waitingFrames(redis, subject)) {
-    // The rows are not needed, and may be many.
+    // Keeps no rows, because they are not needed and may be many.
     frames.push({ kind, shard, id, rows: rows && [] })
   }
   report.framesAwaited = frames.length

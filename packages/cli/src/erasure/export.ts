@@ -9,17 +9,18 @@ import { waitingFrames } from './waiting-rows.ts'
 export interface ExportReport {
   records: number
   attachments: number
-  /** Keys of attachments that are missing or not what was stored. */
+  /** Keys of attachments that are missing or damaged. */
   damaged: string[]
   /** Frames in Redis that this version cannot read; they may hold rows of the subject. */
   unreadableFrames: number
 }
 
 /**
- * Writes everything stored of a subject, one line of JSON for each version of a record. What is still in
- * Redis is of state `waiting`.
+ * Writes everything stored of a subject, one line of JSON for each version of a record. Rows that
+ * are still in Redis have the state `waiting`.
  *
- * @param options.folder where attachments are written under their object keys; undefined: they are not
+ * @param options.folder where attachments are written under their object keys; undefined: they are
+ * not written
  */
 export async function exportSubject(options: {
   services: Services
@@ -33,7 +34,7 @@ export async function exportSubject(options: {
     report.records++
     await write(line)
   }
-  // Read first: a frame that is stored meanwhile is then found in the tables.
+  // Read before the tables: a frame that is stored meanwhile is then found in the tables.
   const waiting = await readWaiting(services, subject, report)
   const saveAll = async (attachments: readonly StoredAttachment[] = []) => {
     if (folder === undefined) return
@@ -88,7 +89,7 @@ async function save(
   folder: string,
   { key, sha256 }: { key: string; sha256: string },
 ): Promise<boolean> {
-  // Only what the gateway makes: a key must not lead out of the folder.
+  // Accepts only keys in the gateway's form, because a key must not lead out of the folder.
   const isKey = parseAttachmentKey(key) !== undefined
   const body = isKey ? await objects.get(key) : undefined
   if (body === undefined || createHash('sha256').update(body).digest('hex') !== sha256) return false

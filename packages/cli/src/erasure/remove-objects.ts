@@ -17,7 +17,9 @@ export async function removeErasedObjects(
   return removed
 }
 
-/** Deletes the objects below a prefix, or those that `isWanted` selects; resolves to their number. */
+/**
+ * Deletes the objects below a prefix, or those that `isWanted` selects; resolves to their number.
+ */
 export async function removeObjects(
   objects: Pick<ObjectStore, 'list' | 'remove'>,
   prefix: string,

@@ -1,6 +1,6 @@
 import type { Subject } from '@intake/clickhouse'
 
-/** The columns of a row that tell whose it is. */
+/** The columns of a row that identify its sender. */
 export interface SenderOfRow {
   received_at: string
   bundle_identifier: string
@@ -13,7 +13,7 @@ export interface SenderOfRow {
 const head = /^\{(?:"\w+":"(?:[^"\\]|\\.)*",)*?"api_key_id":"(?:[^"\\]|\\.)*"/
 
 /**
- * Reads whose a row is, without parsing the rest of it; undefined when it is no row.
+ * Reads the sender of a row without parsing the rest; undefined if the text is not a row.
  *
  * @param json one line of JSON
  */
@@ -27,7 +27,7 @@ export function senderOfRow(json: string): SenderOfRow | undefined {
   }
 }
 
-/** Whether a row belongs to the subject. A row that cannot be read may. */
+/** Whether a row belongs to the subject, or may: a row that cannot be read counts as well. */
 export function isOf(subject: Subject, sender: SenderOfRow | undefined): boolean {
   if (sender === undefined) return true
   if (subject.kind === 'api-key') {

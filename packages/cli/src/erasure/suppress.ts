@@ -6,8 +6,9 @@ import type { PersonalSubject } from '../subjects.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
 
 /**
- * Puts a sender on the list, and waits until gateways know it. What they accept before is erased. Resolves to the reason
- * why a failover could undo it, which must not keep the erasure from being done.
+ * Puts a sender on the suppression list, and waits until gateways know it: what they accept before
+ * is then erased. Resolves to the reason why a failover could undo it, because the erasure must be
+ * done in any case.
  */
 export async function suppress(
   { redis }: Services,

@@ -9,12 +9,12 @@ export type WaitingFrame = Omit<FrameWithRows, 'isClaimed'>
 
 const timeoutMs = 30_000
 
-/** The frames that hold rows of the subject, or may. */
+/** The frames that hold rows of the subject, or cannot be read. */
 export function waitingFrames(redis: Redis, subject: Subject): AsyncGenerator<WaitingFrame> {
   return findQueuedRows(redis, (row) => isOf(subject, senderOfRow(row)))
 }
 
-/** Those of the frames that are still in Redis. */
+/** The frames among these that are still in Redis. */
 export async function stillWaiting(
   redis: Redis,
   frames: readonly WaitingFrame[],

@@ -14,10 +14,10 @@ import { untilGatewaysKnow } from '../until-gateways-know.ts'
 import { expiredPrefixes, expiryTimes, findExpired, type Expired } from './find-expired.ts'
 
 /**
- * Drops what is older than its retention; resolves to what was dropped, which is also in the journal of
- * erasures. Gateways know the retention before anything is dropped.
+ * Drops what is older than its retention; resolves to what was dropped, which is also noted in the
+ * journal of erasures. Before that, waits until gateways know the retention.
  *
- * @param options.now for the age of records
+ * @param options.now the time that the age of records is measured from
  */
 export async function applyRetention(
   services: Services,
@@ -56,5 +56,5 @@ export async function applyRetention(
   return dropped
 }
 
-/** The beginning of its month. */
+/** The beginning of the month of a time. */
 const monthOf = (time: Date) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()))

@@ -7,7 +7,7 @@ import {
 import { attachmentPrefix, kinds, limits } from '@intake/contract'
 import type { Services } from '../services.ts'
 
-/** What is older than its retention. */
+/** Data that is older than its retention. */
 export interface Expired {
   /** Months of `time`, `YYYYMM`. */
   logs: string[]
@@ -16,7 +16,7 @@ export interface Expired {
   objects: number
 }
 
-/** Per kind, the time before which it is expired; undefined: it never is. */
+/** The time before which each kind is expired; undefined if it never expires. */
 export type ExpiryTimes = Record<RetentionKind, Date | undefined>
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -31,7 +31,7 @@ export function expiryTimes(retention: Retention, now: Date): ExpiryTimes {
   }
 }
 
-/** Finds what is expired, and changes nothing. */
+/** Finds expired data without changing anything. */
 export async function findExpired(
   { clickhouse, objects }: Pick<Services, 'clickhouse' | 'objects'>,
   before: ExpiryTimes,
@@ -50,8 +50,8 @@ export async function findExpired(
 }
 
 /**
- * The prefixes of the objects of all expired months, from the first that a record can have, because an
- * earlier run may have ended between the rows and their objects.
+ * The prefixes of the objects of all expired months. Begins with the earliest possible month,
+ * because an earlier run may have dropped rows and ended before it removed their objects.
  */
 export function* expiredPrefixes(before: Date | undefined): Generator<string> {
   if (before === undefined) return

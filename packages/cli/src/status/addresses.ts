@@ -13,10 +13,10 @@ const variables = {
 const services = ['gateway', 'worker'] as const
 
 /**
- * The admin ports to ask: those that are given, or else those in the environment, or else those of the
- * running stack.
+ * The admin ports to ask: the given ones, else those in the environment, else those of the running
+ * stack.
  *
- * @throws {UsageError} names what it looked for when there are none
+ * @throws {UsageError} if there are none, saying where it looked
  */
 export function findAddresses(given: Partial<Record<Address['service'], string[]>>): Address[] {
   const addresses = (urls: (service: Address['service']) => readonly string[]) =>

@@ -5,7 +5,7 @@ import { isResponsive, type AskedService, type ServiceStatus } from './service-s
 import type { SharedProblem, Summary } from './summary.ts'
 import { bytes, duration, number, since } from './units.ts'
 
-/** A summary for a terminal. */
+/** Formats a summary for a terminal. */
 export function describeSummary({ state, problems, services }: Summary, now: Date): string {
   const responsive = services.filter(isResponsive)
   const memory = responsive.find((service) => service.redis != null)?.redis
@@ -28,7 +28,10 @@ function describeProblem(problem: SharedProblem, now: Date): string {
   return `${code}, for ${since(problem.since, now)}, at ${from.join(' ')}\n  ${visibleLine(detail)}\n  ${help}`
 }
 
-/** Every worker reports the same queues; what processes did is added up. */
+/**
+ * The table of records. All workers report the same queues, so one report is used; the counts of
+ * processes are added up.
+ */
 function describeRecords(services: readonly ServiceStatus[]): string {
   const sum = (read: (service: ServiceStatus) => number | undefined) => {
     const values = services.map(read).filter((value) => value !== undefined)
@@ -48,7 +51,7 @@ function describeRecords(services: readonly ServiceStatus[]): string {
       duration(backlog?.oldest_age_seconds),
       backlog === undefined ? '?' : drained(backlog.drain_seconds),
       number(first((service) => service.dead_letters)?.[kind]),
-      // Each worker knows the watermarks that it has read.
+      // The highest watermark counts: each worker reports the last one that it has read.
       services
         .flatMap((service) => service.visible_until?.[kind] ?? [])
         .toSorted()
@@ -70,7 +73,9 @@ function describeRecords(services: readonly ServiceStatus[]): string {
   return `${formatTable([heads, ...rows])}\n* waiting + in progress + postponed`
 }
 
-/** Every worker reports the same shards. Nothing for a queue that is not sharded. */
+/**
+ * The table of shards, of which all workers report the same. Empty for a queue that is not sharded.
+ */
 function describeShards(services: readonly ServiceStatus[]): string[] {
   const shards = services.flatMap(({ queue_shards: held }) =>
     Array.isArray(held) ? [held] : [],
@@ -84,8 +89,7 @@ function describeShards(services: readonly ServiceStatus[]): string[] {
   return [formatTable([['queue shard', 'rows waiting', 'frames'], ...rows])]
 }
 
-const drained = (seconds: number | null) =>
-  seconds === null ? 'not getting less' : duration(seconds)
+const drained = (seconds: number | null) => (seconds === null ? 'not shrinking' : duration(seconds))
 
 function describeProcesses(services: readonly AskedService[], now: Date): string {
   const rows = services.map((service) => {
@@ -96,7 +100,7 @@ function describeProcesses(services: readonly AskedService[], now: Date): string
   return formatTable(rows)
 }
 
-/** What the process does at this moment. */
+/** What the process is doing now. */
 function load(service: ServiceStatus): string {
   const { requests_in_flight: requests, connections, refused_per_second: refused } = service
   const shards = service.queue_shards

@@ -14,15 +14,16 @@ const resolveIpv4: Resolve = async (hostname) => {
 }
 
 /**
- * A name with several addresses stands for several processes: such are the workers of Docker Compose and of a
- * headless service of Kubernetes. One that cannot be resolved stays as it is, so that asking it says why.
+ * Replaces a name with several addresses by one entry for each, because each is a process: names of
+ * workers in Docker Compose, and of a headless service in Kubernetes. A name that cannot be
+ * resolved is kept, so that asking it reports the reason.
  */
 export async function resolveProcesses(
   address: Address,
   resolve: Resolve = resolveIpv4,
 ): Promise<Address[]> {
   const { hostname, port, protocol } = new URL(address.url)
-  // A certificate belongs to the name.
+  // TLS needs the name, because the certificate belongs to it.
   if (protocol !== 'http:') return [address]
   const ips = await resolve(hostname).catch((): string[] => [])
   if (ips.length < 2) return [address]

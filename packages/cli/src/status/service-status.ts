@@ -17,7 +17,7 @@ const Problem = Type.Object({
   help: Type.String(),
 })
 
-/** What the command shows of the `/status` of gateways and workers; more members are kept. */
+/** The members of `/status` that the command shows; other members are kept. */
 export const ServiceStatus = Type.Object({
   service: Type.Union([Type.Literal('gateway'), Type.Literal('worker')]),
   state,
@@ -44,7 +44,10 @@ export const ServiceStatus = Type.Object({
       ),
     ),
   ),
-  /** A gateway: how many it uses, and those that get no frames now. A worker: what each holds. */
+  /**
+   * A gateway reports how many shards it uses and which get no frames now; a worker reports what
+   * each shard holds.
+   */
   queue_shards: Type.Optional(
     orNull(
       Type.Union([
@@ -60,7 +63,7 @@ export const ServiceStatus = Type.Object({
 })
 export type ServiceStatus = Static<typeof ServiceStatus>
 
-/** A gateway or worker: what it says, or that it does not respond. */
+/** A gateway or worker with its status, or with the fact that it does not respond. */
 export type AskedService = Address & (ServiceStatus | Unresponsive)
 
 export interface Unresponsive {
@@ -70,7 +73,7 @@ export interface Unresponsive {
 
 const timeoutMs = 3_000
 
-/** Asks a process how it is. One that does not respond has the problem `process_ends`. */
+/** Asks a process for its status. If it does not respond, it has the problem `process_ends`. */
 export async function askService(address: Address): Promise<AskedService> {
   try {
     const response = await fetch(`${address.url}/status`, {

@@ -3,7 +3,7 @@ import type { Address } from './addresses.ts'
 import { resolveProcesses } from './resolve.ts'
 import { askService, type AskedService } from './service-status.ts'
 
-/** Every worker reports them of the same queues, with details that are seconds apart. */
+/** Every worker reports these problems of the same queues, with details that are seconds apart. */
 const sharedCodes: ReadonlySet<string> = new Set([
   'queue_paused',
   'backlog',
@@ -14,7 +14,7 @@ const sharedCodes: ReadonlySet<string> = new Set([
 /** One problem of the deployment, which several processes may report. */
 export interface SharedProblem {
   code: string
-  /** When the first of them noticed it, an ISO time. */
+  /** When the first of them noticed the problem, as an ISO time. */
   since: string
   detail: string
   help: string
@@ -22,10 +22,10 @@ export interface SharedProblem {
   from: string[]
 }
 
-/** The whole deployment: what `intake status --json` prints. */
+/** The state of the whole deployment, as `intake status --json` prints it. */
 export interface Summary {
   state: State
-  /** The oldest first. */
+  /** All problems, the oldest first. */
   problems: SharedProblem[]
   services: AskedService[]
 }
@@ -36,7 +36,7 @@ export async function summarize(addresses: readonly Address[]): Promise<Summary>
   return { state: stateOfAll(services), problems: shareProblems(services), services }
 }
 
-/** Down when no gateway or no worker does its job; degraded when one of several does not. */
+/** `down` if no gateway or no worker does its job; `degraded` if only some do not. */
 function stateOfAll(services: readonly AskedService[]): State {
   if (services.every(({ state }) => state === 'ok')) return 'ok'
   const isDown = (name: string) => {
@@ -50,7 +50,8 @@ function shareProblems(services: readonly AskedService[]): SharedProblem[] {
   const shared = new Map<string, SharedProblem>()
   for (const { url, problems } of services) {
     for (const { code, since, detail, help } of problems) {
-      // Two processes report the same state, but not at the same second.
+      // Ignores numbers in details, because two processes report the same problem at different
+      // seconds.
       const key = sharedCodes.has(code) ? code : `${code} ${detail.replaceAll(/\d+/g, '')}`
       const known = shared.get(key) ?? { code, since, detail, help, from: [] }
       known.from.push(url)

@@ -1,4 +1,4 @@
-/** Numbers as a person reads them; `?`: not known. */
+/** Formats a number for a person; `?` if it is not known. */
 
 export function number(value: number | undefined): string {
   if (value === undefined) return '?'
@@ -12,7 +12,7 @@ export function bytes(value: number): string {
   return gibibytes < 1024 ? `${gibibytes.toFixed(1)} GiB` : `${(gibibytes / 1024).toFixed(1)} TiB`
 }
 
-/** @param seconds null or undefined: not known */
+/** @param seconds null or undefined if not known */
 export function duration(seconds: number | null | undefined): string {
   if (seconds == null) return '?'
   if (seconds < 120) return `${Math.round(seconds)} s`

@@ -17,7 +17,7 @@ export interface SentKey {
   deviceUuid: string
 }
 
-/** The id that a key got when it came first: of a record, or of a batch request. */
+/** The id that was reserved for a key when it first arrived: of a record, or of a batch request. */
 export interface Reservation {
   scope: KeyScope
   id: string
@@ -26,7 +26,7 @@ export interface Reservation {
 const scopes: KeyScope[] = ['logs', 'feedback', 'batches']
 const timeoutMs = 10_000
 
-/** What Redis remembers of a key. */
+/** Reads the reservations of a key from Redis. */
 export async function findReservations(
   redis: Redis,
   { key, ...owner }: SentKey,
@@ -40,7 +40,7 @@ export async function findReservations(
   return (await Promise.all(found)).flat()
 }
 
-/** The ids that records sent with this key have. */
+/** The ids of records that were sent with this key. */
 export function searchOf(sent: SentKey, reservations: readonly Reservation[]): RecordSearch {
   const { bundleIdentifier, deviceUuid } = sent
   const own = headerKey(sent.key)
@@ -48,7 +48,7 @@ export function searchOf(sent: SentKey, reservations: readonly Reservation[]): R
   return {
     bundleIdentifier,
     deviceUuid: deviceUuid.toLowerCase(),
-    // A UUIDv7 of the client is the id of its log event, and nothing is reserved.
+    // A UUIDv7 of the client is the id of its log event without a reservation.
     ids: [
       ...(isUuidV7(own) ? [own] : []),
       ...reservations.filter(({ scope }) => scope !== 'batches').map(({ id }) => id),
@@ -57,7 +57,10 @@ export function searchOf(sent: SentKey, reservations: readonly Reservation[]): R
   }
 }
 
-/** The ids of the entries of a batch differ in their times, which are those of the events. */
+/**
+ * The last characters of the ids of a batch's entries. The rest of each id is the time of its
+ * event.
+ */
 function tailsOf(batchId: string) {
   const batch = parseIdentity(batchId)
   const atMs = Date.parse(batch.time)

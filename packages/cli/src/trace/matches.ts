@@ -1,6 +1,6 @@
 import type { RecordSearch } from '@intake/clickhouse'
 
-/** The columns of a row in a frame that it is found by. */
+/** The columns that a row in a frame is matched by. */
 export interface QueuedRow {
   id: string
   time: string
@@ -11,11 +11,14 @@ export interface QueuedRow {
   feedback_id?: string | null
 }
 
-/** Whether a row, one line of JSON, is what is looked for: the same as `findRecords` in the tables. */
+/**
+ * Whether a row, one line of JSON, matches the search: the same condition as `findRecords` applies
+ * to the tables.
+ */
 export function matches(search: RecordSearch): (row: string) => boolean {
   const isWanted = condition(search)
   const needle = 'id' in search ? search.id : search.deviceUuid
-  // Most rows need not be parsed.
+  // Searches the text first, because most rows then need not be parsed.
   return (row) => row.toLowerCase().includes(needle) && isWanted(JSON.parse(row) as QueuedRow)
 }
 

@@ -15,7 +15,7 @@ import { findQueuedRows } from '../queued-rows.ts'
 import type { RecordServices } from '../services.ts'
 import { matches, type QueuedRow } from './matches.ts'
 
-/** In the order in which a command that finds several reports one. */
+/** The states, in the order of precedence for a command that finds several. */
 export const traceStates = ['dead_lettered', 'queued', 'in_progress', 'erased', 'stored'] as const
 export type TraceState = (typeof traceStates)[number]
 
@@ -27,10 +27,10 @@ export interface TracedRecord {
   bundle_identifier: string
   device_uuid: string
   time: string
-  /** Absent when it was erased: nothing else is left of it. */
+  /** Absent if the record was erased, because only its identity is left. */
   request_id?: string
   received_at?: string
-  /** Of a dead letter: ClickHouse's error code. */
+  /** ClickHouse's error code, if the record is a dead letter. */
   error_code?: number
 }
 
@@ -38,15 +38,18 @@ export interface Trace {
   records: TracedRecord[]
   /** Frames in Redis that this version cannot read: the record may be in one. */
   unreadable_frames: number
-  /** Why Redis could not be read completely, in words for an operator; absent: it was. */
+  /** Why Redis could not be read completely, in words for an operator; absent if it was. */
   queue_unread?: string
-  /** Why ClickHouse could not be asked, in words for an operator; absent: it was. */
+  /** Why ClickHouse could not be asked, in words for an operator; absent if it was. */
   tables_unread?: string
 }
 
 const queueTimeoutMs = 5_000
 
-/** Looks for records in Redis and in ClickHouse. A record that is in several places is where it came last. */
+/**
+ * Finds records in Redis and in ClickHouse. A record that is in several places is reported at the
+ * last of them.
+ */
 export async function traceRecords(
   { redis, clickhouse }: Pick<RecordServices, 'redis' | 'clickhouse'>,
   search: RecordSearch,
@@ -55,7 +58,7 @@ export async function traceRecords(
   const add = (record: TracedRecord) => records.set(identityOf(record), record)
   let unreadableFrames = 0
   const unread: Pick<Trace, 'queue_unread' | 'tables_unread'> = {}
-  // Redis first: a frame that is stored meanwhile is then found in the tables.
+  // Redis is read first: a frame that is stored meanwhile is then found in the tables.
   try {
     const frames = findQueuedRows(redis, matches(search), queueTimeoutMs)
     for await (const { kind, isClaimed, rows } of frames) {
@@ -77,7 +80,7 @@ export async function traceRecords(
   return { records: [...records.values()], unreadable_frames: unreadableFrames, ...unread }
 }
 
-/** The same without Redis, which cannot be asked for the reason `failure`. */
+/** Like `traceRecords`, without Redis, which cannot be asked for the reason `failure`. */
 export async function traceTables(
   clickhouse: RecordServices['clickhouse'],
   search: RecordSearch,
@@ -122,5 +125,5 @@ function traced(
 const identityOf = ({ kind, bundle_identifier, id, device_uuid }: TracedRecord) =>
   JSON.stringify([kind, bundle_identifier, id, device_uuid.toLowerCase()])
 
-/** @param time of a row, or as ClickHouse prints it */
+/** @param time a time of a row, or as ClickHouse prints it */
 const iso = (time: string) => (time.endsWith('Z') ? time : isoTime(time))

@@ -3,9 +3,10 @@ import type { ClickHouse } from '../client.ts'
 type Reader = Pick<ClickHouse, 'query'>
 
 /**
- * Statements that make the stored tables that any server of the cluster has on every server that lacks them, as they
- * are now. A new replica of a shard must have the columns of the others from the beginning: ClickHouse compares
- * them with those in Keeper, and the first migration has fewer.
+ * Statements that create, on every server that lacks them, the stored tables that any server of the
+ * cluster has, in their present form. A new replica of a shard must have the columns of the others
+ * from the beginning: ClickHouse compares them with those in Keeper, and the first migration has
+ * fewer.
  */
 export async function copyTables(clickhouse: Reader, cluster: string): Promise<string[]> {
   const tables = await clickhouse.query<{ statement: string }>(

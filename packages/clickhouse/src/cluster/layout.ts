@@ -7,10 +7,10 @@ import type { ClusterLayout } from './statements.ts'
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
 /**
- * Where rows belong: as the tables have it, or over all shards when there are no tables yet. `layout` is
- * undefined without a cluster.
+ * Plans where rows belong: as the tables have it, or over all shards when there are no tables yet.
+ * `layout` is undefined without a cluster.
  *
- * @param newShardsFrom from which `time` on shards that were added get rows
+ * @param newShardsFrom the `time` from which on added shards get rows
  * @throws {MigrationError} when tables and cluster do not fit
  */
 export async function planLayout(
@@ -71,7 +71,7 @@ async function readCluster(clickhouse: Reader, cluster: string) {
   return row ?? { definer: '', count: 0 }
 }
 
-/** The engine of the table that log events are inserted into; undefined: there is none. */
+/** The engine of the table that log events are inserted into; undefined if there is no table. */
 async function readEngine(clickhouse: Reader): Promise<string | undefined> {
   // Any server may have been added a moment ago.
   const [table] = await clickhouse.query<{ engine: string }>(
@@ -81,7 +81,10 @@ async function readEngine(clickhouse: Reader): Promise<string | undefined> {
   return table?.engine
 }
 
-/** The servers of the cluster that lack tables or views that another one has; always none without a cluster. */
+/**
+ * The servers of the cluster that lack tables or views that another one has; always none without a
+ * cluster.
+ */
 export async function findIncompleteServers(clickhouse: Reader): Promise<string[]> {
   const { cluster } = clickhouse
   if (cluster === undefined) return []
@@ -95,7 +98,7 @@ export async function findIncompleteServers(clickhouse: Reader): Promise<string[
   return servers.filter(({ tables }) => tables.length < all.size).map(({ server }) => server)
 }
 
-/** Whether every server of the cluster has all tables and views that any has. */
+/** Whether every server of the cluster has all tables and views that any of them has. */
 export const isCompleteEverywhere = async (clickhouse: Reader): Promise<boolean> =>
   (await findIncompleteServers(clickhouse)).length === 0
 

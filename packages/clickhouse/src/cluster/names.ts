@@ -3,23 +3,31 @@ import { localName, toLocal } from './statements.ts'
 
 type Place = Pick<ClickHouse, 'cluster'>
 
-/** The name of the table that stores the rows of a sharded table: partitions and mutations are its own. */
+/**
+ * The name of the table that stores the rows of a sharded table. Partitions and mutations belong to
+ * it.
+ */
 export const storedTable = ({ cluster }: Place, table: string): string =>
   cluster === undefined ? table : localName(table)
 
-/** An `ALTER TABLE` of a sharded table, whose conditions may read sharded tables, for every server. */
+/**
+ * The statement that applies an `ALTER TABLE` of a sharded table on every server. Its conditions
+ * may read sharded tables.
+ */
 export const alterStored = (place: Place, table: string, change: string): string =>
   place.cluster === undefined
     ? `ALTER TABLE intake.${table} ${change}`
     : `ALTER TABLE intake.${localName(table)} ON CLUSTER '${place.cluster}' ${toLocal(change)}`
 
-/** A system table with the rows of every server. It fails while a server does not respond. */
+/**
+ * A system table with the rows of every server. Reading it fails while a server does not respond.
+ */
 export const systemTable = ({ cluster }: Place, name: string): string =>
   cluster === undefined ? `system.${name}` : `clusterAllReplicas('${cluster}', system.${name})`
 
 /**
- * Waits until every replica has what is confirmed, so that the next statement finds it wherever it is executed.
- * Nothing to do without a cluster.
+ * Waits until every replica has all confirmed rows, so that the next statement sees them on any
+ * replica. Returns at once without a cluster.
  */
 export async function syncReplicas(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,

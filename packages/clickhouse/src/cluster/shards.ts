@@ -1,25 +1,29 @@
 import { sqlTime } from '../sql-time.ts'
 
 /**
- * Which shard a row belongs to, by its `time`: the rows before `changes[0]` are spread over `counts[0]`
- * shards, those from then on over `counts[1]`, and so on. So a repeat, whose identity has the same `time`,
- * lands beside its first even when shards were added in between.
+ * Which shard a row belongs to, by its `time`: rows before `changes[0]` are spread over `counts[0]`
+ * shards, those from then on over `counts[1]`, and so on. A repeat, whose identity has the same
+ * `time`, is therefore stored on the shard of its first attempt even when shards were added in
+ * between.
  */
 export interface Shards {
-  /** Numbers of shards, ascending; one more than `changes`. */
+  /** Numbers of shards, ascending. There is one more than in `changes`. */
   counts: readonly number[]
   /** `YYYY-MM-DD hh:mm:ss.mmm` in UTC, ascending. */
   changes: readonly string[]
 }
 
-/** Clients choose times up to 10 minutes ahead; all servers must know the change before the first such row. */
+/**
+ * Notice before a change: clients choose times up to 10 minutes ahead, and all servers must know
+ * the change before the first such row.
+ */
 const noticeMs = 15 * 60_000
 
 /**
- * The sharding key of a Distributed table. Its value is the number of the shard, so it stays right when a
- * shard is added to the cluster before the change is known.
+ * The sharding key of a Distributed table. Its value is the number of the shard, so it remains
+ * correct when a shard is added to the cluster before the change is known.
  *
- * @param columns what the hash is of: the identity of a row
+ * @param columns the identity of a row, which is hashed
  * @param time the column that is compared with the changes
  */
 export function shardingKey({ counts, changes }: Shards, columns: string, time: string): string {
@@ -40,7 +44,7 @@ export function parseShards(engine: string): Shards {
   }
 }
 
-/** @throws {RangeError} when `from` is too soon: rows with a later `time` may be stored already */
+/** @throws {RangeError} when `from` is too soon: rows with a later `time` may already be stored */
 export function addShards(shards: Shards, count: number, from: Date): Shards {
   const earliest = Date.now() + noticeMs
   const last = shards.changes.at(-1)

@@ -1,20 +1,23 @@
 import { shardingKey, type Shards } from './shards.ts'
 
 export interface ClusterLayout {
-  /** Its name in `remote_servers`. */
+  /** The cluster's name in `remote_servers`. */
   cluster: string
-  /** The user with whose rights views read. */
+  /** The user with whose rights views read the tables. */
   definer: string
   shards: Shards
 }
 
 const identity = 'bundle_identifier, time, id, device_uuid'
 
-/** Tables that are spread over the shards: what their rows are identified by, and the time of a row. */
+/**
+ * Tables that are spread over the shards, each with the columns that identify a row and the time of
+ * a row.
+ */
 const sharded: Readonly<Record<string, { key: string; time: string }>> = {
   logs_raw: { key: identity, time: 'time' },
   feedback_raw: { key: identity, time: 'time' },
-  // Without `table`, so that it lies beside its record.
+  // The key omits `table`, so that a dead letter is on the shard of its record.
   dead_letters_raw: { key: identity, time: 'time' },
   outcomes_raw: { key: 'minute, api_key_id, kind, code, run', time: 'minute' },
 }
@@ -28,25 +31,32 @@ const everywhere: ReadonlySet<string> = new Set([
   'watermark_raw',
 ])
 
-/** The table or view that holds what one server has; the plain name stands for all servers together. */
+/**
+ * The name of the table or view of a single server. The plain name stands for all servers together.
+ */
 export const localName = (name: string): string => `${name}_local`
 export const isSharded = (table: string): boolean => table in sharded
 
-/** An expression or a statement that reads the tables of the plain names, for those of one server. */
+/**
+ * Rewrites an expression or a statement that reads tables by their plain names, for the tables of a
+ * single server.
+ */
 export const toLocal = (sql: string): string =>
   sql.replaceAll(/\bintake\.(\w+)/g, (whole, name: string) =>
     isSharded(name) ? `intake.${localName(name)}` : whole,
   )
 
 /**
- * A view of single rows: each server can compute it alone, because all versions of a row are on one shard.
- * Then conditions, sorting and aggregation run on the shards. Any other view reads all shards.
+ * Whether a view shows single rows. Each server can compute such a view alone, because all versions
+ * of a row are on one shard; conditions, sorting and aggregation then run on the shards. Any other
+ * view reads all shards.
  */
 export const isRowView = (select: string): boolean => !/\bGROUP BY\b/.test(select)
 
 /**
- * The statements that do on all servers of a cluster what a statement of a migration or definition does on a
- * single server. Replicated engines share their rows by paths with the macros `{shard}` and `{replica}`.
+ * The statements that have the same effect on all servers of a cluster as a statement of a
+ * migration or definition has on a single server. Replicated engines share their rows by paths with
+ * the macros `{shard}` and `{replica}`.
  *
  * @throws {Error} on a statement of another form: it needs a rule here
  */
@@ -94,7 +104,7 @@ const forms: readonly Form[] = [
     /^ALTER TABLE intake\.(\w+)\s+((?:ADD|DROP|MODIFY) (?:COLUMN|INDEX|CONSTRAINT|SETTING)[^]*)$/,
     ([, name = '', change = ''], { cluster }) => [
       alter(isSharded(name) ? localName(name) : name, cluster, change),
-      // A Distributed table has columns, but no indexes, constraints and settings of parts.
+      // A Distributed table has columns, but no indexes, constraints and part settings.
       ...(isSharded(name) && /^\w+ COLUMN/.test(change) ? [alter(name, cluster, change)] : []),
     ],
   ],
@@ -103,7 +113,7 @@ const forms: readonly Form[] = [
 const alter = (table: string, cluster: string, change: string) =>
   `ALTER TABLE intake.${table} ON CLUSTER '${cluster}' ${change}`
 
-/** The Distributed table of a table, or of a view of single rows. */
+/** The Distributed table over a table, or over a view of single rows. */
 function distributed(name: string, { cluster, shards }: ClusterLayout, replace: boolean): string {
   const place = sharded[name]
   const key = place === undefined ? '' : `, ${shardingKey(shards, place.key, place.time)}`

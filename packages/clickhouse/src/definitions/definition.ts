@@ -1,18 +1,18 @@
 /** Comments by the name of the column. */
 export type ColumnComments = Readonly<Record<string, string>>
 
-/** A view, or what explains a table that a migration has made. */
+/** A view, or the explanation of a table that a migration has created. */
 export interface Definition {
   name: string
   comment: string
   columns: ColumnComments
-  /** The query of a view, without the semicolon. Absent: a table. */
+  /** The query of a view, without the semicolon; absent for a table. */
   select?: string
 }
 
 /**
- * Statements that replace a view and explain it, or explain a table. A view reads with the rights of the user
- * who creates it, so its readers need none on the raw tables.
+ * Statements that replace a view and explain it, or explain a table. A view reads with the rights
+ * of the user who creates it, so its readers need none on the raw tables.
  */
 export const statementsOf = ({ name, comment, columns, select }: Definition): string[] => {
   const comments = Object.entries(columns).map(

@@ -1,9 +1,9 @@
 import type { Definition } from './definition.ts'
 
 /**
- * Both views compute from the records when they are read, so they are exact whatever was redelivered or
- * deleted. A filter by application reaches the sorting key of the records; it is grouped by, so it is
- * applied before.
+ * Both views compute from the records when they are read, so they are exact even after redelivery
+ * and deletion. A filter by application is applied before grouping, because the views group by it;
+ * it uses the sorting key of the records.
  */
 export const deviceDefinitions: readonly Definition[] = [
   {

@@ -1,8 +1,9 @@
 /**
  * The SQL of a JSON value as text that ClickHouse's own functions can read. They refuse a whole
- * document if it has an integer that neither Int64 nor UInt64 holds, and ClickHouse prints doubles
- * from 2^64 to 1e21 as such digits. With an exponent they are doubles again. Few documents have so
- * many digits in a row; only they are split into texts, numbers and all else.
+ * document if it has an integer that neither Int64 nor UInt64 can hold, and ClickHouse prints
+ * doubles from 2^64 to 1e21 as such digits. This adds an exponent, so that they are read as
+ * doubles. Few documents have so many digits in a row; only those are split into texts, numbers and
+ * the rest.
  */
 export const jsonText = (value: string): string =>
   `if(match(toJSONString(${value}), '[0-9]{19}'), ` +
@@ -13,12 +14,12 @@ export const jsonText = (value: string): string =>
 const tokens = String.raw`(?s)"(?:[^"\\\\]|\\\\.)*"|-?[0-9][0-9.eE+-]*|[^"0-9-]+`
 
 /**
- * A client may send the same param as 10, 10.5, "10", true or null, and each is stored as it was sent.
- * These functions read any of them; what cannot be read is NULL, and so is a param that is absent.
+ * A client may send the same param as 10, 10.5, "10", true or null, and each is stored as it was
+ * sent. These functions read all of them. A param that is absent or cannot be read is NULL.
  */
 export const functionStatements: readonly string[] = [
   `CREATE OR REPLACE FUNCTION intake_json AS (value) -> ${jsonText('value')}`,
-  // Text like "nan" and "1e400" is not finite.
+  // Texts like "nan" and "1e400" are not finite.
   `CREATE OR REPLACE FUNCTION intake_number AS (value) ->
   if(isFinite(toFloat64OrNull(toString(value))), toFloat64OrNull(toString(value)), NULL)`,
   `CREATE OR REPLACE FUNCTION intake_text AS (value) ->

@@ -14,8 +14,9 @@ const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
 ]
 
 /**
- * What can be replaced at any time without touching data: views and comments. They are applied
- * after the migrations whenever they differ from those applied last, so they may change in place.
+ * The definitions that can be replaced at any time without touching data: views and comments. They
+ * are applied after the migrations whenever they differ from those applied last, so they may be
+ * edited in place.
  */
 export const createDefinitions = (fields: readonly DeviceField[]): Migration => ({
   name: 'definitions',

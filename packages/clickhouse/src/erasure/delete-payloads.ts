@@ -29,15 +29,16 @@ const hidden = (table: RecordTableName, condition: string) =>
      HAVING max(ver) < ${tombstoneVer} AND NOT argMax(${condition}, (ver, ${condition})))`
 
 /**
- * Starts to delete the rows of all records that have a tombstone, and the hidden versions of the subject.
- * Resolves to the number of rows; `untilDeleted` waits for them.
+ * Starts to delete the rows of all records that have a tombstone, and the hidden versions of the
+ * subject. Resolves to the number of rows. `untilDeleted` waits until they are deleted.
  */
 export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise<number> {
   let rows = 0
   // Each replica deletes by the tombstones that it has.
   await syncReplicas(clickhouse, payloadTables)
   for (const table of payloadTables) rows += await deleteRows(clickhouse, table, erased(table))
-  // Another device or application is another identity.
+  // Versions of a device are never hidden behind another, because the device is part of the
+  // identity.
   if (subject === undefined || subject.kind === 'device') return rows
   for (const table of recordTables) {
     const { sql, params } = recordCondition(subject)
@@ -69,13 +70,13 @@ interface DeletionProgress {
   partsToRewrite: number
   /** Replaced parts that are still on disk. */
   oldParts: number
-  /** Why ClickHouse could not rewrite a part; it retries. */
+  /** Why ClickHouse could not rewrite a part. It retries by itself. */
   failure: string
 }
 
 /**
- * Watches the deletions that were started. Done when every part is rewritten and the parts that this
- * replaced are gone from the disk.
+ * Watches the deletions that were started. They are done when every part is rewritten and the
+ * replaced parts are gone from the disk.
  *
  * @returns a function that reports the progress, all zero when done
  */
@@ -109,7 +110,7 @@ export function watchDeletion(
   }
 }
 
-/** What is stored of a subject, in all versions. */
+/** Counts the stored rows of a subject, in all versions. */
 export async function countStored(
   clickhouse: Pick<ClickHouse, 'query'>,
   subject: Subject,

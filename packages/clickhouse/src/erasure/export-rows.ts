@@ -17,7 +17,7 @@ export interface ExportedRow {
   time: string
   id: string
   device_uuid: string
-  /** The keys of its objects; undefined: it has none. */
+  /** The keys of the row's objects; undefined if it has none. */
   attachments: { key: string; sha256: string }[] | undefined
 }
 
@@ -99,7 +99,9 @@ async function* pages(
   } while (after !== undefined)
 }
 
-/** Of a dead letter, whose row ClickHouse rejected: it may be anything. */
+/**
+ * Reads the attachments in a dead letter. ClickHouse rejected its row, so it may have any content.
+ */
 function attachmentsOfLetter(row = 'null'): ExportedRow['attachments'] {
   try {
     const { attachments } = JSON.parse(row) as Partial<ExportedRow>

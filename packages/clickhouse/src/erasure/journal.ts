@@ -8,7 +8,7 @@ interface Erasure {
   kind: string
   subjectHash: string
   startedAt: Date
-  /** Undefined while it is unfinished. */
+  /** Undefined while the erasure is unfinished. */
   finishedAt: Date | undefined
   /** JSON. */
   report: string

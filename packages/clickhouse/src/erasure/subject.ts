@@ -2,20 +2,20 @@ import { hash } from 'node:crypto'
 import type { QueryParams } from '../client.ts'
 import { sqlTime } from '../sql-time.ts'
 
-/** Whose records are erased or exported. */
+/** The user or device whose records are erased or exported, or an API key with a period. */
 export type Subject =
   | {
       kind: 'user' | 'device'
       /** `unique_user_id`, or `device_uuid` in lower case. */
       id: string
-      /** Only this application; default: all. */
+      /** Restricts the subject to this application. Default: all applications. */
       bundleIdentifier?: string | undefined
     }
   | {
       kind: 'api-key'
       /** The public id of the key. */
       id: string
-      /** By `received_at`; `to` is excluded. */
+      /** The range of `received_at`; `to` is excluded. */
       from: Date
       to: Date
     }
@@ -39,7 +39,8 @@ export function recordCondition(subject: Subject): Condition {
 }
 
 /**
- * The same for a mutation. ClickHouse keeps the text of mutations, so this one has only a hash of a user.
+ * Like `recordCondition`, for a mutation. ClickHouse keeps the text of mutations, so this condition
+ * contains only a hash of a user.
  *
  * @param salt random, so that the hash cannot be recognized
  */
@@ -52,8 +53,8 @@ export function mutationCondition(subject: Subject, salt: string): Condition {
 }
 
 /**
- * Selects the dead letters of a subject. A row that is not JSON belongs to every user or device whose id it
- * contains.
+ * Selects the dead letters of a subject. A row that is not JSON belongs to every user or device
+ * whose id it contains.
  */
 export function deadLetterCondition(subject: Subject): Condition {
   const params = paramsOf(subject)

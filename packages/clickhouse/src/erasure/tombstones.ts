@@ -2,7 +2,7 @@ import type { ClickHouse, QueryParams } from '../client.ts'
 import { syncReplicas } from '../cluster/names.ts'
 import { deadLetterCondition, recordCondition, type Subject } from './subject.ts'
 
-/** The tables that hold records and what was rejected of them. */
+/** The tables that hold records or rejected rows of records. */
 export const payloadTables = ['logs_raw', 'feedback_raw', 'dead_letters_raw'] as const
 export type PayloadTable = (typeof payloadTables)[number]
 export const recordTables = ['logs_raw', 'feedback_raw'] as const
@@ -12,10 +12,10 @@ export const identity = 'bundle_identifier, time, id, device_uuid'
 /** The sorting key of each table, which identifies a row. */
 export const keyOf = (table: PayloadTable): string =>
   table === 'dead_letters_raw' ? `table, ${identity}` : identity
-/** As entered in `dead_letters_raw.table`. */
+/** The name of the table in `dead_letters_raw.table`. */
 const kindOf = (table: RecordTableName) => (table === 'logs_raw' ? 'logs' : 'feedback')
 
-/** The version of a tombstone: no other can be higher. */
+/** The version of a tombstone, which is the highest possible one. */
 export const tombstoneVer = '18446744073709551615'
 
 export const tombstones = (table: PayloadTable): string =>
@@ -30,9 +30,9 @@ interface Tombstones {
 type Sql = Pick<ClickHouse, 'insertSelect'>
 
 /**
- * Inserts a tombstone for each record and dead letter of the subject that has none: the identity without
- * any payload. Resolves to the number of new ones. A record whose visible version belongs to another
- * subject gets none.
+ * Inserts a tombstone for each record and dead letter of the subject that has none: the identity
+ * without any payload. Resolves to the number of new tombstones. A record whose visible version
+ * belongs to another subject gets none.
  */
 export async function writeTombstones(
   clickhouse: Sql & Pick<ClickHouse, 'command' | 'cluster'>,
@@ -67,8 +67,9 @@ export async function writeTombstones(
 }
 
 /**
- * A record that is erased as a dead letter is erased as a record, too, and the reverse: a repeat may
- * become either. Months that retention has dropped get none. Resolves to the number of dead letters that this erases.
+ * Copies tombstones between records and dead letters, because a repeat of an erased record may
+ * become either. Months that retention has dropped get none. Resolves to the number of dead letters
+ * that this erases.
  */
 export async function spreadTombstones(clickhouse: Sql): Promise<number> {
   let letters = 0

@@ -10,11 +10,11 @@ export interface Columns {
   /** Empty without a cluster. */
   server: string
   table: string
-  /** Types by the name of the column, without white space. */
+  /** Column types by name, without white space. */
   types: Readonly<Record<string, string>>
 }
 
-/** ClickHouse prints a type on one line or on several. */
+/** Removes white space, because ClickHouse prints a type on one line or on several. */
 const compact = (type: string) => type.replaceAll(/\s/g, '')
 
 /** The columns of all tables and views, on every server of a cluster. */
@@ -51,7 +51,9 @@ interface Column {
   type: string
 }
 
-/** What the last statement makes of each column that statements of migrations add or change. */
+/**
+ * The definition of each column that migrations add or change, after the last statement about it.
+ */
 function changedColumns(migrations: readonly Migration[]): Map<string, Column> {
   const last = new Map<string, Column>()
   for (const statement of migrations.flatMap(({ statements }) => statements)) {
@@ -63,10 +65,10 @@ function changedColumns(migrations: readonly Migration[]): Map<string, Column> {
 }
 
 /**
- * The columns that are not as the migrations make them, in words for an operator. A replica, also the one that
- * executes such a statement, has the new type only some time after it.
+ * The columns that differ from the migrations' result, in words for an operator. A replica, even
+ * the one that executes such a statement, has the new type only some time later.
  *
- * @param unfinished migrations that may have been applied in part: their columns are left out
+ * @param unfinished migrations that may have been applied in part; their columns are left out
  */
 export function findOutdatedColumns(
   all: readonly Columns[],
@@ -86,6 +88,6 @@ export function findOutdatedColumns(
   )
 }
 
-/** Whether it is the table of that name, or what one server of a cluster has of it. */
+/** Whether the table is the one of that name, or a single server's part of it. */
 export const isStored = (table: string, name: string): boolean =>
   table === name || table === localName(name)

@@ -5,17 +5,20 @@ import { findSettingViolations } from './settings.ts'
 
 export interface Disk {
   name: string
-  /** What inserts and merges may still use. */
+  /** The space that inserts and merges may still use. */
   freeBytes: number
   totalBytes: number
 }
 
-/** What an operator configures in ClickHouse, as it is. */
+/** The current state of what an operator configures in ClickHouse. */
 export interface ClickHouseFacts {
   version: string
-  /** What differs from the tables of this release, in words for an operator; empty: nothing. */
+  /**
+   * The differences from the tables of this release, in words for an operator; empty if there are
+   * none.
+   */
   schemaDifferences: string[]
-  /** Settings that do not fit, in words for an operator; empty: none. */
+  /** The settings that do not fit, in words for an operator; empty if there are none. */
   settingViolations: string[]
   disks: Disk[]
 }
@@ -23,7 +26,7 @@ export interface ClickHouseFacts {
 /**
  * Reads what an operator configures, as a user who may read the system tables.
  *
- * @throws {ClickHouseError} of kind `operator` when the user may not
+ * @throws {ClickHouseError} of kind `operator` if the user may not read them
  */
 export async function inspectClickHouse(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
@@ -39,7 +42,7 @@ export async function inspectClickHouse(
   return { version: server?.version ?? 'unknown', schemaDifferences, settingViolations, disks }
 }
 
-/** On a cluster also the server. */
+/** The name of a disk, on a cluster with its server. */
 const nameOfDisk = ({ cluster }: Pick<ClickHouse, 'cluster'>) =>
   cluster === undefined ? 'name' : "concat(name, ' of ', hostName())"
 

@@ -12,7 +12,7 @@ import { describeQuery, findOutdatedColumns, isStored, readColumns } from './col
 interface Table {
   name: string
   columns: string[]
-  /** The query of a view, as ClickHouse prints it; empty: a table. */
+  /** The query of a view, as ClickHouse prints it; empty for a table. */
   select: string
   engine: string
 }
@@ -23,8 +23,9 @@ type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 const absentCodes: ReadonlySet<number | undefined> = new Set([60, 81])
 
 /**
- * What differs from the tables, views and functions that this release makes, in words for an operator; empty:
- * nothing. While migrations are missing, only they are named: everything else may follow from that.
+ * The differences from the tables, views and functions of this release, in words for an operator;
+ * empty if there are none. While migrations are missing, only they are named: all other differences
+ * may follow from that.
  */
 export async function findSchemaDifferences(clickhouse: Reader): Promise<string[]> {
   const history = await findMissingMigrations(clickhouse)
@@ -96,14 +97,16 @@ function findMissing(tables: Map<string, Table>, wanted = allDefinitions): strin
   })
 }
 
-/** With one, a row that hides repeats could be dropped before them. */
+/** Finds tables with a TTL. With a TTL, a row that hides repeats could be dropped before them. */
 function findTtls(tables: Map<string, Table>): string[] {
   return allDefinitions.flatMap(({ name }) =>
     / TTL /.test(tables.get(name)?.engine ?? '') ? [`the table intake.${name} has a TTL`] : [],
   )
 }
 
-/** The views of this release that are missing, or differ from what defining them again would make. */
+/**
+ * The views of this release that are missing, or differ from what their definitions would create.
+ */
 export async function findDifferingViews(clickhouse: Reader): Promise<Definition[]> {
   const tables = await readTables(clickhouse)
   const missing = allDefinitions.filter(
@@ -115,20 +118,22 @@ export async function findDifferingViews(clickhouse: Reader): Promise<Definition
 
 interface ChangedView {
   definition: Definition
-  /** In words for an operator. */
+  /** The difference, in words for an operator. */
   difference: string
 }
 
 /**
- * ClickHouse prints both queries, so that only their meaning is compared. A view keeps the types that its columns
- * had when it was defined and converts to them, so they are compared with those of its query, on every server.
+ * Compares each view's query with its definition. ClickHouse prints both, so that only their
+ * meaning is compared. A view keeps the types that its columns had when it was defined and converts
+ * to them, so the types are compared with those of its query, on every server.
  */
 async function findChangedViews(
   clickhouse: Reader,
   tables: Map<string, Table>,
 ): Promise<ChangedView[]> {
   const rawTables = allDefinitions.filter(({ select }) => select === undefined)
-  // The query of a view has no types while its table lacks a column, which is named as missing.
+  // The query of a view has no types while its table lacks a column. That column is reported as
+  // missing.
   const hasTypes = findMissing(tables, rawTables).length === 0
   const columns = await readColumns(clickhouse)
   const compared = allDefinitions.map(async (definition) => {

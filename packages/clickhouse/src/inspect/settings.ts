@@ -3,8 +3,8 @@ import { storedTable } from '../cluster/names.ts'
 import { rawTables } from '../tables.ts'
 
 /**
- * Without them a confirmed insert could be lost with the power, or an insert that ClickHouse takes for a
- * repeat could be left out.
+ * Without these settings a confirmed insert could be lost in a power failure, or an insert that
+ * ClickHouse takes for a repeat could be left out.
  */
 const required = {
   fsync_after_insert: '1',
@@ -12,13 +12,16 @@ const required = {
   non_replicated_deduplication_window: '0',
   replicated_deduplication_window: '0',
 }
-/** The tables whose rows are nowhere else once they are confirmed. */
+/** The tables whose rows exist nowhere else once they are confirmed. */
 const guarded = [rawTables.logs, rawTables.feedback, rawTables.dead_letters, rawTables.outcomes]
 const gibibyte = 1024 ** 3
-/** For inserts of 64 MiB of rows, merges and queries. */
+/** Enough for inserts of 64 MiB of rows, merges and queries. */
 const memoryBytesMin = gibibyte
 
-/** Settings of tables, user and server that do not fit, in words for an operator; empty: none. */
+/**
+ * The settings of tables, user and server that do not fit, in words for an operator; empty if all
+ * fit.
+ */
 export async function findSettingViolations(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
 ): Promise<string[]> {
@@ -53,12 +56,12 @@ export async function findSettingViolations(
   ]
 }
 
-/** In winter and in summer: some zones differ from UTC only half of the year. */
+/** Midnights in winter and in summer, because some zones differ from UTC only half of the year. */
 const midnights = ['2026-01-01', '2026-07-01']
 
 /**
- * Whether times that a user writes without a zone are in UTC, in words for an operator; empty: they
- * are.
+ * Checks that times that a user writes without a zone are in UTC. Returns the problem in words for
+ * an operator; empty if there is none.
  *
  * @param url the name of the setting with its URL
  */

@@ -50,12 +50,12 @@ const tail = `
   extra JSON(max_dynamic_paths = 0)`
 
 /**
- * The sorting key is the identity, in an order that was measured (docs/decisions/0011): day and hour are
- * functions of `time`. Rows with the same key are versions of one record, and the version with the highest
- * `ver` is shown. `ver` decreases with the time of arrival, so the version that was
- * accepted first wins; a tombstone has a higher one. `time` must be the time inside `id`: otherwise a
- * retry could become another record, in another partition. Its range is `recordTimeMs` of the contract;
- * from 2286 on `ver` would be negative.
+ * The sorting key is the identity, in an order that was measured (docs/decisions/0011): day and
+ * hour are functions of `time`. Rows with the same key are versions of one record, and the version
+ * with the highest `ver` is shown. `ver` decreases with the time of arrival, so the version that
+ * was accepted first is shown; a tombstone has a higher `ver` than any record. `time` must be the
+ * time inside `id`: otherwise a retry could become another record, in another partition. The range
+ * of `time` is `recordTimeMs` of the contract; from 2286 on `ver` would be negative.
  */
 const table = `
   ver UInt64 DEFAULT 10000000000000 - toUnixTimestamp64Milli(received_at),

@@ -1,8 +1,9 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Rows that ClickHouse rejected, unchanged, each under the whole identity of its record, because
- * records of two devices may have the same id. A newer `ver` replaces an older entry of a row.
+ * Rows that ClickHouse rejected, unchanged. Each has the complete identity of its record, because
+ * records of two devices may have the same id. An entry with a higher `ver` replaces an earlier
+ * entry of the same row.
  */
 export const deadLetters: Migration = {
   name: '0002-dead-letters',

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** Two capital letters; NULL when the gateway was not told. */
+/** Two capital letters; NULL if the gateway did not get the country. */
 export const country: Migration = {
   name: '0005-country',
   statements: ['logs_raw', 'feedback_raw'].map(

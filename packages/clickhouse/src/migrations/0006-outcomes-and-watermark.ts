@@ -1,8 +1,9 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Counts of accepted and refused records. Each row is the count of one gateway process; a later report
- * of the same count is higher and replaces it, so a redelivered or reordered report changes nothing.
+ * Counts of accepted and refused records. Each row is the count of one gateway process; a later
+ * report of the same count is higher and replaces it, so a redelivered or reordered report changes
+ * nothing.
  */
 const outcomes = `CREATE TABLE IF NOT EXISTS intake.outcomes_raw (
   minute DateTime('UTC'),
@@ -21,7 +22,10 @@ SETTINGS
   fsync_after_insert = 1,
   fsync_part_directory = 1`
 
-/** Every row is true, so the highest one counts, whichever worker wrote it and in whatever order. */
+/**
+ * Every row is true, so the highest one counts, regardless of which worker wrote it and in which
+ * order.
+ */
 const watermark = `CREATE TABLE IF NOT EXISTS intake.watermark_raw (
   kind LowCardinality(String),
   visible_until DateTime64(3, 'UTC')

@@ -1,6 +1,9 @@
 import type { Migration } from './migration.ts'
 
-/** The erasures that were begun, as proof, with a hash of the subject; how long records are kept. */
+/**
+ * The erasures that were started, as proof, each with a hash of its subject; and how long records
+ * are kept.
+ */
 export const erasuresAndRetention: Migration = {
   name: '0007-erasures-and-retention',
   statements: [

@@ -7,7 +7,9 @@ import { outcomesAndWatermark } from './0006-outcomes-and-watermark.ts'
 import { erasuresAndRetention } from './0007-erasures-and-retention.ts'
 import { exactParams } from './0008-exact-params.ts'
 
-/** In the order of application. A released migration never changes: add another one. */
+/**
+ * All migrations, in the order of application. A released migration never changes: add another one.
+ */
 export const migrations: readonly Migration[] = [
   logsAndFeedback,
   deadLetters,

@@ -9,9 +9,9 @@ const integer = (description: string) =>
 const boolean = (description: string) =>
   Type.Optional(nullable<boolean>('boolean', { description }))
 /**
- * A date or a time that the phone states about itself. It can be wrong there, and shipped apps
- * cannot be changed, so any string is accepted. The formats are ours: they say where the string
- * belongs, and no validator knows them.
+ * A date or time that the phone reports. It may be wrong, and shipped apps cannot be changed, so
+ * any string is accepted. The formats are Intake's own: they select the column type, and no
+ * validator knows them.
  */
 const moment = (format: 'device-date' | 'device-time', description: string) =>
   Type.Optional(
@@ -33,9 +33,9 @@ const texts = (description: string) =>
   )
 
 /**
- * The documented properties. Everything else follows from this list: validation, OpenAPI, the flat views
- * and the comments of their columns. A new one also needs a migration that widens the column `device`
- * (CONTRIBUTING.md).
+ * The documented properties. Everything else is derived from this list: validation, OpenAPI, the
+ * flat views and the comments of their columns. A new property also needs a migration that widens
+ * the column `device` (CONTRIBUTING.md).
  */
 const documented = {
   os: text('Operating system.'),
@@ -69,7 +69,9 @@ const documented = {
   version_name: text('Version of the application.'),
 }
 
-/** Properties of the device. All are optional, `null` means absent, unknown ones are kept. */
+/**
+ * Properties of the device. All are optional, `null` means absent, and unknown properties are kept.
+ */
 export const DeviceInformation = Type.Object(documented, {
   additionalProperties: true,
   description: 'Properties of the device. Unknown properties are kept.',
@@ -81,7 +83,7 @@ export interface DeviceField {
   description: string
 }
 
-/** By the format of the schema, or else by its type. */
+/** The kind of a property, by the format of its schema, or else by its type. */
 const kinds: Readonly<Record<string, DeviceField['kind']>> = {
   string: 'text',
   number: 'number',

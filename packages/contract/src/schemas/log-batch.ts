@@ -15,7 +15,7 @@ export const LogEntry = Type.Object({
       description:
         'Identifier of the event, preferably a UUIDv7 of the moment it happened: however often it is sent, ' +
         'it is one event. The time of a UUIDv7 must lie within 30 days before and 10 minutes after now. ' +
-        'A UUIDv7 that another request used for other content is not detected; the first content stays. ' +
+        'A UUIDv7 that another request used for other content is not detected; the first content is kept. ' +
         'Any other UUID is remembered for 72 hours.',
     }),
   ),
@@ -43,7 +43,7 @@ export const LogBatchSubmission = Type.Object(
   { description: 'Log events of one device.' },
 )
 
-/** The same, with unvalidated entries. */
+/** The envelope of a batch: `LogBatchSubmission` with unvalidated entries. */
 export const LogBatchEnvelope = Type.Object({
   ...sender,
   logs: Type.Array(Type.Unknown(), size),

@@ -14,8 +14,8 @@ export const logEvent = {
 }
 
 /**
- * Optional fields of an event. Apps may have sent anything under these names before they had a meaning,
- * so an invalid value is not an error in `POST /api/log`: it is kept like an unknown field.
+ * Optional fields of an event. Apps may have sent anything under these names before they had a
+ * meaning, so an invalid value is no error in `POST /api/log`: it is kept like an unknown field.
  */
 const optional = {
   id: Type.Optional(

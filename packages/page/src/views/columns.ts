@@ -1,7 +1,10 @@
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 
-/** Columns of a record as a list of names and values; objects are nested lists two levels deep, then JSON. */
+/**
+ * Columns of a record as a list of names and values; objects are nested lists two levels deep, then
+ * JSON.
+ */
 export function columnList(columns: Record<string, unknown>, depth = 2): Html {
   const entries = Object.entries(columns)
   const shown = entries.slice(0, namesMax).filter(([, value]) => !isEmpty(value))
@@ -20,7 +23,7 @@ export function columnList(columns: Record<string, unknown>, depth = 2): Html {
     }
   </dl>`
 }
-/** A client chooses how many unknown names there are. */
+/** Limited, because a client decides how many unknown names there are. */
 const namesMax = 200
 
 function isEmpty(value: unknown): boolean {
@@ -35,7 +38,7 @@ function valueOf(value: unknown, depth: number): Html {
   return html`<span class="json">${clientText(json(value))}</span>`
 }
 
-/** `JSON.stringify` refuses `bigint`s. */
+/** Prints JSON with `bigint`s, which `JSON.stringify` refuses. */
 function json(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return `[${value.map(json).join(',')}]`

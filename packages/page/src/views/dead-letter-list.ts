@@ -5,7 +5,7 @@ import type { Found } from '../records.ts'
 import { document } from './document.ts'
 import { timeElement } from './links.ts'
 
-/** Rows that ClickHouse rejected, with its reason. */
+/** The rows that ClickHouse rejected, with its reasons. */
 export function deadLetterList(found: Found<DeadLetterSummary>): Html {
   const last = found.rows.at(-1)
   const items = found.rows.map(

@@ -5,7 +5,7 @@ import type { Found, RecordHead } from '../records.ts'
 import { document } from './document.ts'
 import { exactPath, timeElement } from './links.ts'
 
-/** The records of a request id or of a client's feedback id. */
+/** The records that belong to a request id or to a client's feedback id. */
 export function foundList(found: Record<RecordKind, Found<RecordHead>>): Html {
   const { feedback, logs } = found
   const isCut = feedback.unread !== undefined || logs.unread !== undefined

@@ -4,7 +4,10 @@ import type { Found, RecordHead } from '../records.ts'
 import type { Search } from '../search.ts'
 import { cursorOf, listLink } from './links.ts'
 
-/** What follows a list: the next page, the part that was not searched, or the end. */
+/**
+ * The end of a list: a link to the next page, the part that was not searched, or the note that
+ * nothing follows.
+ */
 export function nextPage(kind: RecordKind, search: Search, found: Found<RecordHead>): Html {
   const last = found.rows.at(-1)
   const { after: _, ...rest } = search

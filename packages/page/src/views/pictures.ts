@@ -2,10 +2,13 @@ import { imageTypes } from '@intake/contract'
 import { html, type Html } from '../html.ts'
 import type { Attachment } from '../records.ts'
 
-/** Makes the path under which a picture can be opened for some minutes; undefined: there is no store. */
+/**
+ * Returns the path under which a picture can be opened for some minutes; undefined if there is no
+ * store.
+ */
 export type SignPicture = ((key: string) => string) | undefined
 
-/** What browsers show; the other types are offered for download. */
+/** The types that browsers show; other types are offered for download. */
 export const shownTypes: ReadonlySet<string> = new Set([
   'image/jpeg',
   'image/png',
@@ -31,7 +34,7 @@ export function pictures(attachments: readonly Attachment[], sign: SignPicture):
   </ul>`
 }
 
-/** The lasting path of a picture, for those who may see the page. */
+/** The permanent path of a picture, for those who may see the page. */
 function attachmentPath(key: string): string {
   return `/attachments/${key.split('/').map(encodeURIComponent).join('/')}`
 }

@@ -1,7 +1,7 @@
 import { html, type Html } from '../html.ts'
 import { document } from './document.ts'
 
-/** Why there is no page, in words for its reader. */
+/** Tells the reader why there is no page. */
 export function problemView(status: number, message: string): Html {
   return document({ title: `Error ${status}`, body: html`<p>${message}</p>` })
 }

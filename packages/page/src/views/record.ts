@@ -8,7 +8,7 @@ import { pictures, type SignPicture } from './pictures.ts'
 
 export interface RecordWithEvents {
   record: FullRecord
-  /** Events of its device, newest first. */
+  /** Events of the record's device, newest first. */
   around: { before: readonly EventSummary[]; after: readonly EventSummary[] }
 }
 

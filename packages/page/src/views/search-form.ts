@@ -11,7 +11,7 @@ const labels = {
   user: 'User',
 } as const
 
-/** Filled in with the search that the list shows. */
+/** The search form, filled in with the search of the list. */
 export function searchForm(kind: RecordKind, search: Search): Html {
   const fields = searchFields[kind].map(
     (name) =>
@@ -51,7 +51,7 @@ export function searchForm(kind: RecordKind, search: Search): Html {
   </form>`
 }
 
-/** As the input reads it: UTC, to the second. */
+/** The format of the input: UTC, to the second. */
 function inputTime(time: Date | undefined): string | undefined {
   return time?.toISOString().slice(0, 19)
 }

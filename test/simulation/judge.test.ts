@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { AttemptOutcome, Submission } from './history.ts'
 import type { Row } from './row.ts'
-import { judge } from './verdict.ts'
+import { judge } from './judge.ts'
 
 const id = '019acaaa-0000-7000-8000-000000000001'
 const otherId = '019acaaa-0000-7000-8000-000000000002'

@@ -19,7 +19,9 @@ export type Rule =
   | 'altered'
   /** Visible without its image. */
   | 'image lost'
-  /** Acknowledged and not visible, although it arrived, or was acknowledged, before the watermark. */
+  /**
+   * Acknowledged and not visible, although it arrived, or was acknowledged, before the watermark.
+   */
   | 'early'
   /** BullMQ failed a job. */
   | 'job failed'
@@ -87,7 +89,7 @@ export function judge(options: {
   return violations
 }
 
-/** What makes attempts one record, within a kind and a device. */
+/** The key that makes attempts one record, within a kind and a device. */
 function keyOf({ kind, device, clientId, key }: Submission): string | undefined {
   const name = key ?? clientId
   return name === undefined ? undefined : `${kind} ${device} ${name}`
