@@ -16,19 +16,3 @@ export function readJobTime(id: string): number | undefined {
   const digits = /^([\da-f]{8})-([\da-f]{4})-7/.exec(id)
   return digits === null ? undefined : Number.parseInt(`${digits[1]}${digits[2]}`, 16)
 }
-
-/** What the id of a job tells of its content, for a person; empty: nothing. */
-export function readJobContent(id: string): {
-  rows?: number
-  jsonBytes?: number
-  receivedAt?: string
-} {
-  const receivedAtMs = readJobTime(id)
-  const [, rows, jsonBytes] = /-(\d+)-(\d+)$/.exec(id.slice(36)) ?? []
-  if (receivedAtMs === undefined || rows === undefined) return {}
-  return {
-    rows: Number(rows),
-    jsonBytes: Number(jsonBytes),
-    receivedAt: new Date(receivedAtMs).toISOString(),
-  }
-}

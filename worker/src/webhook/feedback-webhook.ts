@@ -18,7 +18,7 @@ export interface FeedbackWebhook {
 }
 
 /** Its name in Redis. */
-export const webhookQueue = 'feedback-webhook'
+const webhookQueue = 'feedback-webhook'
 
 const second = 1_000
 const minute = 60 * second
