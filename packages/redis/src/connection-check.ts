@@ -1,6 +1,6 @@
 import type { Redis } from './connect.ts'
 import { isConnected } from './servers.ts'
-import { causeOf } from './slots-errors.ts'
+import { causeOf } from './cluster-errors.ts'
 
 /**
  * The same command, which rejects at once while there is no connection. A connection of role `consumer` would
