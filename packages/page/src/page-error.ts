@@ -1,10 +1,10 @@
 /** A request that gets no page, and why, in words for its reader. It contains nothing from the request. */
 export class PageError extends Error {
   override readonly name = 'PageError'
-  readonly status: number
+  readonly statusCode: number
 
-  constructor(status: number, message: string) {
+  constructor(statusCode: number, message: string) {
     super(message)
-    this.status = status
+    this.statusCode = statusCode
   }
 }
