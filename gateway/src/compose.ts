@@ -55,7 +55,7 @@ interface Process {
 }
 
 /** The owner ends what is made here in reverse order, so each part is made after what it uses. */
-type Own = <Part extends { close(): unknown }>(part: Part) => Part
+type Own = Owner['own']
 
 /**
  * Makes the parts of the gateway and gives each to the owner.
@@ -67,10 +67,7 @@ export async function compose(gateway: Process): Promise<{
   startAdmin: () => Promise<{ port: number }>
 }> {
   const { config, log, owner, isDraining } = gateway
-  const own: Own = (part) => {
-    owner.add(() => part.close())
-    return part
-  }
+  const { own } = owner
   // Probes are answered until everything else has ended, but only once requests are.
   let admin: Awaited<ReturnType<typeof startAdminServer>> | undefined
   const tracing = await openTracing(gateway)

@@ -1,3 +1,5 @@
+export const dayMs = 24 * 60 * 60 * 1000
+
 /** The limits of the HTTP interface. Lengths are Unicode code points, as in JSON Schema. */
 export const limits = {
   payloadBytes: 1024 * 1024,
@@ -29,10 +31,16 @@ export const limits = {
    */
   acceptanceMs: { logs: 10_000, feedback: 30_000 },
   /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */
-  eventAgeMs: 30 * 24 * 60 * 60 * 1000,
+  eventAgeMs: 30 * dayMs,
   eventAheadMs: 10 * 60 * 1000,
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },
   /** Number of rejected entries of a batch whose results have details; the others have only a code. */
   explainedEntries: 10,
+} as const
+
+/** `limits.keyDays` in words. */
+export const keptFor = {
+  logs: `${24 * limits.keyDays.logs} hours`,
+  feedback: `${limits.keyDays.feedback} days`,
 } as const

@@ -27,10 +27,8 @@ export function measureObjectStore<Store extends Pick<ObjectStore, ObjectOperati
     'intake_object_store_errors_total',
     'Operations of the object store that failed.',
     ['operation'],
+    operations.map((operation) => ({ operation })),
   )
-
-  // Prometheus does not see the first increase of a series that begins with it.
-  for (const operation of operations) errors.inc({ operation }, 0)
 
   async function measure<Result>(
     operation: ObjectOperation,

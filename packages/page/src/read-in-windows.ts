@@ -1,10 +1,11 @@
+import { dayMs } from '@intake/contract'
+
 /** Milliseconds since 1970; `to` is excluded. */
 export interface TimeWindow {
   from: number
   to: number
 }
 
-const dayMs = 24 * 60 * 60 * 1000
 const widthsMs = [dayMs, 30 * dayMs, Infinity]
 /** No further window is read after this time. */
 const budgetMs = 6_000

@@ -1,4 +1,4 @@
-import type { RecordKind } from '@intake/contract'
+import { dayMs, type RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 import { suppressionHash, type PolicyStore, type StoredPolicy } from './store.ts'
 
@@ -18,8 +18,6 @@ export interface Policy {
     unique_user_id: string
   }): boolean
 }
-
-const dayMs = 24 * 60 * 60 * 1000
 
 /** Whole months are dropped, and never the current one. */
 function beginningOfMonth(atMs: number): number {

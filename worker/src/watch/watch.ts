@@ -50,10 +50,7 @@ const checks = { intervalMs: 5_000, timeoutMs: 3_000 }
 /** Starts everything that watches; each part is given to the owner. */
 export function startWatch(options: WatchOptions): Watch {
   const { config, log, owner, redis, clickhouse, registry, refusals, onQueueError } = options
-  const own = <Part extends { close(): void }>(part: Part): Part => {
-    owner.add(() => part.close())
-    return part
-  }
+  const { own } = owner
   const metrics = createWorkerMetrics(registry)
   const readBacklogs = whileConnected(redis, defineReadBacklogs({ redis }))
   const installation = own(

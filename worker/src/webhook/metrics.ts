@@ -10,8 +10,7 @@ export function createWebhookMetrics(
     'intake_webhook_requests_total',
     'Requests to the webhook, by outcome: delivered, failed, given_up, no_room or erased.',
     ['outcome'],
+    outcomes.map((outcome) => ({ outcome })),
   )
-  // Prometheus does not see the first increase of a series that begins with it.
-  for (const outcome of outcomes) requests.inc({ outcome }, 0)
   return (outcome, count = 1) => requests.inc({ outcome }, count)
 }
