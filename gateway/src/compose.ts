@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
 import { objectStoreSettings, type GatewayConfig } from '@intake/config'
+import { limits } from '@intake/contract'
 import { helpOf, pollCheck, startAdminServer } from '@intake/health'
 import { reservationTags } from '@intake/identity'
 import {
@@ -89,7 +90,7 @@ export async function compose(gateway: Process): Promise<{
     state: redisPoll.state,
     lostShards: queues.lostShards,
     strict: config.REDIS_DURABILITY !== 'relaxed',
-    clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+    clockSkewMaxMs: limits.clockSkewMaxMs,
   })
   const problems = own(
     startGatewayProblems({
@@ -268,10 +269,7 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
     createReservationLedger({
       redis: client,
       memoryBytes: () => redisPoll.state()?.memoryBytesMax,
-      shares: {
-        logs: config.RESERVATIONS_LOGS_SHARE,
-        feedback: config.RESERVATIONS_FEEDBACK_SHARE,
-      },
+      shares: limits.reservationShares,
       onError: warnWhileConnected('the reservations could not be read'),
     }),
   )
@@ -318,7 +316,7 @@ function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
       onUnreadable: warnOfUnreadable('a part of the retention cannot be read'),
     }),
   )
-  const window = { windowMs: config.RATE_LIMIT_WINDOW_MS }
+  const window = { windowMs: limits.rateWindowMs }
   const rate = own(
     startFleetRate({
       counts: createRateCounts({ redis: client, ...window }),

@@ -35,13 +35,6 @@ export const WorkerConfig = Type.Object({
     description:
       'Timeout of one insert, in milliseconds; then it counts as failed and is repeated.',
   }),
-  CLOCK_SKEW_MAX_MS: Type.Integer({
-    minimum: 100,
-    default: 5_000,
-    description:
-      'The largest CLOCK_SKEW_MAX_MS of the gateways, in milliseconds: `intake.watermark` stays so far ' +
-      'behind.',
-  }),
   PAGE_PASSWORD: Type.Optional(
     Type.String({
       writeOnly: true,

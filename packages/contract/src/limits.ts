@@ -33,6 +33,15 @@ export const limits = {
   /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */
   eventAgeMs: 30 * dayMs,
   eventAheadMs: 10 * 60 * 1000,
+  /** Requests of an API key are limited in windows of this length. */
+  rateWindowMs: 60_000,
+  /**
+   * Largest difference between the clocks of a gateway and Redis; beyond it the gateway accepts nothing. The watermark
+   * of the views stays so far behind.
+   */
+  clockSkewMaxMs: 5_000,
+  /** Parts of the memory of Redis for idempotency keys; one API key gets at most half of each. */
+  reservationShares: { logs: 0.15, feedback: 0.1 },
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },
   /** Number of rejected entries of a batch whose results have details; the others have only a code. */

@@ -22,7 +22,6 @@ export interface IdentitySettings {
   /** A token that STS exchanges for credentials of `role`. */
   tokenFile?: string | undefined
   role?: string | undefined
-  sessionName?: string | undefined
   stsUrl?: string | undefined
   /** Of the credentials of a container: a path of ECS, or a URL. */
   containerPath?: string | undefined

@@ -20,13 +20,7 @@ export interface RequestSpan {
  * frame or the insert, is not sampled.
  */
 export interface Tracing {
-  /** @param request.traceparent the header of a client that the operator trusts */
-  startRequest(request: {
-    method: string
-    route: string
-    id: string
-    traceparent: string | undefined
-  }): RequestSpan | undefined
+  startRequest(request: { method: string; route: string; id: string }): RequestSpan | undefined
   /** A frame on its way to the queue. It continues the trace of its first request and links to all. */
   startEnqueue(frame: {
     queue: string

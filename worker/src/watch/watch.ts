@@ -1,5 +1,6 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import type { WorkerConfig } from '@intake/config'
+import { limits } from '@intake/contract'
 import { helpOf } from '@intake/health'
 import { defineReadBacklogs } from '@intake/queue'
 import { createConnectionCheck, readInstallation, whileConnected, type Redis } from '@intake/redis'
@@ -87,7 +88,7 @@ export function startWatch(options: WatchOptions): Watch {
     startWatermark({
       readBacklogs: readWhileConfirmed(readBacklogs, isConfirmed),
       store: clickhouse,
-      clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+      clockSkewMaxMs: limits.clockSkewMaxMs,
       onError: limitRepeats((err, omitted) =>
         log.warn({ err, omitted, help: helpOf('watermark') }, 'the watermark could not be stored'),
       ),
