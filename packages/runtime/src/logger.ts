@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module'
 import { pino, type DestinationStream, type Logger } from 'pino'
-import { build } from 'pino-pretty'
 import { visibleJson, visibleText } from './visible-text.ts'
 
 export type { Logger }
@@ -23,8 +23,9 @@ export function createLogger(options: {
   return pino({ name, level, timestamp, serializers: { err: describeError } }, visible)
 }
 
-/** It prints strings as they are, without the escapes of JSON. */
+/** It prints strings as they are, without the escapes of JSON. A process without a terminal does not load pino-pretty. */
 function terminal(): DestinationStream {
+  const { build } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
   const pretty = build({ sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' })
   const visible = (_name: string, value: unknown) =>
     typeof value === 'string' ? visibleText(value) : value

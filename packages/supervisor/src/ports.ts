@@ -1,7 +1,5 @@
 import { randomInt } from 'node:crypto'
 import { connect, createServer } from 'node:net'
-import getPort from 'get-port'
-
 import { StartError } from './start-error.ts'
 
 const host = '127.0.0.1'
@@ -10,7 +8,6 @@ const connectTimeoutMs = 500
 /** Below the ports that systems give to outgoing connections, which would take one between its choice and its use. */
 const lowestPicked = 20_000
 const highestPicked = 26_383
-const candidates = 20
 /**
  * The process that was given a port listens on the port this far above it until it ends. So no other process
  * is given the same one before a service listens on it, or while the service is restarted.
@@ -20,10 +17,9 @@ const attempts = 100
 
 /** A free port on loopback that neither this process nor another one that still runs was given. */
 export async function pickPort(): Promise<number> {
-  const random = () => randomInt(lowestPicked, highestPicked + 1)
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const port = await getPort({ host, port: Array.from({ length: candidates }, random) })
-    if (port >= lowestPicked && port <= highestPicked && (await mark(port))) return port
+    const port = randomInt(lowestPicked, highestPicked + 1)
+    if ((await listenOnce(port)) === undefined && (await mark(port))) return port
   }
   throw new StartError(`No port between ${lowestPicked} and ${highestPicked} is free.`)
 }
