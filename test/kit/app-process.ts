@@ -50,11 +50,13 @@ export interface AppProcessOptions {
   startMs?: number
 }
 
+/** A process runs built code, also for a test that runs this file as it is. */
+const built = new URL(import.meta.url.endsWith('.ts') ? './dist/' : './', import.meta.url)
 /** For processes that are controlled with `tell`. */
-export const preloadArgs = ['--import', new URL('./preload.js', import.meta.url).href]
+export const preloadArgs = ['--import', new URL('preload.js', built).href]
 /** Arguments and environment of a process that has other limits than those of the contract. */
 export const changedLimits = (changes: Partial<Record<keyof typeof limits, unknown>>) => ({
-  args: ['--import', new URL('./changed-limits.js', import.meta.url).href],
+  args: ['--import', new URL('changed-limits.js', built).href],
   env: { CHANGED_LIMITS: JSON.stringify(changes) },
 })
 /** The kernel kills the process, frozen or not, when its parent is gone for any reason. */
