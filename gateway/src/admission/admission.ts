@@ -48,14 +48,14 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
  * @param options.lostShards numbers of the shards of the log queue that have lost their frames
  * @param options.strict refuse records while Redis is configured so that it could lose what it
  * confirmed
- * @param options.now the wall clock
+ * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
 export function createAdmission(options: {
   state: () => RedisState | undefined
   lostShards?: () => readonly number[]
   strict: boolean
   clockSkewMaxMs: number
-  now?: () => number
+  wallMs?: () => number
 }): Admission {
   const full: Record<RecordKind, boolean> = { logs: false, feedback: false }
   const clock = createSkewGauge({

@@ -91,7 +91,7 @@ t.test('a search that takes long says where it ended', async (t) => {
       now += 4_000
       return ['row']
     },
-    now: () => now,
+    clock: { now: () => now },
   })
   t.same(rows, ['row', 'row'])
   t.same(unread, { from: 0, to: 69 * dayMs })

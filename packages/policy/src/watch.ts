@@ -37,9 +37,9 @@ export function watchPolicy(options: {
   onError: (error: unknown) => void
   onUnreadable: (names: string[]) => void
   /** Milliseconds since 1970. */
-  now?: () => number
+  wallMs?: () => number
 }): Policy & { close(): void } {
-  const { now = () => Date.now() } = options
+  const { wallMs = () => Date.now() } = options
   let policy: StoredPolicy | undefined
 
   const { close } = startPolling({
@@ -58,10 +58,10 @@ export function watchPolicy(options: {
     retentionMs(kind) {
       if (policy === undefined) return undefined
       const { [kind]: days = Infinity } = policy.retentionDays
-      const droppedUntilMs = Math.min(policy.droppedUntilMs[kind], beginningOfMonth(now()))
+      const droppedUntilMs = Math.min(policy.droppedUntilMs[kind], beginningOfMonth(wallMs()))
       const keptMs = Math.min(
         days * dayMs,
-        droppedUntilMs === 0 ? Infinity : now() - droppedUntilMs,
+        droppedUntilMs === 0 ? Infinity : wallMs() - droppedUntilMs,
       )
       return keptMs === Infinity ? undefined : Math.max(0, keptMs)
     },

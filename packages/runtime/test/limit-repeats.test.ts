@@ -6,7 +6,7 @@ function createReport() {
   const lines: [string, number][] = []
   const report = limitRepeats(
     (error, omitted) => lines.push([(error as Error).message, omitted]),
-    () => clock.ms,
+    { now: () => clock.ms },
   )
   return { clock, lines, report }
 }
