@@ -10,7 +10,7 @@
 export type FailureKind = 'retry' | 'operator' | 'split' | 'rejected'
 
 /** ClickHouse exception codes that are classified here. Every other code means `split`. */
-export const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
+const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   3: ['retry', 'UNEXPECTED_END_OF_FILE'],
   75: ['retry', 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
   // Too many open files: the insert has too many columns or partitions.

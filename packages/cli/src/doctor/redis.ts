@@ -120,7 +120,7 @@ async function refusalOf(
 }
 
 /** What is wrong with a replica. It counts when it becomes the primary. */
-export function findReplicaProblems(
+function findReplicaProblems(
   replica: RedisInspection['replicas'][number],
   options: Pick<RedisExpectations, 'assertsDurability'>,
 ): Finding[] {

@@ -30,7 +30,7 @@ const everywhere: ReadonlySet<string> = new Set([
 
 /** The table or view that holds what one server has; the plain name stands for all servers together. */
 export const localName = (name: string): string => `${name}_local`
-export const isSharded = (table: string): boolean => table in sharded
+const isSharded = (table: string): boolean => table in sharded
 
 /** An expression or a statement that reads the tables of the plain names, for those of one server. */
 export const toLocal = (sql: string): string =>
