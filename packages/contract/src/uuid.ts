@@ -11,6 +11,11 @@ export function isUuid(text: string): boolean {
   return uuid.test(text)
 }
 
+/** @param digits at least 32, in hexadecimal */
+export function printUuid(digits: string): string {
+  return [0, 8, 12, 16, 20].map((at, i) => digits.slice(at, [8, 12, 16, 20, 32][i])).join('-')
+}
+
 /** @returns the time inside a UUIDv7, in milliseconds since 1970 */
 export function timeOfUuidV7(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
