@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { pino, type DestinationStream, type Logger } from 'pino'
+import type { build as buildPretty } from 'pino-pretty'
 import { visibleJson, visibleText } from './visible-text.ts'
 
 export type { Logger }
@@ -25,7 +26,8 @@ export function createLogger(options: {
 
 /** It prints strings as they are, without the escapes of JSON. A process without a terminal does not load pino-pretty. */
 function terminal(): DestinationStream {
-  const { build } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
+  const load = createRequire(import.meta.url)
+  const { build } = load('pino-pretty') as { build: typeof buildPretty }
   const pretty = build({ sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' })
   const visible = (_name: string, value: unknown) =>
     typeof value === 'string' ? visibleText(value) : value
