@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { request } from 'undici'
 import t from 'tap'
+import { changedLimits } from '@intake/test-kit/app-process'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
 import { startCluster } from './faults/kit/cluster.ts'
@@ -11,6 +12,8 @@ const max = 1_000
  * A gateway tells the others at once when it has counted so many requests: a fiftieth of the limit.
  */
 const atOnce = max / 50
+/** Longer than the test on any machine; gateway/test/admission/fleet-rate.test.ts has several. */
+const oneWindow = changedLimits({ rateWindowMs: 3_600_000 })
 
 t.test('two gateways let one limit through', async (t) => {
   const cluster = await startCluster({
@@ -18,9 +21,8 @@ t.test('two gateways let one limit through', async (t) => {
     root,
     random: Math.random,
     gateways: 2,
-    // One window, longer than the test on any machine; gateway/test/admission/fleet-rate.test.ts
-    // has several.
-    gatewayEnv: { RATE_LIMIT_MAX: String(max), RATE_LIMIT_WINDOW_MS: '3600000' },
+    gatewayArgs: oneWindow.args,
+    gatewayEnv: { RATE_LIMIT_MAX: String(max), ...oneWindow.env },
   })
   t.teardown(() => cluster.close())
 

@@ -41,6 +41,11 @@ import { openapiRoute } from './routes/openapi.ts'
  * nothing.
  */
 const keepAliveTimeoutMs = 620_000
+/**
+ * The slowest senders that get a response. One that is ten seconds behind the rate, or late with a
+ * head, gets 408.
+ */
+const slowestSenders = { bodyBytesPerSecondMin: 4_096, headersTimeoutMs: 10_000 }
 /** Serving them takes about two milliseconds. */
 const requestsPerTurn = 32
 
@@ -60,6 +65,8 @@ export interface AppOptions {
   /** The wall clock of the gateway, in milliseconds since 1970. */
   wallMs?: () => number
   sweepClock?: SweepClock | undefined
+  /** @default 4,096 bytes of a body per second, ten seconds for a head */
+  senders?: Partial<typeof slowestSenders> | undefined
 }
 
 /**
@@ -107,16 +114,14 @@ export async function buildApp(
 }
 
 function createEdge(
-  { config, metrics, ports, sweepClock }: AppOptions,
+  { config, metrics, ports, sweepClock, senders }: AppOptions,
   outcomes: Outcomes,
 ): HttpEdge {
+  const { bodyBytesPerSecondMin, headersTimeoutMs } = { ...slowestSenders, ...senders }
   return createHttpEdge({
     connectionsMax: config.CONNECTIONS_MAX,
-    limits: {
-      bodyBytesPerSecondMin: config.BODY_BYTES_PER_SECOND_MIN,
-      responseTimeoutMs: config.RESPONSE_TIMEOUT_MS,
-    },
-    headersTimeoutMs: config.HEADERS_TIMEOUT_MS,
+    limits: { bodyBytesPerSecondMin, responseTimeoutMs: limits.acceptanceMs.feedback },
+    headersTimeoutMs,
     keepAliveTimeoutMs,
     refuse: refuseAtEdge(outcomes),
     onConnectionEnd: metrics.connectionEnded,
@@ -180,11 +185,11 @@ async function registerAdmission(
   { config, ports, admission, tracing }: AppOptions,
   { connections }: HttpEdge,
 ): Promise<void> {
-  await api.register(traceRequests, { tracing, clientTraceparent: config.CLIENT_TRACEPARENT })
+  await api.register(traceRequests, { tracing })
   await api.register(authenticate, { apiKeys: ports.apiKeys, admission, connections })
   await api.register(limitRate, {
     max: config.RATE_LIMIT_MAX,
-    windowMs: config.RATE_LIMIT_WINDOW_MS,
+    windowMs: limits.rateWindowMs,
     rate: ports.rate,
   })
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
 import { objectStoreSettings, type GatewayConfig } from '@intake/config'
+import { limits } from '@intake/contract'
 import { helpOf, pollCheck, startAdminServer } from '@intake/health'
 import { reservationTags } from '@intake/identity'
 import {
@@ -54,11 +55,8 @@ interface Process {
   isDraining: () => boolean
 }
 
-/**
- * Hands a part to the owner and returns it. The owner closes the parts in reverse order, so each
- * part is created after those that it uses.
- */
-type Own = <Part extends { close(): unknown }>(part: Part) => Part
+/** The owner closes the parts in reverse order, so each is created after those that it uses. */
+type Own = Owner['own']
 
 /**
  * Creates the parts of the gateway and gives each to the owner.
@@ -70,10 +68,7 @@ export async function compose(gateway: Process): Promise<{
   startAdmin: () => Promise<{ port: number }>
 }> {
   const { config, log, owner, isDraining } = gateway
-  const own: Own = (part) => {
-    owner.add(() => part.close())
-    return part
-  }
+  const { own } = owner
   // Closed last, so that probes get a response until everything else has ended. Opened only after
   // the application accepts requests.
   let admin: Awaited<ReturnType<typeof startAdminServer>> | undefined
@@ -96,7 +91,7 @@ export async function compose(gateway: Process): Promise<{
     state: redisPoll.state,
     lostShards: queues.lostShards,
     strict: config.REDIS_DURABILITY !== 'relaxed',
-    clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+    clockSkewMaxMs: limits.clockSkewMaxMs,
   })
   const problems = own(
     startGatewayProblems({
@@ -281,10 +276,7 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
     createReservationLedger({
       redis: client,
       memoryBytes: () => redisPoll.state()?.memoryBytesMax,
-      shares: {
-        logs: config.RESERVATIONS_LOGS_SHARE,
-        feedback: config.RESERVATIONS_FEEDBACK_SHARE,
-      },
+      shares: limits.reservationShares,
       onError: warnWhileConnected('the reservations could not be read'),
     }),
   )
@@ -337,7 +329,7 @@ function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
       onUnreadable: warnOfUnreadable('a part of the retention cannot be read'),
     }),
   )
-  const window = { windowMs: config.RATE_LIMIT_WINDOW_MS }
+  const window = { windowMs: limits.rateWindowMs }
   const rate = own(
     startFleetRate({
       counts: createRateCounts({ redis: client, ...window }),

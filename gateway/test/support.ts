@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import type { ApiKey } from '@intake/api-keys'
 import { GatewayConfig } from '@intake/config'
-import type { IntakeError, RecordKind } from '@intake/contract'
+import { limits, type IntakeError, type RecordKind } from '@intake/contract'
 import type { Frame } from '@intake/queue'
 import type { StoredObject } from '@intake/object-store'
 import type { RedisState } from '@intake/redis'
 import { createLogger, createMetrics, loadConfig } from '@intake/runtime'
 import { createAdmission } from '../src/admission/admission.ts'
-import { buildApp } from '../src/app.ts'
+import { buildApp, type AppOptions } from '../src/app.ts'
 import { createGatewayMetrics } from '../src/report/metrics.ts'
 import { createOutcomeCounts, type OutcomeCounts } from '../src/report/outcome-counts.ts'
 import type { SweepClock } from '@intake/http-edge'
@@ -54,6 +54,7 @@ export async function startGateway(
     holdFrames?: boolean
     queueState?: Partial<RedisState>
     clock?: SweepClock
+    senders?: AppOptions['senders']
     policy?: Partial<GatewayPorts['policy']>
   } = {},
 ): Promise<TestGateway> {
@@ -131,11 +132,12 @@ export async function startGateway(
     admission: createAdmission({
       state: () => state,
       strict: true,
-      clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+      clockSkewMaxMs: limits.clockSkewMaxMs,
     }),
     problems: { present: () => [], note: () => {} },
     isDraining: () => false,
     sweepClock: options.clock,
+    senders: options.senders,
     metrics: createGatewayMetrics(registry),
     registry,
     outcomeCounts: outcomes,

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import type { limits } from '@intake/contract'
 import type { Order } from './preload.ts'
 
 export interface LogEntry extends Record<string, unknown> {
@@ -49,8 +50,15 @@ export interface AppProcessOptions {
   startMs?: number
 }
 
+/** A process runs built code, also for a test that runs this file as it is. */
+const built = new URL(import.meta.url.endsWith('.ts') ? './dist/' : './', import.meta.url)
 /** For processes that are controlled with `tell`. */
-export const preloadArgs = ['--import', new URL('./preload.js', import.meta.url).href]
+export const preloadArgs = ['--import', new URL('preload.js', built).href]
+/** Arguments and environment of a process that has other limits than those of the contract. */
+export const changedLimits = (changes: Partial<Record<keyof typeof limits, unknown>>) => ({
+  args: ['--import', new URL('changed-limits.js', built).href],
+  env: { CHANGED_LIMITS: JSON.stringify(changes) },
+})
 /** The kernel kills the process, frozen or not, when its parent is gone for any reason. */
 const leash = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : []
 /** Much longer than an orderly end takes. */

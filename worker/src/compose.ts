@@ -13,7 +13,6 @@ import {
 } from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
 import { createPage } from './admin/page.ts'
-import { openQueueUi } from './admin/queue-ui.ts'
 import { createRefusalRuns } from './deliver/refusal-run.ts'
 import { startWorker } from './deliver/worker.ts'
 import { workerFacts, workerScaling } from './watch/facts.ts'
@@ -150,7 +149,7 @@ function openWebhook({ config, log, owner }: Context, { registry, connections, w
 /** Serves the admin port with the page; resolves to the port number. */
 async function serve(context: Context, { registry, connections, watch }: Parts): Promise<number> {
   const { config, log, secrets, owner } = context
-  const { redis, reader, onQueueError: onError } = connections
+  const { reader } = connections
   const { problems, backlogs } = watch
   const page = createPage({
     config,
@@ -162,8 +161,6 @@ async function serve(context: Context, { registry, connections, watch }: Parts):
     onFailed: () => problems.note('page_fails', 'a view or picture could not be shown'),
   })
   owner.add(() => page.close())
-  const queueUi = await openQueueUi({ config, redis, onError })
-  owner.add(() => queueUi?.close())
   const facts = { backlogs, activity: watch.metrics.activity, stored: watch.stored }
   const admin = await startAdminServer({
     service: 'worker',
@@ -174,10 +171,7 @@ async function serve(context: Context, { registry, connections, watch }: Parts):
     scaling: () => workerScaling(facts),
     metrics: registry,
     trustProxy: config.TRUST_PROXY,
-    async page(app) {
-      await app.register(page.register)
-      await queueUi?.register(app)
-    },
+    page: page.register,
   })
   owner.add(() => admin.close())
   return admin.port

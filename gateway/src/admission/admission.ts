@@ -48,17 +48,17 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
 /**
  * Decides from the state of Redis whether records are accepted.
  *
- * @param options.lostShards numbers of the log queue's shards that have lost their frames
- * @param options.strict refuse records while Redis's configuration allows it to lose confirmed
- * writes
- * @param options.now the wall clock
+ * @param options.lostShards numbers of the shards of the log queue that have lost their frames
+ * @param options.strict refuse records while Redis is configured so that it could lose what it
+ * confirmed
+ * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
 export function createAdmission(options: {
   state: () => RedisState | undefined
   lostShards?: () => readonly number[]
   strict: boolean
   clockSkewMaxMs: number
-  now?: () => number
+  wallMs?: () => number
 }): Admission {
   const full: Record<RecordKind, boolean> = { logs: false, feedback: false }
   const clock = createSkewGauge({

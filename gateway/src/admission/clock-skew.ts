@@ -1,6 +1,6 @@
 import { limits } from '@intake/contract'
 import type { RedisState } from '@intake/redis'
-import { systemClock } from '@intake/runtime'
+import { systemClock, type Clock } from '@intake/runtime'
 
 export interface CheckedTime {
   nowMs: number
@@ -27,34 +27,34 @@ const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
  * jump at once and without Redis. When the error of the measurement allows both results, the
  * previous result is kept: a slow network neither causes nor ends skew.
  *
- * @param options.now the wall clock, in milliseconds
- * @param options.monotonic the clock that the readings refer to
+ * @param options.wallMs the gateway's clock, in milliseconds since 1970
+ * @param options.clock the one that the readings refer to
  */
 export function createSkewGauge(options: {
   reading: () => RedisState['clock']
   clockSkewMaxMs: number
-  now?: () => number
-  monotonic?: () => number
+  wallMs?: () => number
+  clock?: Pick<Clock, 'now'>
 }): () => CheckedTime {
-  const { reading, clockSkewMaxMs, monotonic = systemClock.now } = options
+  const { reading, clockSkewMaxMs, clock = systemClock } = options
   // Looked up at each call: the clock of the process may be replaced while it runs.
-  const now = options.now ?? (() => Date.now())
+  const wallMs = options.wallMs ?? (() => Date.now())
   let skewed = false
 
   function measureSkew(nowMs: number): number | undefined {
-    const clock = reading()
-    if (clock === undefined) return undefined
-    const skewMs = nowMs - (monotonic() + clock.offsetMs)
+    const read = reading()
+    if (read === undefined) return undefined
+    const skewMs = nowMs - (clock.now() + read.offsetMs)
     const distanceMs = Math.abs(skewMs)
     const flips = skewed
-      ? distanceMs + clock.errorMs <= clockSkewMaxMs
-      : distanceMs - clock.errorMs > clockSkewMaxMs
+      ? distanceMs + read.errorMs <= clockSkewMaxMs
+      : distanceMs - read.errorMs > clockSkewMaxMs
     if (flips) skewed = !skewed
     return skewed ? skewMs : undefined
   }
 
   return () => {
-    const nowMs = now()
+    const nowMs = wallMs()
     const skewMs = measureSkew(nowMs)
     const isOutOfRange =
       nowMs - eventAgeMs <= recordTimeMs.after || nowMs + eventAheadMs >= recordTimeMs.before

@@ -14,6 +14,9 @@ import type { IdempotencyStore } from './idempotency-store.ts'
  * retry has the same one, and nothing is reserved. Any other key is reserved together with the
  * identity of its first attempt. Without either, the identity is new.
  *
+ * It returns a promise only if something is reserved. If it always did, an event of a batch would take 0.35 µs more, 2 % of the
+ * gateway's CPU for it; a single event, less than 0.1 % more.
+ *
  * @param options.clientId from `clientIdKey`
  * @param options.key the `Idempotency-Key` of the request; it is reserved even if the client also
  * sent an id

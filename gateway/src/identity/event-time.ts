@@ -1,6 +1,4 @@
-import { IntakeError, limits, timeOfUuidV7 } from '@intake/contract'
-
-const dayMs = 24 * 60 * 60 * 1000
+import { dayMs, IntakeError, limits, timeOfUuidV7 } from '@intake/contract'
 
 /** Whether a time is plausible: not older than `ageMs`, and at most 10 minutes after `nowMs`. */
 function isInWindow(timeMs: number, nowMs: number, ageMs: number): boolean {

@@ -18,7 +18,7 @@ import type { ReservationLedger } from './reservation-ledger.ts'
 export interface IdempotencyStore {
   /**
    * Resolves to the id that belongs to a key: the given one, or that of an earlier request with the
-   * same key and fingerprint. A reservation lasts at least 72 hours, for feedback at least 30 days.
+   * same key and fingerprint. A reservation lasts for `limits.keyDays`.
    *
    * @param deadline in milliseconds of `clock.now()`
    * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another

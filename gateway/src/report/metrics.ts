@@ -66,11 +66,9 @@ function edgeMetrics(registry: Registry): Pick<GatewayMetrics, 'requestEnded' | 
     'intake_connections_ended_total',
     'Connections that the gateway closed before the client did, by reason.',
     ['reason'],
+    endReasons.map((reason) => ({ reason })),
   )
-  // Creates each series with 0, because Prometheus does not see the increase with which a series
-  // begins.
-  for (const reason of endReasons) connectionsEnded.inc({ reason }, 0)
-  /** The series of a histogram, kept because looking up its labels takes longer than observing. */
+  /** Looking up the labels of a histogram takes longer than observing. */
   const series = new Map<string, { observe(seconds: number): void }>()
 
   return {
@@ -126,7 +124,12 @@ function frameMetrics(registry: Registry) {
 
 function refusalMetrics(registry: Registry) {
   const { counter } = metricsOf(registry)
-  const refused = counter('intake_requests_refused_total', 'Refused requests, by code.', ['code'])
+  const refused = counter(
+    'intake_requests_refused_total',
+    'Refused requests, by code.',
+    ['code'],
+    Object.keys(errorCatalogue).map((code) => ({ code })),
+  )
   const entriesRejected = counter(
     'intake_batch_entries_rejected_total',
     'Rejected entries of batches, by code.',
@@ -136,9 +139,8 @@ function refusalMetrics(registry: Registry) {
     'intake_records_shed_total',
     'Records refused to protect the service, by code; clients send them again.',
     ['kind', 'code'],
+    kinds.flatMap((kind) => [...shedCodes].map((code) => ({ kind, code }))),
   )
-  for (const code of Object.keys(errorCatalogue)) refused.inc({ code }, 0)
-  for (const kind of kinds) for (const code of shedCodes) shed.inc({ kind, code }, 0)
 
   function countShed(kind: RecordKind | '', code: ErrorCode, records: number): void {
     if (kind !== '' && shedCodes.has(code)) shed.inc({ kind, code }, records)

@@ -49,10 +49,10 @@ export function registerRedisMetrics(
     ledger: Pick<ReservationLedger, 'usage'>
     wallMs?: () => number
     /** The clock that readings of Redis's clock refer to. */
-    monotonic?: Pick<Clock, 'now'>
+    clock?: Pick<Clock, 'now'>
   },
 ): void {
-  const { state, ledger, wallMs = () => Date.now(), monotonic = systemClock } = sources
+  const { state, ledger, wallMs = () => Date.now(), clock = systemClock } = sources
   const memory = () => {
     const { memoryUsed, memoryBytesMax } = state() ?? { memoryUsed: 0, memoryBytesMax: Infinity }
     return Number.isFinite(memoryBytesMax) ? { memoryUsed, memoryBytesMax } : undefined
@@ -107,9 +107,9 @@ export function registerRedisMetrics(
     name: 'intake_clock_skew_seconds',
     help: 'How far the clock of this gateway is ahead of Redis; negative if it is behind.',
     read: () => {
-      const clock = state()?.clock
-      if (clock === undefined) return []
-      return [[{}, (wallMs() - (monotonic.now() + clock.offsetMs)) / 1_000]]
+      const reading = state()?.clock
+      if (reading === undefined) return []
+      return [[{}, (wallMs() - (clock.now() + reading.offsetMs)) / 1_000]]
     },
   })
 }

@@ -12,29 +12,17 @@ declare module 'fastify' {
 
 /**
  * Traces the requests of its scope.
+ * A `traceparent` of the client is ignored: anybody with an API key could then decide what is traced.
  *
- * @param options.tracing undefined if tracing is off
- * @param options.clientTraceparent whether a client's `traceparent` decides in which trace a
- * request is
+ * @param options.tracing undefined: traces are off
  */
 export const traceRequests = fp(
-  async (
-    app: FastifyInstance,
-    options: { tracing: Tracing | undefined; clientTraceparent: 'ignore' | 'trust' },
-  ) => {
-    const { tracing } = options
-    const isTrusted = options.clientTraceparent === 'trust'
+  async (app: FastifyInstance, { tracing }: { tracing: Tracing | undefined }) => {
     app.decorateRequest('span')
     if (tracing === undefined) return
     app.addHook('onRequest', (request, reply, done) => {
-      const { method, id, headers } = request
-      const { traceparent } = headers
-      const span = tracing.startRequest({
-        method,
-        route: request.routeOptions.url ?? '',
-        id,
-        traceparent: isTrusted && typeof traceparent === 'string' ? traceparent : undefined,
-      })
+      const { method, id, routeOptions } = request
+      const span = tracing.startRequest({ method, route: routeOptions.url ?? '', id })
       if (span !== undefined) {
         request.span = span
         whenEnded(request.raw, reply.raw, () => {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { limits, LogBatchResult, LogBatchSubmission } from '@intake/contract'
+import { keptFor, limits, LogBatchResult, LogBatchSubmission } from '@intake/contract'
 import { entryResults } from '../accept/batch-results.ts'
 import type { BatchSteps } from '../accept/log-batch.ts'
 import { requireCapacity } from '../admission/admission.ts'
@@ -41,7 +41,7 @@ export async function logBatchRoute(
         description:
           'Every entry is accepted or rejected on its own; the response has a result for each. ' +
           'An entry whose `id` is a UUIDv7 is stored once, however often it is sent. An entry with ' +
-          'another id, or in a batch with an `Idempotency-Key`, is stored once within 72 hours. Any other ' +
+          `another id, or in a batch with an \`Idempotency-Key\`, is stored once within ${keptFor.logs}. Any other ` +
           'entry is stored again each time. ' +
           `At most ${bodyBytesMax} bytes, ${entryBytesMax} for an entry with the device; with ` +
           `\`Content-Encoding: gzip\` at most ${jsonBytesMax} bytes after decompression, or ` +

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import swagger, { type FastifyDynamicSwaggerOptions, type SwaggerTransform } from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
-import { limits } from '@intake/contract'
+import { keptFor, limits } from '@intake/contract'
 
 const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
 const { version } = JSON.parse(manifest) as { version: string }
@@ -45,8 +45,8 @@ const requestHeaders = {
     minLength: 1,
     maxLength: limits.identifierLength,
     description:
-      'The same for every attempt to send the same record or batch: the record is stored once within 72 ' +
-      'hours, feedback within 30 days. The key of a batch covers all entries, and identifies those ' +
+      'The same for every attempt to send the same record or batch: the record is stored once within ' +
+      `${keptFor.logs}, feedback within ${keptFor.feedback}. The key of a batch covers all entries, and identifies those ` +
       'without an `id`. Other content, or another id, under the same key from the same application ' +
       'and device is refused.',
   },

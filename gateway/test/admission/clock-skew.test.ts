@@ -14,8 +14,8 @@ function createGauge(options: { errorMs: number }) {
   const clockOf = createSkewGauge({
     reading: () => clock,
     clockSkewMaxMs: 5_000,
-    now: () => startMs + at.elapsedMs + at.offMs,
-    monotonic: () => at.elapsedMs,
+    wallMs: () => startMs + at.elapsedMs + at.offMs,
+    clock: { now: () => at.elapsedMs },
   })
   return { at, clock, skewMs: () => clockOf().skewMs }
 }
@@ -70,7 +70,7 @@ function admissionAt(nowMs: () => number, redisMs: () => number) {
     }),
     strict: true,
     clockSkewMaxMs: 5_000,
-    now: nowMs,
+    wallMs: nowMs,
   })
 }
 

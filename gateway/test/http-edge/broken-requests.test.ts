@@ -82,7 +82,10 @@ t.test('all requests before broken bytes get their responses, in their order', a
 })
 
 t.test('a request whose head does not arrive takes no pending response away', async (t) => {
-  const gateway = await startGateway(t, { env: { HEADERS_TIMEOUT_MS: '1000' }, holdFrames: true })
+  const gateway = await startGateway(t, {
+    senders: { headersTimeoutMs: 1_000 },
+    holdFrames: true,
+  })
   const timedOut = once(gateway.app.server, 'clientError')
   const response = outcome(t, gateway, `${log}GET / HT`)
   await timedOut

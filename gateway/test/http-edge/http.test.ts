@@ -116,9 +116,7 @@ t.test('a refusal while the server closes has connection: close', async (t) => {
 })
 
 t.test('a request gets one response, even if its body never ends', async (t) => {
-  const gateway = await startGateway(t, {
-    env: { HEADERS_TIMEOUT_MS: '1000' },
-  })
+  const gateway = await startGateway(t, { senders: { headersTimeoutMs: 1_000 } })
   const head = `POST /api/log HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`
   const responses = await exchange(t, `${head}5\r\nabc`, gateway)
   t.same(responses.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401'])

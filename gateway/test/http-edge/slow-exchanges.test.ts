@@ -29,8 +29,11 @@ t.test('408 as a problem document when a body does not arrive, for every operati
 })
 
 t.test('413 for a form that does not end', async (t) => {
-  const env = { ATTACHMENT_BYTES_MAX: '1', BODY_BYTES_PER_SECOND_MIN: '1' }
-  const gateway = await startGateway(t, { clock: fastClock(), env })
+  const gateway = await startGateway(t, {
+    clock: fastClock(),
+    env: { ATTACHMENT_BYTES_MAX: '1' },
+    senders: { bodyBytesPerSecondMin: 1 },
+  })
   const socket = await open(t, gateway)
   const form = 'content-type: multipart/form-data; boundary=b'
   socket.write(

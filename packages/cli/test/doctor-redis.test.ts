@@ -137,6 +137,6 @@ t.test('a server that is no cluster', async (t) => {
   await server.process.start()
   t.match(await examine(server.url.replace('redis:', 'redis+cluster:')), {
     state: 'down',
-    details: ['Redis is no cluster: REDIS_URL must begin with redis:// (with TLS rediss://).'],
+    details: ['ERR This instance has cluster support disabled.'],
   })
 })

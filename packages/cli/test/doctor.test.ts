@@ -198,9 +198,9 @@ const planted: Planted[] = [
   },
   {
     what: 'settings of the gateway contradict each other',
-    plant: async () => ({ env: { RESPONSE_TIMEOUT_MS: '5000' } }),
+    plant: async () => ({ env: { STORAGE_TIMEOUT_MS: '20000' } }),
     code: 'configuration',
-    detail: /^Gateway: RESPONSE_TIMEOUT_MS must be at least 24000/,
+    detail: /^Gateway: STORAGE_TIMEOUT_MS, .* at most 30000/,
   },
 ]
 
@@ -208,7 +208,7 @@ const planted: Planted[] = [
 async function doctor({ diskFree = 10, env }: Examined = {}) {
   const { code, stdout, stderr } = await intake(
     ['doctor', '--json', '--disk-free', `${diskFree}`],
-    { RESPONSE_TIMEOUT_MS: '', ...env },
+    { ...env },
   )
   if (stdout === '') throw new Error(stderr)
   return { code, ...(JSON.parse(stdout) as Report) }

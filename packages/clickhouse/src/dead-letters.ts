@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { isUuid } from '@intake/contract'
+import { isUuid, printUuid } from '@intake/contract'
 import type { ClickHouse, QueryParams } from './client.ts'
 import { ClickHouseError } from './errors.ts'
 import { isoTime } from './sql-time.ts'
@@ -186,7 +186,7 @@ function parseRowIdentity(row: string): RowIdentity {
   return {
     bundle_identifier: typeof bundle_identifier === 'string' ? bundle_identifier : '',
     time: typeof time === 'string' && isoTimePattern.test(time) ? time : noTime,
-    id: typeof id === 'string' && isUuid(id) ? id : hashId(row),
+    id: typeof id === 'string' && isUuid(id) ? id : printUuid(hash('sha256', row)),
     device_uuid: typeof device_uuid === 'string' && isUuid(device_uuid) ? device_uuid : noUuid,
   }
 }
@@ -197,9 +197,4 @@ function parseObject(row: string): Record<string, unknown> {
   } catch {
     return {}
   }
-}
-
-function hashId(row: string): string {
-  const digest = createHash('sha256').update(row).digest('hex')
-  return [0, 8, 12, 16, 20].map((at, i) => digest.slice(at, [8, 12, 16, 20, 32][i])).join('-')
 }

@@ -9,8 +9,8 @@
  */
 export type FailureKind = 'retry' | 'operator' | 'split' | 'rejected'
 
-/** The ClickHouse exception codes that are classified. Every other code means `split`. */
-export const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
+/** ClickHouse exception codes that are classified here. Every other code means `split`. */
+const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   3: ['retry', 'UNEXPECTED_END_OF_FILE'],
   75: ['retry', 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
   // Too many open files: the insert has too many columns or partitions.

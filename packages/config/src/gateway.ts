@@ -9,16 +9,6 @@ import { TracingConfig } from './tracing.ts'
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
 
-const share = (preset: number, of: string) =>
-  Type.Number({
-    minimum: 0,
-    maximum: 0.25,
-    default: preset,
-    description:
-      `Share of the memory of Redis for the idempotency keys of ${of}; one API key gets at most half ` +
-      'of it. When it is used up, new keys are refused with `keys_full`.',
-  })
-
 const mebibyte = 1024 * 1024
 
 /** Settings of the gateway, by the name of their environment variable. */
@@ -62,8 +52,6 @@ export const GatewayConfig = Type.Object({
       'commands find all shards that were ever used, so it may be changed at any time, and differ among gateways ' +
       'meanwhile. Upgrade all workers before it is first raised.',
   }),
-  RESERVATIONS_LOGS_SHARE: share(0.15, 'logs, each kept for 72 hours'),
-  RESERVATIONS_FEEDBACK_SHARE: share(0.1, 'feedback, each kept for 30 days'),
   S3_ENDPOINT: s3Endpoint,
   ...ObjectStoreConfig.properties,
   CLIENT_COUNTRY_HEADER: Type.Optional(
@@ -78,12 +66,7 @@ export const GatewayConfig = Type.Object({
     minimum: 1,
     default: 600_000,
     description:
-      'Requests that one API key may send in a window, to all gateways together. A form, a batch and an event count as one.',
-  }),
-  RATE_LIMIT_WINDOW_MS: Type.Integer({
-    minimum: 1_000,
-    default: 60_000,
-    description: 'Length of the window in milliseconds.',
+      'Requests that one API key may send in a minute, to all gateways together. A form, a batch and an event count as one.',
   }),
   LOG_BODY_BYTES_MAX: Type.Integer({
     minimum: 1,
@@ -113,38 +96,12 @@ export const GatewayConfig = Type.Object({
       'feedback. Beyond it, requests get 503 `busy`. One API key gets at most two thirds of each part; ' +
       'the largest batch and the largest form must fit into that.',
   }),
-  BODY_BYTES_PER_SECOND_MIN: Type.Integer({
-    minimum: 1,
-    default: 4_096,
-    description:
-      'Minimum rate at which a body must arrive; a sender that is ten seconds behind it gets 408.',
-  }),
-  HEADERS_TIMEOUT_MS: Type.Integer({
-    minimum: 1_000,
-    maximum: 300_000,
-    default: 10_000,
-    description: 'Timeout for the header of a request to arrive; then 408.',
-  }),
-  RESPONSE_TIMEOUT_MS: Type.Integer({
-    minimum: 1_000,
-    default: 30_000,
-    description:
-      'Timeout from the last byte of a request to its response; then 503 `outcome_unknown`, and the ' +
-      'connection is closed.',
-  }),
   CONNECTIONS_MAX: Type.Integer({
     minimum: 2,
     default: 2_000,
     description:
       'Maximum number of open connections, and of requests in flight. Idle connections are closed to ' +
       'make room for new ones, those without an API key first.',
-  }),
-  CLOCK_SKEW_MAX_MS: Type.Integer({
-    minimum: 100,
-    default: 5_000,
-    description:
-      'Maximum difference between the clocks of the gateway and Redis, in milliseconds; beyond it the ' +
-      'gateway is not ready and responds with 503 `clock_skew`.',
   }),
   DRAIN_MS: Type.Integer({
     minimum: 0,
@@ -168,12 +125,6 @@ export const GatewayConfig = Type.Object({
     description: 'Timeout for storing one attachment, including retries, in milliseconds.',
   }),
   ...TracingConfig.properties,
-  CLIENT_TRACEPARENT: Type.Union([Type.Literal('ignore'), Type.Literal('trust')], {
-    default: 'ignore',
-    description:
-      '`trust`: a request continues the trace that its header `traceparent` names, and is traced if that says ' +
-      'so. Only for clients, or a proxy, that may decide this.',
-  }),
 })
 export type GatewayConfig = Static<typeof GatewayConfig>
 
@@ -201,12 +152,6 @@ export function checkGatewayConfig(config: GatewayConfig): void {
   // A feedback stores its images and is enqueued. In addition it reserves its key first or, without
   // a key, removes its images after a failure.
   const processingMs = storageMs + enqueueMs + Math.max(storageMs, enqueueMs)
-  if (config.RESPONSE_TIMEOUT_MS < processingMs) {
-    problems.push(
-      `RESPONSE_TIMEOUT_MS must be at least ${processingMs}: STORAGE_TIMEOUT_MS, ENQUEUE_TIMEOUT_MS, and ` +
-        'the longer of the two again',
-    )
-  }
   if (processingMs > limits.acceptanceMs.feedback) {
     problems.push(
       `STORAGE_TIMEOUT_MS, ENQUEUE_TIMEOUT_MS and the longer of the two again must be at most ` +

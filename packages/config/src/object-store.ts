@@ -50,10 +50,6 @@ export const ObjectStoreConfig = Type.Object({
     'File with a token that STS exchanges for temporary credentials of `AWS_ROLE_ARN` (IRSA).',
   ),
   AWS_ROLE_ARN: optional('The role.'),
-  AWS_ROLE_SESSION_NAME: Type.String({
-    default: 'intake',
-    description: 'Name of its sessions, in logs of AWS.',
-  }),
   AWS_ENDPOINT_URL_STS: Type.Optional(
     Type.String({
       hasCredentials: true,
@@ -71,12 +67,6 @@ export const ObjectStoreConfig = Type.Object({
   ),
   AWS_CONTAINER_AUTHORIZATION_TOKEN: secret('Sent to that URL as `Authorization`.'),
   AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: secret('File with such a token, read for each request.'),
-  AWS_EC2_METADATA_SERVICE_ENDPOINT: Type.String({
-    hasCredentials: true,
-    pattern: '^https?://',
-    default: 'http://169.254.169.254',
-    description: 'Metadata service of the instance (IMDSv2), the last source of credentials.',
-  }),
 })
 export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>
 
@@ -151,13 +141,11 @@ export function objectStoreSettings(config: ObjectStoreConfig & { S3_ENDPOINT: s
       sessionToken: config.AWS_SESSION_TOKEN,
       tokenFile: config.AWS_WEB_IDENTITY_TOKEN_FILE,
       role: config.AWS_ROLE_ARN,
-      sessionName: config.AWS_ROLE_SESSION_NAME,
       stsUrl: config.AWS_ENDPOINT_URL_STS,
       containerPath: config.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI,
       containerUrl: config.AWS_CONTAINER_CREDENTIALS_FULL_URI,
       containerToken: config.AWS_CONTAINER_AUTHORIZATION_TOKEN,
       containerTokenFile: config.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE,
-      metadataUrl: config.AWS_EC2_METADATA_SERVICE_ENDPOINT,
     },
   }
 }

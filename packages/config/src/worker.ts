@@ -35,13 +35,6 @@ export const WorkerConfig = Type.Object({
     description:
       'Timeout of one insert, in milliseconds; then it counts as failed and is repeated.',
   }),
-  CLOCK_SKEW_MAX_MS: Type.Integer({
-    minimum: 100,
-    default: 5_000,
-    description:
-      'The largest CLOCK_SKEW_MAX_MS of the gateways, in milliseconds: `intake.watermark` stays so far ' +
-      'behind.',
-  }),
   PAGE_PASSWORD: Type.Optional(
     Type.String({
       writeOnly: true,
@@ -57,14 +50,6 @@ export const WorkerConfig = Type.Object({
         'Addresses of the proxies in front of the page, separated by commas (10.0.0.5): wrong passwords are then counted ' +
         'by the address that they tell in `X-Forwarded-For`. A network may be given (10.0.0.0/28), but whoever sends ' +
         'from it can tell any address. Gateways use no address of a client.',
-    }),
-  ),
-  QUEUE_UI_PASSWORD: Type.Optional(
-    Type.String({
-      writeOnly: true,
-      description:
-        'Password of the queues at `/queues` of the admin port, at least 12 characters: bull-board, read-only. Without ' +
-        'it they are not there.',
     }),
   ),
   PAGE_CLICKHOUSE_URL: Type.Optional(
@@ -106,10 +91,9 @@ export function checkWorkerConfig(config: WorkerConfig): void {
   const problems = [...findRedisUrlProblems(config.REDIS_URL), ...findObjectStoreProblems(config)]
   const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
   const { CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: quorum } = config
-  for (const name of ['PAGE_PASSWORD', 'QUEUE_UI_PASSWORD'] as const) {
-    const password = config[name]
-    if (password !== undefined && password.trim().length < passwordLengthMin)
-      problems.push(`${name} must have at least ${passwordLengthMin} characters`)
+  const { PAGE_PASSWORD: password } = config
+  if (password !== undefined && password.trim().length < passwordLengthMin) {
+    problems.push(`PAGE_PASSWORD must have at least ${passwordLengthMin} characters`)
   }
   problems.push(...findWebhookProblems(url, secret))
   if (quorum !== undefined && cluster === undefined) {

@@ -77,10 +77,9 @@ t.test('what is no webhook URL is refused', async (t) => {
 })
 
 t.test('a password of fewer than 12 characters is refused', async (t) => {
-  for (const name of ['PAGE_PASSWORD', 'QUEUE_UI_PASSWORD']) {
-    for (const password of ['a', 'elevenchars', `${' '.repeat(12)}a`]) {
-      t.match(refusalOf({ [name]: password }), `${name} must have at least 12 characters`)
-    }
-    t.equal(refusalOf({ [name]: 'twelve chars' }), '')
+  for (const password of ['a', 'elevenchars', `${' '.repeat(12)}a`]) {
+    const refusal = refusalOf({ PAGE_PASSWORD: password })
+    t.match(refusal, 'PAGE_PASSWORD must have at least 12 characters')
   }
+  t.equal(refusalOf({ PAGE_PASSWORD: 'twelve chars' }), '')
 })

@@ -1,6 +1,6 @@
 export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
 export { attachmentKey, attachmentPrefix, parseAttachmentKey } from './attachment-keys.ts'
-export { limits } from './limits.ts'
+export { dayMs, keptFor, limits } from './limits.ts'
 export type { OutcomeCode } from './outcomes.ts'
 export { kinds, type RecordKind } from './kinds.ts'
 export {
@@ -30,4 +30,4 @@ export { Problem } from './schemas/problem.ts'
 export { imageTypes } from './image-types.ts'
 export { compileCheck, compileSchema, type Validator } from './validate.ts'
 export { documentedFields } from './schemas/documented.ts'
-export { isUuid, timeOfUuidV7 } from './uuid.ts'
+export { createUuidV7, isUuid, printUuid, timeOfUuidV7, uuidTime } from './uuid.ts'

@@ -1,3 +1,5 @@
+export const dayMs = 24 * 60 * 60 * 1000
+
 /** The limits of the HTTP interface. Lengths are Unicode code points, as in JSON Schema. */
 export const limits = {
   payloadBytes: 1024 * 1024,
@@ -32,9 +34,18 @@ export const limits = {
    * record that takes longer is not acknowledged. The watermark of the views relies on it.
    */
   acceptanceMs: { logs: 10_000, feedback: 30_000 },
-  /** How far the time in an id, or of an event, may be before and after the gateway's clock. */
-  eventAgeMs: 30 * 24 * 60 * 60 * 1000,
+  /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */
+  eventAgeMs: 30 * dayMs,
   eventAheadMs: 10 * 60 * 1000,
+  /** Requests of an API key are limited in windows of this length. */
+  rateWindowMs: 60_000,
+  /**
+   * The largest difference between the clocks of a gateway and Redis. Beyond it the gateway accepts
+   * nothing. The watermark of the views lags by this time.
+   */
+  clockSkewMaxMs: 5_000,
+  /** Parts of the memory of Redis for idempotency keys; one API key gets at most half of each. */
+  reservationShares: { logs: 0.15, feedback: 0.1 },
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },
   /**
@@ -42,4 +53,10 @@ export const limits = {
    * code.
    */
   explainedEntries: 10,
+} as const
+
+/** `limits.keyDays` in words. */
+export const keptFor = {
+  logs: `${24 * limits.keyDays.logs} hours`,
+  feedback: `${limits.keyDays.feedback} days`,
 } as const

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 /** A UUID of any version, in either case; for schemas. */
 export const uuidPattern =
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
@@ -9,7 +11,35 @@ export function isUuid(text: string): boolean {
   return uuid.test(text)
 }
 
+/** @param digits at least 32, in hexadecimal */
+export function printUuid(digits: string): string {
+  return [0, 8, 12, 16, 20].map((at, i) => digits.slice(at, [8, 12, 16, 20, 32][i])).join('-')
+}
+
 /** @returns the time inside a UUIDv7, in milliseconds since 1970 */
 export function timeOfUuidV7(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
+/**
+ * A new UUIDv7. Its random bits are those of a UUIDv4, which differs only in time and version.
+ *
+ * @param timeMs milliseconds since 1970
+ */
+export function createUuidV7(timeMs: number): string {
+  return `${uuidTime(timeMs)}-7${randomUUID().slice(15)}`
+}
+
+// Cached, because most times share the millisecond of another.
+let last = { timeMs: 0, digits: printTime(0) }
+
+/** The first 48 bits of a UUIDv7, with its first hyphen. */
+export function uuidTime(timeMs: number): string {
+  if (timeMs !== last.timeMs) last = { timeMs, digits: printTime(timeMs) }
+  return last.digits
+}
+
+function printTime(timeMs: number): string {
+  const hex = timeMs.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }

@@ -1,4 +1,4 @@
-import type { Connection } from './exchange.ts'
+import type { Connection, ConnectionList, Place } from './exchange.ts'
 
 /** Decides which connection is closed to make room for a new one. */
 export interface EvictionOrder {
@@ -12,23 +12,7 @@ export interface EvictionOrder {
   next(): Connection | undefined
 }
 
-/**
- * A place in a list of connections. The links are in the connections, so that a request moves its
- * connection without a search: moving it in a set would cost half as much as routing the request.
- */
-export interface Place {
-  list: ConnectionList | undefined
-  before: Connection | undefined
-  after: Connection | undefined
-}
-
 export const nowhere = (): Place => ({ list: undefined, before: undefined, after: undefined })
-
-interface ConnectionList {
-  first: Connection | undefined
-  last: Connection | undefined
-  size: number
-}
 
 const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, size: 0 })
 

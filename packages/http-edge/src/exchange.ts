@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { IntakeError } from '@intake/contract'
-import type { Place } from './eviction-order.ts'
 
 /** A request and its response, until the response has been sent or the connection has ended. */
 export interface Exchange {
@@ -71,7 +70,23 @@ export interface Connection {
   readonly makeEvictable: () => void
 }
 
-// A symbol property, because several WeakMap lookups per request would cost more.
+/**
+ * A place in a list of connections. The links are in the connections, so that a request moves its own
+ * without a search: in a set that would cost half as much as routing it.
+ */
+export interface Place {
+  list: ConnectionList | undefined
+  before: Connection | undefined
+  after: Connection | undefined
+}
+
+export interface ConnectionList {
+  first: Connection | undefined
+  last: Connection | undefined
+  size: number
+}
+
+// On the objects themselves: looking each up in a WeakMap several times per request costs more.
 const connectionKey = Symbol('connection')
 const exchangeKey = Symbol('exchange')
 

@@ -1,5 +1,5 @@
-import { hash, randomUUID } from 'node:crypto'
-import { timeOfUuidV7 } from '@intake/contract'
+import { hash } from 'node:crypto'
+import { createUuidV7, dayMs, timeOfUuidV7, uuidTime } from '@intake/contract'
 
 /**
  * Identifies a record, together with its application and device. It is fixed before the record is
@@ -12,14 +12,9 @@ export interface Identity {
   time: string
 }
 
-/**
- * Creates a new identity. Its random bits are those of a UUIDv4, whose other bits are the time and
- * version in a UUIDv7.
- *
- * @param timeMs milliseconds since 1970
- */
+/** @param timeMs milliseconds since 1970 */
 export function createIdentity(timeMs: number): Identity {
-  return { id: `${digitsOf(timeMs)}-7${randomUUID().slice(15)}`, time: isoTime(timeMs) }
+  return { id: createUuidV7(timeMs), time: isoTime(timeMs) }
 }
 
 /**
@@ -27,7 +22,7 @@ export function createIdentity(timeMs: number): Identity {
  * always give the same identity.
  */
 export function deriveIdentity(request: Identity, index: number, timeMs: number): Identity {
-  return { id: `${digitsOf(timeMs)}-${derivedTail(request, index)}`, time: isoTime(timeMs) }
+  return { id: `${uuidTime(timeMs)}-${derivedTail(request, index)}`, time: isoTime(timeMs) }
 }
 
 /** The part of a derived identity's id after the time: its last 22 characters. */
@@ -49,9 +44,8 @@ export function isUuidV7(id: string): boolean {
   return uuidV7.test(id)
 }
 
-// Both are cached, because most times are in the same millisecond as the one before.
+// Cached, because most times are in the same millisecond as the one before.
 let lastIso = { timeMs: 0, iso: '1970-01-01T00:00:00.000Z' }
-let lastDigits = { timeMs: 0, digits: printDigits(0) }
 
 /** Prints a time in milliseconds since 1970 as ISO 8601, in UTC with milliseconds. */
 export function isoTime(timeMs: number): string {
@@ -59,7 +53,6 @@ export function isoTime(timeMs: number): string {
   return lastIso.iso
 }
 
-const dayMs = 86_400_000
 /** The date includes the `T`, like `2026-11-21T`. */
 let lastDay = { day: 0, date: '1970-01-01T' }
 const digits = (count: number) =>
@@ -81,15 +74,4 @@ function printIso(timeMs: number): string {
   const minutes = Math.floor(seconds / 60)
   const time = `${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}`
   return `${lastDay.date}${time}:${twoDigits[seconds % 60]}.${threeDigits[Math.floor(ms % 1_000)]}Z`
-}
-
-/** The first 48 bits of a UUIDv7 in hexadecimal, with its first hyphen. */
-function digitsOf(timeMs: number): string {
-  if (timeMs !== lastDigits.timeMs) lastDigits = { timeMs, digits: printDigits(timeMs) }
-  return lastDigits.digits
-}
-
-function printDigits(timeMs: number): string {
-  const hex = timeMs.toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { RecordKind } from '@intake/contract'
+import { printUuid, type RecordKind } from '@intake/contract'
 
 /** What a key identifies. The same key in two scopes is two different keys. */
 export type KeyScope = RecordKind | 'batches'
@@ -46,12 +46,7 @@ export function printReserved({ id, fingerprint }: Reserved): Buffer {
 
 export function parseReserved(value: Buffer): Reserved {
   return {
-    id: printUuid(value.subarray(0, idBytes)),
+    id: printUuid(value.subarray(0, idBytes).toString('hex')),
     fingerprint: value.subarray(idBytes).toString('hex'),
   }
-}
-
-function printUuid(bytes: Buffer): string {
-  const digits = bytes.toString('hex')
-  return [0, 8, 12, 16, 20].map((at, i) => digits.slice(at, [8, 12, 16, 20, 32][i])).join('-')
 }

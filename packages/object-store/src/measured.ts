@@ -27,11 +27,8 @@ export function measureObjectStore<Store extends Pick<ObjectStore, ObjectOperati
     'intake_object_store_errors_total',
     'Operations of the object store that failed.',
     ['operation'],
+    operations.map((operation) => ({ operation })),
   )
-
-  // Creates each series with 0, because Prometheus does not see the increase with which a series
-  // begins.
-  for (const operation of operations) errors.inc({ operation }, 0)
 
   async function measure<Result>(
     operation: ObjectOperation,

@@ -21,13 +21,13 @@ const retryMs = 10_000
  * once for all concurrent callers, and again before they expire. Rejects with the reason if there
  * are none.
  *
- * @param options.now the clock by which they expire
+ * @param options.wallMs the clock by which they expire
  */
 export function renewCredentials(options: {
   load: () => Promise<TemporaryCredentials>
-  now?: () => number
+  wallMs?: () => number
 }): () => Promise<TemporaryCredentials> {
-  const { load, now = Date.now } = options
+  const { load, wallMs = () => Date.now() } = options
   let current: TemporaryCredentials | undefined
   let loading: Promise<TemporaryCredentials> | undefined
   let notBeforeMs = 0
@@ -37,7 +37,7 @@ export function renewCredentials(options: {
       .then(
         (loaded) => (current = loaded),
         (error: unknown) => {
-          notBeforeMs = now() + retryMs
+          notBeforeMs = wallMs() + retryMs
           throw error
         },
       )
@@ -46,11 +46,10 @@ export function renewCredentials(options: {
   }
 
   return async () => {
-    const leftMs = (current?.expiresAtMs ?? 0) - now()
+    const leftMs = (current?.expiresAtMs ?? 0) - wallMs()
     if (current === undefined || leftMs < unusableBeforeMs) return renew()
-    // A failure is ignored: the next request tries again, and shortly before the expiry requests
-    // report the reason.
-    if (leftMs < renewBeforeMs && now() >= notBeforeMs) renew().catch(() => undefined)
+    // The next request tries again, and the last ones before the expiry report the reason.
+    if (leftMs < renewBeforeMs && wallMs() >= notBeforeMs) renew().catch(() => undefined)
     return current
   }
 }

@@ -24,14 +24,14 @@ async function fromWebIdentity(
   identity: IdentitySettings,
   region: string,
 ): Promise<TemporaryCredentials> {
-  const { tokenFile = '', role = '', sessionName = 'intake' } = identity
+  const { tokenFile = '', role = '' } = identity
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
   const body = new URLSearchParams({
     Action: 'AssumeRoleWithWebIdentity',
     Version: '2011-06-15',
     RoleArn: role,
-    RoleSessionName: sessionName,
-    // Read each time, because the file is replaced before the token expires.
+    RoleSessionName: 'intake',
+    // Read each time, because it is replaced before it expires.
     WebIdentityToken: (await readFile(tokenFile, 'utf8')).trim(),
   })
   const url = identity.stsUrl ?? `https://sts.${region}.${domain}`

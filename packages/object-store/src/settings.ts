@@ -25,7 +25,6 @@ export interface IdentitySettings {
   /** A token that STS exchanges for credentials of `role`. */
   tokenFile?: string | undefined
   role?: string | undefined
-  sessionName?: string | undefined
   stsUrl?: string | undefined
   /** Where the credentials of a container are: a path of ECS, or a URL. */
   containerPath?: string | undefined

@@ -13,7 +13,7 @@ function createSource() {
     const expiresAtMs = source.now + 60 * minute
     return { accessKey, secretKey: 'secret', sessionToken: 'token', expiresAtMs }
   }
-  return { source, find: renewCredentials({ load, now: () => source.now }) }
+  return { source, find: renewCredentials({ load, wallMs: () => source.now }) }
 }
 
 t.test('they are loaded once for all who ask', async (t) => {

@@ -26,7 +26,7 @@ t.test('STS exchanges the token of a web identity, which is read each time', asy
   const tokenFile = join(createDataDir(t), 'token')
   const { url, received } = await startFake(t, () => ({ body: stsXml('role-key') }))
   const role = 'arn:aws:iam::1:role/intake'
-  const identity = { tokenFile, role, sessionName: 'gateway', stsUrl: url }
+  const identity = { tokenFile, role, stsUrl: url }
   for (const token of ['first.jwt', 'second.jwt']) {
     writeFileSync(tokenFile, `${token}\n`)
     t.match(await loadRoleCredentials(identity, region), found)
@@ -36,7 +36,7 @@ t.test('STS exchanges the token of a web identity, which is read each time', asy
       Action: 'AssumeRoleWithWebIdentity',
       Version: '2011-06-15',
       RoleArn: role,
-      RoleSessionName: 'gateway',
+      RoleSessionName: 'intake',
       WebIdentityToken: token,
     })
   }

@@ -1,43 +1,62 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import basicAuth from '@fastify/basic-auth'
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isLoopbackAddress, isLoopbackHost } from '@intake/runtime'
 import { PageError } from './page-error.ts'
-import { createWrongPasswords } from './wrong-passwords.ts'
 
 /** Fields that proxies add: a request that has one was not made on this machine. */
 const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
+const wrongPasswords = { timeWindow: 60_000, ofAddress: 10, ofAll: 100 }
 
 /**
- * Lets a request through or throws. With a password: basic authentication, the user name is free. Without
- * one: only requests from this machine to this machine. The `Host` must be a loopback name too, because
- * a foreign site can give its name the address 127.0.0.1 (DNS rebinding). Wrong passwords of
- * navigations that other sites started, and of what the answers to them contain, are counted apart, so
- * that no site locks readers out.
+ * Refuses requests with 401, 403 or 429. With a password: basic authentication, the user name is free. Without one: only
+ * requests from this machine to this machine. The `Host` must be a loopback name too, because a foreign site can
+ * give its name the address 127.0.0.1 (DNS rebinding).
  *
- * @throws {PageError} 401, 403 or 429
+ * @param options.isOpen needs no password
  */
-export function createAccess(password: string | undefined) {
-  if (password === undefined) return requireLoopback
-  // A web page can make its visitors' browsers open `http://user:guess@…/` as often as it likes.
-  const fromOtherSites = createWrongPasswords()
-  // What a page contains is asked for with the credentials of that navigation, as if from the same site.
-  const ofParts = createWrongPasswords()
-  const fromReaders = createWrongPasswords()
-  return (request: FastifyRequest, reply: FastifyReply): void => {
-    const given = passwordOf(request.headers.authorization)
-    if (given === undefined) throw unauthorized(reply)
-    const wrong = isFromOtherSite(request)
-      ? fromOtherSites
-      : isPart(request)
-        ? ofParts
-        : fromReaders
-    if (wrong.areTooMany(request.ip)) {
-      throw new PageError(429, 'Too many wrong passwords. Wait a minute.')
-    }
-    if (isEqual(given, password)) return
-    wrong.add(request.ip)
-    throw unauthorized(reply)
+export async function guardAccess(
+  app: FastifyInstance,
+  options: { password: string | undefined; isOpen: (request: FastifyRequest) => boolean },
+): Promise<void> {
+  const { password, isOpen } = options
+  if (password === undefined) {
+    app.addHook('onRequest', async (request) => requireLoopback(request))
+    return
   }
+  await app.register(rateLimit, { global: false })
+  const { timeWindow, ofAddress, ofAll } = wrongPasswords
+  const limits = [
+    app.createRateLimit({
+      timeWindow,
+      max: ofAddress,
+      keyGenerator: (request) => `${senderOf(request)} ${request.ip}`,
+    }),
+    // Whoever can choose an address, or has many, gets no more tries than this.
+    app.createRateLimit({ timeWindow, max: ofAll, keyGenerator: senderOf }),
+  ]
+  await app.register(basicAuth, {
+    authenticate: { realm: 'Intake' },
+    async validate(_user, given, request) {
+      for (const limit of limits) {
+        const tried = await limit(request, { increment: false })
+        if (!tried.isAllowed && tried.remaining === 0) {
+          throw new PageError(429, 'Too many wrong passwords. Wait a minute.')
+        }
+      }
+      if (isEqual(given, password)) return
+      for (const limit of limits) await limit(request)
+      throw unauthorized()
+    },
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    if (isOpen(request)) return done()
+    app.basicAuth(request, reply, (error) => {
+      // The plugin has an error of its own for a request without a password.
+      done(error === undefined || error instanceof PageError ? error : unauthorized())
+    })
+  })
 }
 
 /**
@@ -55,6 +74,16 @@ function isFromOtherSite({ headers }: FastifyRequest): boolean {
   return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
 }
 
+/**
+ * Who sends wrong passwords. A web page can make its visitors' browsers open `http://user:guess@…/` as often as it
+ * likes, and what such a navigation shows is asked for with the same password, as if from the same site. Both
+ * are counted apart, so that no site locks readers out.
+ */
+function senderOf(request: FastifyRequest): 'another site' | 'part' | 'reader' {
+  if (isFromOtherSite(request)) return 'another site'
+  return isPart(request) ? 'part' : 'reader'
+}
+
 /** A style sheet, a picture or an icon, says a browser. */
 function isPart({ headers }: FastifyRequest): boolean {
   return !['document', 'undefined'].includes(String(headers['sec-fetch-dest']))
@@ -69,18 +98,7 @@ function requireLoopback({ socket, headers }: FastifyRequest): void {
   throw new PageError(403, 'Without PAGE_PASSWORD the page is served to this machine only.')
 }
 
-function unauthorized(reply: FastifyReply): PageError {
-  void reply.header('www-authenticate', 'Basic realm="Intake", charset="UTF-8"')
-  return new PageError(401, 'The page needs its password. Any user name will do.')
-}
-
-function passwordOf(authorization = ''): string | undefined {
-  const [, credentials] = /^basic +([a-z0-9+/=]+)$/i.exec(authorization) ?? []
-  if (credentials === undefined) return undefined
-  const text = Buffer.from(credentials, 'base64').toString()
-  const colon = text.indexOf(':')
-  return colon < 0 ? undefined : text.slice(colon + 1)
-}
+const unauthorized = () => new PageError(401, 'The page needs its password. Any user name will do.')
 
 /** In a time that does not depend on where they differ. */
 function isEqual(one: string, other: string): boolean {

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { PageError } from './page-error.ts'
 
 /** Work that takes memory: so much of it at once, and so much that waits. */
@@ -17,28 +18,13 @@ export function createConcurrencyLimit({
   atOnce: number
   waitingMax: number
 }): ConcurrencyLimit {
-  const waiting: (() => void)[] = []
-  let active = 0
-
-  function leave(): void {
-    const next = waiting.shift()
-    if (next === undefined) active--
-    else next()
-  }
-
+  const limit = pLimit(atOnce)
   return {
     async enter() {
-      if (active >= atOnce) {
-        if (waiting.length >= waitingMax) throw new PageError(503, 'Too many requests at once.')
-        await new Promise<void>((resolve) => waiting.push(resolve))
-      } else {
-        active++
-      }
-      let hasLeft = false
-      return () => {
-        if (!hasLeft) leave()
-        hasLeft = true
-      }
+      if (limit.pendingCount >= waitingMax) throw new PageError(503, 'Too many requests at once.')
+      return new Promise((resolve) => {
+        void limit(() => new Promise<void>((end) => resolve(end)))
+      })
     },
   }
 }

@@ -1,5 +1,1 @@
-export { createAccess, requireOwnSite } from './access.ts'
-export { cutOffAfter } from './end-of-response.ts'
 export { page, type PageOptions } from './page.ts'
-export { PageError } from './page-error.ts'
-export { securityHeaders } from './security-headers.ts'

@@ -4,10 +4,10 @@
  */
 export class PageError extends Error {
   override readonly name = 'PageError'
-  readonly status: number
+  readonly statusCode: number
 
-  constructor(status: number, message: string) {
+  constructor(statusCode: number, message: string) {
     super(message)
-    this.status = status
+    this.statusCode = statusCode
   }
 }

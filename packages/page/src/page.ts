@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ClickHouseError } from '@intake/clickhouse'
 import { limitRepeats, type Logger } from '@intake/runtime'
-import { createAccess, requireOwnSite } from './access.ts'
+import { guardAccess, requireOwnSite } from './access.ts'
 import { icon, stylesheet } from './assets.ts'
 import { createConcurrencyLimit } from './concurrency-limit.ts'
 import { listDeadLetters, readDeadLetterCursor } from './dead-letters.ts'
@@ -63,10 +63,13 @@ const nothingFound = {
  */
 export async function page(app: FastifyInstance, options: PageOptions): Promise<void> {
   const { password, reader, store, log } = options
-  const requireAccess = createAccess(password)
   const links = createSignedLinks(password, options.linkSecret)
   const views = createConcurrencyLimit(viewsMax)
   const sign = store && ((key: string) => links.sign(`${signedPrefix}${key}`))
+  const isSigned = (request: FastifyRequest) =>
+    password !== undefined &&
+    request.url.startsWith(signedPrefix) &&
+    links.isValid(pathOf(request), queryOf(request))
   const warn = limitRepeats((err, omitted) => {
     const help = 'docs/operations/page-fails.md'
     log.warn({ err, omitted, help }, 'the page could not be shown')
@@ -74,21 +77,16 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders)
-    const isSigned =
-      password !== undefined &&
-      request.url.startsWith(signedPrefix) &&
-      links.isValid(pathOf(request), queryOf(request))
-    if (isSigned) return
-    requireOwnSite(request)
-    requireAccess(request, reply)
+    if (!isSigned(request)) requireOwnSite(request)
   })
+  await guardAccess(app, { password, isOpen: isSigned })
   app.setErrorHandler((error, _request, reply) => {
-    if (!(error instanceof PageError) || error.status === 502) {
+    if (!(error instanceof PageError) || error.statusCode === 502) {
       warn(error)
       options.onFailed()
     }
-    const { status, message } = problemOf(error)
-    return sendHtml(reply.code(status), problemView(status, message))
+    const { statusCode, message } = problemOf(error)
+    return sendHtml(reply.code(statusCode), problemView(statusCode, message))
   })
 
   /**
@@ -179,7 +177,7 @@ function queryOf({ url }: FastifyRequest): URLSearchParams {
 const accessDenied = 497
 const wrongCredentials = 516
 
-function problemOf(error: unknown): { status: number; message: string } {
+function problemOf(error: unknown): { statusCode: number; message: string } {
   if (error instanceof PageError) return error
   if (error instanceof ClickHouseError) {
     const { code } = error
@@ -187,13 +185,13 @@ function problemOf(error: unknown): { status: number; message: string } {
     const message = isDenied
       ? 'ClickHouse refuses: PAGE_CLICKHOUSE_URL must name a user who may read the views.'
       : 'ClickHouse did not respond in time, or the search is too large: narrow it by application or time.'
-    return { status: 503, message }
+    return { statusCode: 503, message }
   }
   const { statusCode } = error as { statusCode?: unknown }
   if (statusCode === 400 || statusCode === 404)
-    return { status: statusCode, message: 'There is no such page.' }
+    return { statusCode, message: 'There is no such page.' }
   return {
-    status: 500,
+    statusCode: 500,
     message: 'This is a fault of Intake. The log of the worker has the reason.',
   }
 }

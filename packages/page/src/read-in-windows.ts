@@ -1,10 +1,12 @@
+import { dayMs } from '@intake/contract'
+import { systemClock, type Clock } from '@intake/runtime'
+
 /** Milliseconds since 1970; `to` is excluded. */
 export interface TimeWindow {
   from: number
   to: number
 }
 
-const dayMs = 24 * 60 * 60 * 1000
 const widthsMs = [dayMs, 30 * dayMs, Infinity]
 /** No further window is read after this time. */
 const budgetMs = 6_000
@@ -22,10 +24,10 @@ export async function readInWindows<Row>(options: {
   forwards?: boolean
   rowsMax: number
   read: (window: TimeWindow, rowsMax: number) => Promise<Row[]>
-  now?: () => number
+  clock?: Pick<Clock, 'now'>
 }): Promise<{ rows: Row[]; unread?: TimeWindow }> {
-  const { forwards = false, rowsMax, read, now = () => performance.now() } = options
-  const deadline = now() + budgetMs
+  const { forwards = false, rowsMax, read, clock = systemClock } = options
+  const deadline = clock.now() + budgetMs
   const rows: Row[] = []
   let rest = options.within
   for (const widthMs of widthsMs) {
@@ -36,7 +38,7 @@ export async function readInWindows<Row>(options: {
     rows.push(...(await read(window, rowsMax - rows.length)))
     if (rows.length >= rowsMax) return { rows }
     rest = forwards ? { from: window.to, to: rest.to } : { from: rest.from, to: window.from }
-    if (now() > deadline && rest.from < rest.to) return { rows, unread: rest }
+    if (clock.now() > deadline && rest.from < rest.to) return { rows, unread: rest }
   }
   return { rows }
 }

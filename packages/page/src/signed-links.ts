@@ -15,12 +15,12 @@ const lifetimeMs = 15 * 60_000
  * readers of links do not have, so a link cannot be used to guess the password.
  *
  * @param secret known to the workers only, and not guessable
- * @param now in milliseconds since 1970
+ * @param wallMs in milliseconds since 1970
  */
 export function createSignedLinks(
   password: string | undefined,
   secret: string | undefined,
-  now: () => number = Date.now,
+  wallMs: () => number = () => Date.now(),
 ): SignedLinks {
   const key =
     password === undefined || !secret
@@ -31,7 +31,7 @@ export function createSignedLinks(
 
   return {
     sign(path) {
-      const expires = String(Math.floor((now() + lifetimeMs) / 1000))
+      const expires = String(Math.floor((wallMs() + lifetimeMs) / 1000))
       return `${path}?expires=${expires}&signature=${signatureOf(path, expires).toString('base64url')}`
     },
 
@@ -40,7 +40,7 @@ export function createSignedLinks(
       const given = Buffer.from(query.get('signature') ?? '', 'base64url')
       const expected = signatureOf(path, expires)
       const isSigned = given.length === expected.length && timingSafeEqual(given, expected)
-      return isSigned && Number(expires) * 1000 > now()
+      return isSigned && Number(expires) * 1000 > wallMs()
     },
   }
 }

@@ -2,7 +2,6 @@ import { request } from 'node:http'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import t from 'tap'
-import { createWrongPasswords } from '../src/wrong-passwords.ts'
 import { startPage } from './fixture.ts'
 
 const basic = (password: string, user = 'anyone') => ({
@@ -116,22 +115,29 @@ t.test(
 )
 
 t.test('wrong passwords are forgotten after a minute', async (t) => {
-  let now = 0
-  const wrong = createWrongPasswords(() => now)
-  for (let n = 0; n < 10; n++) wrong.add('10.0.0.1')
-  t.ok(wrong.areTooMany('10.0.0.1'))
-  t.notOk(wrong.areTooMany('10.0.0.2'))
-  now = 60_000
-  t.notOk(wrong.areTooMany('10.0.0.1'))
+  let now = Date.now()
+  t.intercept(Date, 'now', { value: () => now })
+  const { port } = await startPage(t, { password: 'secret' })
+  for (let n = 0; n < 10; n++) await statusOf(port, basic('guess'))
+  t.equal(await statusOf(port, basic('secret')), 429)
+  now += 60_000
+  t.equal(await statusOf(port, basic('secret')), 200)
 })
 
-t.test('a hundred wrong passwords of all addresses are too many', async (t) => {
-  let now = 0
-  const wrong = createWrongPasswords(() => now)
-  for (let n = 0; n < 99; n++) wrong.add(`10.1.0.${n}`)
-  t.notOk(wrong.areTooMany('10.0.0.1'))
-  wrong.add('10.1.0.99')
-  t.ok(wrong.areTooMany('10.0.0.1'), 'also of an address that has tried none')
-  now = 60_000
-  t.notOk(wrong.areTooMany('10.0.0.1'))
+t.test('429 after a hundred wrong passwords of all addresses', async (t) => {
+  const { port } = await startPage(t, { password: 'secret', trustProxy: '127.0.0.1' })
+  const from = (n: number, password: string) =>
+    statusOf(port, { ...basic(password), 'x-forwarded-for': `10.1.0.${n}` })
+  for (let n = 1; n <= 99; n++) await from(n, 'guess')
+  t.equal(await from(101, 'secret'), 200)
+  await from(100, 'guess')
+  t.equal(await from(101, 'secret'), 429, 'also of an address that has tried none')
+})
+
+t.test('of many guesses at once, no more than ten are compared', async (t) => {
+  const { port } = await startPage(t, { password: 'secret' })
+  const statuses = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => statusOf(port, basic(`guess ${n}`))),
+  )
+  t.equal(statuses.filter((status) => status === 401).length, 10)
 })

@@ -43,7 +43,7 @@ t.test('400 for what cannot be read', async (t) => {
     'after=1',
     'after=bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10.bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10.app',
   ]) {
-    t.throws(() => read(query), { name: 'PageError', status: 400 }, query)
+    t.throws(() => read(query), { name: 'PageError', statusCode: 400 }, query)
   }
   t.throws(() => read('from=2026-02-30'), { message: /^from must be a time that exists/ })
   t.type(new PageError(400, ''), Error)
@@ -91,7 +91,7 @@ t.test('a search that takes long says where it ended', async (t) => {
       now += 4_000
       return ['row']
     },
-    now: () => now,
+    clock: { now: () => now },
   })
   t.same(rows, ['row', 'row'])
   t.same(unread, { from: 0, to: 69 * dayMs })

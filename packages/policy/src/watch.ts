@@ -1,4 +1,4 @@
-import type { RecordKind } from '@intake/contract'
+import { dayMs, type RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 import { suppressionHash, type PolicyStore, type StoredPolicy } from './store.ts'
 
@@ -19,8 +19,6 @@ export interface Policy {
   }): boolean
 }
 
-const dayMs = 24 * 60 * 60 * 1000
-
 /** Retention drops only whole months, and never the current one. */
 function beginningOfMonth(atMs: number): number {
   const at = new Date(atMs)
@@ -39,9 +37,9 @@ export function watchPolicy(options: {
   onError: (error: unknown) => void
   onUnreadable: (names: string[]) => void
   /** Milliseconds since 1970. */
-  now?: () => number
+  wallMs?: () => number
 }): Policy & { close(): void } {
-  const { now = () => Date.now() } = options
+  const { wallMs = () => Date.now() } = options
   let policy: StoredPolicy | undefined
 
   const { close } = startPolling({
@@ -60,10 +58,10 @@ export function watchPolicy(options: {
     retentionMs(kind) {
       if (policy === undefined) return undefined
       const { [kind]: days = Infinity } = policy.retentionDays
-      const droppedUntilMs = Math.min(policy.droppedUntilMs[kind], beginningOfMonth(now()))
+      const droppedUntilMs = Math.min(policy.droppedUntilMs[kind], beginningOfMonth(wallMs()))
       const keptMs = Math.min(
         days * dayMs,
-        droppedUntilMs === 0 ? Infinity : now() - droppedUntilMs,
+        droppedUntilMs === 0 ? Infinity : wallMs() - droppedUntilMs,
       )
       return keptMs === Infinity ? undefined : Math.max(0, keptMs)
     },

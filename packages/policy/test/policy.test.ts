@@ -63,7 +63,7 @@ t.test('a gateway learns whom it must not store, and for how long', async (t) =>
 t.test('what was dropped is refused, even when the period becomes longer', async (t) => {
   const nowMs = Date.parse('2026-11-23T00:00:00Z')
   const watching = { store, intervalMs: 20, onError: fail(t), onUnreadable: fail(t) }
-  const policy = watchPolicy({ ...watching, now: () => nowMs })
+  const policy = watchPolicy({ ...watching, wallMs: () => nowMs })
   t.teardown(() => policy.close())
   await store.noteDropped('logs', new Date(nowMs - 22 * dayMs))
   await until('it knows', () => policy.retentionMs('logs') === 22 * dayMs)
@@ -119,7 +119,7 @@ t.test(
       await redis.hset(retentionKey, 'logs:dropped-until', nowMs - 22 * dayMs)
       await redis.set('{intake}:policy:revision', randomUUID())
       const names: string[][] = []
-      const watching = { store, intervalMs: 20, onError: fail(t), now: () => nowMs }
+      const watching = { store, intervalMs: 20, onError: fail(t), wallMs: () => nowMs }
       const policy = watchPolicy({ ...watching, onUnreadable: (found) => names.push(found) })
       t.teardown(() => policy.close())
       await until('it is loaded', () => policy.isLoaded())
@@ -137,7 +137,7 @@ t.test('if it cannot be read what was dropped, all that can have been is refused
     await redis.hset(retentionKey, { logs: '0', 'logs:dropped-until': value })
     await redis.set('{intake}:policy:revision', randomUUID())
     const watching = { store, intervalMs: 20, onError: fail(t), onUnreadable: () => {} }
-    const policy = watchPolicy({ ...watching, now: () => nowMs })
+    const policy = watchPolicy({ ...watching, wallMs: () => nowMs })
     t.teardown(() => policy.close())
     await until('it is loaded', () => policy.isLoaded())
     t.equal(policy.retentionMs('logs'), 22.25 * dayMs, 'from the beginning of the month')

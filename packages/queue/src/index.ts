@@ -20,5 +20,4 @@ export {
 export { createShardRouter, type RouteFrame } from './shard-router.ts'
 export { createShardedSource } from './sharded-source.ts'
 export { shardMarkKey, shardPrefix, shardsMax } from './shards.ts'
-export { QueueView } from './queue-view.ts'
 export { queueError } from './queue-error.ts'

@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from '@intake/runtime'
 import type { Server } from './connect.ts'
 
 /** Relates the wall clock of Redis to the monotonic clock of this process. */
@@ -11,11 +12,11 @@ export interface ClockReading {
 /** Asks Redis for its time. */
 export async function readClock(
   redis: Pick<Server, 'time'>,
-  now: () => number = () => performance.now(),
+  clock: Pick<Clock, 'now'> = systemClock,
 ): Promise<ClockReading> {
-  const sentAt = now()
+  const sentAt = clock.now()
   const [seconds, microseconds] = await redis.time()
-  const errorMs = (now() - sentAt) / 2
+  const errorMs = (clock.now() - sentAt) / 2
   const redisMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000
   return { offsetMs: redisMs - (sentAt + errorMs), errorMs }
 }

@@ -16,7 +16,7 @@ function exchange(options: { offsetMs: number; thereMs: number; backMs: number }
         return [Math.floor(redisMs / 1_000), (redisMs % 1_000) * 1_000]
       },
     },
-    () => nowMs,
+    { now: () => nowMs },
   )
 }
 

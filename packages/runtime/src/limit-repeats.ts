@@ -1,3 +1,5 @@
+import { systemClock, type Clock } from './clock.ts'
+
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
 /**
@@ -21,14 +23,14 @@ interface Kind {
  */
 export function limitRepeats(
   report: (error: unknown, omitted: number) => void,
-  now: () => number = () => performance.now(),
+  clock: Pick<Clock, 'now'> = systemClock,
 ): (error: unknown) => void {
   const kinds = new Map<string, Kind>()
 
   return (error) => {
     const name = kindOf(error)
     const kind = kinds.get(name)
-    const sinceMs = kind === undefined ? Infinity : now() - kind.reportedAt
+    const sinceMs = kind === undefined ? Infinity : clock.now() - kind.reportedAt
     if (kind !== undefined && sinceMs < kind.pauseMs) {
       kind.omitted++
       return
@@ -36,7 +38,7 @@ export function limitRepeats(
     const isNew = kind === undefined || sinceMs > kind.pauseMs + longestPauseMs
     const pauseMs = isNew ? firstPauseMs : Math.min(2 * kind.pauseMs, longestPauseMs)
     kinds.delete(name)
-    kinds.set(name, { reportedAt: now(), pauseMs, omitted: 0 })
+    kinds.set(name, { reportedAt: clock.now(), pauseMs, omitted: 0 })
     const [oldest] = kinds.keys()
     if (kinds.size > kindsMax && oldest !== undefined) kinds.delete(oldest)
     report(error, kind?.omitted ?? 0)

@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
 import { pino, type DestinationStream, type Logger } from 'pino'
-import { build } from 'pino-pretty'
+import type { build as buildPretty } from 'pino-pretty'
 import { visibleJson, visibleText } from './visible-text.ts'
 
 export type { Logger }
@@ -25,8 +26,13 @@ export function createLogger(options: {
   return pino({ name, level, timestamp, serializers: { err: describeError } }, visible)
 }
 
-/** Formats lines for a terminal. It prints strings without the escapes of JSON. */
+/**
+ * Formats lines for a terminal. It prints strings without the escapes of JSON. A process without a
+ * terminal does not load pino-pretty.
+ */
 function terminal(): DestinationStream {
+  const load = createRequire(import.meta.url)
+  const { build } = load('pino-pretty') as { build: typeof buildPretty }
   const pretty = build({ sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' })
   const visible = (_name: string, value: unknown) =>
     typeof value === 'string' ? visibleText(value) : value

@@ -34,8 +34,17 @@ export function createMetrics(): Registry {
 export function metricsOf(registry: Registry) {
   const registers = [registry]
   return {
-    counter: <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-      new Counter({ name, help, labelNames, registers }),
+    /** @param series exist from the start, at 0: Prometheus does not see the first increase of one that begins with it */
+    counter<Label extends string>(
+      name: string,
+      help: string,
+      labelNames: Label[],
+      series: Partial<Record<NoInfer<Label>, string>>[] = [],
+    ) {
+      const counter = new Counter({ name, help, labelNames, registers })
+      for (const labels of series) counter.inc(labels, 0)
+      return counter
+    },
     histogram: <Label extends string>(
       name: string,
       help: string,

@@ -2,6 +2,8 @@
 export interface Owner {
   /** A function that is added after the end is called at once. */
   add(end: () => unknown): void
+  /** Closes the part at its turn. */
+  own<Part extends { close(): unknown }>(part: Part): Part
   /** Resolves when all have ended. If one fails, the others are ended all the same. */
   end(): Promise<void>
 }
@@ -23,10 +25,16 @@ export function createOwner(onError: (error: unknown) => void): Owner {
     hasEnded = true
   }
 
+  function add(end: () => unknown): void {
+    ends.push(end)
+    if (hasEnded) void endAll()
+  }
+
   return {
-    add(end) {
-      ends.push(end)
-      if (hasEnded) void endAll()
+    add,
+    own(part) {
+      add(() => part.close())
+      return part
     },
     end: () => (ending ??= endAll()),
   }

@@ -4,10 +4,9 @@ import { limitRepeats } from '../src/limit-repeats.ts'
 function createReport() {
   const clock = { ms: 0 }
   const lines: [string, number][] = []
-  const report = limitRepeats(
-    (error, omitted) => lines.push([(error as Error).message, omitted]),
-    () => clock.ms,
-  )
+  const report = limitRepeats((error, omitted) => lines.push([(error as Error).message, omitted]), {
+    now: () => clock.ms,
+  })
   return { clock, lines, report }
 }
 

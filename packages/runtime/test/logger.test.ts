@@ -1,12 +1,24 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import { createLogger } from '../src/logger.ts'
+
+t.test('a log that goes to no terminal does not load pino-pretty', async (t) => {
+  const { cache } = createRequire(import.meta.url)
+  createLogger({ name: 'test', level: 'info', destination: { write: () => undefined } })
+  const loaded = Object.keys(cache)
+  t.ok(loaded.some((file) => file.includes('/pino/')))
+  t.same(
+    loaded.filter((file) => file.includes('/pino-pretty/')),
+    [],
+  )
+})
 
 t.test('only type, message, code, stack and cause of an error are logged', async (t) => {
   const lines: string[] = []

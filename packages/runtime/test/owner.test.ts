@@ -20,6 +20,17 @@ t.test('everything is ended once, the last one first, whatever rejects or throws
   t.same(errors, ['thrown', 'rejected'])
 })
 
+t.test('a part that it owns is closed in its turn', async (t) => {
+  const ended: string[] = []
+  const owner = createOwner((error) => t.fail(error as Error))
+  owner.add(() => ended.push('first'))
+  const part = { close: () => ended.push('part') }
+  t.equal(owner.own(part), part)
+  owner.add(() => ended.push('last'))
+  await owner.end()
+  t.same(ended, ['last', 'part', 'first'])
+})
+
 t.test('what starts while everything ends, or after that, is ended too', async (t) => {
   const ended: string[] = []
   const owner = createOwner((error) => t.fail(error as Error))

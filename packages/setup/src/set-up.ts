@@ -8,8 +8,7 @@ import {
   type ClickHouse,
 } from '@intake/clickhouse'
 import { createObjectStore, type ObjectStoreSettings } from '@intake/object-store'
-import { connectRedis, type Redis } from '@intake/redis'
-import { withTimeout } from '@intake/runtime'
+import { withRedis, type Redis } from '@intake/redis'
 import { joinInstallation } from './installation.ts'
 import { SetupError } from './setup-error.ts'
 
@@ -48,10 +47,11 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
     const views = await step('Repairing the views in ClickHouse', repairViews(clickhouse))
     await step('Comparing the tables in ClickHouse', requireTables(clickhouse))
     await step(`Creating the bucket ${s3.bucket}`, makeBucket(s3))
-    await withRedis(redisUrl, async (redis) => {
+    const prepared = withRedis({ url: redisUrl, timeoutMs }, async (redis) => {
       await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
       if (apiKey) await step('Creating the API key', createApiKey(redis, apiKey))
     })
+    await step('Using Redis', prepared)
     return { applied: [...applied, ...views.map((name) => `view ${name}`)] }
   })
 }
@@ -93,20 +93,6 @@ async function withClickHouse<T>(
     return await work(clickhouse)
   } finally {
     await clickhouse.close()
-  }
-}
-
-async function withRedis(url: string, work: (redis: Redis) => Promise<void>): Promise<void> {
-  let problem: Error | undefined
-  const onError = (error: Error) => (problem = error)
-  const redis = connectRedis({ url, role: 'consumer', onError })
-  try {
-    await withTimeout(work(redis), timeoutMs, 'Redis')
-  } catch (error) {
-    if (error instanceof SetupError || problem === undefined) throw error
-    throw new SetupError(`Redis cannot be used: ${problem.message}.`, { cause: error })
-  } finally {
-    redis.disconnect()
   }
 }
 

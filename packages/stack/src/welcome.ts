@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createUuidV7 } from '@intake/contract'
 import { fileURLToPath } from 'node:url'
 import { withoutCredentials } from '@intake/runtime'
 import type { RunningStack } from './stack.ts'
@@ -61,21 +62,15 @@ function exampleContext() {
   }
 }
 
-/** Built from the current time and the random bits of a UUIDv4, which are at the same positions. */
-function uuidV7() {
-  const time = Date.now().toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
-}
-
 function logCommand(gateway: string, apiKey: string) {
-  const log = { id: uuidV7(), event: 'screen_view', params: { screen: 'home' } }
+  const log = { id: createUuidV7(Date.now()), event: 'screen_view', params: { screen: 'home' } }
   return jsonCommand(`${gateway}/api/log`, apiKey, { ...exampleContext(), log })
 }
 
 function batchCommand(gateway: string, apiKey: string) {
   const logs = [
-    { id: uuidV7(), event: 'tap', params: { button: 'buy' } },
-    { id: uuidV7(), event: 'purchase', params: { amount: 9.99 } },
+    { id: createUuidV7(Date.now()), event: 'tap', params: { button: 'buy' } },
+    { id: createUuidV7(Date.now()), event: 'purchase', params: { amount: 9.99 } },
   ]
   return jsonCommand(`${gateway}/api/log/batch`, apiKey, { ...exampleContext(), logs })
 }

@@ -1,7 +1,5 @@
 import { randomInt } from 'node:crypto'
 import { connect, createServer } from 'node:net'
-import getPort from 'get-port'
-
 import { StartError } from './start-error.ts'
 
 const host = '127.0.0.1'
@@ -13,7 +11,6 @@ const connectTimeoutMs = 500
  */
 const lowestPicked = 20_000
 const highestPicked = 26_383
-const candidates = 20
 /**
  * A process that was given a port also listens on the port this far above it until it ends. No
  * other process therefore gets the same port before a service listens on it, or while the service
@@ -27,10 +24,9 @@ const attempts = 100
  * running.
  */
 export async function pickPort(): Promise<number> {
-  const random = () => randomInt(lowestPicked, highestPicked + 1)
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const port = await getPort({ host, port: Array.from({ length: candidates }, random) })
-    if (port >= lowestPicked && port <= highestPicked && (await mark(port))) return port
+    const port = randomInt(lowestPicked, highestPicked + 1)
+    if ((await listenOnce(port)) === undefined && (await mark(port))) return port
   }
   throw new StartError(`No port between ${lowestPicked} and ${highestPicked} is free.`)
 }

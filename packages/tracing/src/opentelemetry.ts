@@ -88,10 +88,9 @@ export function createTracing(options: {
   }
 
   return {
-    startRequest({ method, route, id, traceparent }) {
+    startRequest({ method, route, id }) {
       const span = start(`${method} ${route}`, {
         kind: SpanKind.SERVER,
-        parent: traceparent,
         attributes: {
           [ATTR_HTTP_REQUEST_METHOD]: method,
           [ATTR_HTTP_ROUTE]: route,

@@ -27,17 +27,8 @@ export interface RequestSpan {
  * the frame or the insert, is not sampled.
  */
 export interface Tracing {
-  /** @param request.traceparent the header of a client that the operator trusts */
-  startRequest(request: {
-    method: string
-    route: string
-    id: string
-    traceparent: string | undefined
-  }): RequestSpan | undefined
-  /**
-   * Starts the span of a frame on its way to the queue. It continues the trace of its first request
-   * and links to all requests.
-   */
+  startRequest(request: { method: string; route: string; id: string }): RequestSpan | undefined
+  /** A frame on its way to the queue. It continues the trace of its first request and links to all. */
   startEnqueue(frame: {
     queue: string
     rows: number

@@ -1,4 +1,4 @@
-import { preloadArgs } from '@intake/test-kit/app-process'
+import { changedLimits, preloadArgs } from '@intake/test-kit/app-process'
 import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
 import { framesInHand, queueKey } from '../kit/observe.ts'
 import { blackHole } from '@intake/test-kit/tcp-proxy'
@@ -10,7 +10,7 @@ const hourMs = 60 * 60 * 1000
 const steps = [hourMs, 0, -hourMs, 0]
 
 /** Lets gateways accept records at any clock skew: the scenario tests what happens after that. */
-const anyClock = { CLOCK_SKEW_MAX_MS: String(24 * hourMs) }
+const anyClock = changedLimits({ clockSkewMaxMs: 24 * hourMs })
 
 /** Wall clocks that jump under load. */
 export const clockScenarios: Scenario[] = [
@@ -48,7 +48,7 @@ export const clockScenarios: Scenario[] = [
     id: 'F51c',
     title: 'the clock of Redis jumps by hours',
     cannotRun: mayFakeTime,
-    cluster: { workers: 2, gatewayEnv: anyClock },
+    cluster: { workers: 2, gatewayArgs: anyClock.args, gatewayEnv: anyClock.env },
     async run({ cluster, acknowledged, dir, expect }) {
       const setOffMs = await restartWithFakeTime(cluster.redis, dir)
       for (const offMs of steps) {

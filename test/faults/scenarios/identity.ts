@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { request } from 'undici'
-import { preloadArgs } from '@intake/test-kit/app-process'
+import { changedLimits, preloadArgs } from '@intake/test-kit/app-process'
 import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
 import { uuidV7, type Payload } from '../kit/payload.ts'
 import { createSender, type Sent } from '../kit/sender.ts'
@@ -10,6 +10,7 @@ import type { Scenario, Stage } from '../scenario.ts'
 const secondMs = 1_000
 const dayMs = 24 * 60 * 60 * secondMs
 const ageMs = 30 * dayMs
+const fewKeys = changedLimits({ reservationShares: { logs: 0.00002, feedback: 0.1 } })
 const aheadMs = 10 * 60 * secondMs
 
 /** Numbers of logs without a key, higher than those that the producer uses. */
@@ -245,7 +246,7 @@ export const identityScenarios: Scenario[] = [
     id: 'F64',
     title:
       'the memory share of keys is used up: keys_full for new keys, everything else is accepted',
-    cluster: { gatewayEnv: { RESERVATIONS_LOGS_SHARE: '0.00002' } },
+    cluster: { gatewayArgs: fewKeys.args, gatewayEnv: fewKeys.env },
     load: { rate: 100 },
     async run(stage) {
       const { cluster, acknowledged, history, expect } = stage

@@ -17,7 +17,7 @@ export const throttledKey = [
     id: 'n1',
     title: 'a key over its rate limit: batches of 4 MiB and forms of 43 MB, sent and only declared',
     quick: true,
-    gatewayEnv: { RATE_LIMIT_MAX: String(requestsMax), RATE_LIMIT_WINDOW_MS: '60000' },
+    gatewayEnv: { RATE_LIMIT_MAX: String(requestsMax) },
     async prepare({ port, apiKey }) {
       const limited = new AbortController()
       setMaxListeners(0, limited.signal)

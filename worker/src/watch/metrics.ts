@@ -107,48 +107,36 @@ function insertMetrics(registry: Registry) {
     'intake_insert_failures_total',
     'Inserts that failed, by kind of failure: retry, split, operator or rejected.',
     ['kind', 'failure'],
+    kinds.flatMap((kind) => failureKinds.map((failure) => ({ kind, failure }))),
   )
-  // Creates each series with 0, because Prometheus does not see the increase with which a series
-  // begins.
-  for (const kind of kinds) {
-    for (const failure of failureKinds) failures.inc({ kind, failure }, 0)
-  }
   return { duration, rowsPerInsert, visibleDelay, rows, confirmed, failures }
 }
 
+const ofKinds = kinds.map((kind) => ({ kind }))
+
 function frameCounters(registry: Registry) {
-  const { counter } = metricsOf(registry)
+  const metrics = metricsOf(registry)
+  const counter = (name: string, help: string) => metrics.counter(name, help, ['kind'], ofKinds)
   const redelivered = counter(
     'intake_frames_redelivered_total',
     'Frames that were handed out before.',
-    ['kind'],
   )
   const redeliveredRows = counter(
     'intake_rows_redelivered_total',
     'Rows of these frames: the maximum number of duplicates that FINAL hides.',
-    ['kind'],
   )
-  const deadLetters = counter('intake_dead_letters_total', 'Rows that became dead letters.', [
-    'kind',
-  ])
+  const deadLetters = counter('intake_dead_letters_total', 'Rows that became dead letters.')
   const postponed = counter(
     'intake_frames_postponed_total',
     'Frames put back to be retried later: a row failed by itself, or stored feedback could not be announced.',
-    ['kind'],
   )
   const unreadable = counter(
     'intake_frames_unreadable_total',
     'Frames of an unknown version or with a wrong checksum; they are kept and retried.',
-    ['kind'],
   )
   const locksLost = counter(
     'intake_frame_locks_lost_total',
     'Claimed frames that another worker may have taken over.',
-    ['kind'],
   )
-  const all = { redelivered, redeliveredRows, deadLetters, postponed, unreadable, locksLost }
-  // Creates each series with 0, because Prometheus does not see the increase with which a series
-  // begins.
-  for (const one of Object.values(all)) for (const kind of kinds) one.inc({ kind }, 0)
-  return all
+  return { redelivered, redeliveredRows, deadLetters, postponed, unreadable, locksLost }
 }

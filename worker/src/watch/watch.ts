@@ -1,5 +1,6 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import type { WorkerConfig } from '@intake/config'
+import { limits } from '@intake/contract'
 import { helpOf } from '@intake/health'
 import { defineReadBacklogs } from '@intake/queue'
 import { createConnectionCheck, readInstallation, whileConnected, type Redis } from '@intake/redis'
@@ -50,10 +51,7 @@ const checks = { intervalMs: 5_000, timeoutMs: 3_000 }
 /** Starts everything that watches the worker, and gives each part to the owner. */
 export function startWatch(options: WatchOptions): Watch {
   const { config, log, owner, redis, clickhouse, registry, refusals, onQueueError } = options
-  const own = <Part extends { close(): void }>(part: Part): Part => {
-    owner.add(() => part.close())
-    return part
-  }
+  const { own } = owner
   const metrics = createWorkerMetrics(registry)
   const readBacklogs = whileConnected(redis, defineReadBacklogs({ redis }))
   const installation = own(
@@ -90,7 +88,7 @@ export function startWatch(options: WatchOptions): Watch {
     startWatermark({
       readBacklogs: readWhileConfirmed(readBacklogs, isConfirmed),
       store: clickhouse,
-      clockSkewMaxMs: config.CLOCK_SKEW_MAX_MS,
+      clockSkewMaxMs: limits.clockSkewMaxMs,
       onError: limitRepeats((err, omitted) =>
         log.warn({ err, omitted, help: helpOf('watermark') }, 'the watermark could not be stored'),
       ),

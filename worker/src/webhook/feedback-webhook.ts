@@ -17,8 +17,8 @@ export interface FeedbackWebhook {
   close(): Promise<void>
 }
 
-/** The queue's name in Redis. */
-export const webhookQueue = 'feedback-webhook'
+/** Its name in Redis. */
+const webhookQueue = 'feedback-webhook'
 
 const second = 1_000
 const minute = 60 * second

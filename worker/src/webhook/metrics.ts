@@ -10,9 +10,7 @@ export function createWebhookMetrics(
     'intake_webhook_requests_total',
     'Requests to the webhook, by outcome: delivered, failed, given_up, no_room or erased.',
     ['outcome'],
+    outcomes.map((outcome) => ({ outcome })),
   )
-  // Creates each series with 0, because Prometheus does not see the increase with which a series
-  // begins.
-  for (const outcome of outcomes) requests.inc({ outcome }, 0)
   return (outcome, count = 1) => requests.inc({ outcome }, count)
 }

@@ -172,7 +172,7 @@ readinessProbe:
 {{- $urls := dict
   "INTAKE_GATEWAY_ADMIN_URL" (printf "http://%s-gateway-admin:3001" (include "intake.fullname" .))
   "INTAKE_WORKER_ADMIN_URL" (printf "http://%s-worker:3002" (include "intake.fullname" .)) }}
-{{- include "intake.env" (dict "root" . "settings" (list $urls .Values.settings (pick (.Values.gateway.settings | default dict) "REDIS_DURABILITY" "REDIS_ACK_REPLICAS" "CLOCK_SKEW_MAX_MS")) "secrets" .Values.commands.secrets) }}
+{{- include "intake.env" (dict "root" . "settings" (list $urls .Values.settings (pick (.Values.gateway.settings | default dict) "REDIS_DURABILITY" "REDIS_ACK_REPLICAS")) "secrets" .Values.commands.secrets) }}
 {{- end }}
 
 {{/* The container of a command: root, name, command */}}

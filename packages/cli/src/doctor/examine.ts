@@ -1,3 +1,4 @@
+import { limits } from '@intake/contract'
 import type { RedisInspection } from '@intake/redis'
 import { readBucket } from '../bucket.ts'
 import { examineBucket } from './bucket.ts'
@@ -14,7 +15,6 @@ export interface Examination {
   examined: string[]
 }
 
-const defaultSkewMaxMs = 5_000
 const settings = 'settings of gateway and worker in this environment'
 
 /**
@@ -62,7 +62,6 @@ export async function examine(options: {
     examineBucket(s3),
     examineReader(env),
   ])
-  const skewMaxMs = Number(env['CLOCK_SKEW_MAX_MS']) || defaultSkewMaxMs
   return {
     findings: [
       ...config,
@@ -70,7 +69,7 @@ export async function examine(options: {
       ...clickhouse.findings,
       ...bucket,
       ...reader,
-      ...compare(redis.facts, clickhouse.facts, skewMaxMs),
+      ...compare(redis.facts, clickhouse.facts),
     ],
     examined: [
       describeServers(redis.facts),
@@ -97,7 +96,6 @@ function describeServers(facts: RedisInspection | undefined): string {
 function compare(
   redis: RedisInspection | undefined,
   clickhouse: ClickHouseExamination['facts'],
-  skewMaxMs: number,
 ): Finding[] {
   if (redis === undefined || clickhouse === undefined) return []
   const { offsetMs, errorMs } = redis.clock
@@ -107,7 +105,7 @@ function compare(
     clickhouse: clickhouse.aheadMs,
   }
   return [
-    ...findClockProblems(clocks, { skewMaxMs }),
+    ...findClockProblems(clocks, { skewMaxMs: limits.clockSkewMaxMs }),
     ...findInstallationProblems(redis.installation, clickhouse.installation),
   ]
 }

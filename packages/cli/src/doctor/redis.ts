@@ -12,7 +12,6 @@ import {
   type Redis,
   type RedisFacts,
   type RedisInspection,
-  RedisUrlError,
   ReplyError,
   tagPerPrimary,
   titleOf,
@@ -129,8 +128,8 @@ async function refusalOf(
   }
 }
 
-/** The problems of a replica, which matter when it becomes the primary. */
-export function findReplicaProblems(
+/** What is wrong with a replica. It counts when it becomes the primary. */
+function findReplicaProblems(
   replica: RedisInspection['replicas'][number],
   options: Pick<RedisExpectations, 'assertsDurability'>,
 ): Finding[] {
@@ -250,13 +249,15 @@ const unusable = (reason: string): Finding =>
   )
 
 function reasonOf(error: unknown): string {
-  const isReply = error instanceof ReplyError || error instanceof RedisUrlError
-  return isReply ? messageOf(error) : `Redis cannot be reached: ${messageOf(error)}`
+  return error instanceof ReplyError
+    ? messageOf(error)
+    : `Redis cannot be reached: ${messageOf(error)}`
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof ReplyError) return describeRefusal(error)
-  // The error of a host with several addresses has a code and no message.
   const { message, code } = error as NodeJS.ErrnoException
+  // ERR is the code of many errors, which only their texts tell apart.
+  if (error instanceof ReplyError && !message.startsWith('ERR ')) return describeRefusal(error)
+  // The error of a host with several addresses has a code and no message.
   return message || code || String(error)
 }

@@ -4,7 +4,7 @@ import {
   type Retention,
   type RetentionKind,
 } from '@intake/clickhouse'
-import { attachmentPrefix, kinds, limits } from '@intake/contract'
+import { attachmentPrefix, dayMs, kinds, limits } from '@intake/contract'
 import type { Services } from '../services.ts'
 
 /** Data that is older than its retention. */
@@ -18,8 +18,6 @@ export interface Expired {
 
 /** The time before which each kind is expired; undefined if it never expires. */
 export type ExpiryTimes = Record<RetentionKind, Date | undefined>
-
-const dayMs = 24 * 60 * 60 * 1000
 
 export function expiryTimes(retention: Retention, now: Date): ExpiryTimes {
   const before = (days: number | undefined) =>

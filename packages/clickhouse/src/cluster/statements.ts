@@ -35,7 +35,7 @@ const everywhere: ReadonlySet<string> = new Set([
  * The name of the table or view of a single server. The plain name stands for all servers together.
  */
 export const localName = (name: string): string => `${name}_local`
-export const isSharded = (table: string): boolean => table in sharded
+const isSharded = (table: string): boolean => table in sharded
 
 /**
  * Rewrites an expression or a statement that reads tables by their plain names, for the tables of a

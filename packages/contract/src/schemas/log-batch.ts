@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { limits } from '../limits.ts'
+import { keptFor, limits } from '../limits.ts'
 import { uuidPattern } from '../uuid.ts'
 import { nullable, timestampForm } from './fields.ts'
 import { logEvent } from './log.ts'
@@ -16,7 +16,7 @@ export const LogEntry = Type.Object({
         'Identifier of the event, preferably a UUIDv7 of the moment it happened: however often it is sent, ' +
         'it is one event. The time of a UUIDv7 must lie within 30 days before and 10 minutes after now. ' +
         'A UUIDv7 that another request used for other content is not detected; the first content is kept. ' +
-        'Any other UUID is remembered for 72 hours.',
+        `Any other UUID is remembered for ${keptFor.logs}.`,
     }),
   ),
   timestamp: Type.Optional(

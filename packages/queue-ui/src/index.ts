@@ -1,1 +1,0 @@
-export { createQueueUi } from './queue-ui.ts'
