@@ -1,7 +1,7 @@
 /**
  * What analysts and the user `reader` may not set, although `readonly = 2` lets them set the rest.
  * deploy/clickhouse/users.xml has the same; a test compares them. A new version of the engine that
- * brings a setting of these kinds fails the test in analyst-limits.test.ts until it is decided here.
+ * brings a setting of these kinds fails analyst-limits.slow.test.ts until it is decided here.
  */
 
 /** Keep the value of the profile, or else the default. */

@@ -1,0 +1,37 @@
+// Runs test files one after the other in this process, because starting a process and loading Fastify, BullMQ and
+// TypeBox costs more than most files do. What a file starts is stopped before the next file begins.
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { root } from './bootstrap.mjs'
+
+/** @param files paths from the root */
+export async function runTogether(files) {
+  for (const file of files) await runFile(file)
+}
+
+async function runFile(file) {
+  const began = performance.now()
+  const { pass, fail } = t.counts
+  const env = { ...process.env }
+  const teardowns = []
+  // tap would run it when the process ends.
+  t.teardown = (handler) => teardowns.push(handler)
+  try {
+    await import(pathToFileURL(join(root, file)).href)
+  } catch (error) {
+    t.fail(`${file} cannot be loaded`, { error })
+  }
+  while (!t.idle) await once(t, 'idle')
+  for (const handler of teardowns.reverse()) await handler()
+  restoreEnvironment(env)
+  // scripts/test-reporter.mjs reads it.
+  const [passed, failed] = [t.counts.pass - pass, t.counts.fail - fail]
+  t.comment(`file ${JSON.stringify({ file, ms: performance.now() - began, passed, failed })}`)
+}
+
+function restoreEnvironment(env) {
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
+  Object.assign(process.env, env)
+}
