@@ -10,9 +10,6 @@ export const timingsFile = join(root, 'test-timings.json')
 /** The assumed duration of a file that has not been timed. */
 const unknownSeconds = 2
 
-/** Quick files that are not run in one process with others, with the reason. */
-const ownProcess = new Map([])
-
 /** All test files, as .taprc includes them; sorted paths from the root. */
 export function findTestFiles() {
   const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/test`)
@@ -26,8 +23,6 @@ export const isSlow = (file) => file.endsWith('.slow.test.ts')
 
 /** Tests with random cases: few in the quick set, all in the slow set. */
 export const isProperty = (file) => file.includes('/properties/')
-
-export const sharesProcess = (file) => !isSlow(file) && !ownProcess.has(file)
 
 /** Divides files into lists that take about the same time; each is in the order of `files`. */
 export function divide(files, count) {
@@ -46,6 +41,7 @@ export function readTimings() {
   return existsSync(timingsFile) ? JSON.parse(readFileSync(timingsFile, 'utf8')) : {}
 }
 
+/** @returns {string[]} */
 function filesBelow(folder) {
   if (!existsSync(join(root, folder))) return []
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

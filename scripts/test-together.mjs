@@ -4,11 +4,15 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { keepServices } from '@intake/test-kit/own-services'
 import { root } from './bootstrap.mjs'
 
 /** @param files paths from the root */
 export async function runTogether(files) {
+  const services = []
+  keepServices({ teardown: (handler) => services.push(handler) })
   for (const file of files) await runFile(file)
+  for (const handler of services.toReversed()) await handler()
 }
 
 async function runFile(file) {
@@ -16,7 +20,7 @@ async function runFile(file) {
   const { pass, fail } = t.counts
   const env = { ...process.env }
   const teardowns = []
-  // tap would run it when the process ends.
+  // tap would run them when the process ends.
   t.teardown = (handler) => teardowns.push(handler)
   try {
     await import(pathToFileURL(join(root, file)).href)
@@ -24,7 +28,7 @@ async function runFile(file) {
     t.fail(`${file} cannot be loaded`, { error })
   }
   while (!t.idle) await once(t, 'idle')
-  for (const handler of teardowns.reverse()) await handler()
+  for (const handler of teardowns.toReversed()) await handler()
   restoreEnvironment(env)
   // scripts/test-reporter.mjs reads it.
   const [passed, failed] = [t.counts.pass - pass, t.counts.fail - fail]

@@ -12,7 +12,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bootstrap, root } from './bootstrap.mjs'
-import { divide, findTestFiles, isProperty, isSlow, sharesProcess } from './test-files.mjs'
+import { divide, findTestFiles, isProperty, isSlow } from './test-files.mjs'
 
 /** So many processes share the quick files. */
 const processes = 3
@@ -69,7 +69,7 @@ async function runChecks() {
 
 function runTests() {
   const files = divide(selectFiles(), shards)[shard - 1]
-  const isAlone = (file) => paths.length > 0 || values.slow || !sharesProcess(file)
+  const isAlone = (file) => paths.length > 0 || values.slow || isSlow(file)
   const together = files.filter((file) => !isAlone(file))
   const args = ['--reporter=./scripts/test-reporter.mjs', `--output-file=${resultsFile}`]
   const env = {}
