@@ -2,6 +2,7 @@
 // TypeBox costs more than most files do. What a file starts is stopped before the next file begins.
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { keepServices } from '@intake/test-kit/own-services'
@@ -28,6 +29,7 @@ async function runFile(file) {
     t.fail(`${file} cannot be loaded`, { error })
   }
   while (!t.idle) await once(t, 'idle')
+  await immediate() // the counts include the last assertion
   for (const handler of teardowns.toReversed()) await handler()
   restoreEnvironment(env)
   // scripts/test-reporter.mjs reads it.
