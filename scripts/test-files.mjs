@@ -1,5 +1,5 @@
-// Which test files there are, and how they are divided. The name of a file says to which set it belongs:
-// `x.slow.test.ts` is run by `npm run test:slow`, every other `x.test.ts` by `npm test`.
+// Which test files there are, and how they are divided. The name of a file says to which set it
+// belongs: `x.slow.test.ts` is run by `npm run test:slow`, every other `x.test.ts` by `npm test`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './bootstrap.mjs'

@@ -1,6 +1,6 @@
-// The tap reporter of scripts/test.mjs. Prints a line when a file has ended, the running files if nothing was
-// printed for a while, and the slowest files at the end. Stops a file that stalls, but not one that is
-// slow and makes progress. With WRITE_TIMINGS it writes test-timings.json.
+// The tap reporter of scripts/test.mjs. Prints a line when a file has ended, the running files if
+// nothing was printed for a while, and the slowest files at the end. Stops a process that stalls,
+// but not one that is slow and makes progress. With WRITE_TIMINGS it writes test-timings.json.
 import { writeFileSync } from 'node:fs'
 import { findTestFiles, readTimings, timingsFile } from './test-files.mjs'
 
@@ -53,16 +53,18 @@ export default function Progress({ test }) {
 
   test.on('subtestStart', (file) => {
     const now = performance.now()
-    const entry = { since: now, movedAt: now, ended: false, stderr: '', isTogether: false }
+    const entry = { since: now, movedAt: now, ended: false, stderr: '', counted: undefined }
     running.set(file, entry)
+    file.parser.on('line', () => (entry.movedAt = performance.now()))
     file.parser.on('comment', (comment) => {
       const [, json] = endOfFile.exec(comment.trimEnd()) ?? []
       if (json === undefined) return
-      entry.isTogether = true
-      const { file: name, ms, passed: pass, failed: fail } = JSON.parse(json)
-      sayEnd({ name, ms, pass, fail })
+      const { pass, fail } = file.counts
+      const before = entry.counted ?? { pass: 0, fail: 0 }
+      entry.counted = { pass, fail }
+      const { file: name, ms } = JSON.parse(json)
+      sayEnd({ name, ms, pass: pass - before.pass, fail: fail - before.fail })
     })
-    file.parser.on('line', () => (entry.movedAt = performance.now()))
     // Always read it: a full pipe would block the file.
     file.once('process', ({ stderr }) =>
       stderr?.on('data', (chunk) => {
@@ -71,12 +73,12 @@ export default function Progress({ test }) {
     )
   })
   test.on('subtestEnd', (file) => {
-    const { stderr, isTogether } = running.get(file)
+    const { stderr, counted } = running.get(file)
     const ms = sinceMs(file)
     running.delete(file)
     const ok = file.results?.ok ?? false
     const { pass, fail } = file.counts
-    if (!isTogether) sayEnd({ name: file.name, ms, pass, fail, ok })
+    if (counted === undefined) sayEnd({ name: file.name, ms, pass, fail, ok })
     else if (!ok) say(`FAIL ${seconds(ms)}  the process ${file.name}`)
     if (!ok && stderr !== '') process.stdout.write(`${stderr.trimEnd()}\n`)
   })

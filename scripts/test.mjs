@@ -1,11 +1,11 @@
-// The checks and the tests, also on a fresh clone. The last line is `N passed, N failed`: the assertions of
-// the tests, and each check as one more.
+// The checks and the tests, also on a fresh clone. The last line is `N passed, N failed`: the
+// assertions of the tests, and each check as one more.
 //
 // npm test                    the checks and the quick test files
 // npm test -- path ...        the checks and these test files
 // npm run test:slow           the slow test files, and the property tests with all their cases
 // .ci/run                     the checks and all test files
-// .ci/run --shard=1/3         one of three parts of that, by test-timings.json; the first has the checks
+// .ci/run --shard=1/3         one of three parts of it (test-timings.json); the first has the checks
 // npm run test:timings        all test files; writes test-timings.json
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -74,7 +74,7 @@ function runTests() {
   const args = ['--reporter=./scripts/test-reporter.mjs', `--output-file=${resultsFile}`]
   const env = {}
   if (values.timings) env.WRITE_TIMINGS = '1'
-  if (!values.slow && !values.all)
+  if (!values.slow && !values.all && paths.length === 0)
     env.PROPERTY_RUNS = process.env.PROPERTY_RUNS ?? quickPropertyRuns
   return run('tests', 'tap', [...args, ...writeTogether(together), ...files.filter(isAlone)], env)
 }

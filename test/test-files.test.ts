@@ -10,7 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 function testsBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isFile()) return /\.test\.[cm]?[jt]sx?$/.test(entry.name) ? [relative(root, path)] : []
+    if (entry.isFile())
+      return /\.test\.[cm]?[jt]sx?$/.test(entry.name) ? [relative(root, path)] : []
     const isOther = entry.name.startsWith('.') || /^(node_modules|dist)$/.test(entry.name)
     return entry.isDirectory() && !isOther ? testsBelow(path) : []
   })

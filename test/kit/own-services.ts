@@ -8,10 +8,10 @@ import { connectRedis } from '@intake/redis'
 import { createDataDir } from './data-dir.ts'
 
 /**
- * Services that nobody else uses until the test ends, and that hold nothing when it begins. Test files that
- * share a process (scripts/test-together.mjs) hand them on from one to the next. They cannot use one at the
- * same time, because keys in Redis and the database in ClickHouse have fixed names. A test that changes the
- * settings of its service starts one itself.
+ * Services that nobody else uses until the test ends, and that hold nothing when it begins. Test
+ * files that share a process (scripts/test-together.mjs) hand them on from one to the next. They
+ * cannot use one at the same time, because keys in Redis and the database in ClickHouse have fixed
+ * names. A test that changes the settings of its service starts one itself.
  */
 export const ownRedis = (t: Test) => redis.take(t)
 export const ownClickHouse = (t: Test) => clickhouse.take(t)

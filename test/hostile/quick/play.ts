@@ -13,8 +13,8 @@ const slowestMsMax = 3_000
 const needs = existsSync('/proc/self/status') ? false : 'the memory of a process is read from /proc'
 
 /**
- * Runs some cases as tests, each with an attack of four seconds. The files in this folder are the short form
- * of `npm run test:hostile`.
+ * Runs some cases as tests, each with an attack of four seconds. The files in this folder are the
+ * short form of `npm run test:hostile`.
  */
 export function play(...ids: string[]): void {
   t.test('other senders are not affected', { skip: needs }, async (t) => {
