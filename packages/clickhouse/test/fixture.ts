@@ -23,7 +23,12 @@ export const startServer = async (t: Test, { timeZone = 'UTC' } = {}) => {
 }
 
 async function startIn(t: Test, timeZone: string) {
-  const server = await startClickHouse({ dataDir: createDataDir(t), port: 0, timeZone })
+  const server = await startClickHouse({
+    dataDir: createDataDir(t),
+    port: 0,
+    timeZone,
+    niceness: 0,
+  })
   t.teardown(() => server.stop())
   return server
 }

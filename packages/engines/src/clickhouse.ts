@@ -30,6 +30,8 @@ export interface ClickHouseOptions extends ServiceOptions {
   memoryBytesMax?: number
   /** Time zone of the server. Default UTC, whatever that of the machine is. */
   timeZone?: string
+  /** How far the server gives way to other processes. Default 10, as in hosts/clickhouse.mjs. */
+  niceness?: number
   /** When a query of `analyst` or `reader` has run this long, it is cancelled. Default: 150 seconds. */
   queryMsMax?: number
   /** When it still runs this long after that, the server ends. Default: 30 seconds. */
@@ -81,7 +83,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const { password = randomSecret(), analystPassword = randomSecret() } = options
   const { workerPassword = randomSecret(), readerPassword = randomSecret() } = options
   const { memoryBytesMax = 2 * 1024 ** 3, timeZone = 'UTC', readyMs = 60_000, signal } = options
-  const { queryMsMax = 150_000, killMsMax = 30_000, say = () => undefined } = options
+  const { niceness = 10, queryMsMax = 150_000, killMsMax = 30_000, say = () => undefined } = options
   const dataDir = resolve(options.dataDir)
   const tablesDir = join(dataDir, 'data')
   const configDir = join(dataDir, 'config')
@@ -125,7 +127,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     args: [host, tablesDir, configFile, String(port), String(keepFreeBytes / 2)],
     cwd: dataDir,
     // Every user can make the engine show its environment.
-    env: { PATH: process.env['PATH'], TZ: timeZone },
+    env: { PATH: process.env['PATH'], TZ: timeZone, NICENESS: String(niceness) },
     logFile: options.logFile ?? join(dataDir, 'clickhouse.log'),
     ownSession: options.ownSession,
   })
