@@ -1,6 +1,8 @@
-// The tap reporter of `npm test`. Prints a line when a file has ended, the running files if nothing was
-// printed for a while, and the slowest files at the end. Stops a file that stalls, but not one that is
-// slow and makes progress.
+// The tap reporter of scripts/test.mjs. Prints a line when a file has ended, the running files if
+// nothing was printed for a while, and the slowest files at the end. Stops a process that stalls,
+// but not one that is slow and makes progress. With WRITE_TIMINGS it writes test-timings.json.
+import { writeFileSync } from 'node:fs'
+import { findTestFiles, readTimings, timingsFile } from './test-files.mjs'
 
 const quietMs = 15_000
 /** The longest time without output from a file. */
@@ -8,7 +10,10 @@ const stallMs = 600_000
 const slowestCount = 5
 const stderrKept = 8_192
 
-/** @param props.test the test whose subtests are the files */
+/** What scripts/test-together.mjs prints when one of its files has ended. */
+const endOfFile = /^# file (\{.*\})$/
+
+/** @param props.test the test whose subtests are the processes */
 export default function Progress({ test }) {
   const running = new Map()
   const done = []
@@ -23,6 +28,10 @@ export default function Progress({ test }) {
   const say = (sentence) => {
     saidAt = performance.now()
     process.stdout.write(`${clock().padStart(6)}  ${sentence}\n`)
+  }
+  const sayEnd = ({ name, ms, pass, fail, ok = fail === 0 }) => {
+    done.push({ name, ms, ok })
+    say(`${ok ? 'ok  ' : 'FAIL'} ${seconds(ms)}  ${name}: ${pass} passed, ${fail} failed`)
   }
   const sinceMs = (file) => performance.now() - running.get(file).since
   const endStalled = () => {
@@ -44,9 +53,18 @@ export default function Progress({ test }) {
 
   test.on('subtestStart', (file) => {
     const now = performance.now()
-    const entry = { since: now, movedAt: now, ended: false, stderr: '' }
+    const entry = { since: now, movedAt: now, ended: false, stderr: '', counted: undefined }
     running.set(file, entry)
     file.parser.on('line', () => (entry.movedAt = performance.now()))
+    file.parser.on('comment', (comment) => {
+      const [, json] = endOfFile.exec(comment.trimEnd()) ?? []
+      if (json === undefined) return
+      const { pass, fail } = file.counts
+      const before = entry.counted ?? { pass: 0, fail: 0 }
+      entry.counted = { pass, fail }
+      const { file: name, ms } = JSON.parse(json)
+      sayEnd({ name, ms, pass: pass - before.pass, fail: fail - before.fail })
+    })
     // Always read it: a full pipe would block the file.
     file.once('process', ({ stderr }) =>
       stderr?.on('data', (chunk) => {
@@ -55,13 +73,13 @@ export default function Progress({ test }) {
     )
   })
   test.on('subtestEnd', (file) => {
-    const { stderr } = running.get(file)
+    const { stderr, counted } = running.get(file)
     const ms = sinceMs(file)
     running.delete(file)
-    done.push({ name: file.name, ms })
+    const ok = file.results?.ok ?? false
     const { pass, fail } = file.counts
-    const ok = file.results?.ok
-    say(`${ok ? 'ok  ' : 'FAIL'} ${seconds(ms)}  ${file.name}: ${pass} passed, ${fail} failed`)
+    if (counted === undefined) sayEnd({ name: file.name, ms, pass, fail, ok })
+    else if (!ok) say(`FAIL ${seconds(ms)}  the process ${file.name}`)
     if (!ok && stderr !== '') process.stdout.write(`${stderr.trimEnd()}\n`)
   })
   test.on('complete', () => {
@@ -69,6 +87,16 @@ export default function Progress({ test }) {
     const slowest = done.toSorted((a, b) => b.ms - a.ms).slice(0, slowestCount)
     say(`${done.length} files. The slowest:`)
     for (const { name, ms } of slowest) process.stdout.write(`        ${seconds(ms)}  ${name}\n`)
+    if (process.env['WRITE_TIMINGS'] !== undefined) writeTimings(done)
   })
   return null
+}
+
+/** Replaces the times of the files that ran and passed; those of files that no longer exist go. */
+function writeTimings(done) {
+  const timings = readTimings()
+  for (const { name, ms, ok } of done) if (ok) timings[name] = Number((ms / 1000).toFixed(1))
+  const known = findTestFiles().filter((file) => file in timings)
+  const lines = known.map((file) => `  ${JSON.stringify(file)}: ${timings[file]}`)
+  writeFileSync(timingsFile, `{\n${lines.join(',\n')}\n}\n`)
 }

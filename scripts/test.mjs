@@ -1,12 +1,38 @@
-// npm test: every check, also on a fresh clone. Arguments are passed to tap: npm test -- path. The last
-// line is `N passed, N failed`: the assertions of the tests, and each check as one more.
+// The checks and the tests, also on a fresh clone. The last line is `N passed, N failed`: the
+// assertions of the tests, and each check as one more.
+//
+// npm test                    the checks and the quick test files
+// npm test -- path ...        the checks and these test files
+// npm run test:slow           the slow test files, and the property tests with all their cases
+// .ci/run                     the checks and all test files
+// .ci/run --shard=1/3         one of three parts of it (test-timings.json); the first has the checks
+// npm run test:timings        all test files; writes test-timings.json
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { bootstrap, root } from './bootstrap.mjs'
+import { divide, findTestFiles, isProperty, isSlow } from './test-files.mjs'
 
+/** So many processes share the quick files. */
+const processes = 3
+/** Of the random cases of property tests in the quick set. */
+const quickPropertyRuns = '0.2'
 const resultsFile = join(root, '.tap', 'results.tap')
 const sources = ['gateway', 'worker', 'packages', 'scripts', 'test', 'deploy', 'bench']
+
+const { values, positionals: paths } = parseArgs({
+  allowPositionals: true,
+  options: {
+    slow: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
+    shard: { type: 'string', default: '1/1' },
+    timings: { type: 'boolean', default: false },
+  },
+})
+const [shard, shards] = values.shard.split('/').map(Number)
+if (!(shard >= 1 && shard <= shards))
+  throw new Error(`--shard=${values.shard} is not of the form 1/3`)
 
 const began = performance.now()
 await bootstrap()
@@ -16,20 +42,9 @@ rmSync(resultsFile, { force: true })
 let passed = 0
 let failed = 0
 const failedChecks = []
-await Promise.all([
-  check('format', 'prettier', ['--check', '--log-level=warn', '.']),
-  check('lint', 'oxlint', ['--type-aware', '--deny-warnings', ...sources]),
-  check('types', 'tsc', ['-b']),
-])
-await check('docs', process.execPath, ['scripts/generate-docs.mjs', '--check'])
-await check('compose', process.execPath, ['deploy/check-clickhouse.mjs'])
-
-const tapArgs = [
-  '--reporter=./scripts/test-reporter.mjs',
-  `--output-file=${resultsFile}`,
-  ...process.argv.slice(2),
-]
-const code = await run('tests', 'tap', tapArgs)
+// Tests start what this compiles.
+await check('types', 'tsc', ['-b'])
+const [code] = await Promise.all([runTests(), values.slow || shard > 1 ? undefined : runChecks()])
 const results = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8') : ''
 // The failures, with their reasons.
 const notOk = /^( *)not ok .*\n(?:\1  ---\n(?:.*\n)*?\1  \.\.\.\n)?/gm
@@ -45,6 +60,48 @@ for (const name of failedChecks) console.log(`not ok: ${name}, see above`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
+async function runChecks() {
+  await check('docs', process.execPath, ['scripts/generate-docs.mjs', '--check'])
+  await check('compose', process.execPath, ['deploy/check-clickhouse.mjs'])
+  await check('format', 'prettier', ['--check', '--log-level=warn', '.'])
+  await check('lint', 'oxlint', ['--type-aware', '--deny-warnings', ...sources])
+}
+
+function runTests() {
+  const files = divide(selectFiles(), shards)[shard - 1]
+  const isAlone = (file) => paths.length > 0 || values.slow || isSlow(file)
+  const together = files.filter((file) => !isAlone(file))
+  const args = ['--reporter=./scripts/test-reporter.mjs', `--output-file=${resultsFile}`]
+  const env = {}
+  if (values.timings) env.WRITE_TIMINGS = '1'
+  if (!values.slow && !values.all && paths.length === 0)
+    env.PROPERTY_RUNS = process.env.PROPERTY_RUNS ?? quickPropertyRuns
+  return run('tests', 'tap', [...args, ...writeTogether(together), ...files.filter(isAlone)], env)
+}
+
+function selectFiles() {
+  if (paths.length > 0) return paths
+  const files = findTestFiles()
+  if (values.all) return files
+  return files.filter((file) => (values.slow ? isSlow(file) || isProperty(file) : !isSlow(file)))
+}
+
+/** Writes the modules that run the files in a few processes; returns their paths. */
+function writeTogether(files) {
+  const folder = join('.tap', 'together')
+  rmSync(join(root, folder), { recursive: true, force: true })
+  mkdirSync(join(root, folder), { recursive: true })
+  const lists = divide(files, processes).filter((list) => list.length > 0)
+  return lists.map((list, index) => {
+    const path = join(folder, `${index + 1}.mjs`)
+    const text = `import { runTogether } from '../../scripts/test-together.mjs'
+await runTogether(${JSON.stringify(list, null, 2)})
+`
+    writeFileSync(join(root, path), text)
+    return path
+  })
+}
+
 async function check(name, command, args) {
   if ((await run(name, command, args)) === 0) {
     passed++
@@ -54,11 +111,11 @@ async function check(name, command, args) {
   }
 }
 
-function run(name, command, args) {
+function run(name, command, args, extraEnv = {}) {
   const seconds = Math.round((performance.now() - began) / 1000)
   console.log(`> ${name} (after ${seconds} s)`)
   const path = join(root, 'node_modules', '.bin')
-  const env = { ...process.env, PATH: `${path}:${process.env.PATH}` }
+  const env = { ...process.env, ...extraEnv, PATH: `${path}:${process.env.PATH}` }
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] })
     child.once('error', reject)

@@ -1,8 +1,7 @@
 import t from 'tap'
-import { startS3 } from '@intake/engines'
 import { createObjectStore, type StoredObject } from '@intake/object-store'
+import { ownS3 } from '@intake/test-kit/own-services'
 import { createMemoryAttachments } from '../../gateway/test/twins/attachments.ts'
-import { createDataDir } from '@intake/test-kit/data-dir'
 import { conforms, createFinder } from './attachments.ts'
 
 t.test('in memory', async (t) => {
@@ -14,8 +13,7 @@ t.test('in memory', async (t) => {
 })
 
 t.test('in S3', async (t) => {
-  const server = await startS3({ dataDir: createDataDir(t), port: 0 })
-  t.teardown(() => server.stop())
+  const server = await ownS3(t)
   const store = createObjectStore({
     endpoint: server.url,
     bucket: 'intake',

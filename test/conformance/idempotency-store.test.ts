@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { startRedis } from '@intake/engines'
 import { defineReserve } from '@intake/identity'
 import { connectRedis } from '@intake/redis'
+import { ownRedis } from '@intake/test-kit/own-services'
 import {
   createIdempotencyStore,
   type IdempotencyStore,
@@ -9,7 +9,6 @@ import {
 } from '../../gateway/src/identity/idempotency-store.ts'
 import { createReservationLedger } from '../../gateway/src/identity/reservation-ledger.ts'
 import { createMemoryIdempotencyStore } from '../../gateway/test/twins/idempotency-store.ts'
-import { createDataDir } from '@intake/test-kit/data-dir'
 
 const soon = () => performance.now() + 60_000
 const id = (n: number) => `019aa5e6-5c40-7abc-8def-${String(n).padStart(12, '0')}`
@@ -26,8 +25,7 @@ const first: Reservation = {
 t.test('in memory', (t) => conforms(t, createMemoryIdempotencyStore()))
 
 t.test('in Redis', async (t) => {
-  const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
-  t.teardown(() => server.stop())
+  const server = await ownRedis(t)
   const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
   t.teardown(() => redis.disconnect())
   const ledger = createReservationLedger({

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { startRedis } from '@intake/engines'
 import {
   createJobSink,
   createJobSource,
@@ -10,7 +9,7 @@ import {
 } from '@intake/queue'
 import type { ClaimedJob } from '@intake/queue'
 import { claimInstallation, connectRedis } from '@intake/redis'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { createCoverage } from '../simulation/coverage.ts'
 import { rightDesign } from '../simulation/design.ts'
 import { createJobs } from '../simulation/jobs.ts'
@@ -23,8 +22,7 @@ const hourMs = 3_600_000
 const lockPastTicks = 1_000
 
 t.test('the simulated queue does what BullMQ does', async (t) => {
-  const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
-  t.teardown(() => server.stop())
+  const server = await ownRedis(t)
   const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
   t.teardown(() => redis.disconnect())
   const readBacklogs = defineReadBacklogs({ redis })

@@ -1,9 +1,8 @@
 import t from 'tap'
 import { limits } from '@intake/contract'
-import { startRedis } from '@intake/engines'
 import { bucketsOf, defineReserve, levelsMax, type ReserveCall } from '@intake/identity'
 import { connectRedis } from '@intake/redis'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { rightDesign } from '../simulation/design.ts'
 import { createRandom } from '../simulation/random.ts'
 import { createReservations } from '../simulation/reservations.ts'
@@ -44,8 +43,7 @@ function callsOn(today: number): Compared[] {
 }
 
 t.test('the simulated Redis replies as the script of the gateway does in a real one', async (t) => {
-  const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
-  t.teardown(() => server.stop())
+  const server = await ownRedis(t)
   const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
   t.teardown(() => redis.disconnect())
   const reserve = defineReserve(redis)

@@ -18,8 +18,6 @@ export interface HostileCase<Seen extends Facts = Facts> {
   id: string
   /** What the attack sends. */
   title: string
-  /** Also part of `npm test`, with a shorter attack. */
-  quick?: boolean
   /** How long new requests are sent, in milliseconds; default 10,000. */
   attackMs?: number
   /** The least `sent` for which the case proves something; default 4. */

@@ -8,7 +8,7 @@ import type { Test } from 'tap'
  * An empty directory, removed when the test ends, after every teardown that is registered later:
  * services that use it are stopped before. (`t.testdir()` is removed before any teardown runs.)
  */
-export function createDataDir(t: Test): string {
+export function createDataDir(t: Pick<Test, 'teardown'>): string {
   const dir = mkdtempSync(join(tmpdir(), 'intake-test-'))
   t.teardown(() => rm(dir, { recursive: true, force: true }))
   return dir

@@ -20,7 +20,7 @@ export interface Finding {
 export async function search(options: {
   design: Design
   code: Code
-  seeds: Seeds
+  seeds: Pick<Seeds, 'base' | 'count'>
   rule?: Rule
 }): Promise<{ finding: Finding | undefined; coverage: Coverage; steps: number }> {
   const { design, code, seeds, rule } = options

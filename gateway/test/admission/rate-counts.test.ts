@@ -1,15 +1,11 @@
 import t from 'tap'
-import { startRedis } from '@intake/engines'
 import { connectRedis } from '@intake/redis'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { createRateCounts } from '../../src/admission/rate-counts.ts'
 
-const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
+const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+t.teardown(() => redis.disconnect())
 
 const windowMs = 60_000
 const counts = createRateCounts({ redis, windowMs })

@@ -1,7 +1,6 @@
 import t from 'tap'
-import { startRedis } from '@intake/engines'
 import { claimInstallation, connectRedis, mainTag } from '@intake/redis'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { openRecordConnections } from '../../src/commit/record-connections.ts'
 
@@ -18,8 +17,7 @@ const call = {
 
 for (const replicas of [0, 1]) {
   t.test(`nothing is written to a Redis without a mark (${replicas} replicas)`, async (t) => {
-    const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
-    t.teardown(() => server.stop())
+    const server = await ownRedis(t)
     const [operator, redis] = (['consumer', 'producer'] as const).map((role) => {
       const opened = connectRedis({ url: server.url, role, onError: () => {} })
       t.teardown(() => opened.disconnect())

@@ -115,18 +115,20 @@ t.test(
 
 t.test('a plain document passes the checks, and is printed as if it were not known', async (t) => {
   let plain = 0
+  let all = 0
   await checkProperty(t, {
     runs: 3_000,
     value: jsonText,
     holds({ text }) {
       const { value, isPlain } = parse(text)
+      all++
       if (!isPlain) return
       plain++
       checkJson(value)
       equal(rowJson({ value }, true), rowJson({ value }))
     },
   })
-  t.ok(plain > 300, `${plain} plain documents`)
+  t.ok(plain > all / 10, `${plain} plain documents of ${all}`)
 })
 
 t.test('a row has the numbers and texts of its document', async (t) => {

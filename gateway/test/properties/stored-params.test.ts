@@ -1,15 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { startClickHouse } from '@intake/engines'
 import { createClickHouse, migrate } from '@intake/clickhouse'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownClickHouse } from '@intake/test-kit/own-services'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import t from 'tap'
 import { parseLossless } from '../../src/body/lossless-json.ts'
 import { headers, logBody, startGateway } from '../support.ts'
 
-const server = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
-t.teardown(() => server.stop())
+const server = await ownClickHouse(t)
 const owner = createClickHouse({ url: server.url })
 t.teardown(() => owner.close())
 await migrate({ clickhouse: owner })

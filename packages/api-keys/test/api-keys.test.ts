@@ -1,19 +1,15 @@
 import { mock } from 'node:test'
 import t from 'tap'
 import { claimInstallation, connectRedis } from '@intake/redis'
-import { startRedis } from '@intake/engines'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { createApiKeyStore, watchApiKeys } from '../src/index.ts'
 
-const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
+const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
 const store = createApiKeyStore({ redis })
 await claimInstallation(redis, 'test')
-t.teardown(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+t.teardown(() => redis.disconnect())
 
 t.test('a key is shown at creation and stored only as a hash', async (t) => {
   const { key, secret } = await store.create({ name: 'app', bundleIdentifiers: ['com.example'] })

@@ -1,16 +1,12 @@
 import t from 'tap'
 import { createApiKeyStore } from '@intake/api-keys'
-import { startRedis } from '@intake/engines'
 import { claimInstallation, connectRedis } from '@intake/redis'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { examineRedis } from '../src/doctor/redis.ts'
 
-const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
+const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
-t.teardown(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+t.teardown(() => redis.disconnect())
 await claimInstallation(redis, 'test')
 
 const keysKey = '{intake}:api-keys'

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 import { startClickHouse } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownClickHouse } from '@intake/test-kit/own-services'
 import { ClickHouseError, createClickHouse, migrate, type ClickHouseOptions } from '../src/index.ts'
 
 /**
@@ -11,8 +12,7 @@ import { ClickHouseError, createClickHouse, migrate, type ClickHouseOptions } fr
  * @param options.timeZone time zone of the server
  */
 export const startServer = async (t: Test, { timeZone = 'UTC' } = {}) => {
-  const server = await startClickHouse({ dataDir: createDataDir(t), port: 0, timeZone })
-  t.teardown(() => server.stop())
+  const server = timeZone === 'UTC' ? await ownClickHouse(t) : await startIn(t, timeZone)
   const connect = (t: Test, options: Partial<ClickHouseOptions> = {}) => {
     const clickhouse = createClickHouse({ url: server.url, ...options })
     t.teardown(() => clickhouse.close())
@@ -20,6 +20,17 @@ export const startServer = async (t: Test, { timeZone = 'UTC' } = {}) => {
   }
   await migrate({ clickhouse: connect(t) })
   return { server, connect }
+}
+
+async function startIn(t: Test, timeZone: string) {
+  const server = await startClickHouse({
+    dataDir: createDataDir(t),
+    port: 0,
+    timeZone,
+    niceness: 0,
+  })
+  t.teardown(() => server.stop())
+  return server
 }
 
 /**

@@ -1,13 +1,11 @@
 import t from 'tap'
 import { deviceFields, type DeviceField } from '@intake/contract'
-import { startClickHouse } from '@intake/engines'
+import { ownClickHouse } from '@intake/test-kit/own-services'
 import { createDefinitions, definitions } from '../src/definitions/index.ts'
 import { createClickHouse, migrate, type Migration } from '../src/index.ts'
-import { createDataDir } from '@intake/test-kit/data-dir'
 import { failureOf, logRow, member } from './fixture.ts'
 
-const server = await startClickHouse({ dataDir: createDataDir(t), port: 0 })
-t.teardown(() => server.stop())
+const server = await ownClickHouse(t)
 const clickhouse = createClickHouse({ url: server.url })
 t.teardown(() => clickhouse.close())
 

@@ -15,7 +15,7 @@ const found = obstacles()
 if (process.argv[2] === '--check') {
   console.log(JSON.stringify(found))
 } else {
-  lowerPriority(10)
+  lowerPriority(Number(process.env.NICENESS ?? 10))
   if (found.files === undefined) startConfined(process.argv.slice(2))
   else await import('./clickhouse-engine.mjs')
 }

@@ -32,6 +32,8 @@ export interface ClickHouseOptions extends ServiceOptions {
   memoryBytesMax?: number
   /** Time zone of the server. Default UTC, regardless of the machine's zone. */
   timeZone?: string
+  /** The niceness of the server's process. Default: 10. */
+  niceness?: number
   /** A query of `analyst` or `reader` is cancelled after this time. Default: 150 seconds. */
   queryMsMax?: number
   /**
@@ -88,7 +90,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const { password = randomSecret(), analystPassword = randomSecret() } = options
   const { workerPassword = randomSecret(), readerPassword = randomSecret() } = options
   const { memoryBytesMax = 2 * 1024 ** 3, timeZone = 'UTC', readyMs = 60_000, signal } = options
-  const { queryMsMax = 150_000, killMsMax = 30_000, say = () => undefined } = options
+  const { niceness = 10, queryMsMax = 150_000, killMsMax = 30_000, say = () => undefined } = options
   const dataDir = resolve(options.dataDir)
   const tablesDir = join(dataDir, 'data')
   const configDir = join(dataDir, 'config')
@@ -132,7 +134,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     args: [host, tablesDir, configFile, String(port), String(keepFreeBytes / 2)],
     cwd: dataDir,
     // The environment contains no secret, because every user can make the engine show it.
-    env: { PATH: process.env['PATH'], TZ: timeZone },
+    env: { PATH: process.env['PATH'], TZ: timeZone, NICENESS: String(niceness) },
     logFile: options.logFile ?? join(dataDir, 'clickhouse.log'),
     ownSession: options.ownSession,
   })

@@ -5,18 +5,12 @@ import type { AddressInfo } from 'node:net'
 import { Client } from 'minio'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { startS3 } from '@intake/engines'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownS3 } from '@intake/test-kit/own-services'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { createObjectStore, type ObjectStore } from '../src/index.ts'
 
-const server = await startS3({
-  dataDir: createDataDir(t),
-  port: 0,
-  accessKey: 'access',
-  secretKey: 'the-secret-key',
-})
-t.teardown(() => server.stop())
+const server = await ownS3(t)
+const { username: accessKey, password: secretKey } = new URL(server.url)
 
 const options = {
   endpoint: server.url,
@@ -53,8 +47,8 @@ t.test(
       endPoint: hostname,
       port: Number(port),
       useSSL: false,
-      accessKey: 'access',
-      secretKey: 'the-secret-key',
+      accessKey,
+      secretKey,
       region: 'us-east-1',
     })
     t.same(await buffer(await reader.getObject('attachments', object.key)), body)
@@ -69,7 +63,7 @@ t.test(
 t.test('wrong credentials are storage_unavailable at once', async (t) => {
   const stranger = createObjectStore({
     ...options,
-    endpoint: server.url.replace('the-secret-key', 'wrong-secret-key'),
+    endpoint: server.url.replace(secretKey, 'wrong-secret-key'),
   })
   t.teardown(() => stranger.close())
   const elapsedMs = startStopwatch(t, [server.pid])

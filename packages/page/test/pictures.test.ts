@@ -1,20 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { startS3 } from '@intake/engines'
 import { createObjectStore } from '@intake/object-store'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownS3 } from '@intake/test-kit/own-services'
 import { createSignedLinks } from '../src/signed-links.ts'
 import type { Attachment, RecordReader } from '../src/records.ts'
 import { emptyReader, startPage } from './fixture.ts'
 
-const server = await startS3({
-  dataDir: createDataDir(t),
-  port: 0,
-  accessKey: 'access',
-  secretKey: 'the-secret-key',
-})
-t.teardown(() => server.stop())
+const server = await ownS3(t)
 const store = createObjectStore({
   endpoint: server.url,
   bucket: 'attachments',

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { startRedis } from '@intake/engines'
 import { claimInstallation, connectRedis } from '@intake/redis'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { createPolicyStore, suppressedMax, watchPolicy } from '../src/index.ts'
 
-const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
-t.teardown(() => server.stop())
+const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
 t.teardown(() => redis.disconnect())
 const store = createPolicyStore({ redis })

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { claimInstallation, connectRedis } from '@intake/redis'
-import { startRedis } from '@intake/engines'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import {
   createJobSink,
   createJobSource,
@@ -10,8 +9,7 @@ import {
   defineReadBacklogs,
 } from '../src/index.ts'
 
-const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
-t.teardown(() => server.stop())
+const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
 t.teardown(() => redis.disconnect())
 await claimInstallation(redis, 'test')

@@ -1,9 +1,8 @@
 import { toShards } from '../src/shard-registry.ts'
 import t, { type Test } from 'tap'
 import { claimInstallation, connectRedis, primaryOf } from '@intake/redis'
-import { startRedis } from '@intake/engines'
 import { TimeoutError } from '@intake/runtime'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import {
   createFrameConsumer,
@@ -26,8 +25,7 @@ import {
   startShardHealth,
 } from '../src/index.ts'
 
-const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
-t.teardown(() => server.stop())
+const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
 t.teardown(() => redis.disconnect())
 const noon = Date.UTC(2026, 10, 23, 12)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import t from 'tap'
-import { startRedis } from '@intake/engines'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
 import { connectRedis, createConnectionCheck, whileConnected } from '../src/index.ts'
@@ -17,8 +17,7 @@ t.test('no command is kept while there is no connection', async (t) => {
 })
 
 t.test('a server that is no cluster is the reason for the missing connection', async (t) => {
-  const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
-  t.teardown(() => server.stop())
+  const server = await ownRedis(t)
   const errors: Error[] = []
   const onError = (error: Error) => errors.push(error)
   const url = server.url.replace(/^redis:/, 'redis+cluster:').replace(/\/$/, '')

@@ -3,22 +3,20 @@ import { createApiKeyStore } from '@intake/api-keys'
 import { createClickHouse, inspectClickHouse } from '@intake/clickhouse'
 import { readShards, registerShard, shardMarkKey } from '@intake/queue'
 import { connectRedis, primaryOf } from '@intake/redis'
-import { startClickHouse, startRedis, startS3 } from '@intake/engines'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { setUp, SetupError } from '../src/index.ts'
 
 const [redisServer, clickhouseServer, s3] = await Promise.all([
-  startRedis({ dataDir: createDataDir(t), port: 0 }),
-  startClickHouse({ dataDir: createDataDir(t), port: 0 }),
-  startS3({ dataDir: createDataDir(t), port: 0 }),
+  ownRedis(t),
+  ownClickHouse(t),
+  ownS3(t),
 ])
 const redis = connectRedis({ url: redisServer.url, role: 'consumer', onError: () => {} })
 const clickhouse = createClickHouse({ url: clickhouseServer.url })
 t.teardown(async () => {
   redis.disconnect()
   await clickhouse.close()
-  await Promise.all([redisServer, clickhouseServer, s3].map((server) => server.stop()))
 })
 
 const options = {

@@ -19,7 +19,6 @@ export const badEntries = [
   hostileCase({
     id: 'h1',
     title: 'one key: batches of 1.1 KB with 500 bad entries, four at a time',
-    quick: true,
     async attack(attacker) {
       const { tally, start, end } = createTally()
       const seen = { bytesMax: 0, detailedMax: 0, withoutCode: 0 }

@@ -17,7 +17,6 @@ export const costlyJson = [
   hostileCase({
     id: 'd1',
     title: 'one key: batches of 165 KB gzip with 15 MB of `{}`, six at a time',
-    quick: true,
     attack: same({
       lanes: 6,
       path: '/api/log/batch',

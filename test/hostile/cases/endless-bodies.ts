@@ -27,7 +27,6 @@ export const endlessBodies = [
   hostileCase({
     id: 'c1',
     title: 'no key: endless bodies that continue after the 401',
-    quick: true,
     attack: (attacker) =>
       sendEndlessBodies(attacker, {
         header: head('POST /api/log', { ...json, ...chunked }),

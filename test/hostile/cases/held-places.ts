@@ -13,7 +13,6 @@ export const heldPlaces = [
   hostileCase({
     id: 'f1',
     title: 'one key: 16 connections that declare a batch of 4 MiB and send nothing',
-    quick: true,
     attack: (attacker) =>
       holdConnections(attacker, { connections: 16, greeting: batchHead(attacker) }),
   }),

@@ -15,7 +15,6 @@ export const idleConnections = [
   hostileCase({
     id: 'b1',
     title: 'no key: 2,050 connections, one request each, then silence; reopened when closed',
-    quick: true,
     attack: holdAll(head('GET /healthz')),
     judge,
   }),

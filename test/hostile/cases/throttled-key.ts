@@ -16,7 +16,6 @@ export const throttledKey = [
   hostileCase({
     id: 'n1',
     title: 'a key over its rate limit: batches of 4 MiB and forms of 43 MB, sent and only declared',
-    quick: true,
     gatewayEnv: { RATE_LIMIT_MAX: String(requestsMax) },
     async prepare({ port, apiKey }) {
       const limited = new AbortController()

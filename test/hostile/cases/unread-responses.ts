@@ -41,7 +41,6 @@ export const unreadResponses = [
   hostileCase({
     id: 'a1',
     title: 'no key: 25 connections, 3 MB of pipelined `GET /openapi.json`, responses never read',
-    quick: true,
     memoryMiBMax: 500,
     connectionsEndMs: 45_000,
     attack: (attacker) =>

@@ -1,14 +1,12 @@
 import t from 'tap'
 import { readShards, registerShard, shardPrefix } from '@intake/queue'
 import { claimInstallation, connectRedis } from '@intake/redis'
-import { startRedis } from '@intake/engines'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { startShardRecovery } from '../../src/watch/shard-recovery.ts'
 
 t.test('a shard whose registration was lost is found by its mark', async (t) => {
-  const server = await startRedis({ dataDir: createDataDir(t), port: 0 })
-  t.teardown(() => server.stop())
+  const server = await ownRedis(t)
   const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
   t.teardown(() => redis.disconnect())
   await claimInstallation(redis, 'one')

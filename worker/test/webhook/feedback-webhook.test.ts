@@ -3,16 +3,14 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { startRedis } from '@intake/engines'
 import { connectRedis, type Redis } from '@intake/redis'
 import { createLogger, createMetrics } from '@intake/runtime'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { startFeedbackWebhook } from '../../src/webhook/feedback-webhook.ts'
 import { signatureOf } from '../../src/webhook/signature.ts'
 
-const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
-t.teardown(() => redisServer.stop())
+const redisServer = await ownRedis(t)
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const idOf = (n: number) => `019aaaaa-0000-7000-8000-${String(n).padStart(12, '0')}`

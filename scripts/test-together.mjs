@@ -1,0 +1,44 @@
+// Runs test files one after the other in this process, because starting a process and loading
+// Fastify, BullMQ and TypeBox costs more than most files do. What a file starts is stopped before
+// the next file begins; Redis, ClickHouse and S3 are emptied and handed on.
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { keepServices } from '@intake/test-kit/own-services'
+import { root } from './bootstrap.mjs'
+
+/** @param files paths from the root */
+export async function runTogether(files) {
+  const services = []
+  keepServices({ teardown: (handler) => services.push(handler) })
+  for (const file of files) await runFile(file)
+  for (const handler of services.toReversed()) await handler()
+}
+
+async function runFile(file) {
+  const began = performance.now()
+  const env = { ...process.env }
+  const teardowns = []
+  // tap would run them when the process ends.
+  t.teardown = (handler) => teardowns.push(handler)
+  try {
+    await import(pathToFileURL(join(root, file)).href)
+  } catch (error) {
+    t.fail(`${file} cannot be loaded`, { error })
+  }
+  while (!t.idle) await once(t, 'idle')
+  try {
+    for (const handler of teardowns.toReversed()) await handler()
+  } catch (error) {
+    t.fail(`a teardown of ${file} fails`, { error })
+  }
+  restoreEnvironment(env)
+  // scripts/test-reporter.mjs reads it.
+  t.comment(`file ${JSON.stringify({ file, ms: performance.now() - began })}`)
+}
+
+function restoreEnvironment(env) {
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
+  Object.assign(process.env, env)
+}

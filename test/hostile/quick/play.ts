@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { hostileCases } from '../cases/index.ts'
+import { line } from '../report.ts'
+import { runCase } from '../run-case.ts'
+import { startStage } from '../stage.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
+/** Twice the limit of the complete suite: other tests run at the same time. */
+const slowestMsMax = 3_000
+const needs = existsSync('/proc/self/status') ? false : 'the memory of a process is read from /proc'
+
+/**
+ * Runs some cases as tests, each with an attack of four seconds. The files in this folder are the
+ * short form of `npm run test:hostile`.
+ */
+export function play(...ids: string[]): void {
+  t.test('other senders are not affected', { skip: needs }, async (t) => {
+    const stage = await startStage({ dir: createDataDir(t), root })
+    t.teardown(() => stage.close())
+    for (const [run, id] of ids.entries()) {
+      const hostile = hostileCases.find((one) => one.id === id)
+      if (hostile === undefined) throw new Error(`no case ${id}`)
+      t.test(`${id}: the innocent sender is not affected by ${hostile.title}`, async (t) => {
+        const options = {
+          stage,
+          run,
+          attackMs: 4_000,
+          records: 20,
+          slowestMsMax,
+          lessCpuWait: true,
+        }
+        const result = await runCase(hostile, options)
+        t.comment(line(result))
+        t.same(result.reasons, [])
+      })
+    }
+  })
+}
