@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { connectRedis, type Redis } from '@intake/redis'
 import { setUp } from '@intake/setup'
-import { startClickHouse, startRedis, startS3, type Service } from '@intake/engines'
+import { startClickHouse, startRedis, startS3, type Service } from '@intake/local'
 import type { Owner } from './owner.ts'
 
 /** The services that all variants share, on free loopback ports, with their own data. */

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { createClickHouse, migrate } from '@intake/clickhouse'
+import { createClickHouse } from '@intake/clickhouse'
+import { migrate } from '@intake/schema'
 
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url))
 const folder = await mkdtemp(join(tmpdir(), 'intake-check-'))
@@ -49,7 +50,7 @@ await writeFile(
   </default></users></clickhouse>`,
 )
 
-const host = pathOf('../packages/engines/hosts/clickhouse.mjs')
+const host = pathOf('../packages/local/hosts/clickhouse.mjs')
 const engine = spawn(
   process.execPath,
   // The argument 0 means that the server does not end when its disk is full.

@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createClickHouse } from '@intake/clickhouse'
-import { randomSecret, startClickHouse, startRedis, startS3 } from '@intake/engines'
+import { randomSecret, startClickHouse, startRedis, startS3 } from '@intake/local'
 
 const run = promisify(execFile)
 const folder = resolve(process.argv[2] ?? '')
@@ -135,7 +135,7 @@ async function send(gateway) {
   const form = new FormData()
   const text = { email: 'user@example.com', text: 'It broke.' }
   form.set('payload', JSON.stringify({ ...record, feedback: text }))
-  const picture = new URL('../packages/stack/examples/screenshot.png', import.meta.url)
+  const picture = new URL('../packages/local/examples/screenshot.png', import.meta.url)
   form.set('attachments', new Blob([await readFile(picture)]), 'screenshot.png')
   return {
     log: await post(`${gateway}/api/log`, JSON.stringify({ ...record, log: { event: 'smoke' } }), {

@@ -5,4 +5,4 @@ const parent = process.ppid
 await bootstrap()
 // The supervisor watches its parent, which it cannot do if the parent has already exited.
 if (process.ppid !== parent) process.exit(1)
-await import('../packages/stack/dist/main.js')
+await import('../packages/local/dist/stack/main.js')

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
-import { startClickHouse, startRedis, startS3 } from '@intake/engines'
+import { startClickHouse, startRedis, startS3 } from '@intake/local'
 import { connectRedis } from '@intake/redis'
 import { createAppProcess, type AppProcess } from '@intake/test-kit/app-process'
 import { createDataDir } from '@intake/test-kit/data-dir'
@@ -104,7 +104,7 @@ const sender = () => ({
   device_uuid: randomUUID(),
   unique_user_id: 'user-1',
 })
-const image = readFileSync(pathOf('packages/stack/examples/screenshot.png'))
+const image = readFileSync(pathOf('packages/local/examples/screenshot.png'))
 const post = (path: string, init: RequestInit) =>
   fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', ...init })
 const sendLog = () =>

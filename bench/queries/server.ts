@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createClickHouse, migrate, type ClickHouse } from '@intake/clickhouse'
-import { startClickHouse } from '@intake/engines'
+import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import { migrate } from '@intake/schema'
+import { startClickHouse } from '@intake/local'
 import type { Bench } from '../bench.ts'
 
 /** A ClickHouse of its own, at normal priority. */

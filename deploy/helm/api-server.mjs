@@ -3,7 +3,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pickPort, startChild, untilReady } from '@intake/supervisor'
+import { pickPort, startChild, untilReady } from '@intake/local'
 
 const { KUBE_APISERVER, ETCD, KUBECTL } = process.env
 const programs = {

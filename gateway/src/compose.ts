@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { createApiKeyStore, watchApiKeys } from '@intake/api-keys'
+import { createApiKeyStore, createPolicyStore, watchApiKeys, watchPolicy } from '@intake/access'
 import { objectStoreSettings, type GatewayConfig } from '@intake/config'
 import { limits } from '@intake/contract'
 import { helpOf, pollCheck, startAdminServer } from '@intake/health'
@@ -10,7 +10,6 @@ import {
   measureObjectStore,
   type ObjectStore,
 } from '@intake/object-store'
-import { createPolicyStore, watchPolicy } from '@intake/policy'
 import {
   createFrameProducer,
   createJobSink,

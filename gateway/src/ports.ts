@@ -1,7 +1,6 @@
-import type { ApiKeyDirectory } from '@intake/api-keys'
+import type { ApiKeyDirectory, Policy } from '@intake/access'
 import type { RecordKind } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
-import type { Policy } from '@intake/policy'
 import type { FrameProducer } from '@intake/queue'
 import type { FleetRate } from './admission/fleet-rate.ts'
 import type { IdempotencyStore } from './identity/idempotency-store.ts'

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import type { ApiKey } from '@intake/api-keys'
+import type { ApiKey } from '@intake/access'
 import { GatewayConfig } from '@intake/config'
 import { limits, type IntakeError, type RecordKind } from '@intake/contract'
 import type { Frame } from '@intake/queue'

@@ -9,24 +9,21 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import {
   countPayloads,
-  createClickHouse,
   dropMonths,
   findRecords,
-  inspectClickHouse,
   listExpiredMonths,
-  migrate,
-  repairViews,
   startDeletion,
   watchDeletion,
   writeTombstones,
-  type ClickHouseError,
-} from '@intake/clickhouse'
-import { startRedis, startS3 } from '@intake/engines'
+} from '@intake/records'
+import { createClickHouse, type ClickHouseError } from '@intake/clickhouse'
+import { inspectClickHouse, migrate, repairViews } from '@intake/schema'
+import { startRedis, startS3 } from '@intake/local'
 import { createFrameProducer, createJobSink } from '@intake/queue'
 import { connectRedis } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
-import { logRow, member, uuidV7 } from '../../packages/clickhouse/test/fixture.ts'
+import { logRow, member, uuidV7 } from '../../packages/schema/test/fixture.ts'
 import { cluster, startCluster } from './cluster.ts'
 import { testSameAnswers } from './same-answers.ts'
 

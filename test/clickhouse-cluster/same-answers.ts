@@ -9,7 +9,7 @@ import {
   member,
   startServer,
   uuidV7,
-} from '../../packages/clickhouse/test/fixture.ts'
+} from '../../packages/schema/test/fixture.ts'
 import { startPage } from '../../packages/page/test/fixture.ts'
 
 const page = new URL('../../docs/queries.md', import.meta.url)

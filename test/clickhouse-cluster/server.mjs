@@ -2,7 +2,7 @@
 // Arguments: data folder, configuration file, HTTP port, TCP port.
 import { createRequire } from 'node:module'
 
-const require = createRequire(new URL('../../packages/engines/package.json', import.meta.url))
+const require = createRequire(new URL('../../packages/local/package.json', import.meta.url))
 const { DataType, load, open } = require('ffi-rs')
 const { libchdbPath } = require('chdb/libchdb')
 

@@ -6,8 +6,8 @@ import {
   queueNames,
   registerShard,
   shardPrefix,
+  type ClaimedJob,
 } from '@intake/queue'
-import type { ClaimedJob } from '@intake/queue'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createCoverage } from '../simulation/coverage.ts'

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createApiKeyStore } from '@intake/api-keys'
+import { createApiKeyStore } from '@intake/access'
 import { createAppProcess, type AppProcess } from '@intake/test-kit/app-process'
 import { startCluster, type Cluster } from '../faults/kit/cluster.ts'
 import { until } from '@intake/test-kit/until'

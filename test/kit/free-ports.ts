@@ -1,4 +1,4 @@
-import { pickPort } from '@intake/supervisor'
+import { pickPort } from '@intake/local'
 
 /** Different free ports on loopback, which no other process picks before this one ends. */
 export async function freePorts(count: number): Promise<number[]> {

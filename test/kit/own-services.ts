@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
-import { startClickHouse, startRedis, startS3, type Service } from '@intake/engines'
+import { startClickHouse, startRedis, startS3, type Service } from '@intake/local'
 import { connectRedis } from '@intake/redis'
 import { createDataDir } from './data-dir.ts'
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findRedis } from '@intake/engines'
+import { findRedis } from '@intake/local'
 import { createAppProcess, type AppProcess } from './app-process.ts'
 
 /** A Redis or sentinel of its own, which can be killed, frozen and started again on the same data. */

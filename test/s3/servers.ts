@@ -1,8 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { startS3, type Service } from '@intake/engines'
-import { startChild, untilReady } from '@intake/supervisor'
-import { pickPort } from '@intake/supervisor'
+import { pickPort, startChild, startS3, untilReady, type Service } from '@intake/local'
 
 /** A kind of S3 server, and what it has beyond objects. */
 export interface ServerKind {

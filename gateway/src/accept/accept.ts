@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { IntakeError, RecordKind, Sender } from '@intake/contract'
-import type { Policy } from '@intake/policy'
+import type { Policy } from '@intake/access'
 import type { Clock } from '@intake/runtime'
 import { requireApiKey } from '../admission/authenticate.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'

@@ -1,4 +1,4 @@
-import type { ApiKey } from '@intake/api-keys'
+import type { ApiKey } from '@intake/access'
 import { IntakeError } from '@intake/contract'
 
 /** @throws {IntakeError} `bundle_not_allowed` unless the key may write for the bundle identifier */

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { ApiKey, ApiKeyDirectory } from '@intake/api-keys'
+import type { ApiKey, ApiKeyDirectory } from '@intake/access'
 import { IntakeError } from '@intake/contract'
 import type { Admission } from './admission.ts'
 import type { HttpEdge } from '@intake/http-edge'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { connectRedis, type Redis } from '@intake/redis'
-import { startRedis } from '@intake/engines'
+import { startRedis } from '@intake/local'
 import { defineReserve } from '@intake/identity'
 import { startTcpProxy } from '@intake/test-kit/tcp-proxy'
 import { createDataDir } from '@intake/test-kit/data-dir'

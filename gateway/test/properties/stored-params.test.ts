@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createClickHouse, migrate } from '@intake/clickhouse'
+import { createClickHouse } from '@intake/clickhouse'
+import { migrate } from '@intake/schema'
 import { ownClickHouse } from '@intake/test-kit/own-services'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'

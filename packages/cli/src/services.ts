@@ -1,21 +1,9 @@
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
-import { createObjectStore, type ObjectStore } from '@intake/object-store'
-import { connectRedis, readInstallation, withRedisTimeout, type Redis } from '@intake/redis'
+import { createObjectStore } from '@intake/object-store'
+import type { RecordServices, Services } from '@intake/records'
+import { connectRedis, readInstallation, withRedisTimeout } from '@intake/redis'
 import { findBucket } from './bucket.ts'
 import { findClickHouse, findEndpoint, UsageError } from './endpoints.ts'
-
-/** Connections to Redis and ClickHouse, with the rights of the owner. */
-export interface RecordServices {
-  clickhouse: ClickHouse
-  redis: Redis
-  /** The mark of this installation. */
-  installation: string
-}
-
-/** `RecordServices` and the object store with the attachments. */
-export interface Services extends RecordServices {
-  objects: ObjectStore
-}
 
 const connectTimeoutMs = 10_000
 const objectTimeoutMs = 30_000

@@ -1,4 +1,4 @@
-import type { Subject } from '@intake/clickhouse'
+import type { Subject } from '@intake/records'
 import { isUuid } from '@intake/contract'
 import { parseTime, timeForm } from '@intake/runtime'
 import { UsageError } from './endpoints.ts'

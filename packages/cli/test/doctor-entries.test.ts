@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createApiKeyStore } from '@intake/api-keys'
+import { createApiKeyStore } from '@intake/access'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { examineRedis } from '../src/doctor/redis.ts'

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { migrate, repairViews } from '@intake/clickhouse'
+import { migrate, repairViews } from '@intake/schema'
 import { helpOf, type ProblemCode } from '@intake/health'
 import { examine } from '../src/doctor/examine.ts'
 import type { Finding } from '../src/doctor/finding.ts'
-import { withSettings } from '../../clickhouse/test/fixture.ts'
+import { withSettings } from '../../schema/test/fixture.ts'
 import { startServices } from './services.ts'
 
 const { clickhouse, endpoints, intake, keys, s3 } = await startServices(t)

@@ -3,9 +3,10 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
+import { addDeadLetter } from '@intake/records'
+import { ClickHouseError } from '@intake/clickhouse'
 import { createFrameProducer, createJobSink } from '@intake/queue'
-import { member } from '../../clickhouse/test/fixture.ts'
+import { member } from '../../schema/test/fixture.ts'
 import { feedbackRow, logRow, logsOf, startServices, user } from './services.ts'
 
 const { clickhouse, dataDir, insert, intake, keys, objects } = await startServices(t)

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { addDeadLetter, ClickHouseError, createClickHouse } from '@intake/clickhouse'
-import { createPolicyStore } from '@intake/policy'
+import { addDeadLetter } from '@intake/records'
+import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { createPolicyStore } from '@intake/access'
 import { applyRetention } from '../src/retention/apply-retention.ts'
 import { feedbackRow, logRow, startServices, user, uuidV7 } from './services.ts'
 

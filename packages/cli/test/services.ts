@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
-import { startClickHouse, startRedis, startS3 } from '@intake/engines'
+import { startClickHouse, startRedis, startS3 } from '@intake/local'
 import { createObjectStore } from '@intake/object-store'
 import { connectRedis } from '@intake/redis'
 import { setUp } from '@intake/setup'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
-import { feedbackRow, logRow, member, uuidV7 } from '../../clickhouse/test/fixture.ts'
+import { feedbackRow, logRow, member, uuidV7 } from '../../schema/test/fixture.ts'
 
 /** The command line. */
 export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPolicyStore } from '@intake/policy'
+import { createPolicyStore } from '@intake/access'
 import { startServices, user } from './services.ts'
 
 const { intake, keys } = await startServices(t)

@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import {
-  addDeadLetter,
-  ClickHouseError,
-  isoTime,
-  listDeadLetters,
-  readDeadLetterPages,
-} from '@intake/clickhouse'
-import { member, timeZones } from '../../clickhouse/test/fixture.ts'
+import { addDeadLetter, listDeadLetters, readDeadLetterPages } from '@intake/records'
+import { ClickHouseError, isoTime } from '@intake/clickhouse'
+import { member, timeZones } from '../../schema/test/fixture.ts'
 import { applyRetention } from '../src/retention/apply-retention.ts'
 import { logRow, logsOf, startServices, user, uuidV7 } from './services.ts'
 

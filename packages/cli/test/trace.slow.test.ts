@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
+import { addDeadLetter, findReservations, searchOf, traceRecords } from '@intake/records'
+import { ClickHouseError } from '@intake/clickhouse'
 import { createIdentity, defineReserve, deriveIdentity, parseIdentity } from '@intake/identity'
 import {
   createFrameConsumer,
@@ -15,9 +16,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { createIdempotencyStore } from '../../../gateway/src/identity/idempotency-store.ts'
 import { createReservationLedger } from '../../../gateway/src/identity/reservation-ledger.ts'
-import { member } from '../../clickhouse/test/fixture.ts'
-import { findReservations, searchOf } from '../src/trace/client-key.ts'
-import { traceRecords } from '../src/trace/trace.ts'
+import { member } from '../../schema/test/fixture.ts'
 import { feedbackRow, logRow, startServices } from './services.ts'
 
 const { clickhouse, insert, intake, keys } = await startServices(t)

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { createClickHouse } from '../src/index.ts'
-import { failureOf, logRow, member } from './fixture.ts'
+import { failureOf, logRow, member } from '../../schema/test/fixture.ts'
 
 /** A server whose responses the test decides, and which keeps the requests. */
 async function serve(t: Test, respond: RequestListener) {

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
 import { createClickHouse, describeError } from '../src/index.ts'
-import { failureOf, feedbackRow, logRow, member, startServer } from './fixture.ts'
+import { failureOf, feedbackRow, logRow, member, startServer } from '../../schema/test/fixture.ts'
 
 const { server, connect } = await startServer(t)
 const clickhouse = connect(t)

@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { startAdminServer } from '@intake/health'
 import { createLogger, createMetrics } from '@intake/runtime'
-import { member, startServer } from '../../clickhouse/test/fixture.ts'
+import { member, startServer } from '../../schema/test/fixture.ts'
 import { page, type PageOptions } from '../src/index.ts'
 
 export const noBacklog = () => ({

@@ -1,4 +1,4 @@
-import { feedbackRow, logRow, uuidV7 } from '../../clickhouse/test/fixture.ts'
+import { feedbackRow, logRow, uuidV7 } from '../../schema/test/fixture.ts'
 
 /** Texts that would run a script, leave an attribute, load something or confuse the reader. */
 export const hostileTexts = [

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
-import { feedbackRow, logRow, uuidV7 } from '../../clickhouse/test/fixture.ts'
+import { addDeadLetter } from '@intake/records'
+import { ClickHouseError } from '@intake/clickhouse'
+import { feedbackRow, logRow, uuidV7 } from '../../schema/test/fixture.ts'
 import { ago, linksIn, startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)

@@ -1,7 +1,7 @@
 import type { Redis } from '@intake/redis'
 import { jobLists, jobSets, queueNames, queueSettings, type QueueName } from './names.ts'
-import { registryName, toShards } from './shard-registry.ts'
-import { shardMarkKey, shardPrefix } from './shards.ts'
+import { registryName, toShards } from './shards/shard-registry.ts'
+import { shardMarkKey, shardPrefix } from './shards/shards.ts'
 
 /** The content of one queue at one moment. */
 export interface Backlog {

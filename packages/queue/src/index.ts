@@ -9,15 +9,15 @@ export { createQueuedFrames, type QueuedFrame, type QueuedFrames } from './queue
 export { createQueuePause, type QueuePause } from './queue-pause.ts'
 export { queueNames, queuePrefix, type QueueName } from './names.ts'
 export { createFrameProducer, type FrameProducer } from './producer.ts'
-export { startShardHealth, type ShardHealth } from './shard-health.ts'
+export { startShardHealth, type ShardHealth } from './shards/shard-health.ts'
 export {
   findLostShards,
   markShards,
   readShards,
   registerShard,
   restoreRegistry,
-} from './shard-registry.ts'
-export { createShardRouter, type RouteFrame } from './shard-router.ts'
-export { createShardedSource } from './sharded-source.ts'
-export { shardMarkKey, shardPrefix, shardsMax } from './shards.ts'
+} from './shards/shard-registry.ts'
+export { createShardRouter, type RouteFrame } from './shards/shard-router.ts'
+export { createShardedSource } from './shards/sharded-source.ts'
+export { shardMarkKey, shardPrefix, shardsMax } from './shards/shards.ts'
 export { queueError } from './queue-error.ts'

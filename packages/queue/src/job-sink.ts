@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq'
 import { requireConnection, type Redis, type ReplicaAcks } from '@intake/redis'
 import { queueNames, type QueueName } from './names.ts'
-import { shardPrefix } from './shards.ts'
+import { shardPrefix } from './shards/shards.ts'
 
 /** One queue that jobs are added to. */
 export interface JobSink {

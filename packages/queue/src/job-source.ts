@@ -1,7 +1,7 @@
 import { Job, Worker } from 'bullmq'
 import type { Redis } from '@intake/redis'
 import { queueNames, queueSettings, type QueueName } from './names.ts'
-import { shardPrefix } from './shards.ts'
+import { shardPrefix } from './shards/shards.ts'
 
 /** A claimed job: no other consumer gets it while its lock is renewed. */
 export interface ClaimedJob {

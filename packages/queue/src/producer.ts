@@ -5,7 +5,7 @@ import { createFrame, type NewFrame } from './frame.ts'
 import { createJobId } from './job-id.ts'
 import type { JobSink } from './job-sink.ts'
 import { queueError } from './queue-error.ts'
-import type { RouteFrame } from './shard-router.ts'
+import type { RouteFrame } from './shards/shard-router.ts'
 
 export interface FrameProducer {
   /**

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq'
 import type { Redis } from '@intake/redis'
 import { queueNames, type QueueName } from './names.ts'
-import { shardPrefix, shardsMax } from './shards.ts'
+import { shardPrefix, shardsMax } from './shards/shards.ts'
 
 /**
  * Pauses queues: no worker claims a frame of a paused queue, and gateways continue to add frames.

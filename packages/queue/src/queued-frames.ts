@@ -2,7 +2,7 @@ import type { RecordKind } from '@intake/contract'
 import { execAll, type Redis } from '@intake/redis'
 import { FrameError, openFrame, type Frame } from './frame.ts'
 import { jobLists, jobSets, queueNames } from './names.ts'
-import { shardPrefix } from './shards.ts'
+import { shardPrefix } from './shards/shards.ts'
 
 export interface QueuedFrame {
   id: string

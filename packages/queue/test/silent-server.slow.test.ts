@@ -4,7 +4,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
 import { shardPrefix } from '../src/index.ts'
-import { resolves, shards, startShardedProducer, tags } from './sharded-producer.ts'
+import { resolves, shards, startShardedProducer, tags } from './shards/sharded-producer.ts'
 
 t.test('while a server of other shards is silent or refuses, frames are accepted', async (t) => {
   const cluster = await startRedisCluster({

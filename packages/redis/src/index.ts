@@ -10,10 +10,14 @@ export {
 } from './installation.ts'
 export { inspectRedis, type RedisFacts, type RedisInspection } from './inspect.ts'
 export { pollRedisState, type RedisPoll } from './poll-state.ts'
-export type { ReplicaReading } from './replicas.ts'
+export type { ReplicaReading } from './durability/replicas.ts'
 export { parseRedisUrl, RedisUrlError, type RedisAddress } from './redis-url.ts'
 export type { RedisState } from './state.ts'
-export { createReplicaAcks, NotReplicatedError, type ReplicaAcks } from './replica-acks.ts'
+export {
+  createReplicaAcks,
+  NotReplicatedError,
+  type ReplicaAcks,
+} from './durability/replica-acks.ts'
 export { withRedis } from './with-redis.ts'
 export { withRedisTimeout } from './with-redis-timeout.ts'
 export { isDamaged } from './reply-code.ts'

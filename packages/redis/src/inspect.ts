@@ -1,9 +1,9 @@
 import { readClock, type ClockReading } from './clock.ts'
 import { ReplyError, type Redis, type Server } from './connect.ts'
-import { readDurability } from './durability.ts'
+import { readDurability } from './durability/durability.ts'
 import { infoField } from './info-field.ts'
 import { readInstallation } from './installation.ts'
-import { readReplicas, type ReplicaReading } from './replicas.ts'
+import { readReplicas, type ReplicaReading } from './durability/replicas.ts'
 import { primariesOf, primaryOf, type Primary } from './servers.ts'
 
 /** The current state of what an operator configures in one server. */

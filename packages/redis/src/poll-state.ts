@@ -1,7 +1,7 @@
 import { startPolling } from '@intake/runtime'
 import { Cluster } from 'ioredis'
 import type { Redis, Server } from './connect.ts'
-import { readDurability, type Durability } from './durability.ts'
+import { readDurability, type Durability } from './durability/durability.ts'
 import { groupByNode, mainTag, nameOf, type Primary } from './servers.ts'
 import { readState, worstOf, type RedisState, type StateOptions } from './state.ts'
 

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { startRedis } from '@intake/engines'
+import { startRedis } from '@intake/local'
 import { createSecret } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'

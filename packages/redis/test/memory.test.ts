@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startRedis } from '@intake/engines'
+import { startRedis } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
 import { connectRedis, findWriteRefusal, isOutOfMemory, requireMemory } from '../src/index.ts'

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os'
 import t, { type Test } from 'tap'
-import { startRedis } from '@intake/engines'
+import { startRedis } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
 import { claimInstallation, connectRedis, pollRedisState, type RedisState } from '../src/index.ts'

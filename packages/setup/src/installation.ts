@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import {
   readInstallation as readFromClickHouse,
   writeInstallation as writeToClickHouse,
-  type ClickHouse,
-} from '@intake/clickhouse'
+} from '@intake/schema'
+import { type ClickHouse } from '@intake/clickhouse'
 import { findLostShards, markShards, restoreRegistry } from '@intake/queue'
 import { claimInstallation, readInstallation as readFromRedis, type Redis } from '@intake/redis'
 import { SetupError } from './setup-error.ts'

@@ -1,12 +1,6 @@
-import { createApiKeyStore } from '@intake/api-keys'
-import {
-  createClickHouse,
-  findMissingTables,
-  migrate,
-  MigrationError,
-  repairViews,
-  type ClickHouse,
-} from '@intake/clickhouse'
+import { createApiKeyStore } from '@intake/access'
+import { createClickHouse, MigrationError, type ClickHouse } from '@intake/clickhouse'
+import { findMissingTables, migrate, repairViews } from '@intake/schema'
 import { createObjectStore, type ObjectStoreSettings } from '@intake/object-store'
 import { withRedis, type Redis } from '@intake/redis'
 import { joinInstallation } from './installation.ts'

@@ -1,4 +1,4 @@
-import type { Service } from '@intake/engines'
+import type { Service } from '@intake/local'
 
 /** Redis, ClickHouse or S3: can be killed, frozen and restarted on the same port and data. */
 export interface ManagedService {

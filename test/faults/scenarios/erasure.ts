@@ -1,4 +1,5 @@
-import { addDeadLetter, ClickHouseError } from '@intake/clickhouse'
+import { addDeadLetter } from '@intake/records'
+import { ClickHouseError } from '@intake/clickhouse'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { until } from '@intake/test-kit/until'
 import { fakeInserts } from '../kit/http-fake.ts'

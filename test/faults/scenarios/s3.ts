@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startS3 } from '@intake/engines'
+import { startS3 } from '@intake/local'
 import { join } from 'node:path'
 import { startHttpFake } from '../kit/http-fake.ts'
 import { blackHole } from '@intake/test-kit/tcp-proxy'

@@ -1,4 +1,5 @@
-import { addDeadLetter, hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
+import { addDeadLetter } from '@intake/records'
+import { hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
 import type { Clock, Logger } from '@intake/runtime'
 import type { DeliveryEvents, RowStore } from './ports.ts'

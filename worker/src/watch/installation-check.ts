@@ -1,9 +1,5 @@
-import {
-  ClickHouseError,
-  describeError,
-  readInstallation,
-  type ClickHouse,
-} from '@intake/clickhouse'
+import { ClickHouseError, describeError, type ClickHouse } from '@intake/clickhouse'
+import { readInstallation } from '@intake/schema'
 import { pollCheck, type PolledCheck } from '@intake/health'
 import type { ReadBacklogs, JobSource } from '@intake/queue'
 import { withTimeout, type Clock } from '@intake/runtime'

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { feedbackRow, startServer } from '../../../packages/clickhouse/test/fixture.ts'
+import { feedbackRow, startServer } from '../../../packages/schema/test/fixture.ts'
 import { readFeedback } from '../../src/webhook/read-feedback.ts'
 
 t.test('a notice has the columns of the feedback, and all digits of its integers', async (t) => {

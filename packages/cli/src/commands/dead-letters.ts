@@ -1,14 +1,13 @@
+import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import {
-  createClickHouse,
   dropDeadLetters,
   listDeadLetters,
   readDeadLetterPages,
   readDeadLetters,
   replayDeadLetters,
-  type ClickHouse,
   type DeadLetter,
   type DeadLetterOutcome,
-} from '@intake/clickhouse'
+} from '@intake/records'
 import type { Command } from 'commander'
 import { findClickHouse, UsageError } from '../endpoints.ts'
 import { note, printJson, printRow } from '../print.ts'

@@ -1,14 +1,19 @@
-import { createApiKeyStore } from '@intake/api-keys'
-import { countStored, listErasures, type Subject } from '@intake/clickhouse'
-import { createPolicyStore } from '@intake/policy'
+import {
+  countStored,
+  erase,
+  listErasures,
+  waitingFrames,
+  type ErasureReport,
+  type Services,
+  type Subject,
+} from '@intake/records'
+import { createApiKeyStore, createPolicyStore } from '@intake/access'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
-import { erase, type ErasureReport } from '../erasure/erase.ts'
 import { suppress } from '../erasure/suppress.ts'
-import { waitingFrames } from '../erasure/waiting-rows.ts'
 import { createProgress } from '../progress.ts'
-import { withServices, type Services } from '../services.ts'
+import { withServices } from '../services.ts'
 import { keySubject, personalSubject, type KeySubject } from '../subjects.ts'
 import { note, print, printJson } from '../print.ts'
 

@@ -1,4 +1,4 @@
-import { createApiKeyStore, type ApiKeyStore } from '@intake/api-keys'
+import { createApiKeyStore, type ApiKeyStore } from '@intake/access'
 import { parseTime, readSecret, timeForm } from '@intake/runtime'
 import type { Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'

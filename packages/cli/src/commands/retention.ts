@@ -1,11 +1,6 @@
-import {
-  readRetention,
-  retentionKinds,
-  writeRetention,
-  type RetentionKind,
-} from '@intake/clickhouse'
+import { readRetention, retentionKinds, writeRetention, type RetentionKind } from '@intake/records'
 import { kinds } from '@intake/contract'
-import { createPolicyStore } from '@intake/policy'
+import { createPolicyStore } from '@intake/access'
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { applyRetention } from '../retention/apply-retention.ts'
 import { expiryTimes, findExpired } from '../retention/find-expired.ts'

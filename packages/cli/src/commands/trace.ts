@@ -1,16 +1,21 @@
-import type { ClickHouse, RecordSearch } from '@intake/clickhouse'
-import { isUuid } from '@intake/contract'
-import type { Command } from 'commander'
-import { UsageError } from '../endpoints.ts'
-import { withRecords, type RecordServices } from '../services.ts'
-import { findReservations, searchOf, type Reservation, type SentKey } from '../trace/client-key.ts'
 import {
+  findReservations,
+  searchOf,
   traceRecords,
   traceStates,
   traceTables,
+  type RecordSearch,
+  type RecordServices,
+  type Reservation,
+  type SentKey,
   type Trace,
   type TracedRecord,
-} from '../trace/trace.ts'
+} from '@intake/records'
+import type { ClickHouse } from '@intake/clickhouse'
+import { isUuid } from '@intake/contract'
+import type { Command } from 'commander'
+import { UsageError } from '../endpoints.ts'
+import { withRecords } from '../services.ts'
 import { note, print, printJson, printRow } from '../print.ts'
 
 interface TraceFlags {

@@ -1,12 +1,10 @@
+import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
 import {
-  ClickHouseError,
-  createClickHouse,
-  describeError,
   inspectClickHouse,
   readClickHouseClock,
   readInstallation,
   type ClickHouseFacts,
-} from '@intake/clickhouse'
+} from '@intake/schema'
 import { finding, type Finding } from './finding.ts'
 
 export interface ClickHouseExamination {

@@ -1,5 +1,4 @@
-import { createApiKeyStore } from '@intake/api-keys'
-import { createPolicyStore } from '@intake/policy'
+import { createApiKeyStore, createPolicyStore } from '@intake/access'
 import { ReplyError, type Redis } from '@intake/redis'
 import { degraded, finding, type Finding } from './finding.ts'
 

@@ -1,9 +1,5 @@
-import {
-  ClickHouseError,
-  createClickHouse,
-  describeError,
-  findZoneViolations,
-} from '@intake/clickhouse'
+import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
+import { findZoneViolations } from '@intake/schema'
 import { readSecret } from '@intake/runtime'
 import { settingFinding } from './clickhouse.ts'
 import { finding, type Finding } from './finding.ts'

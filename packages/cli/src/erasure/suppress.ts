@@ -1,7 +1,7 @@
-import { createPolicyStore, suppressedMax } from '@intake/policy'
+import { createPolicyStore, suppressedMax } from '@intake/access'
 import { confirmChange, UnconfirmedError } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '@intake/records'
 import type { PersonalSubject } from '../subjects.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
 

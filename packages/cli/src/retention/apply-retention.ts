@@ -4,12 +4,12 @@ import {
   dropMonths,
   noteErasure,
   readRetention,
-} from '@intake/clickhouse'
+  removeObjects,
+  type Services,
+} from '@intake/records'
 import { kinds } from '@intake/contract'
-import { createPolicyStore } from '@intake/policy'
+import { createPolicyStore } from '@intake/access'
 import { confirmChange } from '../confirm-change.ts'
-import { removeObjects } from '../erasure/remove-objects.ts'
-import type { Services } from '../services.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
 import { expiredPrefixes, expiryTimes, findExpired, type Expired } from './find-expired.ts'
 

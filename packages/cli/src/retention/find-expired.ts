@@ -3,9 +3,9 @@ import {
   listExpiredMonths,
   type Retention,
   type RetentionKind,
-} from '@intake/clickhouse'
+  type Services,
+} from '@intake/records'
 import { attachmentPrefix, dayMs, kinds, limits } from '@intake/contract'
-import type { Services } from '../services.ts'
 
 /** Data that is older than its retention. */
 export interface Expired {

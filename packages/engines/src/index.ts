@@ -1,6 +1,0 @@
-export { type ClickHouse, type ClickHouseOptions, startClickHouse } from './clickhouse.ts'
-export { keptFreeBytes } from './free-space.ts'
-export { findRedis } from './redis-binary.ts'
-export { type RedisOptions, startRedis } from './redis.ts'
-export { startS3 } from './s3.ts'
-export { randomSecret, type Service } from './service.ts'

@@ -1,0 +1,54 @@
+import type { Child } from '../supervisor/child.ts'
+import { askOwner, type Owner } from './ask-owner.ts'
+
+const pollMs = 30_000
+const timeoutMs = 5_000
+
+/**
+ * Cancels queries of the users `analyst` and `reader` that have run for `queryMsMax`, which is
+ * longer than their time limits allow, and ends the engine when one still runs `killMsMax` later.
+ * Neither the limit nor KILL QUERY has an effect within a row: not while `file('/proc/self/fd/4')`
+ * waits for a pipe, nor while a function compares two long arrays. Such a query occupies its thread
+ * and one of its user's places until the process ends, which the tables survive.
+ */
+export function endHungQueries(options: {
+  child: Child
+  owner: Owner
+  queryMsMax: number
+  killMsMax: number
+  say: (sentence: string) => void
+}): void {
+  const { child, owner, queryMsMax, killMsMax, say } = options
+  // The response lists the queries that it cancels, and those cancelled earlier that have not
+  // ended.
+  const sql = `KILL QUERY WHERE user IN ('analyst', 'reader') AND elapsed * 1000 > ${queryMsMax}
+    ASYNC FORMAT JSONEachRow`
+  let cancelledAt = new Map<string, number>()
+
+  async function check() {
+    const now = performance.now()
+    const text = await askOwner(sql, owner, timeoutMs)
+    // Without a response, nothing is known until the next check.
+    if (text === undefined || !child.running()) return
+    const found = idsIn(text)
+    const added = found.filter((id) => !cancelledAt.has(id)).length
+    if (added > 0) say(`ClickHouse: ${queries(added)} ignored the time limit: cancelled.`)
+    cancelledAt = new Map(found.map((id) => [id, cancelledAt.get(id) ?? now]))
+    const hung = found.filter((id) => now - (cancelledAt.get(id) ?? now) >= killMsMax).length
+    if (hung === 0) return
+    clearInterval(timer)
+    say(`ClickHouse: ${queries(hung)} cannot be cancelled: only a restart ends that.`)
+    child.kill()
+  }
+
+  const timer = setInterval(() => void check(), Math.min(pollMs, queryMsMax, killMsMax))
+  void child.exited.then(() => clearInterval(timer))
+}
+
+const idsIn = (text: string): string[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { query_id: string }).query_id)
+
+const queries = (count: number) => (count === 1 ? 'one query' : `${count} queries`)

@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { claimPort } from '../supervisor/ports.ts'
+import { startChild } from '../supervisor/child.ts'
+import { untilReady } from '../supervisor/until-ready.ts'
+import { makePrivateDir } from './private-dir.ts'
+import { findRedis } from './redis-binary.ts'
+import { pingRedis } from './redis-ping.ts'
+import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
+
+export interface RedisOptions extends ServiceOptions {
+  /** Default: a new random one. */
+  password?: string
+  /** In Redis notation. Redis refuses writes beyond this limit and evicts nothing. */
+  maxmemory?: string
+  /** Called with one sentence before Redis is downloaded. */
+  say?: (sentence: string) => void
+}
+
+/**
+ * Starts a Redis on loopback that confirms a write only after it is on stable storage and keeps its
+ * data after restarts and SIGKILL. Resolves when it responds to PING; while it loads a large data
+ * set it is not ready.
+ */
+export async function startRedis(options: RedisOptions): Promise<Service> {
+  const { password = randomSecret(), maxmemory = '512mb', readyMs = 60_000, say, signal } = options
+  const dataDir = resolve(options.dataDir)
+  const [binary, port] = await Promise.all([
+    findRedis({ say, signal }),
+    claimPort('Redis', options.port),
+  ])
+
+  const configFile = join(dataDir, 'redis.conf')
+  for (const folder of [dataDir, join(dataDir, 'data')]) makePrivateDir(folder)
+  writeFileSync(configFile, redisConfig({ dataDir, port, password, maxmemory }), { mode: 0o600 })
+
+  signal?.throwIfAborted()
+  const child = startChild({
+    name: 'Redis',
+    command: binary.path,
+    args: [configFile],
+    // Sets the zone by the environment, because its log has no setting for it.
+    env: { ...process.env, TZ: 'UTC', ...binary.env },
+    logFile: options.logFile ?? join(dataDir, 'redis.log'),
+    ownSession: options.ownSession,
+  })
+  await untilReady({
+    child,
+    signal,
+    timeoutMs: readyMs,
+    probe: () => pingRedis({ port, password }),
+  })
+  return toService(child, { url: `redis://default:${password}@127.0.0.1:${port}`, port })
+}
+
+/**
+ * The configuration contains the password, because every user of the machine can read command-line
+ * arguments.
+ */
+function redisConfig(options: {
+  dataDir: string
+  port: number
+  password: string
+  maxmemory: string
+}) {
+  return `bind 127.0.0.1
+port ${options.port}
+requirepass ${options.password}
+dir ${JSON.stringify(join(options.dataDir, 'data'))}
+appendonly yes
+appendfsync always
+save ""
+maxmemory ${options.maxmemory}
+maxmemory-policy noeviction
+daemonize no
+`
+}

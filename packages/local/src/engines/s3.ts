@@ -1,0 +1,82 @@
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { claimPort } from '../supervisor/ports.ts'
+import { startChild } from '../supervisor/child.ts'
+import { untilReady } from '../supervisor/until-ready.ts'
+import { makePrivateDir } from './private-dir.ts'
+import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
+
+const host = fileURLToPath(new URL('../../hosts/s3.mjs', import.meta.url))
+
+export interface S3Options extends ServiceOptions {
+  /** The access key of the owner, who has all rights that Intake uses. */
+  accessKey?: string
+  /** Default: a new random one. */
+  secretKey?: string
+  /** The secret key of `gateway`, which may put and remove objects. Default: a new random one. */
+  gatewaySecretKey?: string
+  /** The secret key of `worker`, which may get objects. Default: a new random one. */
+  workerSecretKey?: string
+  /** A second pair of keys of the owner, for their rotation. */
+  otherKeys?: { accessKey: string; secretKey: string }
+}
+
+export interface S3 extends Service {
+  /** The URL of the same server for gateways. */
+  gatewayUrl: string
+  /** The URL of the same server for workers. */
+  workerUrl: string
+}
+
+/**
+ * Starts an S3 server on loopback that keeps its objects in a folder. They survive restarts and
+ * SIGKILL, but not a power loss, because the server does not fsync. It serves only the requests
+ * that Intake makes (hosts/s3-guard.mjs), each signed in its header. If the system supports it, the
+ * process is confined to that folder and its port. Resolves when the server responds.
+ */
+export async function startS3(options: S3Options): Promise<S3> {
+  const { accessKey = 'intake', secretKey = randomSecret(), readyMs = 30_000, signal } = options
+  const { gatewaySecretKey = randomSecret(), workerSecretKey = randomSecret() } = options
+  const dataDir = resolve(options.dataDir)
+  const port = await claimPort('S3', options.port)
+  const directory = join(dataDir, 'buckets')
+  for (const folder of [dataDir, directory]) makePrivateDir(folder)
+  const accounts = [
+    { role: 'owner', accessKey, secretKey },
+    { role: 'gateway', accessKey: 'gateway', secretKey: gatewaySecretKey },
+    { role: 'worker', accessKey: 'worker', secretKey: workerSecretKey },
+    ...(options.otherKeys === undefined ? [] : [{ role: 'owner', ...options.otherKeys }]),
+  ]
+
+  signal?.throwIfAborted()
+  const child = startChild({
+    name: 'S3',
+    command: process.execPath,
+    args: [host],
+    env: {
+      PATH: process.env['PATH'],
+      S3_DIRECTORY: directory,
+      S3_PORT: String(port),
+      S3_ACCOUNTS: JSON.stringify(accounts),
+    },
+    logFile: options.logFile ?? join(dataDir, 's3.log'),
+    ownSession: options.ownSession,
+  })
+  await untilReady({ child, signal, timeoutMs: readyMs, probe: () => refusesAnonymous(port) })
+  const urlOf = (key: string, secret: string) => `http://${key}:${secret}@127.0.0.1:${port}`
+  return {
+    ...toService(child, { url: urlOf(accessKey, secretKey), port }),
+    gatewayUrl: urlOf('gateway', gatewaySecretKey),
+    workerUrl: urlOf('worker', workerSecretKey),
+  }
+}
+
+async function refusesAnonymous(port: number) {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1000) })
+    await response.arrayBuffer()
+    return response.status === 403 && response.headers.get('server') === 'intake-s3'
+  } catch {
+    return false // not listening yet
+  }
+}

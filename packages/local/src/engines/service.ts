@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import type { Child } from '../supervisor/child.ts'
+
+/** One running service of the stack. */
+export interface Service extends Pick<Child, 'name' | 'pid' | 'exited' | 'stop' | 'kill'> {
+  /** Its address, with the credentials. */
+  url: string
+  port: number
+}
+
+/** Options of every launcher. */
+export interface ServiceOptions {
+  /** The folder for all data of the service. Created if absent. */
+  dataDir: string
+  /** 0 picks a free port. */
+  port: number
+  /** Default: a file in `dataDir`. */
+  logFile?: string
+  /** False if the service shares the session of this process; see `ChildOptions`. */
+  ownSession?: boolean
+  /** Timeout for the service to become ready. */
+  readyMs?: number
+  /** Aborts the start: no process remains and the launcher rejects. No effect after the start. */
+  signal?: AbortSignal | undefined
+}
+
+/** Letters and digits only, so that it needs no quoting in a URL, a file or a shell. */
+export function randomSecret(): string {
+  return randomBytes(24).toString('hex')
+}
+
+export function toService(child: Child, { url, port }: { url: string; port: number }): Service {
+  const { name, pid, exited, stop, kill } = child
+  return { name, url, port, pid, exited, stop, kill }
+}

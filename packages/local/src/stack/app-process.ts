@@ -1,0 +1,48 @@
+import { type Child, startChild } from '../supervisor/child.ts'
+import { untilReady } from '../supervisor/until-ready.ts'
+
+export interface AppProcessOptions {
+  name: string
+  /** The built entry point of the app. */
+  script: string
+  env: NodeJS.ProcessEnv
+  adminPort: number
+  /**
+   * The path that must respond with 200. `/readyz` waits for the app and its dependencies.
+   * `/healthz` waits only for the app, which is right for a restart: an outage of a dependency is
+   * no reason to end the app.
+   */
+  until: '/readyz' | '/healthz'
+  logFile: string
+  signal: AbortSignal
+}
+
+const readyMs = 60_000
+
+/** Starts the gateway or a worker and resolves when its admin port responds with 200. */
+export async function startAppProcess(options: AppProcessOptions): Promise<Child> {
+  const { name, script, env, adminPort, until, logFile, signal } = options
+  const child = startChild({
+    name,
+    command: process.execPath,
+    args: ['--enable-source-maps', script],
+    env,
+    logFile,
+  })
+  const probe = () => respondsOk(`http://127.0.0.1:${adminPort}${until}`)
+  await untilReady({ child, probe, timeoutMs: readyMs, signal })
+  return child
+}
+
+async function respondsOk(url: string) {
+  try {
+    const response = await fetch(url, {
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(2000),
+    })
+    await response.arrayBuffer()
+    return response.ok
+  } catch {
+    return false // not listening yet
+  }
+}

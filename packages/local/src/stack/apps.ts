@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { secretFile } from '@intake/runtime'
+import { type SupervisedProcess, superviseProcess } from '../supervisor/supervised-process.ts'
+import { startAppProcess } from './app-process.ts'
+import type { StackPorts } from './claim-ports.ts'
+import type { Services } from './services.ts'
+import type { StackConfig } from './config.ts'
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url))
+const host = '127.0.0.1'
+
+export interface Apps {
+  gateway: SupervisedProcess
+  workers: SupervisedProcess[]
+}
+
+export interface AppsOptions {
+  dataDir: string
+  config: StackConfig
+  ports: StackPorts
+  services: Services
+  /** Passed to the apps; the settings of the stack override it. */
+  env: NodeJS.ProcessEnv
+  say: (line: string) => void
+  onChange: () => void
+}
+
+/** Creates the gateway and the workers without starting them. */
+export function createApps(options: AppsOptions): Apps {
+  const { dataDir, config, ports, services, say, onChange } = options
+  const shared = {
+    ...options.env,
+    HOST: host,
+    ADMIN_HOST: host,
+    ...setting('REDIS_URL', services.redis.url),
+  }
+
+  /** A setting of the apps. If a file sets it, the apps get the file, so that they follow it. */
+  function setting(name: string, url: string, given = name): NodeJS.ProcessEnv {
+    const file = secretFile(options.env, given)
+    // An empty value unsets the variable of the environment.
+    return { [name]: file === undefined ? url : '', [`${name}_FILE`]: file ?? '' }
+  }
+
+  function app(
+    name: string,
+    folder: string,
+    adminPort: number,
+    env: NodeJS.ProcessEnv,
+  ): SupervisedProcess {
+    const script = join(root, folder, 'dist', 'main.js')
+    const logFile = join(dataDir, 'logs', `${name.toLowerCase().replace(' ', '-')}.log`)
+    return superviseProcess({
+      name,
+      say,
+      onChange,
+      launch: ({ signal, again }) =>
+        startAppProcess({
+          name,
+          script,
+          env: { ...shared, ...env },
+          adminPort,
+          until: again ? '/healthz' : '/readyz',
+          logFile,
+          signal,
+        }),
+    })
+  }
+
+  const bucket = {
+    S3_BUCKET: config.S3_BUCKET,
+    S3_REGION: config.S3_REGION,
+  }
+  const gateway = app('Gateway', 'gateway', ports.gatewayAdmin, {
+    PORT: String(ports.gateway),
+    GATEWAY_ADMIN_PORT: String(ports.gatewayAdmin),
+    ...setting('S3_ENDPOINT', services.s3.gatewayUrl),
+    ...bucket,
+  })
+  const workers = ports.workerAdmin.map((port, index) =>
+    app(index === 0 ? 'Worker' : `Worker ${index + 1}`, 'worker', port, {
+      WORKER_ADMIN_PORT: String(port),
+      ...setting('CLICKHOUSE_URL', services.clickhouse.workerUrl),
+      ...setting('PAGE_CLICKHOUSE_URL', services.clickhouse.readerUrl, 'CLICKHOUSE_URL'),
+      ...setting('S3_ENDPOINT', services.s3.workerUrl),
+      ...bucket,
+    }),
+  )
+  return { gateway, workers }
+}

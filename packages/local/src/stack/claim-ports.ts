@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { pickPort, portProblem } from '../supervisor/ports.ts'
+import { StartError } from '../supervisor/start-error.ts'
+import type { StackConfig } from './config.ts'
+
+export interface StackPorts {
+  gateway: number
+  gatewayAdmin: number
+  /** The ports of the workers' admin interfaces. */
+  workerAdmin: number[]
+  /** Undefined if a URL replaces the embedded service. */
+  redis: number | undefined
+  clickhouse: number | undefined
+  s3: number | undefined
+}
+
+export interface ClaimPortsOptions {
+  config: StackConfig
+  /** How long to wait for occupied ports: the processes of a killed run need a moment to end. */
+  waitMs: number
+  signal: AbortSignal
+}
+
+const pauseMs = 200
+const highestPort = 65_535
+
+/** Assigns every port of the stack. Rejects with one sentence when a port is not available. */
+export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts> {
+  const { config, signal } = options
+  const waitUntil = performance.now() + options.waitMs
+  const claimed = new Map<number, string>()
+
+  async function claim(setting: keyof StackConfig & `${string}PORT`, what: string) {
+    const wanted = config[setting]
+    if (wanted === 0) return claimFree(setting)
+    const other = claimed.get(wanted)
+    if (other !== undefined) {
+      throw new StartError(`${other} and ${setting} are both ${wanted}: change one of them.`)
+    }
+    let problem = await portProblem(wanted)
+    while (problem !== undefined && performance.now() < waitUntil) {
+      await delay(pauseMs, undefined, { signal })
+      problem = await portProblem(wanted)
+    }
+    if (problem !== undefined) {
+      const hint = `set ${setting} to a free port`
+      throw new StartError(`Port ${wanted} for ${what} cannot be used, ${problem}: ${hint}.`)
+    }
+    claimed.set(wanted, setting)
+    return wanted
+  }
+
+  async function claimFree(setting: string): Promise<number> {
+    const port = await pickPort()
+    if (claimed.has(port)) return claimFree(setting)
+    claimed.set(port, setting)
+    return port
+  }
+
+  async function claimNext(after: number): Promise<number> {
+    for (let port = after + 1; port <= highestPort; port++) {
+      if (claimed.has(port) || (await portProblem(port)) !== undefined) continue
+      claimed.set(port, 'WORKER_ADMIN_PORT')
+      return port
+    }
+    return claimFree('WORKER_ADMIN_PORT')
+  }
+
+  const gateway = await claim('PORT', 'the gateway')
+  const gatewayAdmin = await claim('GATEWAY_ADMIN_PORT', 'the health checks of the gateway')
+  const redis = config.REDIS_URL ? undefined : await claim('REDIS_PORT', 'Redis')
+  const clickhouse = config.CLICKHOUSE_URL
+    ? undefined
+    : await claim('CLICKHOUSE_PORT', 'ClickHouse')
+  const s3 = config.S3_ENDPOINT ? undefined : await claim('S3_PORT', 'S3')
+  const workerAdmin: number[] = []
+  while (workerAdmin.length < config.WORKERS) {
+    const previous = workerAdmin.at(-1)
+    workerAdmin.push(
+      previous === undefined || config.WORKER_ADMIN_PORT === 0
+        ? await claim('WORKER_ADMIN_PORT', 'the health checks of the worker')
+        : await claimNext(previous),
+    )
+  }
+  return { gateway, gatewayAdmin, workerAdmin, redis, clickhouse, s3 }
+}

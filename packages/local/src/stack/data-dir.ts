@@ -1,0 +1,44 @@
+import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { StartError } from '../supervisor/start-error.ts'
+
+const othersMay = 0o077
+
+/**
+ * Creates the data directory, which only its owner can enter: engines write files inside that
+ * everybody could read. Removes the access of others from an existing one that is empty or has been
+ * a data directory before.
+ *
+ * @throws {StartError} if it cannot be used, belongs to another user, or contains something else
+ * and is open to other users
+ */
+export function makeDataDir(path: string): void {
+  const refusal = closeDataDir(path)
+  if (refusal !== undefined) throw new StartError(refusal)
+}
+
+/** Removes the access of other users; returns why the directory cannot be used, or undefined. */
+function closeDataDir(path: string): string | undefined {
+  const another = 'set INTAKE_DATA_DIR to another folder.'
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    accessSync(path, constants.W_OK)
+    const { mode, uid } = statSync(path)
+    // Another user may know its passwords. Windows has no user ids.
+    if (process.getuid !== undefined && uid !== process.getuid())
+      return `The data directory ${path} belongs to another user: ${another}`
+    if ((mode & othersMay) === 0) return undefined
+    if (!isOfIntake(path))
+      return `Other users can enter the data directory ${path}, which also has other files: close it with chmod 700, or ${another}`
+    chmodSync(path, 0o700)
+    return undefined
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return `The data directory ${path} cannot be used (${code}): ${another}`
+  }
+}
+
+function isOfIntake(path: string) {
+  // The root of a disk contains this folder.
+  const names = readdirSync(path).filter((name) => name !== 'lost+found')
+  return names.length === 0 || names.includes('format.json')
+}

@@ -1,0 +1,63 @@
+import { ConfigError } from '@intake/runtime'
+import { SetupError } from '@intake/setup'
+import { messageOf, StartError } from '../supervisor/start-error.ts'
+import { onEndRequest } from '../supervisor/end-request.ts'
+import { readConfig } from './config.ts'
+import { createStack } from './stack.ts'
+import { welcome } from './welcome.ts'
+
+const say = (line: string) => console.log(line)
+
+// Other users of the machine must not read what this process writes.
+process.umask(0o077)
+
+// A closed pipe (`npm start | head`) must not end the process.
+process.stdout.on('error', () => undefined)
+process.stderr.on('error', () => undefined)
+
+try {
+  await run()
+} catch (error) {
+  console.error(explain(error))
+  process.exit(1)
+}
+
+/** For an error that the user can fix, its sentence; otherwise the error with its stack trace. */
+function explain(error: unknown): unknown {
+  const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)
+  if (expected) return messageOf(error)
+  // An error of the system, such as a full disk, a missing permission or too many open files.
+  const isOfSystem = error instanceof Error && 'syscall' in error
+  return isOfSystem ? `Intake cannot start: ${error.message}.` : error
+}
+
+async function run() {
+  const stack = createStack({ config: readConfig(process.env), env: process.env, say })
+  let ended: Promise<void> | undefined
+
+  onEndRequest({
+    first(reason) {
+      say(`\n${reason}: stopping`)
+      ended = stack.stop().then(() => say('Intake has stopped.'))
+      ended.then(
+        () => process.exit(0),
+        (error: unknown) => {
+          console.error(error)
+          process.exit(1)
+        },
+      )
+    },
+    second() {
+      stack.kill()
+      process.exit(130)
+    },
+  })
+
+  try {
+    say(welcome(await stack.start()))
+  } catch (error) {
+    if (ended !== undefined) return // the start was interrupted on request
+    await stack.stop()
+    throw error
+  }
+}

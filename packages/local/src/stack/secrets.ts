@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { StartError } from '../supervisor/start-error.ts'
+import { writePrivateJson } from './private-json.ts'
+import { randomSecret } from '../engines/service.ts'
+
+/** The passwords of the embedded services, and the first API key. */
+export interface Secrets {
+  redisPassword: string
+  clickhousePassword: string
+  workerPassword: string
+  readerPassword: string
+  analystPassword: string
+  s3AccessKey: string
+  s3SecretKey: string
+  s3GatewaySecretKey: string
+  s3WorkerSecretKey: string
+  apiKey: string
+}
+
+/** Loads the secrets from `secrets.json`, which only its owner can read; creates missing ones. */
+export function loadSecrets(dataDir: string): Secrets {
+  const path = join(dataDir, 'secrets.json')
+  const kept = readSecrets(path)
+  const secrets = { ...newSecrets(), ...kept }
+  if (Object.keys(kept).length < Object.keys(secrets).length) writePrivateJson(path, secrets)
+  return secrets
+}
+
+function newSecrets(): Secrets {
+  return {
+    redisPassword: randomSecret(),
+    clickhousePassword: randomSecret(),
+    workerPassword: randomSecret(),
+    readerPassword: randomSecret(),
+    analystPassword: randomSecret(),
+    s3AccessKey: 'intake',
+    s3SecretKey: randomSecret(),
+    s3GatewaySecretKey: randomSecret(),
+    s3WorkerSecretKey: randomSecret(),
+    apiKey: `ik_${randomBytes(32).toString('base64url')}`,
+  }
+}
+
+function readSecrets(path: string): Partial<Secrets> {
+  try {
+    const kept: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (areSecrets(kept)) return kept
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+  }
+  throw new StartError(`The secrets in ${path} cannot be read: restore or delete that file.`)
+}
+
+/** Accepts additional members, because a later version may have others. */
+function areSecrets(kept: unknown): kept is Partial<Secrets> {
+  if (typeof kept !== 'object' || kept === null || Array.isArray(kept)) return false
+  return Object.values(kept).every((secret) => typeof secret === 'string' && secret !== '')
+}

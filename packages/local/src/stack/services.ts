@@ -1,0 +1,165 @@
+import { join } from 'node:path'
+import { type SupervisedProcess, superviseProcess } from '../supervisor/supervised-process.ts'
+import { type Service } from '../engines/service.ts'
+import { startClickHouse } from '../engines/clickhouse.ts'
+import { startRedis } from '../engines/redis.ts'
+import { startS3 } from '../engines/s3.ts'
+import { splitUrls } from '@intake/runtime'
+import type { StackPorts } from './claim-ports.ts'
+import type { Secrets } from './secrets.ts'
+import type { StackConfig } from './config.ts'
+
+/** A service that the apps need: its URL with credentials, and its process if the stack runs it. */
+export interface Backend {
+  url: string
+  process: SupervisedProcess | undefined
+}
+
+export interface ClickHouseBackend extends Backend {
+  /** The URL of the same server for workers. */
+  workerUrl: string
+  /** The URL of the same server for the user who reads what workers show and send. */
+  readerUrl: string
+  /** The URL of the same server for analysts. */
+  analystUrl: string
+  /**
+   * The link to the page for queries, if the stack runs the server and it has the user `analyst`.
+   */
+  playUrl: string | undefined
+}
+
+export interface S3Backend extends Backend {
+  /** The URL of the same server for gateways. */
+  gatewayUrl: string
+  /** The URL of the same server for workers. */
+  workerUrl: string
+}
+
+export interface Services {
+  redis: Backend
+  clickhouse: ClickHouseBackend
+  s3: S3Backend
+}
+
+export interface ServicesOptions {
+  dataDir: string
+  config: StackConfig
+  ports: StackPorts
+  secrets: Secrets
+  say: (line: string) => void
+  onChange: () => void
+  /** Receives each process before it is started. */
+  add: (process: SupervisedProcess) => void
+}
+
+/**
+ * Says which services the environment replaces, because that may be unintended; undefined if it
+ * replaces none.
+ */
+export function describeReplaced(config: StackConfig): string | undefined {
+  const settings = { Redis: 'REDIS_URL', ClickHouse: 'CLICKHOUSE_URL', S3: 'S3_ENDPOINT' } as const
+  const replaced = Object.entries(settings).filter(([, setting]) => config[setting] !== undefined)
+  if (replaced.length === 0) return undefined
+  const list = replaced.map(([name, setting]) => `${name} (${setting})`).join(', ')
+  return `Not started, because the environment names another: ${list}`
+}
+
+/** Starts, concurrently, the services that no URL replaces. Resolves when all are ready. */
+export async function startServices(options: ServicesOptions): Promise<Services> {
+  const { dataDir, config, ports, secrets, say, onChange, add } = options
+  const place = (name: string) => ({
+    dataDir: join(dataDir, name),
+    logFile: join(dataDir, 'logs', `${name}.log`),
+  })
+
+  async function run<S extends Service>(
+    name: string,
+    launch: (signal: AbortSignal) => Promise<S>,
+  ): Promise<{ service: S; process: SupervisedProcess }> {
+    const process = superviseProcess({
+      name,
+      launch: ({ signal }) => launch(signal),
+      say,
+      onChange,
+    })
+    add(process)
+    return { service: await process.start(), process }
+  }
+
+  async function redis(): Promise<Backend> {
+    const { redis: port } = ports
+    if (port === undefined) return external(config.REDIS_URL)
+    const { redisPassword: password } = secrets
+    const maxmemory = config.REDIS_MAXMEMORY
+    const { service, process } = await run('Redis', (signal) =>
+      startRedis({ ...place('redis'), port, password, maxmemory, signal, say }),
+    )
+    return { url: service.url, process }
+  }
+
+  async function clickhouse(): Promise<ClickHouseBackend> {
+    const { clickhouse: port } = ports
+    if (port === undefined) {
+      const backend = external(config.CLICKHOUSE_URL)
+      const { url } = backend
+      const [first = url] = splitUrls(url)
+      return { ...backend, workerUrl: url, readerUrl: first, analystUrl: first, playUrl: undefined }
+    }
+    const {
+      clickhousePassword: password,
+      workerPassword,
+      readerPassword,
+      analystPassword,
+    } = secrets
+    const passwords = { password, workerPassword, readerPassword, analystPassword }
+    const { service, process } = await run('ClickHouse', (signal) =>
+      startClickHouse({ ...place('clickhouse'), port, ...passwords, signal, say }),
+    )
+    const { url, workerUrl, readerUrl, analystUrl, playUrl, unconfined, unconfinedNetwork } =
+      service
+    if (unconfined === undefined) {
+      if (unconfinedNetwork !== undefined) {
+        say(
+          'The user intake (not analysts) could make ClickHouse connect to other servers, because this ' +
+            `system cannot prevent it: ${unconfinedNetwork}.`,
+        )
+      }
+      return { url, workerUrl, readerUrl, analystUrl, playUrl, process }
+    }
+    say(
+      `ClickHouse has no user for analysts, because this system cannot confine it to its files: ${unconfined}.`,
+    )
+    return { url, workerUrl, readerUrl, analystUrl: url, playUrl, process }
+  }
+
+  async function s3(): Promise<S3Backend> {
+    const { s3: port } = ports
+    if (port === undefined) {
+      const backend = external(config.S3_ENDPOINT)
+      return { ...backend, gatewayUrl: backend.url, workerUrl: backend.url }
+    }
+    const keys = {
+      accessKey: secrets.s3AccessKey,
+      secretKey: secrets.s3SecretKey,
+      gatewaySecretKey: secrets.s3GatewaySecretKey,
+      workerSecretKey: secrets.s3WorkerSecretKey,
+    }
+    const { service, process } = await run('S3', (signal) =>
+      startS3({ ...place('s3'), port, ...keys, signal }),
+    )
+    const { url, gatewayUrl, workerUrl } = service
+    return { url, gatewayUrl, workerUrl, process }
+  }
+
+  const [redisBackend, clickhouseBackend, s3Backend] = await Promise.all([
+    redis(),
+    clickhouse(),
+    s3(),
+  ])
+  return { redis: redisBackend, clickhouse: clickhouseBackend, s3: s3Backend }
+}
+
+function external(url: string | undefined): Backend {
+  if (url === undefined) throw new Error('a service has neither a port nor a URL')
+  return { url, process: undefined }
+}

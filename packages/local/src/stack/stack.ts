@@ -1,0 +1,183 @@
+import { resolve } from 'node:path'
+import { objectStoreSettings } from '@intake/config'
+import { keptFreeBytes } from '../engines/free-space.ts'
+import { connectOnlyToOwnUser, type Endpoints } from '@intake/runtime'
+import { setUp } from '@intake/setup'
+import { type Lock, lockDataDir } from '../supervisor/lock.ts'
+import { messageOf } from '../supervisor/start-error.ts'
+import { type SupervisedProcess } from '../supervisor/supervised-process.ts'
+import { type Apps, createApps } from './apps.ts'
+import { claimPorts, type StackPorts } from './claim-ports.ts'
+import { makeDataDir } from './data-dir.ts'
+import { claimDataFormat } from './data-format.ts'
+import { type DiskWatch, watchDisk } from './disk-watch.ts'
+import { createWriter, type Writer } from './file-writer.ts'
+import { createRunFiles, type RunFiles } from './run-files.ts'
+import { loadSecrets } from './secrets.ts'
+import { describeReplaced, type Services, startServices } from './services.ts'
+import { sharedSettings } from './shared-settings.ts'
+import type { StackConfig } from './config.ts'
+
+export interface StackOptions {
+  config: StackConfig
+  /** Passed to the gateway and the workers. */
+  env: NodeJS.ProcessEnv
+  /** Shows one line to the user. */
+  say: (line: string) => void
+}
+
+export interface RunningStack {
+  endpoints: Endpoints
+  /** The URL of ClickHouse for analysts. */
+  analystUrl: string
+  /** The link to the page for queries, if there is one. */
+  playUrl: string | undefined
+}
+
+export interface Stack {
+  /**
+   * Resolves when every process is ready. Rejects when one fails to start; call `stop` then, too.
+   */
+  start(): Promise<RunningStack>
+  /**
+   * Stops all processes in the order of the data flow, within ten seconds. Works during `start`
+   * too.
+   */
+  stop(): Promise<void>
+  /** Sends SIGKILL to all processes. */
+  kill(): void
+}
+
+const gatewayGraceMs = 5000
+/** For the gateway and then the workers, together. */
+const appsGraceMs = 8000
+const serviceGraceMs = 900
+
+/** Creates a complete Intake on this machine, with one data directory. */
+export function createStack(options: StackOptions): Stack {
+  const { config, say } = options
+  const dataDir = resolve(config.INTAKE_DATA_DIR)
+  const ending = new AbortController()
+  const serviceProcesses: SupervisedProcess[] = []
+  let apps: Apps | undefined
+  let lock: Lock | undefined
+  let files: RunFiles | undefined
+  let disk: DiskWatch | undefined
+  let endpointsFile: Writer | undefined
+  const find = (name: string) => serviceProcesses.find((process) => process.name === name)
+
+  async function start(): Promise<RunningStack> {
+    makeDataDir(dataDir)
+    lock = await lockDataDir(dataDir)
+    claimDataFormat(dataDir)
+    files = createRunFiles(dataDir)
+    const waitMs = files.previousRunWasKilled ? 12_000 : 0
+    const ports = await claimPorts({ config, waitMs, signal: ending.signal })
+    const ownPorts = [ports.redis, ports.clickhouse, ports.s3].filter((port) => port !== undefined)
+    connectOnlyToOwnUser(ownPorts)
+    const env = { ...options.env, OWN_PORTS: ownPorts.join(',') }
+    const secrets = loadSecrets(dataDir)
+    const apiKey = config.INTAKE_API_KEY ?? secrets.apiKey
+    const onChange = () => endpointsFile?.write()
+    const add = (process: SupervisedProcess) => serviceProcesses.push(process)
+
+    ending.signal.throwIfAborted()
+    say(`Starting Intake: data and logs are in ${dataDir}`)
+    const replaced = describeReplaced(config)
+    if (replaced !== undefined) say(replaced)
+    disk = watchDisk({ dataDir, fullBelowBytes: keptFreeBytes(dataDir), say })
+    const services = await startServices({
+      dataDir,
+      config,
+      ports,
+      secrets,
+      say,
+      onChange,
+      add,
+    })
+    ending.signal.throwIfAborted()
+
+    await setUp({
+      redisUrl: services.redis.url,
+      clickhouseUrl: services.clickhouse.url,
+      clickhouseCluster: config.CLICKHOUSE_CLUSTER,
+      s3: objectStoreSettings({ ...config, S3_ENDPOINT: services.s3.url }),
+      apiKey: { name: 'npm start', secret: apiKey },
+      acceptEmptyRedis: config.ACCEPT_EMPTY_REDIS,
+    })
+    ending.signal.throwIfAborted()
+    say('Redis, ClickHouse and S3 are ready: starting the gateway and the workers')
+
+    apps = createApps({ dataDir, config, ports, services, env, say, onChange })
+    const { gateway, workers } = apps
+    await Promise.all([gateway, ...workers].map((process) => process.start()))
+    ending.signal.throwIfAborted()
+
+    const describe = () => describeEndpoints({ ports, services, apiKey, env, gateway, workers })
+    endpointsFile = createWriter({
+      write: () => files?.writeEndpoints(describe()),
+      onError: (error) => say(`endpoints.json could not be written: ${messageOf(error)}`),
+    })
+    endpointsFile.write()
+    const { analystUrl, playUrl } = services.clickhouse
+    return { endpoints: describe(), analystUrl, playUrl }
+  }
+
+  async function stop() {
+    endpointsFile?.stop()
+    endpointsFile = undefined
+    disk?.stop()
+    ending.abort()
+    const until = performance.now() + appsGraceMs
+    await apps?.gateway.stop(gatewayGraceMs)
+    const left = Math.max(0, until - performance.now())
+    await Promise.all(apps?.workers.map((worker) => worker.stop(left)) ?? [])
+    for (const name of ['S3', 'ClickHouse', 'Redis']) {
+      await find(name)?.stop(serviceGraceMs)
+    }
+    files?.remove()
+    await lock?.release()
+  }
+
+  let stopping: Promise<void> | undefined
+  return {
+    start,
+    stop: () => (stopping ??= stop()),
+    kill() {
+      for (const process of serviceProcesses) process.kill()
+      for (const process of [apps?.gateway, ...(apps?.workers ?? [])]) process?.kill()
+    },
+  }
+}
+
+function describeEndpoints(options: {
+  ports: StackPorts
+  services: Services
+  apiKey: string
+  env: NodeJS.ProcessEnv
+  gateway: SupervisedProcess
+  workers: SupervisedProcess[]
+}): Endpoints {
+  const { ports, services, apiKey, env, gateway, workers } = options
+  const { redis, clickhouse, s3 } = services
+  const workerAdmins = ports.workerAdmin.map((port) => `http://127.0.0.1:${port}`)
+  const pidOf = (process: SupervisedProcess | undefined) => process?.pid() ?? null
+  return {
+    gateway: `http://127.0.0.1:${ports.gateway}`,
+    gatewayAdmin: `http://127.0.0.1:${ports.gatewayAdmin}`,
+    workerAdmin: workerAdmins[0] ?? null,
+    workerAdmins,
+    redis: redis.url,
+    clickhouse: clickhouse.url,
+    s3: s3.url,
+    apiKey,
+    settings: sharedSettings(env),
+    pids: {
+      redis: pidOf(redis.process),
+      clickhouse: pidOf(clickhouse.process),
+      s3: pidOf(s3.process),
+      gateway: pidOf(gateway),
+      workers: workers.map(pidOf),
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import { createUuidV7 } from '@intake/contract'
+import { fileURLToPath } from 'node:url'
+import { withoutCredentials } from '@intake/runtime'
+import type { RunningStack } from './stack.ts'
+
+const screenshot = fileURLToPath(new URL('../../examples/screenshot.png', import.meta.url))
+
+/**
+ * Replaces what a terminal would interpret or not show, such as escape sequences and changes of
+ * direction.
+ */
+const printable = (column: string) =>
+  String.raw`replaceRegexpAll(${column}, '[\p{C}\p{Zl}\p{Zp}]', ' ')`
+
+const firstQuery = [
+  `SELECT kind, time, ${printable('bundle_identifier')} AS application,`,
+  `${printable('what')} AS what FROM`,
+  "(SELECT 'log' AS kind, time, bundle_identifier, event AS what FROM intake.logs UNION ALL",
+  "SELECT 'feedback', time, bundle_identifier, text FROM intake.feedback)",
+  'ORDER BY time DESC LIMIT 10 FORMAT PrettyCompact',
+].join(' ')
+
+/** The text shown at start: the URLs, the key, and one command per operation, ready to paste. */
+export function welcome({ endpoints, analystUrl, playUrl }: RunningStack): string {
+  const { gateway, gatewayAdmin, workerAdmin, apiKey, s3 } = endpoints
+  return `
+Intake is ready. Press Ctrl-C to stop it.
+
+  Gateway      ${gateway}
+  Page         ${workerAdmin === null ? 'none' : `${workerAdmin}/`} (feedback, events, dead letters, status)
+  Admin        ${gatewayAdmin} (gateway)  ${workerAdmin ?? 'none'} (worker): /healthz /readyz /metrics
+  ClickHouse   ${withoutCredentials(analystUrl)} (headers ${credentialHeaders(analystUrl).join(', ')})${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
+  S3           ${withoutCredentials(s3)}
+  API key      ${apiKey}
+
+Send a log event:
+
+${logCommand(gateway, apiKey)}
+
+Send several at once (each has a UUIDv7 as its id: if you send them again, they are still two records):
+
+${batchCommand(gateway, apiKey)}
+
+Send feedback with a screenshot:
+
+${feedbackCommand(gateway, apiKey)}
+
+See them arrive:
+
+${queryCommand(analystUrl)}
+`
+}
+
+/** The context that all example records share. */
+function exampleContext() {
+  return {
+    bundle_identifier: 'com.example.app',
+    device: { os: 'Android', device_model: 'Pixel 8', battery_level: 81.5 },
+    device_uuid: randomUUID(),
+    unique_user_id: 'user-1',
+  }
+}
+
+function logCommand(gateway: string, apiKey: string) {
+  const log = { id: createUuidV7(Date.now()), event: 'screen_view', params: { screen: 'home' } }
+  return jsonCommand(`${gateway}/api/log`, apiKey, { ...exampleContext(), log })
+}
+
+function batchCommand(gateway: string, apiKey: string) {
+  const logs = [
+    { id: createUuidV7(Date.now()), event: 'tap', params: { button: 'buy' } },
+    { id: createUuidV7(Date.now()), event: 'purchase', params: { amount: 9.99 } },
+  ]
+  return jsonCommand(`${gateway}/api/log/batch`, apiKey, { ...exampleContext(), logs })
+}
+
+function jsonCommand(url: string, apiKey: string, body: unknown) {
+  const headers = ['content-type: application/json', `x-api-key: ${apiKey}`]
+  return command([url, ...headers.flatMap((it) => ['-H', it]), '-d', JSON.stringify(body)])
+}
+
+function feedbackCommand(gateway: string, apiKey: string) {
+  const feedback = {
+    id: randomUUID(),
+    email: 'user@example.com',
+    text: 'The new screen is lovely.',
+  }
+  const payload = JSON.stringify({ ...exampleContext(), feedback })
+  // Quoted for curl, because the file name may contain a comma or a semicolon.
+  const file = `"${screenshot.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+  return command([
+    `${gateway}/api/feedback`,
+    '-H',
+    `x-api-key: ${apiKey}`,
+    '-F',
+    `payload=${payload}`,
+    '-F',
+    `attachments=@${file}`,
+  ])
+}
+
+function queryCommand(analystUrl: string) {
+  const headers = credentialHeaders(analystUrl).flatMap((header) => ['-H', header])
+  return command([withoutCredentials(analystUrl), ...headers, '-d', firstQuery])
+}
+
+/** The embedded ClickHouse accepts an analyst's credentials only in these headers. */
+function credentialHeaders(analystUrl: string) {
+  const { username, password } = new URL(analystUrl)
+  return [
+    `X-ClickHouse-User: ${decodeURIComponent(username)}`,
+    `X-ClickHouse-Key: ${decodeURIComponent(password)}`,
+  ]
+}
+
+function command(args: string[]) {
+  // Adds a line break for the terminal, because responses end without one.
+  return ['curl', '-sS', '-w', String.raw`'\n'`, ...args.map(shellQuote)].join(' ')
+}
+
+/** Quotes the text as one word for any POSIX shell, as readably as possible. */
+function shellQuote(text: string) {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text
+  // Between double quotes a backslash is literal, except before these characters.
+  if (text.includes("'") && !/["$`!]|\\[\\\n]|\\$/.test(text)) return `"${text}"`
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,0 +1,356 @@
+import { createHash, createHmac } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createObjectStore } from '@intake/object-store'
+import { createDataDir } from '@intake/test-kit/data-dir'
+
+import { startS3 } from '../../src/index.ts'
+import { findObstacles } from '../../src/engines/obstacles.ts'
+import { type RawRequest, sendRaw, sign, statusOf } from './s3-requests.ts'
+
+const word = 'canary4f1d'
+const dataDir = createDataDir(t)
+mkdirSync(join(dataDir, 'outside'))
+// S3rver would show the first two as objects outside, and the others unchanged.
+for (const name of ['canary._S3rver_object', 'canary', 'outside/x._S3rver_object', 'outside/x'])
+  writeFileSync(join(dataDir, name), word)
+const filesOutside = () =>
+  readdirSync(dataDir, { recursive: true })
+    .map(String)
+    .filter((name) => !name.startsWith('s3'))
+    .toSorted()
+    .map((name) => [name, name.includes('canary') && readFileSync(join(dataDir, name), 'utf8')])
+
+const server = await startS3({ dataDir: join(dataDir, 's3'), port: 0, secretKey: 'secret-key' })
+t.teardown(() => server.stop())
+const { port } = server
+const bucket = { bucket: 'intake', region: 'us-east-1', timeoutMs: 60_000 }
+const store = createObjectStore({ endpoint: server.url, ...bucket })
+t.teardown(() => store.close())
+const sha256 = createHash('sha256').update(word).digest('hex')
+const object = { key: 'a/b.txt', body: Buffer.from(word), contentType: 'text/plain', sha256 }
+await store.ensureBucket()
+await store.put(object)
+const skip = (await findObstacles()).files ?? false
+const outsideBefore = filesOutside()
+const insideBefore = filesInside()
+
+function filesInside() {
+  const folder = join(dataDir, 's3/buckets')
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .toSorted((a, b) => a.localeCompare(b))
+    .map((path) => [path, readFileSync(path, 'utf8')])
+}
+
+const owner = { accessKey: 'intake', secretKey: 'secret-key', port }
+
+/**
+ * Sends a request; fails if the response shows the content or a list, or if the status is not a
+ * refusal.
+ */
+async function refused(t: Test, request: RawRequest, what: string): Promise<void> {
+  const response = await sendRaw(port, request)
+  const isRefused = response === '' || statusOf(response).startsWith('4')
+  if (!isRefused || /canary4f1d|<ListBucketResult|<ListAllMyBuckets|<Buckets>/.test(response))
+    t.fail(`it is served: ${what}`, { response })
+}
+
+const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'PATCH', 'COPY', 'TRACE']
+
+/**
+ * Targets outside the bucket, in every encoding that S3rver, Koa or Node might decode; and inside,
+ * in unusual forms.
+ */
+const outside = [
+  ...[1, 2, 3, 4].flatMap((levels) => [
+    `/${'../'.repeat(levels)}canary`,
+    `/${'..%2f'.repeat(levels)}canary`,
+    `/${'%2e%2e/'.repeat(levels)}canary`,
+    `/${'%2E%2E%2F'.repeat(levels)}canary`,
+    `/${'%252e%252e%252f'.repeat(levels)}canary`,
+    `/${'..\\'.repeat(levels)}canary`,
+    `/${'..%5c'.repeat(levels)}canary`,
+    `/intake/${'../'.repeat(levels)}canary`,
+    `/intake/${'..%2f'.repeat(levels)}canary`,
+    `/intake/a/${'%2e%2e/'.repeat(levels)}canary`,
+    `/intake/${'%2e%2e%2f'.repeat(levels)}outside/x`,
+    `/intake/${'%c0%ae%c0%ae/'.repeat(levels)}canary`,
+  ]),
+  '/',
+  '//intake/a/b.txt',
+  '/./intake/a/b.txt',
+  '/intake//a/b.txt',
+  '/intake/a/./b.txt',
+  '/intake/a/b.txt/',
+  '/intake/a/b.txt%00',
+  '/intake/a%2fb.txt',
+  '/intake/a/b%2etxt',
+  '/intake/...',
+  '/..',
+  '/%2e%2e',
+  '/%2e%2e%2f',
+  '/.',
+  '/%2f',
+  '/intake/',
+  '*',
+  'intake/a/b.txt',
+  `http://127.0.0.1:${port}/intake/a/b.txt`,
+  `http://127.0.0.1:${port}/..%2f..%2fcanary`,
+  `/intake/${'a'.repeat(8_000)}`,
+  `/intake/${'a/'.repeat(1_000)}b`,
+  '/intake/a/b.txt#fragment',
+]
+
+const inside = [
+  '/intake',
+  '/intake/a/b.txt',
+  '/intake?prefix=',
+  '/intake?list-type=2',
+  '/intake?delete',
+  '/intake?location',
+  '/intake?uploads',
+  '/intake?website',
+  '/intake?cors',
+  '/intake/a/b.txt?uploads',
+  '/intake/a/b.txt?uploadId=1&partNumber=1',
+  '/intake/a/b.txt?uploadId=..%2f..%2f..%2fx&partNumber=..%2fx',
+  '/intake/a/b.txt?tagging',
+  '/intake/a/b.txt?acl',
+  '/other',
+]
+
+const nothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+const v4 = (accessKey: string, signature = 'a'.repeat(64)) =>
+  `AWS4-HMAC-SHA256 Credential=${accessKey}/20261125/us-east-1/s3/aws4_request, ` +
+  `SignedHeaders=host;x-amz-date, Signature=${signature}`
+const now = () => new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
+const dated = () => ({ 'x-amz-date': now(), 'x-amz-content-sha256': nothing })
+
+/** Query parameters and headers that pretend to be a signature. */
+const pretences: { query?: string; headers?: () => Record<string, string> }[] = [
+  {},
+  { query: 'X-Amz-Signature=x' },
+  { query: 'x-amz-signature=x' },
+  { query: 'X-Amz-Algorithm=x' },
+  {
+    query: `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=intake%2F20261125%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=${now()}&X-Amz-Expires=604800&X-Amz-SignedHeaders=host&X-Amz-Signature=${'a'.repeat(64)}`,
+  },
+  { query: 'AWSAccessKeyId=intake&Expires=9999999999&Signature=x' },
+  { query: 'authorization=x' },
+  { headers: () => ({ authorization: '' }) },
+  { headers: () => ({ authorization: 'AWS intake:x', ...dated() }) },
+  { headers: () => ({ authorization: 'Basic aW50YWtlOng=', ...dated() }) },
+  { headers: () => ({ authorization: 'AWS4-HMAC-SHA256', ...dated() }) },
+  { headers: () => ({ authorization: v4('intake'), ...dated() }) },
+  { headers: () => ({ authorization: v4('intake') }) },
+  { headers: () => ({ authorization: v4('S3RVER'), ...dated() }) },
+  { headers: () => ({ authorization: v4('__proto__'), ...dated() }) },
+  { headers: () => ({ authorization: v4('intake', ''), ...dated() }) },
+  { query: 'X-Amz-Algorithm=x', headers: () => ({ authorization: v4('intake'), ...dated() }) },
+  { query: 'x-amz-copy-source=%2Fintake%2Fa%2Fb.txt&X-Amz-Signature=x' },
+]
+
+async function forEachItem<Item>(items: readonly Item[], work: (item: Item) => Promise<void>) {
+  const pending = items[Symbol.iterator]()
+  const workOff = async () => {
+    for (const item of pending) await work(item)
+  }
+  await Promise.all(Array.from({ length: 16 }, workOff))
+}
+
+/** A test that also checks, at its end, that no file was written or removed. */
+function test(title: string, work: (t: Test) => Promise<void>, options = {}) {
+  t.test(title, options, async (t) => {
+    await work(t)
+    t.same(filesOutside(), outsideBefore, 'no file outside is changed')
+    t.same(filesInside(), insideBefore, 'no object is changed')
+  })
+}
+
+test('403: nothing is read, written or listed without a signature', async (t) => {
+  const tries = methods.flatMap((method) =>
+    [...outside, ...inside].flatMap((target) =>
+      pretences.map(({ query, headers }) => ({ method, target, query, headers })),
+    ),
+  )
+  await forEachItem(tries, async ({ method, target, query, headers }) => {
+    const full =
+      query === undefined ? target : `${target}${target.includes('?') ? '&' : '?'}${query}`
+    const body = ['PUT', 'POST', 'PATCH'].includes(method) ? 'changed' : ''
+    const request = {
+      method,
+      target: full,
+      headers: { 'content-length': String(body.length), ...headers?.() },
+      body,
+    }
+    await refused(t, request, `${method} ${full.slice(0, 200)} ${JSON.stringify(request.headers)}`)
+  })
+})
+
+test('403: names that are not plain are refused in spite of a correct signature', async (t) => {
+  const tries = methods.flatMap((method) => outside.map((target) => ({ method, target })))
+  await forEachItem(tries, async ({ method, target }) => {
+    for (const canonicalPath of [target, decoded(target)]) {
+      const body = method === 'PUT' ? 'changed' : ''
+      const headers = sign({ method, target, canonicalPath, body }, owner)
+      await refused(t, { method, target, headers, body }, `${method} ${target.slice(0, 200)}`)
+    }
+  })
+})
+
+function decoded(target: string) {
+  try {
+    return decodeURIComponent(target)
+  } catch {
+    return target // not UTF-8
+  }
+}
+
+test('403: what Intake does not use is refused in spite of a correct signature', async (t) => {
+  const tries: [string, string, Record<string, string>?][] = [
+    ['GET', '/'],
+    ['GET', '/intake'],
+    ['DELETE', '/intake'],
+    ['POST', '/intake?delete='],
+    ['POST', '/intake'],
+    ['OPTIONS', '/intake/a/b.txt', { origin: 'http://x', 'access-control-request-method': 'GET' }],
+    ...['location', 'uploads', 'website', 'cors', 'acl', 'policy'].flatMap(
+      (name): [string, string][] => [
+        ['GET', `/intake?${name}=`],
+        ['PUT', `/intake?${name}=`],
+      ],
+    ),
+    ['GET', '/intake?prefix=..%2F..%2F'],
+    ['GET', '/intake?prefix=%2e%2e%2f'],
+    ['GET', '/intake?prefix=&marker=%2e%2e'],
+    ['GET', '/intake?prefix=a&prefix=b'],
+    ['GET', '/intake?marker=&prefix=%00'],
+    ['POST', '/intake/a/b.txt?uploads='],
+    ['PUT', '/intake/c?partNumber=1&uploadId=1'],
+    ['PUT', '/intake/c?tagging='],
+    ['PUT', '/intake/c', { 'x-amz-copy-source': '/intake/a/b.txt' }],
+    ['PUT', '/intake/c', { 'x-amz-copy-source': '/../../canary' }],
+    ['PUT', '/intake/c', { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }],
+    ['PUT', '/intake/c', { 'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' }],
+    ['PUT', '/intake/c', { 'x-amz-website-redirect-location': 'http://x' }],
+    ['PUT', '/intake/c', { 'transfer-encoding': 'chunked' }],
+    ['GET', '/intake/a/b.txt', { host: 'attacker.example' }],
+    ['GET', '/intake/a/b.txt', { host: `127.0.0.1.attacker.example:${port}` }],
+    ['GET', '/intake/a/b.txt', { host: 'intake.s3.amazonaws.com' }],
+    ['GET', '/a/b.txt', { host: 'intake.s3-website.amazonaws.com' }],
+    ['GET', '/intake/a/b.txt', { host: '' }],
+  ]
+  await forEachItem(tries, async ([method, target, headers = {}]) => {
+    const request = { method, target, headers }
+    await refused(
+      t,
+      { ...request, headers: sign(request, owner) },
+      `${method} ${target} ${JSON.stringify(headers)}`,
+    )
+  })
+})
+
+test('403: a web page gets no preflight, no form and no other name of the host', async (t) => {
+  const boundary = 'x'
+  const form = [
+    `--${boundary}\r\nContent-Disposition: form-data; name="key"\r\n\r\n../../../canary\r\n`,
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nchanged\r\n`,
+    `--${boundary}--\r\n`,
+  ].join('')
+  for (const query of ['', '?X-Amz-Signature=x', '?X-Amz-Algorithm=x']) {
+    for (const type of [`multipart/form-data; boundary=${boundary}`, 'text/plain']) {
+      await refused(
+        t,
+        {
+          method: 'POST',
+          target: `/intake${query}`,
+          headers: {
+            'content-type': type,
+            'content-length': String(form.length),
+            origin: 'http://x',
+          },
+          body: form,
+        },
+        `a form as ${type} ${query}`,
+      )
+    }
+    const preflight = {
+      method: 'OPTIONS',
+      target: `/intake/a/b.txt${query}`,
+      headers: {
+        origin: 'http://attacker.example',
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'authorization',
+      },
+    }
+    const response = await sendRaw(port, preflight)
+    t.equal(statusOf(response), '403')
+    t.notMatch(response, /access-control/i)
+  }
+})
+
+test('403: a signature that does not fit is refused, and an old one', async (t) => {
+  const request = { method: 'GET', target: '/intake/a/b.txt' }
+  const right = sign(request, owner)
+  t.match(await sendRaw(port, { ...request, headers: right }), word, 'the right one is accepted')
+
+  const key = createHmac('sha256', 'x').digest('hex')
+  const [authorization = '', date = ''] = [right['authorization'], right['x-amz-date']]
+  const old = new Date(Date.now() - 16 * 60_000).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  for (const [what, headers] of Object.entries({
+    'another key': sign(request, { ...owner, secretKey: 'other' }),
+    'another user': sign(request, { ...owner, accessKey: 'other' }),
+    'a key without secret': sign(request, { ...owner, secretKey: '' }),
+    'another signature': { ...right, authorization: authorization.replace(/[\da-f]{64}$/, key) },
+    'a list of no headers': {
+      ...right,
+      authorization: authorization.replace(/SignedHeaders=[^,]+/, 'SignedHeaders=host'),
+    },
+    'another time': { ...right, 'x-amz-date': `${date.slice(0, -3)}59Z` },
+    'an old time': { ...right, 'x-amz-date': old },
+    'another hash of the body': { ...right, 'x-amz-content-sha256': key },
+    'another host': { ...right, host: `localhost:${port}` },
+    'another object': sign({ ...request, target: '/intake/a/c.txt' }, owner),
+    'another method': sign({ ...request, method: 'PUT' }, owner),
+  })) {
+    await refused(t, { ...request, headers }, what)
+  }
+})
+
+test('403: an access key of a gateway or a worker may do no more than it needs', async (t) => {
+  const storeOf = (endpoint: string, name = bucket.bucket) => {
+    const limited = createObjectStore({ endpoint, ...bucket, bucket: name })
+    t.teardown(() => limited.close())
+    return limited
+  }
+  const gateway = storeOf(server.gatewayUrl)
+  const worker = storeOf(server.workerUrl)
+  const own = { ...object, key: 'own.txt' }
+  await gateway.checkBucket()
+  await gateway.put(own)
+  await t.rejects(gateway.get(own.key), { code: 'AccessDenied' })
+  await worker.checkBucket()
+  t.same(await worker.get(own.key), object.body)
+  await t.rejects(worker.put(own), { code: 'storage_unavailable' })
+  await t.rejects(worker.remove([own.key]))
+  await gateway.remove([own.key])
+  t.equal(await worker.get(own.key), undefined)
+  for (const url of [server.gatewayUrl, server.workerUrl])
+    await t.rejects(storeOf(url, 'other').ensureBucket())
+})
+
+t.test('the process can open only its own files', { skip }, async (t) => {
+  const link = join(dataDir, 's3/buckets/intake/link')
+  symlinkSync(join(dataDir, 'outside'), link)
+  const request = { method: 'GET', target: '/intake/link/x' }
+  const response = await sendRaw(port, { ...request, headers: sign(request, owner) })
+  t.equal(statusOf(response), '500')
+  t.notMatch(response, word)
+  const put = { method: 'PUT', target: '/intake/link/new', body: 'changed' }
+  t.equal(statusOf(await sendRaw(port, { ...put, headers: sign(put, owner) })), '500')
+  t.same(filesOutside(), outsideBefore)
+})

@@ -1,0 +1,51 @@
+import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import { createDataDir } from '@intake/test-kit/data-dir'
+
+import { makeDataDir } from '../../src/stack/data-dir.ts'
+
+const modeOf = (path: string) => statSync(path).mode & 0o777
+
+t.test('only the owner can enter a new data directory', async (t) => {
+  const path = `${createDataDir(t)}/a/b`
+  const umask = process.umask(0)
+  t.teardown(() => process.umask(umask))
+  makeDataDir(path)
+  t.equal(modeOf(path), 0o700)
+})
+
+t.test('an existing one is closed to other users', async (t) => {
+  for (const mode of [0o755, 0o750, 0o777, 0o701, 0o1777]) {
+    const path = `${createDataDir(t)}/data`
+    mkdirSync(path)
+    chmodSync(path, mode)
+    makeDataDir(path)
+    t.equal(modeOf(path), 0o700, 'an empty one')
+
+    writeFileSync(`${path}/format.json`, '{}')
+    chmodSync(path, mode)
+    makeDataDir(path)
+    t.equal(modeOf(path), 0o700, 'one with data')
+  }
+})
+
+t.test('one with other files is refused, not closed', async (t) => {
+  const path = createDataDir(t)
+  chmodSync(path, 0o755)
+  writeFileSync(`${path}/something`, '')
+  t.throws(() => makeDataDir(path), {
+    name: 'StartError',
+    message: /^Other users can enter the data directory \S+, .+ chmod 700, or set INTAKE_DATA_DIR/,
+  })
+  t.equal(modeOf(path), 0o755)
+  chmodSync(path, 0o700)
+  makeDataDir(path)
+})
+
+const isRoot = process.getuid?.() === 0
+t.test('one of another user is refused', { skip: !isRoot && 'needs root' }, async (t) => {
+  const path = createDataDir(t)
+  chmodSync(path, 0o700)
+  chownSync(path, 65_534, 65_534)
+  t.throws(() => makeDataDir(path), { name: 'StartError', message: /belongs to another user/ })
+})

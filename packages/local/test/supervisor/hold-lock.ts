@@ -1,0 +1,7 @@
+// Locks the given folder, or else the given socket, prints a line and keeps running.
+import { lockDataDir, lockSocket } from '../../src/supervisor/lock.ts'
+
+const [kind, place = ''] = process.argv.slice(2)
+if (kind === 'folder') await lockDataDir(place)
+else await lockSocket(place)
+console.log('locked')

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+
+import { pickPort } from '../../src/supervisor/ports.ts'
+
+/**
+ * So many that processes which only looked for free ports would very probably pick some of them
+ * twice.
+ */
+const count = 300
+
+t.test('no port is picked twice, by this process or another one that still runs', async (t) => {
+  const fixture = fileURLToPath(new URL('pick-ports.ts', import.meta.url))
+  const other = spawn(process.execPath, [...process.execArgv, fixture, String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.teardown(() => other.kill('SIGKILL'))
+  const line = once(createInterface(other.stdout), 'line') as Promise<[string]>
+  const ports: number[] = []
+  while (ports.length < count) ports.push(await pickPort())
+  ports.push(...(JSON.parse((await line)[0]) as number[]))
+  t.equal(new Set(ports).size, 2 * count)
+})
+
+t.test('a picked port can be listened on', async (t) => {
+  const server = createServer().listen(await pickPort(), '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+})

@@ -1,0 +1,42 @@
+import { installationKeyOf } from '@intake/redis'
+import { queuePrefix } from '../names.ts'
+
+/**
+ * The hash tags of the shards of the log queue, by number. They never change, because frames wait
+ * under them. Their slots are chosen so that the first N shards fall evenly on the masters of a
+ * Redis Cluster of up to six: no master has more than one shard more than another
+ * (test/shards.test.ts).
+ */
+const tags = [
+  queuePrefix,
+  '{intake:1a}',
+  '{intake:2c}',
+  '{intake:3}',
+  '{intake:4d}',
+  '{intake:5a}',
+  '{intake:6a}',
+  '{intake:7d}',
+  '{intake:8w}',
+  '{intake:9c}',
+  '{intake:10c}',
+  '{intake:11}',
+  '{intake:12}',
+  '{intake:13a}',
+  '{intake:14dd}',
+  '{intake:15b}',
+] as const
+
+/** How many shards the log queue can have. */
+export const shardsMax = tags.length
+
+/** The prefix of all keys of a shard. Shard 0 has the keys of a queue without shards. */
+export function shardPrefix(shard: number): string {
+  const tag = tags[shard]
+  if (tag === undefined) throw new RangeError(`there is no shard ${shard}`)
+  return tag
+}
+
+/**
+ * The key of the shard's mark of the installation. If it is missing, the shard has lost its frames.
+ */
+export const shardMarkKey = (shard: number): string => installationKeyOf(shardPrefix(shard))

@@ -1,0 +1,203 @@
+import { hash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { isUuid, printUuid } from '@intake/contract'
+import {
+  ClickHouseError,
+  isoTime,
+  type ClickHouse,
+  type QueryParams,
+  type RecordTable,
+} from '@intake/clickhouse'
+
+/** The identity of a dead letter: its record's identity, if it can be read. */
+interface RowIdentity {
+  bundle_identifier: string
+  /** UTC; 1970 if it cannot be read. */
+  time: string
+  /** The id of the record; if the row has none, it is derived from the bytes of the row. */
+  id: string
+  device_uuid: string
+}
+
+/** A row that ClickHouse rejected, kept until an operator has replayed or dropped it. */
+export interface DeadLetter extends RowIdentity {
+  table: RecordTable
+  /** UTC. */
+  failed_at: string
+  error_code: number
+  /** ClickHouse's message. It quotes the row. */
+  error: string
+  /** The row as one line of JSON. */
+  row: string
+}
+
+/** Stores a rejected row. Adding the same row again replaces it. Rejects like `insertGzip`. */
+export async function addDeadLetter(
+  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  letter: { table: RecordTable; row: string; refusal: ClickHouseError; signal?: AbortSignal },
+): Promise<void> {
+  const { table, row, refusal, signal } = letter
+  const now = new Date()
+  const entry = {
+    ver: now.getTime(),
+    table,
+    ...parseRowIdentity(row),
+    failed_at: now.toISOString(),
+    error_code: refusal.code ?? 0,
+    error: refusal.serverText ?? refusal.message,
+    row,
+  }
+  await write(clickhouse, [entry], signal)
+}
+
+/** All dead letters, oldest first, without their rows, which may be large. */
+export async function listDeadLetters(
+  clickhouse: Pick<ClickHouse, 'query'>,
+): Promise<Omit<DeadLetter, 'error' | 'row'>[]> {
+  return clickhouse.query(
+    `SELECT table, bundle_identifier, time, id, device_uuid, failed_at, error_code
+     FROM intake.dead_letters ORDER BY failed_at, id`,
+  )
+}
+
+/** The dead letters with this id: one, unless two devices chose the same id. */
+export async function readDeadLetters(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  id: string,
+): Promise<DeadLetter[]> {
+  return clickhouse.query<DeadLetter>(
+    `SELECT * FROM intake.dead_letters WHERE toString(id) = {id:String} ORDER BY ${order}`,
+    { id },
+  )
+}
+
+/**
+ * All dead letters, oldest first, in pages of `pageLetters`. Those of earlier pages may be dropped
+ * while the next page is read.
+ */
+export async function* readDeadLetterPages(
+  clickhouse: Pick<ClickHouse, 'query'>,
+): AsyncGenerator<DeadLetter[]> {
+  let after: DeadLetter | undefined
+  do {
+    const page: DeadLetter[] = await clickhouse.query<DeadLetter>(
+      `SELECT * FROM intake.dead_letters
+       ${after === undefined ? '' : `WHERE (${order}) > (${orderTypes})`}
+       ORDER BY ${order} LIMIT ${pageLetters}`,
+      after === undefined ? {} : cursorOf(after),
+    )
+    if (page.length > 0) yield page
+    after = page.length === pageLetters ? page.at(-1) : undefined
+  } while (after !== undefined)
+}
+
+const order = 'failed_at, id, device_uuid, bundle_identifier, toString(table)'
+const orderTypes =
+  "{failed_at:DateTime64(3, 'UTC')}, {id:UUID}, {device_uuid:UUID}, {bundle_identifier:String}, {table:String}"
+const pageLetters = 100
+
+function cursorOf(letter: DeadLetter): QueryParams {
+  const { failed_at, id, device_uuid, bundle_identifier, table } = letter
+  return { failed_at, id, device_uuid, bundle_identifier, table }
+}
+
+/** Undefined if the dead letter is resolved; otherwise the reason why it remains. */
+export type DeadLetterOutcome = ClickHouseError | undefined
+
+/**
+ * Inserts rows into their tables again and, once that is confirmed, drops their dead letters. A row
+ * that is rejected again stays a dead letter and does not affect the others.
+ */
+export async function replayDeadLetters(
+  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  letters: readonly DeadLetter[],
+): Promise<Map<DeadLetter, DeadLetterOutcome>> {
+  const outcomes = new Map<DeadLetter, DeadLetterOutcome>()
+  for (const table of new Set(letters.map((letter) => letter.table))) {
+    const ofTable = letters.filter((letter) => letter.table === table)
+    await insertOrHalve(clickhouse, ofTable, outcomes)
+  }
+  const stored = letters.filter((letter) => outcomes.get(letter) === undefined)
+  await dropDeadLetters(clickhouse, stored)
+  return outcomes
+}
+
+/** @param letters dead letters of one table */
+async function insertOrHalve(
+  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  letters: readonly DeadLetter[],
+  outcomes: Map<DeadLetter, DeadLetterOutcome>,
+): Promise<void> {
+  const [first] = letters
+  if (first === undefined) return
+  try {
+    const members = [gzipSync(letters.map(({ row }) => `${row}\n`).join(''))]
+    await clickhouse.insertGzip({ table: first.table, members, rows: letters.length })
+    for (const letter of letters) outcomes.set(letter, undefined)
+  } catch (error) {
+    if (!(error instanceof ClickHouseError)) throw error
+    const isOfRows = error.kind === 'rejected' || error.kind === 'split'
+    if (letters.length === 1 || !isOfRows) {
+      for (const letter of letters) outcomes.set(letter, error)
+      return
+    }
+    const middle = Math.ceil(letters.length / 2)
+    await insertOrHalve(clickhouse, letters.slice(0, middle), outcomes)
+    await insertOrHalve(clickhouse, letters.slice(middle), outcomes)
+  }
+}
+
+export async function dropDeadLetters(
+  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  letters: readonly DeadLetter[],
+): Promise<void> {
+  if (letters.length === 0) return
+  await write(
+    clickhouse,
+    letters.map((letter) => {
+      // Higher than the version of the entry, even if the clock of its worker was ahead of this
+      // one.
+      const ver = Math.max(Date.now(), Date.parse(isoTime(letter.failed_at)) + 1)
+      return { ...letter, ver, error: '', row: '', is_deleted: 1 }
+    }),
+  )
+}
+
+async function write(
+  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  entries: readonly object[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const members = [gzipSync(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))]
+  await clickhouse.insertGzip({
+    table: 'dead_letters',
+    members,
+    rows: entries.length,
+    ...(signal && { signal }),
+  })
+}
+
+const isoTimePattern = /^(20|21)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const noTime = '1970-01-01T00:00:00.000Z'
+const noUuid = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Unreadable parts of the identity stay empty; a missing id is derived from the bytes of the row.
+ */
+function parseRowIdentity(row: string): RowIdentity {
+  const { bundle_identifier, time, id, device_uuid } = parseObject(row)
+  return {
+    bundle_identifier: typeof bundle_identifier === 'string' ? bundle_identifier : '',
+    time: typeof time === 'string' && isoTimePattern.test(time) ? time : noTime,
+    id: typeof id === 'string' && isUuid(id) ? id : printUuid(hash('sha256', row)),
+    device_uuid: typeof device_uuid === 'string' && isUuid(device_uuid) ? device_uuid : noUuid,
+  }
+}
+
+function parseObject(row: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(row)) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}

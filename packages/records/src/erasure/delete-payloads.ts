@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto'
+import { sqlTime, type ClickHouse, type QueryParams } from '@intake/clickhouse'
+import { alterStored, storedTable, syncReplicas, systemTable } from '@intake/schema'
+import { deadLetterCondition, mutationCondition, recordCondition, type Subject } from './subject.ts'
+import {
+  identity,
+  keyOf,
+  payloadTables,
+  recordTables,
+  tombstones,
+  tombstoneVer,
+  type PayloadTable,
+  type RecordTableName,
+} from './tombstones.ts'
+
+type Sql = Pick<ClickHouse, 'query' | 'command' | 'cluster'>
+
+/** Rows with a payload that have a tombstone. */
+const erased = (table: PayloadTable) =>
+  `ver < ${tombstoneVer} AND (${keyOf(table)}) IN (${tombstones(table)})`
+
+/** Versions of a subject that are hidden behind the visible version of another subject. */
+const hidden = (table: RecordTableName, condition: string) =>
+  `ver < ${tombstoneVer} AND ${condition} AND (${identity}) IN (
+     SELECT ${identity} FROM intake.${table}
+     WHERE (${identity}) IN (SELECT ${identity} FROM intake.${table} WHERE ${condition})
+     GROUP BY ${identity}
+     HAVING max(ver) < ${tombstoneVer} AND NOT argMax(${condition}, (ver, ${condition})))`
+
+/**
+ * Starts to delete the rows of all records that have a tombstone, and the hidden versions of the
+ * subject. Resolves to the number of rows. `untilDeleted` waits until they are deleted.
+ */
+export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise<number> {
+  let rows = 0
+  // Each replica deletes by the tombstones that it has.
+  await syncReplicas(clickhouse, payloadTables)
+  for (const table of payloadTables) rows += await deleteRows(clickhouse, table, erased(table))
+  // Versions of a device are never hidden behind another, because the device is part of the
+  // identity.
+  if (subject === undefined || subject.kind === 'device') return rows
+  for (const table of recordTables) {
+    const { sql, params } = recordCondition(subject)
+    const found = await countRows(clickhouse, table, hidden(table, sql), params)
+    if (found === 0) continue
+    const unnamed = mutationCondition(subject, randomUUID())
+    rows += await deleteRows(clickhouse, table, hidden(table, unnamed.sql), unnamed.params)
+  }
+  return rows
+}
+
+async function deleteRows(
+  clickhouse: Sql,
+  table: PayloadTable,
+  where: string,
+  params: QueryParams = {},
+): Promise<number> {
+  const rows = await countRows(clickhouse, table, where, params)
+  if (rows > 0) {
+    const remove = `DELETE WHERE ${where}
+       SETTINGS mutations_sync = 0, allow_nondeterministic_mutations = 1`
+    await clickhouse.command(alterStored(clickhouse, table, remove), params)
+  }
+  return rows
+}
+
+interface DeletionProgress {
+  /** Parts that still have to be rewritten. */
+  partsToRewrite: number
+  /** Replaced parts that are still on disk. */
+  oldParts: number
+  /** Why ClickHouse could not rewrite a part. It retries by itself. */
+  failure: string
+}
+
+/**
+ * Watches the deletions that were started. They are done when every part is rewritten and the
+ * replaced parts are gone from the disk.
+ *
+ * @returns a function that reports the progress, all zero when done
+ */
+export function watchDeletion(
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
+): () => Promise<DeletionProgress> {
+  let replaced: string[] | undefined
+  const tables = payloadTables.map((table) => `'${storedTable(clickhouse, table)}'`).join(', ')
+  const ofTables = `database = 'intake' AND table IN (${tables})`
+  const mutations = systemTable(clickhouse, 'mutations')
+  const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE ${ofTables} AND NOT active`
+
+  return async () => {
+    const [unfinished] = await clickhouse.query<{ mutations: number; failure: string }>(
+      `SELECT count() AS mutations, max(latest_fail_reason) AS failure
+       FROM ${mutations} WHERE ${ofTables} AND NOT is_done AND NOT is_killed`,
+    )
+    if (unfinished !== undefined && unfinished.mutations > 0) {
+      const [parts] = await clickhouse.query<{ n: number }>(
+        `SELECT sum(parts_to_do) AS n FROM ${mutations} WHERE ${ofTables} AND NOT is_done`,
+      )
+      const partsToRewrite = Math.max(parts?.n ?? 0, 1)
+      return { partsToRewrite, oldParts: 0, failure: unfinished.failure }
+    }
+    const present = (await clickhouse.query<{ part: string }>(oldParts)).map(({ part }) => part)
+    // Parts that become old later belong to ordinary merges.
+    replaced ??= present
+    const names = new Set(present)
+    replaced = replaced.filter((part) => names.has(part))
+    return { partsToRewrite: 0, oldParts: replaced.length, failure: '' }
+  }
+}
+
+/** Counts the stored rows of a subject, in all versions. */
+export async function countStored(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  subject: Subject,
+): Promise<{ records: number; deadLetters: number }> {
+  const { sql, params } = recordCondition(subject)
+  let records = 0
+  for (const table of recordTables) {
+    records += await countRows(clickhouse, table, `ver < ${tombstoneVer} AND ${sql}`, params)
+  }
+  const letters = deadLetterCondition(subject)
+  const where = `is_deleted = 0 AND ver < ${tombstoneVer} AND ${letters.sql}`
+  const deadLetters = await countRows(clickhouse, 'dead_letters_raw', where, letters.params)
+  return { records, deadLetters }
+}
+
+/** Rows with a payload that an erasure still has to delete. */
+export async function countPayloads(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  subject?: Subject,
+  receivedBefore: Date = new Date(),
+): Promise<number> {
+  let rows = 0
+  for (const table of payloadTables) rows += await countRows(clickhouse, table, erased(table))
+  if (subject === undefined) return rows
+  const { sql, params } = recordCondition(subject)
+  const where = `ver < ${tombstoneVer} AND ${sql} AND received_at <= {before:DateTime64(3, 'UTC')}`
+  for (const table of recordTables) {
+    const all = { ...params, before: sqlTime(receivedBefore) }
+    rows += await countRows(clickhouse, table, where, all)
+  }
+  return rows
+}
+
+async function countRows(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  table: PayloadTable,
+  where: string,
+  params: QueryParams = {},
+): Promise<number> {
+  const sql = `SELECT count() AS rows FROM intake.${table} WHERE ${where}`
+  const [row] = await clickhouse.query<{ rows: number }>(sql, params)
+  return row?.rows ?? 0
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { countPayloads, startDeletion, watchDeletion } from './delete-payloads.ts'
+import { noteErasure } from './journal.ts'
+import { spreadTombstones, writeTombstones } from './tombstones.ts'
+import { subjectHash, type Subject } from './subject.ts'
+import { pause } from '@intake/runtime'
+import type { Services } from '../services.ts'
+import { removeErasedObjects } from './remove-objects.ts'
+import { stillWaiting, waitingFrames, type WaitingFrame } from './waiting-rows.ts'
+
+/** The result of an erasure, as proof. Counts are those of this run. */
+export interface ErasureReport {
+  id: string
+  kind: string
+  /** UTC. A purge erases what was accepted at or after `from` and before `to`. */
+  from?: string
+  to?: string
+  /** UTC. Everything acknowledged before is erased when the erasure is complete. */
+  startedAt: string
+  /** Frames in Redis with rows of the subject, which a worker had to store first. */
+  framesAwaited: number
+  /** Records and dead letters that got a tombstone. */
+  tombstones: { logs: number; feedback: number; deadLetters: number }
+  /** Rows deleted from disk, in all versions, except those that a merge removed earlier. */
+  rowsDeleted: number
+  objectsDeleted: number
+  /** What is not erased yet; all zero when the erasure is complete. */
+  remaining: Remaining
+  complete: boolean
+}
+
+interface Remaining {
+  frames: number
+  /** The part of `frames` that this version cannot read. */
+  unreadableFrames: number
+  rows: number
+  /** Parts on disk that may contain deleted rows. */
+  parts: number
+}
+
+export interface EraseOptions {
+  services: Services
+  /** Undefined erases the repeats of everything that was erased before. */
+  subject: Subject | undefined
+  /** In milliseconds of `performance.now()`. At the deadline the erasure ends incomplete. */
+  deadline: number
+  progress: (sentence: string) => void
+}
+
+const pollMs = 500
+
+/**
+ * Erases a subject (docs/decisions/0012-erasure-and-retention.md). Every step finds its work in
+ * what is stored, so a new call completes an interrupted one.
+ */
+export async function erase(options: EraseOptions): Promise<ErasureReport> {
+  const { services, subject, deadline, progress } = options
+  const { clickhouse, objects, installation } = services
+  const startedAt = new Date()
+  const entry = {
+    id: randomUUID(),
+    kind: subject?.kind ?? 'repeats',
+    subjectHash: subject === undefined ? '' : subjectHash(subject, installation),
+    startedAt,
+  }
+  await noteErasure(clickhouse, { ...entry, finishedAt: undefined, report: '{}' })
+
+  const report: ErasureReport = {
+    id: entry.id,
+    kind: entry.kind,
+    ...(subject?.kind === 'api-key' && {
+      from: subject.from.toISOString(),
+      to: subject.to.toISOString(),
+    }),
+    startedAt: startedAt.toISOString(),
+    framesAwaited: 0,
+    tombstones: { logs: 0, feedback: 0, deadLetters: 0 },
+    rowsDeleted: 0,
+    objectsDeleted: 0,
+    remaining: { frames: 0, unreadableFrames: 0, rows: 0, parts: 0 },
+    complete: false,
+  }
+  const { remaining, tombstones } = report
+  if (subject !== undefined) await untilStored(options, subject, report)
+
+  do {
+    progress('writing tombstones')
+    if (subject === undefined) tombstones.deadLetters += await spreadTombstones(clickhouse)
+    else {
+      const written = await writeTombstones(clickhouse, subject)
+      tombstones.logs += written.logs
+      tombstones.feedback += written.feedback
+      tombstones.deadLetters += written.deadLetters
+    }
+    progress('deleting objects')
+    report.objectsDeleted += await removeErasedObjects(clickhouse, objects)
+    report.rowsDeleted += await startDeletion(clickhouse, subject)
+    remaining.parts = await untilDeleted(options)
+    remaining.rows = await countPayloads(clickhouse, subject, startedAt)
+  } while (remaining.rows > 0 && performance.now() < deadline)
+
+  report.complete = remaining.frames + remaining.rows + remaining.parts === 0
+  const finishedAt = report.complete ? new Date() : undefined
+  await noteErasure(clickhouse, { ...entry, finishedAt, report: JSON.stringify(report) })
+  return report
+}
+
+/**
+ * Waits until the rows of the subject that are in Redis now are in the tables, or are dead letters.
+ */
+async function untilStored(
+  { services: { redis }, deadline, progress }: EraseOptions,
+  subject: Subject,
+  report: ErasureReport,
+): Promise<void> {
+  progress('reading the frames in Redis')
+  let frames: WaitingFrame[] = []
+  for await (const { kind, shard, id, rows } of waitingFrames(redis, subject)) {
+    // Keeps no rows, because they are not needed and may be many.
+    frames.push({ kind, shard, id, rows: rows && [] })
+  }
+  report.framesAwaited = frames.length
+  for (;;) {
+    frames = await stillWaiting(redis, frames)
+    if (frames.length === 0 || performance.now() >= deadline) break
+    progress(`waiting for a worker to store ${frames.length} frames`)
+    await pause(pollMs)
+  }
+  report.remaining.frames = frames.length
+  report.remaining.unreadableFrames = frames.filter(({ rows }) => rows === undefined).length
+}
+
+/** Resolves to the number of parts that may still contain deleted rows at the deadline. */
+async function untilDeleted({ services, deadline, progress }: EraseOptions): Promise<number> {
+  const readProgress = watchDeletion(services.clickhouse)
+  for (;;) {
+    const { partsToRewrite, oldParts, failure } = await readProgress()
+    const parts = partsToRewrite + oldParts
+    if (parts === 0 || performance.now() >= deadline) return parts
+    if (partsToRewrite > 0)
+      progress(`${partsToRewrite} parts to rewrite${failure && `: ${failure}`}`)
+    else progress(`${oldParts} replaced parts on disk; ClickHouse removes them within 10 minutes`)
+    await pause(pollMs)
+  }
+}

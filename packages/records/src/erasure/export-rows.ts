@@ -1,0 +1,119 @@
+import type { ClickHouse, QueryParams } from '@intake/clickhouse'
+import { deadLetterCondition, recordCondition, type Condition, type Subject } from './subject.ts'
+import {
+  identity,
+  keyOf,
+  tombstones,
+  tombstoneVer,
+  type PayloadTable,
+  type RecordTableName,
+} from './tombstones.ts'
+
+/** One stored version of a record, or a dead letter. */
+export interface ExportedRow {
+  /** One line of JSON; its first members are `kind` and `state`. */
+  json: string
+  bundle_identifier: string
+  time: string
+  id: string
+  device_uuid: string
+  /** The keys of the row's objects; undefined if it has none. */
+  attachments: { key: string; sha256: string }[] | undefined
+}
+
+interface Cursor extends QueryParams {
+  table?: string
+  bundle_identifier: string
+  time: string
+  id: string
+  device_uuid: string
+  ver: number
+}
+
+const pageRows = 100
+const columnTypes = {
+  table: 'String',
+  bundle_identifier: 'String',
+  time: "DateTime64(3, 'UTC')",
+  id: 'UUID',
+  device_uuid: 'UUID',
+  ver: 'UInt64',
+}
+
+/**
+ * Everything stored of a subject that is not erased, each version once: `visible` to analysts,
+ * `superseded` by another version, or `rejected` (a dead letter).
+ */
+export async function* exportRows(
+  clickhouse: Pick<ClickHouse, 'lines'>,
+  subject: Subject,
+): AsyncGenerator<ExportedRow> {
+  const records = recordCondition(subject)
+  yield* pages(clickhouse, 'logs_raw', recordPage('log', 'logs_raw', records), records.params)
+  yield* pages(
+    clickhouse,
+    'feedback_raw',
+    recordPage('feedback', 'feedback_raw', records),
+    records.params,
+  )
+  const letters = deadLetterCondition(subject)
+  const page = `'dead_letter' AS kind, 'rejected' AS state, * EXCEPT (is_deleted)
+    FROM intake.dead_letters_raw FINAL WHERE ${letters.sql}`
+  yield* pages(clickhouse, 'dead_letters_raw', page, letters.params)
+}
+
+function recordPage(kind: string, table: RecordTableName, { sql }: Condition): string {
+  return `'${kind}' AS kind,
+    if((${identity}, ver) IN (
+      SELECT ${identity}, max(ver) FROM intake.${table}
+      WHERE (${identity}) IN (SELECT ${identity} FROM intake.${table} WHERE ${sql})
+      GROUP BY ${identity}
+    ), 'visible', 'superseded') AS state, * EXCEPT (is_deleted)
+    FROM intake.${table}
+    WHERE ver < ${tombstoneVer} AND ${sql} AND (${identity}) NOT IN (${tombstones(table)})`
+}
+
+async function* pages(
+  clickhouse: Pick<ClickHouse, 'lines'>,
+  table: PayloadTable,
+  select: string,
+  params: QueryParams,
+): AsyncGenerator<ExportedRow> {
+  const order = `${keyOf(table)}, ver`
+  const types = order
+    .split(', ')
+    .map((name) => `{after_${name}:${columnTypes[name as keyof typeof columnTypes]}}`)
+  let after: Cursor | undefined
+  do {
+    const lines = await clickhouse.lines(
+      `SELECT ${select} ${after === undefined ? '' : `AND (${order}) > (${types.join(', ')})`}
+       ORDER BY ${order} LIMIT 1 BY ${order} LIMIT ${pageRows}`,
+      { ...params, ...(after && cursorParams(after)) },
+    )
+    after = undefined
+    for (const json of lines) {
+      const row = JSON.parse(json) as Cursor & Omit<ExportedRow, 'json'> & { row?: string }
+      yield { ...row, attachments: row.attachments ?? attachmentsOfLetter(row.row), json }
+      if (lines.length === pageRows) after = row
+    }
+  } while (after !== undefined)
+}
+
+/**
+ * Reads the attachments in a dead letter. ClickHouse rejected its row, so it may have any content.
+ */
+function attachmentsOfLetter(row = 'null'): ExportedRow['attachments'] {
+  try {
+    const { attachments } = JSON.parse(row) as Partial<ExportedRow>
+    const isListed = (one: unknown) =>
+      typeof (one as Partial<{ key: string }> | null)?.key === 'string'
+    return Array.isArray(attachments) ? attachments.filter(isListed) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function cursorParams(row: Cursor): QueryParams {
+  const names = ['table', 'bundle_identifier', 'time', 'id', 'device_uuid', 'ver'] as const
+  return Object.fromEntries(names.map((name) => [`after_${name}`, row[name] ?? '']))
+}

@@ -1,0 +1,133 @@
+import type { ClickHouse, QueryParams } from '@intake/clickhouse'
+import { syncReplicas } from '@intake/schema'
+import { deadLetterCondition, recordCondition, type Subject } from './subject.ts'
+
+/** The tables that hold records or rejected rows of records. */
+export const payloadTables = ['logs_raw', 'feedback_raw', 'dead_letters_raw'] as const
+export type PayloadTable = (typeof payloadTables)[number]
+export const recordTables = ['logs_raw', 'feedback_raw'] as const
+export type RecordTableName = (typeof recordTables)[number]
+
+export const identity = 'bundle_identifier, time, id, device_uuid'
+/** The sorting key of each table, which identifies a row. */
+export const keyOf = (table: PayloadTable): string =>
+  table === 'dead_letters_raw' ? `table, ${identity}` : identity
+/** The name of the table in `dead_letters_raw.table`. */
+const kindOf = (table: RecordTableName) => (table === 'logs_raw' ? 'logs' : 'feedback')
+
+/** The version of a tombstone, which is the highest possible one. */
+export const tombstoneVer = '18446744073709551615'
+
+export const tombstones = (table: PayloadTable): string =>
+  `SELECT ${keyOf(table)} FROM intake.${table} WHERE ver = ${tombstoneVer}`
+
+interface Tombstones {
+  logs: number
+  feedback: number
+  deadLetters: number
+}
+
+type Sql = Pick<ClickHouse, 'insertSelect'>
+
+/**
+ * Inserts a tombstone for each record and dead letter of the subject that has none: the identity
+ * without any payload. Resolves to the number of new tombstones. A record whose visible version
+ * belongs to another subject gets none.
+ */
+export async function writeTombstones(
+  clickhouse: Sql & Pick<ClickHouse, 'command' | 'cluster'>,
+  subject: Subject,
+): Promise<Tombstones> {
+  await syncReplicas(clickhouse, payloadTables)
+  const { sql, params } = recordCondition(subject)
+  const inRecords = (table: RecordTableName) =>
+    insert(
+      clickhouse,
+      table,
+      `FROM intake.${table}
+       WHERE (${identity}) IN (SELECT ${identity} FROM intake.${table} WHERE ${sql})
+       GROUP BY ${identity}
+       HAVING max(ver) < ${tombstoneVer} AND argMax(${sql}, (ver, ${sql}))`,
+      params,
+    )
+  const letters = deadLetterCondition(subject)
+  const deadLetters = await insert(
+    clickhouse,
+    'dead_letters_raw',
+    `FROM (SELECT DISTINCT ${keyOf('dead_letters_raw')} FROM intake.dead_letters_raw
+           WHERE is_deleted = 0 AND ${letters.sql}
+             AND (${keyOf('dead_letters_raw')}) NOT IN (${tombstones('dead_letters_raw')}))`,
+    letters.params,
+  )
+  return {
+    logs: await inRecords('logs_raw'),
+    feedback: await inRecords('feedback_raw'),
+    deadLetters: deadLetters + (await spreadTombstones(clickhouse)),
+  }
+}
+
+/**
+ * Copies tombstones between records and dead letters, because a repeat of an erased record may
+ * become either. Months that retention has dropped get none. Resolves to the number of dead letters
+ * that this erases.
+ */
+export async function spreadTombstones(clickhouse: Sql): Promise<number> {
+  let letters = 0
+  for (const table of recordTables) {
+    const params = { kind: kindOf(table) }
+    await insert(
+      clickhouse,
+      table,
+      `FROM (WITH (SELECT max(days) FROM intake.retention FINAL WHERE kind = {kind:String}) AS kept_days
+             SELECT DISTINCT ${identity} FROM intake.dead_letters_raw
+             WHERE ver = ${tombstoneVer} AND table = {kind:String}
+               AND bundle_identifier != '' AND time = UUIDv7ToDateTime(id, 'UTC')
+               AND time > toDateTime64('2020-01-01 00:00:00', 3, 'UTC')
+               AND time < toDateTime64('2200-01-01 00:00:00', 3, 'UTC')
+               AND (kept_days = 0 OR time >= toStartOfMonth(now('UTC') - toIntervalDay(kept_days)))
+               AND (${identity}) NOT IN (SELECT ${identity} FROM intake.${table}))`,
+      params,
+    )
+    letters += await insert(
+      clickhouse,
+      'dead_letters_raw',
+      `FROM (SELECT DISTINCT ${keyOf('dead_letters_raw')} FROM intake.dead_letters_raw
+             WHERE is_deleted = 0 AND table = {kind:String}
+               AND (${identity}) IN (${tombstones(table)})
+               AND (${keyOf('dead_letters_raw')}) NOT IN (${tombstones('dead_letters_raw')}))`,
+      params,
+    )
+  }
+  return letters
+}
+
+function insert(
+  clickhouse: Sql,
+  table: PayloadTable,
+  from: string,
+  params: QueryParams,
+): Promise<number> {
+  return clickhouse.insertSelect(
+    `INSERT INTO intake.${table} (${keyOf(table)}, ver, is_deleted)
+     SELECT ${keyOf(table)}, ${tombstoneVer}, 1 ${from}
+     SETTINGS max_partitions_per_insert_block = 0`,
+    params,
+  )
+}
+
+/** The ids of erased feedback by day (`YYYY-MM-DD`), one day at a time. */
+export async function* erasedFeedback(
+  clickhouse: Pick<ClickHouse, 'query'>,
+): AsyncGenerator<{ day: string; ids: Set<string> }> {
+  const erased = `FROM intake.feedback_raw WHERE ver = ${tombstoneVer}`
+  const days = await clickhouse.query<{ day: string }>(
+    `SELECT DISTINCT toString(toDate(time)) AS day ${erased} ORDER BY day`,
+  )
+  for (const { day } of days) {
+    const rows = await clickhouse.query<{ id: string }>(
+      `SELECT DISTINCT toString(id) AS id ${erased} AND toDate(time) = {day:Date}`,
+      { day },
+    )
+    yield { day, ids: new Set(rows.map(({ id }) => id)) }
+  }
+}

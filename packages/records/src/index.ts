@@ -1,0 +1,51 @@
+export {
+  type DeadLetter,
+  type DeadLetterOutcome,
+  addDeadLetter,
+  dropDeadLetters,
+  listDeadLetters,
+  readDeadLetterPages,
+  readDeadLetters,
+  replayDeadLetters,
+} from './dead-letters.ts'
+export {
+  countPayloads,
+  countStored,
+  startDeletion,
+  watchDeletion,
+} from './erasure/delete-payloads.ts'
+export { type ErasureReport, erase } from './erasure/erase.ts'
+export { type ExportedRow, exportRows } from './erasure/export-rows.ts'
+export { exportSubject } from './erasure/export.ts'
+export { listErasures, noteErasure } from './erasure/journal.ts'
+export { removeObjects } from './erasure/remove-objects.ts'
+export { type Subject, subjectHash } from './erasure/subject.ts'
+export { erasedFeedback, spreadTombstones, writeTombstones } from './erasure/tombstones.ts'
+export { waitingFrames } from './erasure/waiting-rows.ts'
+export {
+  type FoundDeadLetter,
+  type FoundRecord,
+  type RecordSearch,
+  findDeadLetters,
+  findRecords,
+} from './find-records.ts'
+export {
+  type Retention,
+  type RetentionKind,
+  countExpiredDeadLetters,
+  deleteExpiredDeadLetters,
+  dropMonths,
+  listExpiredMonths,
+  readRetention,
+  retentionKinds,
+  writeRetention,
+} from './retention.ts'
+export { type RecordServices, type Services } from './services.ts'
+export { type Reservation, type SentKey, findReservations, searchOf } from './trace/client-key.ts'
+export {
+  type Trace,
+  type TracedRecord,
+  traceRecords,
+  traceStates,
+  traceTables,
+} from './trace/trace.ts'

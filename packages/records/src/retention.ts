@@ -1,0 +1,94 @@
+import { sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { alterStored, storedTable, systemTable } from '@intake/schema'
+import { tombstoneVer } from './erasure/tombstones.ts'
+
+export const retentionKinds = ['logs', 'feedback', 'dead-letters'] as const
+export type RetentionKind = (typeof retentionKinds)[number]
+
+/** For how many days records are kept; undefined means without limit. */
+export type Retention = Record<RetentionKind, number | undefined>
+
+const partitioned = { logs: 'logs_raw', feedback: 'feedback_raw' } as const
+
+export async function readRetention(clickhouse: Pick<ClickHouse, 'query'>): Promise<Retention> {
+  const rows = await clickhouse.query<{ kind: RetentionKind; days: number }>(
+    'SELECT kind, days FROM intake.retention FINAL',
+  )
+  const days = new Map(rows.map((row) => [row.kind, row.days]))
+  return Object.fromEntries(
+    retentionKinds.map((kind) => [kind, days.get(kind) || undefined]),
+  ) as Retention
+}
+
+export async function writeRetention(
+  clickhouse: Pick<ClickHouse, 'insertSelect'>,
+  kind: RetentionKind,
+  days: number | undefined,
+): Promise<void> {
+  await clickhouse.insertSelect(
+    'INSERT INTO intake.retention (kind, days) SELECT {kind:String}, {days:UInt32}',
+    { kind, days: days ?? 0 },
+  )
+}
+
+/** The months of `time` (`YYYYMM`) that are stored and whose last moment lies before `before`. */
+export async function listExpiredMonths(
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
+  kind: keyof typeof partitioned,
+  before: Date,
+): Promise<string[]> {
+  const partitions = await clickhouse.query<{ month: string }>(
+    `SELECT DISTINCT partition_id AS month FROM ${systemTable(clickhouse, 'parts')}
+     WHERE database = 'intake' AND table = {table:String} AND active ORDER BY month`,
+    { table: storedTable(clickhouse, partitioned[kind]) },
+  )
+  return partitions.map(({ month }) => month).filter((month) => monthEnd(month) <= before)
+}
+
+/**
+ * Drops months (`YYYYMM`), including their tombstones. Only whole months are dropped, so no hidden
+ * version reappears.
+ */
+export async function dropMonths(
+  clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
+  kind: keyof typeof partitioned,
+  months: readonly string[],
+): Promise<void> {
+  for (const month of months) {
+    const drop = `DROP PARTITION ID '${month}'
+       SETTINGS max_partition_size_to_drop = 0`
+    await clickhouse.command(alterStored(clickhouse, partitioned[kind], drop))
+  }
+}
+
+/**
+ * The end of a month, excluded.
+ *
+ * @param month `YYYYMM`
+ */
+function monthEnd(month: string): Date {
+  return new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4))))
+}
+
+const expiredLetters = `ver < ${tombstoneVer} AND failed_at < {before:DateTime64(3, 'UTC')}`
+
+/** The number of dead letters that failed before `before`. */
+export async function countExpiredDeadLetters(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  before: Date,
+): Promise<number> {
+  const [row] = await clickhouse.query<{ rows: number }>(
+    `SELECT count() AS rows FROM intake.dead_letters_raw WHERE ${expiredLetters}`,
+    { before: sqlTime(before) },
+  )
+  return row?.rows ?? 0
+}
+
+/** Starts to delete expired dead letters. Those of erased records keep their tombstones. */
+export async function deleteExpiredDeadLetters(
+  clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
+  before: Date,
+): Promise<void> {
+  const remove = alterStored(clickhouse, 'dead_letters_raw', `DELETE WHERE ${expiredLetters}`)
+  await clickhouse.command(remove, { before: sqlTime(before) })
+}

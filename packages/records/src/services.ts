@@ -1,0 +1,16 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import type { ObjectStore } from '@intake/object-store'
+import type { Redis } from '@intake/redis'
+
+/** Connections to Redis and ClickHouse, with the rights of the owner. */
+export interface RecordServices {
+  clickhouse: ClickHouse
+  redis: Redis
+  /** The mark of this installation. */
+  installation: string
+}
+
+/** `RecordServices` and the object store with the attachments. */
+export interface Services extends RecordServices {
+  objects: ObjectStore
+}

@@ -1,0 +1,72 @@
+import type { RecordSearch } from '../find-records.ts'
+import { limits } from '@intake/contract'
+import {
+  defineFindReservation,
+  derivedTail,
+  headerKey,
+  isUuidV7,
+  parseIdentity,
+  type KeyScope,
+} from '@intake/identity'
+import { withRedisTimeout, type Redis } from '@intake/redis'
+
+/** A key as a client sent it: an `Idempotency-Key`, the id of a log event, or `feedback.id`. */
+export interface SentKey {
+  key: string
+  bundleIdentifier: string
+  deviceUuid: string
+}
+
+/** The id that was reserved for a key when it first arrived: of a record, or of a batch request. */
+export interface Reservation {
+  scope: KeyScope
+  id: string
+}
+
+const scopes: KeyScope[] = ['logs', 'feedback', 'batches']
+const timeoutMs = 10_000
+
+/** Reads the reservations of a key from Redis. */
+export async function findReservations(
+  redis: Redis,
+  { key, ...owner }: SentKey,
+): Promise<Reservation[]> {
+  const find = defineFindReservation({ redis })
+  const found = scopes.map(async (scope) => {
+    const reading = find({ ...owner, scope, key: headerKey(key) })
+    const id = await withRedisTimeout(redis, reading, timeoutMs)
+    return id === undefined ? [] : [{ scope, id }]
+  })
+  return (await Promise.all(found)).flat()
+}
+
+/** The ids of records that were sent with this key. */
+export function searchOf(sent: SentKey, reservations: readonly Reservation[]): RecordSearch {
+  const { bundleIdentifier, deviceUuid } = sent
+  const own = headerKey(sent.key)
+  const batch = reservations.find(({ scope }) => scope === 'batches')
+  return {
+    bundleIdentifier,
+    deviceUuid: deviceUuid.toLowerCase(),
+    // A UUIDv7 of the client is the id of its log event without a reservation.
+    ids: [
+      ...(isUuidV7(own) ? [own] : []),
+      ...reservations.filter(({ scope }) => scope !== 'batches').map(({ id }) => id),
+    ],
+    tails: batch && tailsOf(batch.id),
+  }
+}
+
+/**
+ * The last characters of the ids of a batch's entries. The rest of each id is the time of its
+ * event.
+ */
+function tailsOf(batchId: string) {
+  const batch = parseIdentity(batchId)
+  const atMs = Date.parse(batch.time)
+  return {
+    of: Array.from({ length: limits.batchEntries }, (_, index) => derivedTail(batch, index)),
+    from: new Date(atMs - limits.eventAgeMs),
+    to: new Date(atMs + limits.eventAheadMs),
+  }
+}

@@ -1,0 +1,127 @@
+import { ClickHouseError, describeError, isoTime } from '@intake/clickhouse'
+import {
+  findDeadLetters,
+  findRecords,
+  type FoundDeadLetter,
+  type FoundRecord,
+  type RecordSearch,
+} from '../find-records.ts'
+import type { RecordKind } from '@intake/contract'
+import { isRefusal } from '@intake/redis'
+import { TimeoutError } from '@intake/runtime'
+import { findQueuedRows } from '../queued-rows.ts'
+import type { RecordServices } from '../services.ts'
+import { matches, type QueuedRow } from './matches.ts'
+
+/** The states, in the order of precedence for a command that finds several. */
+export const traceStates = ['dead_lettered', 'queued', 'in_progress', 'erased', 'stored'] as const
+export type TraceState = (typeof traceStates)[number]
+
+/** One record that was found. Times are ISO 8601 in UTC. */
+export interface TracedRecord {
+  state: TraceState
+  kind: RecordKind
+  id: string
+  bundle_identifier: string
+  device_uuid: string
+  time: string
+  /** Absent if the record was erased, because only its identity is left. */
+  request_id?: string
+  received_at?: string
+  /** ClickHouse's error code, if the record is a dead letter. */
+  error_code?: number
+}
+
+export interface Trace {
+  records: TracedRecord[]
+  /** Frames in Redis that this version cannot read: the record may be in one. */
+  unreadable_frames: number
+  /** Why Redis could not be read completely, in words for an operator; absent if it was. */
+  queue_unread?: string
+  /** Why ClickHouse could not be asked, in words for an operator; absent if it was. */
+  tables_unread?: string
+}
+
+const queueTimeoutMs = 5_000
+
+/**
+ * Finds records in Redis and in ClickHouse. A record that is in several places is reported at the
+ * last of them.
+ */
+export async function traceRecords(
+  { redis, clickhouse }: Pick<RecordServices, 'redis' | 'clickhouse'>,
+  search: RecordSearch,
+): Promise<Trace> {
+  const records = new Map<string, TracedRecord>()
+  const add = (record: TracedRecord) => records.set(identityOf(record), record)
+  let unreadableFrames = 0
+  const unread: Pick<Trace, 'queue_unread' | 'tables_unread'> = {}
+  // Redis is read first: a frame that is stored meanwhile is then found in the tables.
+  try {
+    const frames = findQueuedRows(redis, matches(search), queueTimeoutMs)
+    for await (const { kind, isClaimed, rows } of frames) {
+      if (rows === undefined) unreadableFrames++
+      for (const row of rows ?? []) {
+        add(traced(isClaimed ? 'in_progress' : 'queued', kind, JSON.parse(row) as QueuedRow))
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TimeoutError || isRefusal(error))) throw error
+    unread.queue_unread = error.message
+  }
+  try {
+    for await (const record of findInTables(clickhouse, search)) add(record)
+  } catch (error) {
+    if (!(error instanceof ClickHouseError)) throw error
+    unread.tables_unread = describeError(error)
+  }
+  return { records: [...records.values()], unreadable_frames: unreadableFrames, ...unread }
+}
+
+/** Like `traceRecords`, without Redis, which cannot be asked for the reason `failure`. */
+export async function traceTables(
+  clickhouse: RecordServices['clickhouse'],
+  search: RecordSearch,
+  failure: Error,
+): Promise<Trace> {
+  const records = new Map<string, TracedRecord>()
+  for await (const record of findInTables(clickhouse, search)) {
+    records.set(identityOf(record), record)
+  }
+  return { records: [...records.values()], unreadable_frames: 0, queue_unread: failure.message }
+}
+
+async function* findInTables(
+  clickhouse: RecordServices['clickhouse'],
+  search: RecordSearch,
+): AsyncGenerator<TracedRecord> {
+  for (const letter of await findDeadLetters(clickhouse, search)) {
+    yield { ...traced('dead_lettered', letter.kind, letter), error_code: letter.error_code }
+  }
+  for (const record of await findRecords(clickhouse, search)) {
+    yield traced(record.is_deleted === 1 ? 'erased' : 'stored', record.kind, record)
+  }
+}
+
+function traced(
+  state: TraceState,
+  kind: RecordKind,
+  row: QueuedRow | FoundRecord | FoundDeadLetter,
+): TracedRecord {
+  const { id, bundle_identifier, device_uuid, request_id, time, received_at } = row
+  return {
+    state,
+    kind,
+    id,
+    bundle_identifier,
+    device_uuid,
+    time: iso(time),
+    ...(state !== 'erased' && { request_id, received_at: iso(received_at) }),
+  }
+}
+
+const identityOf = ({ kind, bundle_identifier, id, device_uuid }: TracedRecord) =>
+  JSON.stringify([kind, bundle_identifier, id, device_uuid.toLowerCase()])
+
+/** @param time a time of a row, or as ClickHouse prints it */
+const iso = (time: string) => (time.endsWith('Z') ? time : isoTime(time))

@@ -1,0 +1,56 @@
+import { ReplyError, type Server } from '../connect.ts'
+import { titleOf, type Primary } from '../servers.ts'
+
+const required = {
+  appendonly: 'yes',
+  appendfsync: 'always',
+  // With `yes`, nothing is synced while Redis rewrites its log, even with `appendfsync always`.
+  'no-appendfsync-on-rewrite': 'no',
+  'maxmemory-policy': 'noeviction',
+}
+
+/** Whether Redis could lose data that it has confirmed, as far as is known. */
+export interface Durability {
+  /**
+   * Why it could lose data, in words for an operator; empty if it could not, as far as the settings
+   * can be read.
+   */
+  violations: string[]
+  /** True if servers do not allow this user to read settings, as is common for managed ones. */
+  isUnreadable: boolean
+}
+
+/**
+ * Reads the durability of all servers together: if one of them could lose data, the result says so.
+ */
+export async function readDurability(
+  servers: readonly (Primary & { isReplica?: boolean })[],
+): Promise<Durability> {
+  const settings = await Promise.all(
+    servers.flatMap(({ name, redis, isReplica = false }) =>
+      Object.entries(required).map(async ([setting, wanted]) => {
+        const actual = await readSetting(redis, setting)
+        return { server: titleOf({ name, isReplica }), setting, wanted, actual }
+      }),
+    ),
+  )
+  return {
+    violations: settings.flatMap(({ server, setting, wanted, actual }) =>
+      actual === undefined || actual === wanted
+        ? []
+        : [`${server} has ${setting} ${actual}, not ${wanted}`],
+    ),
+    isUnreadable: settings.some(({ actual }) => actual === undefined),
+  }
+}
+
+/** Resolves to undefined if the server does not allow reading the setting. */
+async function readSetting(redis: Server, name: string): Promise<string | undefined> {
+  try {
+    const [, value] = await redis.config('GET', name)
+    return value
+  } catch (error) {
+    if (error instanceof ReplyError) return undefined
+    throw error
+  }
+}

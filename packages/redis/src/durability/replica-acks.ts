@@ -1,0 +1,159 @@
+import { Cluster } from 'ioredis'
+import { ReplyError, type Redis, type Server } from '../connect.ts'
+import { replyCode } from '../reply-code.ts'
+import { primaryOf, tagOf } from '../servers.ts'
+
+/** Redis confirmed the write, but not enough replicas did: a failover could lose it. */
+export class NotReplicatedError extends Error {
+  override name = 'NotReplicatedError'
+}
+
+export interface ReplicaAcks {
+  /**
+   * Runs a command for `key`, and resolves to its reply when enough replicas have what it wrote: on
+   * their disk, if Redis has WAITAOF (7.2 and Valkey) and an append-only file, else in their
+   * memory.
+   *
+   * @param options.hasWritten whether the command has written; if not, replicas must have all that
+   * it read
+   * @throws {NotReplicatedError} when they do not confirm it within a second; any error of
+   * `command`
+   */
+  confirm<Reply>(
+    options: { key: string; hasWritten?: (reply: Reply) => boolean },
+    command: () => Promise<Reply>,
+  ): Promise<Reply>
+}
+
+/** The socket that a reply came through. Another socket may lead to another server. */
+interface Connection {
+  server: Server
+  stream: Server['stream']
+}
+
+/** One WAIT for all writes that Redis confirmed before it is sent. */
+interface Round {
+  /**
+   * Whether the round must write first. WAIT covers only writes of this connection; a value that
+   * was only read is covered by one more write.
+   */
+  needsWrite: boolean
+  done: Promise<void>
+}
+
+/** The rounds of one connection, one after another. */
+interface Line {
+  /**
+   * False if the server does not have WAITAOF, does not allow it, or writes no append-only file.
+   */
+  hasWaitAof: boolean
+  last: Promise<unknown>
+  /** The round that has not been sent yet. */
+  next: Round | undefined
+}
+
+/** Shorter than an attempt of `retryCommand`. */
+const timeoutMs = 1_000
+
+/**
+ * Waits for replicas on the connection that wrote. The connection sends nothing else meanwhile, so
+ * use one of its own for these writes.
+ */
+export function createReplicaAcks(options: { redis: Redis; replicas: number }): ReplicaAcks {
+  const { redis, replicas } = options
+  const lines = new WeakMap<Connection['stream'], Line>()
+
+  function connectionOf(key: string): Connection {
+    const server = primaryOf(redis, key)
+    return { server, stream: server.stream }
+  }
+
+  function joinRound(connection: Connection, key: string, hasWritten: boolean): Promise<void> {
+    const line = lines.get(connection.stream) ?? createLine()
+    lines.set(connection.stream, line)
+    line.next ??= startRound(line, connection, key)
+    if (!hasWritten) line.next.needsWrite = true
+    return line.next.done
+  }
+
+  function startRound(line: Line, connection: Connection, key: string): Round {
+    const round = { needsWrite: false }
+    const done = line.last.then(() => {
+      line.next = undefined
+      return wait(line, connection, key, round.needsWrite)
+    })
+    // Every call that joined the round gets its error; the next round ignores it.
+    line.last = done.catch(() => undefined)
+    return Object.assign(round, { done })
+  }
+
+  async function wait(
+    line: Line,
+    connection: Connection,
+    key: string,
+    needsWrite: boolean,
+  ): Promise<void> {
+    requireSame(connection)
+    const { server } = connection
+    const mark = `${tagOf(key)}:acked`
+    const writing = needsWrite ? server.set(mark, '', 'PX', 1) : undefined
+    const [acks] = await Promise.all([countAcks(line, server), writing])
+    // A connection that reconnected and sent the command again may have asked another server.
+    requireSame(connection)
+    if (acks < replicas) throw new Error(`${acks} of ${replicas} replicas have it`)
+  }
+
+  async function countAcks(line: Line, server: Server): Promise<number> {
+    if (line.hasWaitAof) {
+      try {
+        const [local, remote] = (await server.call('WAITAOF', 1, replicas, timeoutMs)) as number[]
+        return local === 0 ? 0 : (remote ?? 0)
+      } catch (error) {
+        if (!(error instanceof ReplyError)) throw error
+        // Any other cause would make WAIT fail, too.
+        line.hasWaitAof = false
+      }
+    }
+    return server.wait(replicas, timeoutMs)
+  }
+
+  /**
+   * Rejects if the key has moved: while a slot moves to another node, EXISTS fails for a key that
+   * is already there.
+   */
+  async function requireHere({ server }: Connection, key: string): Promise<void> {
+    if (redis instanceof Cluster) await server.exists(key)
+  }
+
+  return {
+    async confirm({ key, hasWritten }, command) {
+      const before = connectionOf(key)
+      const reply = await command()
+      try {
+        requireSame(before)
+        if (connectionOf(key).server !== before.server) throw new Error('its node has changed')
+        await Promise.all([
+          requireHere(before, key),
+          joinRound(before, key, hasWritten?.(reply) ?? true),
+        ])
+        return reply
+      } catch (cause) {
+        // Wraps the error, because an error reply would mean that nothing was written.
+        const error = cause as Error
+        const why = error instanceof ReplyError ? replyCode(error) : error.message
+        throw new NotReplicatedError(`written, but not confirmed by replicas: ${why}`, { cause })
+      }
+    },
+  }
+}
+
+const createLine = (): Line => ({
+  hasWaitAof: true,
+  last: Promise.resolve(),
+  next: undefined,
+})
+
+function requireSame({ server, stream }: Connection): void {
+  if (server.status === 'ready' && server.stream === stream) return
+  throw new Error('the connection has changed')
+}

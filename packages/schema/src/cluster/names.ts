@@ -1,0 +1,43 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import { localName, toLocal } from './statements.ts'
+
+type Place = Pick<ClickHouse, 'cluster'>
+
+/**
+ * The name of the table that stores the rows of a sharded table. Partitions and mutations belong to
+ * it.
+ */
+export const storedTable = ({ cluster }: Place, table: string): string =>
+  cluster === undefined ? table : localName(table)
+
+/**
+ * The statement that applies an `ALTER TABLE` of a sharded table on every server. Its conditions
+ * may read sharded tables.
+ */
+export const alterStored = (place: Place, table: string, change: string): string =>
+  place.cluster === undefined
+    ? `ALTER TABLE intake.${table} ${change}`
+    : `ALTER TABLE intake.${localName(table)} ON CLUSTER '${place.cluster}' ${toLocal(change)}`
+
+/**
+ * A system table with the rows of every server. Reading it fails while a server does not respond.
+ */
+export const systemTable = ({ cluster }: Place, name: string): string =>
+  cluster === undefined ? `system.${name}` : `clusterAllReplicas('${cluster}', system.${name})`
+
+/**
+ * Waits until every replica has all confirmed rows, so that the next statement sees them on any
+ * replica. Returns at once without a cluster.
+ */
+export async function syncReplicas(
+  clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
+  tables: readonly string[],
+): Promise<void> {
+  const { cluster } = clickhouse
+  if (cluster === undefined) return
+  for (const table of tables) {
+    await clickhouse.command(
+      `SYSTEM SYNC REPLICA ON CLUSTER '${cluster}' intake.${localName(table)}`,
+    )
+  }
+}

@@ -1,0 +1,59 @@
+import { sqlTime } from '@intake/clickhouse'
+
+/**
+ * Which shard a row belongs to, by its `time`: rows before `changes[0]` are spread over `counts[0]`
+ * shards, those from then on over `counts[1]`, and so on. A repeat, whose identity has the same
+ * `time`, is therefore stored on the shard of its first attempt even when shards were added in
+ * between.
+ */
+export interface Shards {
+  /** Numbers of shards, ascending. There is one more than in `changes`. */
+  counts: readonly number[]
+  /** `YYYY-MM-DD hh:mm:ss.mmm` in UTC, ascending. */
+  changes: readonly string[]
+}
+
+/**
+ * Notice before a change: clients choose times up to 10 minutes ahead, and all servers must know
+ * the change before the first such row.
+ */
+const noticeMs = 15 * 60_000
+
+/**
+ * The sharding key of a Distributed table. Its value is the number of the shard, so it remains
+ * correct when a shard is added to the cluster before the change is known.
+ *
+ * @param columns the identity of a row, which is hashed
+ * @param time the column that is compared with the changes
+ */
+export function shardingKey({ counts, changes }: Shards, columns: string, time: string): string {
+  const shard = (count: number | undefined) => `sipHash64(${columns}) % ${count}`
+  if (changes.length === 0) return shard(counts[0])
+  const cases = changes.map(
+    (change, index) => `${time} < toDateTime64('${change}', 3, 'UTC'), ${shard(counts[index])}`,
+  )
+  return `multiIf(${cases.join(', ')}, ${shard(counts.at(-1))})`
+}
+
+/** Reads the shards from a table's engine as ClickHouse prints it. */
+export function parseShards(engine: string): Shards {
+  const all = (pattern: RegExp) => Array.from(engine.matchAll(pattern), ([, value]) => value!)
+  return {
+    counts: all(/ % (\d+)/g).map(Number),
+    changes: all(/toDateTime64\('([^']+)', 3/g),
+  }
+}
+
+/** @throws {RangeError} when `from` is too soon: rows with a later `time` may already be stored */
+export function addShards(shards: Shards, count: number, from: Date): Shards {
+  const earliest = Date.now() + noticeMs
+  const last = shards.changes.at(-1)
+  if (from.getTime() < earliest || (last !== undefined && sqlTime(from) <= last)) {
+    const after = last === undefined ? '' : ` and after ${last}`
+    throw new RangeError(
+      `New shards need a time at least 15 minutes from now${after}, for example ` +
+        `${new Date(earliest + noticeMs).toISOString()}.`,
+    )
+  }
+  return { counts: [...shards.counts, count], changes: [...shards.changes, sqlTime(from)] }
+}

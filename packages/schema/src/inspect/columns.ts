@@ -1,0 +1,93 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import { systemTable } from '../cluster/names.ts'
+import { localName } from '../cluster/statements.ts'
+import type { Migration } from '../migrations/migration.ts'
+
+type Reader = Pick<ClickHouse, 'query' | 'cluster'>
+
+/** The columns that a table or view has on one server. */
+export interface Columns {
+  /** Empty without a cluster. */
+  server: string
+  table: string
+  /** Column types by name, without white space. */
+  types: Readonly<Record<string, string>>
+}
+
+/** Removes white space, because ClickHouse prints a type on one line or on several. */
+const compact = (type: string) => type.replaceAll(/\s/g, '')
+
+/** The columns of all tables and views, on every server of a cluster. */
+export async function readColumns(clickhouse: Reader): Promise<Columns[]> {
+  const server =
+    clickhouse.cluster === undefined ? "''" : "concat(hostName(), ':', toString(tcpPort()))"
+  const rows = await clickhouse.query<Columns>(
+    `SELECT ${server} AS server, table, mapFromArrays(groupArray(name), groupArray(type)) AS types
+     FROM ${systemTable(clickhouse, 'columns')}
+     WHERE database = 'intake' GROUP BY server, table ORDER BY server, table`,
+  )
+  return rows.map((row) => ({ ...row, types: compactAll(Object.entries(row.types)) }))
+}
+
+/** The types that the columns of a query have now. */
+export async function describeQuery(
+  clickhouse: Reader,
+  select: string,
+): Promise<Record<string, string>> {
+  const rows = await clickhouse.query<{ name: string; type: string }>(`DESCRIBE TABLE (${select})`)
+  return compactAll(rows.map(({ name, type }) => [name, type]))
+}
+
+const compactAll = (types: [string, string][]) =>
+  Object.fromEntries(types.map(([name, type]) => [name, compact(type)]))
+
+/** Adds or changes one column; one statement has one such change. */
+const change =
+  /^ALTER TABLE intake\.(\w+)\s+(?:ADD COLUMN IF NOT EXISTS|MODIFY COLUMN) (\w+) ([^]+?)(?: AFTER \w+)?(?: SETTINGS [^]+)?$/
+
+interface Column {
+  table: string
+  column: string
+  type: string
+}
+
+/**
+ * The definition of each column that migrations add or change, after the last statement about it.
+ */
+function changedColumns(migrations: readonly Migration[]): Map<string, Column> {
+  const last = new Map<string, Column>()
+  for (const statement of migrations.flatMap(({ statements }) => statements)) {
+    const [, table, column, type] = change.exec(statement) ?? []
+    if (table === undefined || column === undefined || type === undefined) continue
+    last.set(`${table}.${column}`, { table, column, type: compact(type) })
+  }
+  return last
+}
+
+/**
+ * The columns that differ from the migrations' result, in words for an operator. A replica, even
+ * the one that executes such a statement, has the new type only some time later.
+ *
+ * @param unfinished migrations that may have been applied in part; their columns are left out
+ */
+export function findOutdatedColumns(
+  all: readonly Columns[],
+  migrations: readonly Migration[],
+  unfinished: readonly Migration[] = [],
+): string[] {
+  const unsettled = changedColumns(unfinished)
+  const settled = [...changedColumns(migrations)].filter(([name]) => !unsettled.has(name))
+  return settled.flatMap(([, { table: name, column, type }]) =>
+    all
+      .filter(({ table, types }) => isStored(table, name) && types[column] !== type)
+      .map(({ server, table, types }) => {
+        const place = server === '' ? '' : ` on ${server}`
+        const actual = types[column] ?? 'missing'
+        return `the column ${column} of intake.${table}${place} is ${actual} instead of ${type}`
+      }),
+  )
+}
+
+/** Whether the table is the one of that name, or a single server's part of it. */
+export const isStored = (table: string, name: string): boolean =>
+  table === name || table === localName(name)

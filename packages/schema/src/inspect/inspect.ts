@@ -1,0 +1,55 @@
+import type { ClickHouse } from '@intake/clickhouse'
+import { systemTable } from '../cluster/names.ts'
+import { findSchemaDifferences } from './schema.ts'
+import { findSettingViolations } from './settings.ts'
+
+export interface Disk {
+  name: string
+  /** The space that inserts and merges may still use. */
+  freeBytes: number
+  totalBytes: number
+}
+
+/** The current state of what an operator configures in ClickHouse. */
+export interface ClickHouseFacts {
+  version: string
+  /**
+   * The differences from the tables of this release, in words for an operator; empty if there are
+   * none.
+   */
+  schemaDifferences: string[]
+  /** The settings that do not fit, in words for an operator; empty if there are none. */
+  settingViolations: string[]
+  disks: Disk[]
+}
+
+/**
+ * Reads what an operator configures, as a user who may read the system tables.
+ *
+ * @throws {ClickHouseError} of kind `operator` if the user may not read them
+ */
+export async function inspectClickHouse(
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
+): Promise<ClickHouseFacts> {
+  const [server] = await clickhouse.query<{ version: string }>('SELECT version() AS version')
+  const schemaDifferences = await findSchemaDifferences(clickhouse)
+  const settingViolations = await findSettingViolations(clickhouse)
+  const disks = await clickhouse.query<Disk>(
+    `SELECT ${nameOfDisk(clickhouse)} AS name, toInt64(free_space) - toInt64(keep_free_space) AS freeBytes,
+       total_space AS totalBytes
+     FROM ${systemTable(clickhouse, 'disks')} WHERE NOT is_remote ORDER BY name`,
+  )
+  return { version: server?.version ?? 'unknown', schemaDifferences, settingViolations, disks }
+}
+
+/** The name of a disk, on a cluster with its server. */
+const nameOfDisk = ({ cluster }: Pick<ClickHouse, 'cluster'>) =>
+  cluster === undefined ? 'name' : "concat(name, ' of ', hostName())"
+
+/** The wall clock of ClickHouse, in milliseconds since 1970, at some moment of the request. */
+export async function readClickHouseClock(clickhouse: Pick<ClickHouse, 'query'>): Promise<number> {
+  const [row] = await clickhouse.query<{ ms: number }>(
+    'SELECT toUnixTimestamp64Milli(now64(3)) AS ms',
+  )
+  return row?.ms ?? Number.NaN
+}

@@ -1,0 +1,185 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { ClickHouseError, MigrationError, type ClickHouse } from '@intake/clickhouse'
+import { isCompleteEverywhere, planLayout } from './cluster/layout.ts'
+import { copyTables } from './cluster/copy-tables.ts'
+import { clusterStatements, reshardStatements, type ClusterLayout } from './cluster/statements.ts'
+import { statementsOf } from './definitions/definition.ts'
+import { functionStatements } from './definitions/functions.ts'
+import { definitions as current } from './definitions/index.ts'
+import { findOutdatedColumns, readColumns } from './inspect/columns.ts'
+import { findDifferingViews } from './inspect/schema.ts'
+import { checksumOf, readApplied } from './migrations/history.ts'
+import { migrations as released } from './migrations/index.ts'
+import type { Migration } from './migrations/migration.ts'
+
+export interface MigrateOptions {
+  clickhouse: ClickHouse
+  /** Default: the migrations of this release. */
+  migrations?: readonly Migration[]
+  /** Default: the views, functions and comments of this release. */
+  definitions?: Migration
+  /**
+   * The `time` from which on records are spread over all shards that the cluster has now. Without
+   * it, shards that were added get no records.
+   */
+  newShardsFrom?: Date | undefined
+  /** How long to wait until all replicas have the columns; default 30,000. */
+  columnsTimeoutMs?: number
+}
+
+const prepare = [
+  'CREATE DATABASE IF NOT EXISTS intake',
+  `CREATE TABLE IF NOT EXISTS intake.schema_migrations (
+  name String,
+  checksum String,
+  applied_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (name, checksum)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+]
+
+const record = `INSERT INTO intake.schema_migrations (name, checksum)
+SELECT {name:String}, {checksum:String}`
+
+/**
+ * Updates the schema to this release. Returns the names of the applied migrations, in order, and
+ * `definitions` if the views or comments differ from those applied last. It is harmless to run it
+ * again, concurrently, or after a crash in the middle. Rejects with a `MigrationError`, before
+ * changing anything, if a migration differs from its applied form. On a cluster every server gets
+ * the same tables, including servers that were added since.
+ */
+export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
+  const { clickhouse, migrations = released, definitions = current, newShardsFrom } = options
+  const { columnsTimeoutMs = 30_000 } = options
+  const { layout, isResharded } = await planLayout(clickhouse, newShardsFrom)
+  const translate = translator(layout)
+  for (const statement of translate(prepare)) await clickhouse.command(statement)
+  const known = await readApplied(clickhouse)
+
+  const changed = migrations.filter(
+    (migration) => known.has(migration.name) && known.get(migration.name) !== checksumOf(migration),
+  )
+  if (changed.length > 0) {
+    const names = changed.map(({ name }) => name).join(', ')
+    throw new MigrationError(
+      `The tables in ClickHouse were created by another version of Intake (${names}) and cannot be used by ` +
+        'this one: drop the database intake with all its data (with Docker Compose: docker compose ' +
+        'down --volumes, which deletes all data), or set CLICKHOUSE_URL to another server.',
+    )
+  }
+
+  // Functions belong to the server, so a restored database lacks them.
+  await apply(clickhouse, translate(functionStatements))
+  const isComplete = await isCompleteEverywhere(clickhouse)
+  const unfinished = migrations.filter(({ name }) => !known.has(name))
+  const pending = migrations.filter(({ name }) => !isComplete || !known.has(name))
+  const hasDefinitions = known.get(definitions.name) === checksumOf(definitions)
+  const applied: string[] = []
+  const applyMigration = async ({ name, statements }: Migration, checksum: string) => {
+    await apply(clickhouse, translate(statements))
+    await clickhouse.command(record, { name, checksum })
+    applied.push(name)
+  }
+
+  if (layout && (!isComplete || isResharded)) {
+    // A Distributed table copies the columns of its server's table when it is created, so they must
+    // be up to date.
+    await untilColumnsChanged({ clickhouse, migrations, unfinished, columnsTimeoutMs })
+  }
+  if (layout && !isComplete) await apply(clickhouse, await copyTables(clickhouse, layout.cluster))
+  if (layout && isResharded) {
+    await apply(clickhouse, reshardStatements(layout))
+    applied.push(`${layout.shards.counts.at(-1)} shards from ${layout.shards.changes.at(-1)} on`)
+  }
+  for (const migration of pending) await applyMigration(migration, checksumOf(migration))
+  // A view copies the columns, too. If it were defined too early, it would convert to their former
+  // types.
+  await untilColumnsChanged({ clickhouse, migrations, columnsTimeoutMs })
+  if (!hasDefinitions || !isComplete || isResharded) {
+    await applyMigration(definitions, checksumOf(definitions))
+  }
+  return { applied }
+}
+
+const columnsPauseMs = 500
+
+/** Waits until every server has the columns of the finished migrations. */
+async function untilColumnsChanged(options: {
+  clickhouse: ClickHouse
+  migrations: readonly Migration[]
+  unfinished?: readonly Migration[]
+  columnsTimeoutMs: number
+}): Promise<void> {
+  const { clickhouse, migrations, unfinished, columnsTimeoutMs } = options
+  const deadline = performance.now() + columnsTimeoutMs
+  for (;;) {
+    const outdated = findOutdatedColumns(await readColumns(clickhouse), migrations, unfinished)
+    if (outdated.length === 0) return
+    if (performance.now() > deadline) {
+      throw new MigrationError(
+        `ClickHouse does not have the columns of the migrations yet: ${outdated.join('; ')}. ` +
+          'Run intake setup again when its replicas have caught up (docs/operations/clickhouse-schema.md).',
+      )
+    }
+    await pause(columnsPauseMs)
+  }
+}
+
+/**
+ * The codes for a table that another migrator is altering (517) or replacing (57, 60, 218, 521).
+ */
+const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 218, 517, 521])
+const conflictPausesMs = [100, 200, 400, 800]
+const roundsMax = 8
+
+/**
+ * Starts again if a conflict persists: another migrator may have removed what an earlier statement
+ * created, and ended. Every statement can be repeated.
+ */
+async function apply(clickhouse: ClickHouse, statements: readonly string[]): Promise<void> {
+  for (let round = 1; ; round++) {
+    try {
+      for (const statement of statements) await applyOne(clickhouse, statement)
+      return
+    } catch (error) {
+      if (round === roundsMax || !isConflict(error)) throw error
+    }
+  }
+}
+
+/** Repeats a statement while it conflicts with another migrator's, which usually completes soon. */
+async function applyOne(clickhouse: ClickHouse, statement: string): Promise<void> {
+  for (const pauseMs of conflictPausesMs) {
+    try {
+      await clickhouse.command(statement)
+      return
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      // The pause is random, so that two migrators do not collide again.
+      await pause(pauseMs * (0.5 + Math.random()))
+    }
+  }
+  await clickhouse.command(statement)
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof ClickHouseError && conflictCodes.has(error.code)
+}
+
+/** Defines again the views that were changed or dropped by hand; resolves to their names. */
+export async function repairViews(clickhouse: ClickHouse): Promise<string[]> {
+  const differing = await findDifferingViews(clickhouse)
+  if (differing.length === 0) return []
+  const translate = translator((await planLayout(clickhouse)).layout)
+  for (const definition of differing) await apply(clickhouse, translate(statementsOf(definition)))
+  return differing.map(({ name }) => name)
+}
+
+/** Without a cluster the statements are used unchanged. */
+const translator =
+  (layout: ClusterLayout | undefined) =>
+  (statements: readonly string[]): readonly string[] =>
+    layout === undefined
+      ? statements
+      : statements.flatMap((statement) => clusterStatements(statement, layout))

@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { Migration } from './migration.ts'
+
+const folder = new URL('../../migrations/', import.meta.url)
+
+/** In the order of application. A released migration never changes: add another file. */
+export const migrations: readonly Migration[] = readdirSync(folder)
+  .toSorted()
+  .map((file) => ({
+    name: basename(file, '.sql'),
+    statements: statementsOf(readFileSync(new URL(file, folder), 'utf8')),
+  }))
+
+/** Each statement ends with a semicolon and a line break; a line that begins with `--` is a comment. */
+function statementsOf(sql: string): string[] {
+  return sql
+    .replace(/^--.*\n/gm, '')
+    .split(/;\s*\n/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+}

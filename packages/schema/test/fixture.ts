@@ -1,0 +1,110 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import type { Test } from 'tap'
+import { startClickHouse } from '@intake/local'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownClickHouse } from '@intake/test-kit/own-services'
+import { ClickHouseError, createClickHouse, type ClickHouseOptions } from '@intake/clickhouse'
+import { migrate } from '../src/index.ts'
+
+/**
+ * Starts a migrated server for a test; it stops when the test ends.
+ *
+ * @param options.timeZone time zone of the server
+ */
+export const startServer = async (t: Test, { timeZone = 'UTC' } = {}) => {
+  const server = timeZone === 'UTC' ? await ownClickHouse(t) : await startIn(t, timeZone)
+  const connect = (t: Test, options: Partial<ClickHouseOptions> = {}) => {
+    const clickhouse = createClickHouse({ url: server.url, ...options })
+    t.teardown(() => clickhouse.close())
+    return clickhouse
+  }
+  await migrate({ clickhouse: connect(t) })
+  return { server, connect }
+}
+
+async function startIn(t: Test, timeZone: string) {
+  const server = await startClickHouse({
+    dataDir: createDataDir(t),
+    port: 0,
+    timeZone,
+    niceness: 0,
+  })
+  t.teardown(() => server.stop())
+  return server
+}
+
+/**
+ * Time zones of the machine, the server or a session: nothing may depend on them. One offset is not
+ * a whole hour.
+ */
+export const timeZones = ['UTC', 'Asia/Kathmandu', 'America/New_York'] as const
+
+/** The URL for a user whose profile sets this. */
+export const withSettings = (url: string, settings: Record<string, string>) => {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(settings)) query.set(`ch_${name}`, value)
+  return `${url}/?${query.toString()}`
+}
+
+/** A UUIDv7 with this time. */
+export const uuidV7 = (time: string) => {
+  const hex =
+    Date.parse(time).toString(16).padStart(12, '0') + '7' + randomBytes(10).toString('hex')
+  const digits = `${hex.slice(0, 16)}8${hex.slice(17, 32)}`
+  return [0, 8, 12, 16, 20].map((at, i) => digits.slice(at, [8, 12, 16, 20, 32][i])).join('-')
+}
+
+export const rowTime = '2026-11-21T03:00:00.123Z'
+
+const head = () => ({
+  id: uuidV7(rowTime),
+  time: rowTime,
+  received_at: '2026-11-21T03:00:01.000Z',
+  request_id: randomUUID() as string,
+  bundle_identifier: 'com.example.app',
+  device_uuid: randomUUID() as string,
+  unique_user_id: 'user-1',
+  api_key_id: 'key-1',
+  device: {},
+  device_extra: {},
+})
+
+export const logRow = (fields: object = {}) => ({
+  ...head(),
+  event: 'opened',
+  params: {},
+  ...fields,
+})
+
+export const feedbackRow = (fields: object = {}) => ({
+  ...head(),
+  text: 'Good',
+  attachments: [],
+  ...fields,
+})
+
+/** Rows as one gzip member, as in a frame. */
+export const member = (rows: readonly object[]) =>
+  gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { level: 1 })
+
+/**
+ * Doubles of any magnitude, and those that clients send most, except those that JavaScript prints
+ * as large integers.
+ */
+export const randomDoubles = (count: number): number[] =>
+  Array.from({ length: count }, (_, n) => {
+    const any = randomBytes(8).readDoubleBE()
+    const isPlain = Number.isFinite(any) && !/\d{16}$/.test(String(any))
+    return n % 2 === 0 && isPlain ? any : Math.random() * 10 ** (n % 15)
+  })
+
+/** The error with which the request fails. */
+export const failureOf = async (request: Promise<unknown>): Promise<ClickHouseError> => {
+  const error: unknown = await request.then(
+    () => new Error('it succeeded'),
+    (reason: unknown) => reason,
+  )
+  if (error instanceof ClickHouseError) return error
+  throw error
+}

@@ -1,0 +1,186 @@
+import t from 'tap'
+import { deviceFields, type DeviceField } from '@intake/contract'
+import { ownClickHouse } from '@intake/test-kit/own-services'
+import { createDefinitions, definitions } from '../src/definitions/index.ts'
+import { createClickHouse } from '@intake/clickhouse'
+import { migrate, type Migration } from '../src/index.ts'
+import { failureOf, logRow, member } from './fixture.ts'
+
+const server = await ownClickHouse(t)
+const clickhouse = createClickHouse({ url: server.url })
+t.teardown(() => clickhouse.close())
+
+const names = async () => {
+  const rows = await clickhouse.query<{ name: string }>(
+    `SELECT name FROM system.tables WHERE database = 'intake' ORDER BY name`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+t.test('two concurrent migrations create the schema once', async (t) => {
+  const both = await Promise.all([migrate({ clickhouse }), migrate({ clickhouse })])
+  t.ok(both.some(({ applied }) => applied.includes('0001-logs-and-feedback')))
+  t.ok(both.some(({ applied }) => applied.at(-1) === 'definitions'))
+  t.same(await names(), [
+    'dead_letters',
+    'dead_letters_raw',
+    'devices',
+    'erasures',
+    'feedback',
+    'feedback_flat',
+    'feedback_raw',
+    'installation',
+    'logs',
+    'logs_flat',
+    'logs_raw',
+    'outcomes',
+    'outcomes_raw',
+    'retention',
+    'schema_migrations',
+    'sessions',
+    'watermark',
+    'watermark_raw',
+  ])
+})
+
+/** The type of a device field in the tables. */
+const columnTypes: Record<DeviceField['kind'], string> = {
+  text: 'LowCardinality(Nullable(String))',
+  number: 'Nullable(Float64)',
+  integer: 'Nullable(Int64)',
+  boolean: 'Nullable(Bool)',
+  time: "Nullable(DateTime64(3, 'UTC'))",
+  date: 'Nullable(Date32)',
+  texts: 'Array(LowCardinality(String))',
+}
+const tupleOf = (fields: readonly DeviceField[]) =>
+  `Tuple(${fields.map(({ name, kind }) => `${name} ${columnTypes[kind]}`).join(', ')})`
+
+const deviceColumns = async () => {
+  const rows = await clickhouse.query<{ table: string; type: string }>(
+    `SELECT table, type FROM system.columns
+     WHERE database = 'intake' AND name = 'device' AND table != 'devices' ORDER BY table`,
+  )
+  return rows.map(({ table, type }) => [table, withoutSpace(type)])
+}
+const withoutSpace = (type: string) => type.replaceAll(/\s/g, '')
+const ofDevice = (fields: readonly DeviceField[]) =>
+  ['feedback', 'feedback_raw', 'logs', 'logs_raw'].map((table) => [
+    table,
+    withoutSpace(tupleOf(fields)),
+  ])
+
+t.test('the column of the device has exactly the documented fields', async (t) => {
+  t.same(await deviceColumns(), ofDevice(deviceFields))
+})
+
+t.test('a second run applies nothing', async (t) => {
+  t.same(await migrate({ clickhouse }), { applied: [] })
+})
+
+t.test('changed definitions are applied again, and so are former ones', async (t) => {
+  const before = definitions
+  const comment = `ALTER TABLE intake.logs MODIFY COMMENT 'Changed.'`
+  const changed = { ...before, statements: [...before.statements, comment] }
+  for (const current of [changed, before]) {
+    t.same(await migrate({ clickhouse, definitions: current }), { applied: ['definitions'] })
+    t.same(await migrate({ clickhouse, definitions: current }), { applied: [] })
+  }
+})
+
+t.test('every table, view and column has a comment', async (t) => {
+  t.same(
+    await clickhouse.query(
+      `SELECT name FROM system.tables WHERE database = 'intake' AND comment = '' UNION ALL
+       SELECT table || '.' || name FROM system.columns WHERE database = 'intake' AND comment = ''`,
+    ),
+    [],
+  )
+})
+
+t.test('new migrations run in order, and again after a failure in the middle', async (t) => {
+  const table = (name: string) =>
+    `CREATE TABLE IF NOT EXISTS intake.${name} (a String DEFAULT ';') ENGINE = MergeTree ORDER BY ()`
+  const first: Migration = { name: '9001-first', statements: [table('one')] }
+  const broken: Migration = { name: '9002-second', statements: [table('two'), 'SELECT nothing'] }
+  const error = await failureOf(migrate({ clickhouse, migrations: [first, broken] }))
+  t.equal(error.code, 47)
+  t.ok((await names()).includes('one'))
+
+  const repaired: Migration = { name: '9002-second', statements: [table('two')] }
+  t.same(await migrate({ clickhouse, migrations: [first, repaired] }), { applied: ['9002-second'] })
+})
+
+t.test('a changed migration that was already applied stops the run before it starts', async (t) => {
+  const changed: Migration = { name: '9001-first', statements: ['SELECT 1'] }
+  const later: Migration = { name: '9003-third', statements: ['CREATE TABLE intake.three'] }
+  await t.rejects(migrate({ clickhouse, migrations: [changed, later] }), {
+    name: 'MigrationError',
+    message: /another version of Intake \(9001-first\)/,
+  })
+})
+
+t.test(
+  'the views read with the rights of their definer, so analysts need none on the tables',
+  async (t) => {
+    const definers = await clickhouse.query(
+      `SELECT name FROM system.tables WHERE database = 'intake' AND engine = 'View'
+     AND create_table_query LIKE '%DEFINER = intake SQL SECURITY DEFINER%' ORDER BY name`,
+    )
+    const views = ['dead_letters', 'devices', 'feedback', 'feedback_flat', 'logs', 'logs_flat']
+    t.same(
+      definers,
+      [...views, 'outcomes', 'sessions', 'watermark'].map((name) => ({ name })),
+    )
+    const analyst = createClickHouse({ url: server.analystUrl })
+    t.teardown(() => analyst.close())
+    t.same(await analyst.query('SELECT count() AS n FROM intake.logs'), [{ n: 0 }])
+  },
+)
+
+// One line in packages/contract/src/schemas/device.ts adds to `deviceFields`; this is the
+// migration.
+t.test('a new device field is one line and a migration, and keeps the rows', async (t) => {
+  const locale: DeviceField = { name: 'locale', kind: 'text', description: 'Language and region.' }
+  const fields = [...deviceFields, locale]
+  const widen = (table: string) =>
+    `ALTER TABLE intake.${table} MODIFY COLUMN device ${tupleOf(fields)} SETTINGS alter_sync = 0`
+  const migration: Migration = {
+    name: '9000-device-locale',
+    statements: ['logs_raw', 'feedback_raw'].map(widen),
+  }
+  const insert = (device: object) =>
+    clickhouse.insertGzip({ table: 'logs', members: [member([logRow({ device })])], rows: 1 })
+
+  await insert({ os: 'iOS' })
+  const early = await failureOf(insert({ os: 'iOS', locale: 'de_DE' }))
+  t.equal(early.kind, 'operator', 'a gateway that is newer than the tables: the frame is kept')
+
+  const options = { clickhouse, migrations: [migration], definitions: createDefinitions(fields) }
+  t.same(await migrate(options), { applied: [migration.name, 'definitions'] })
+  t.same(await migrate(options), { applied: [] })
+  await insert({ os: 'iOS', locale: 'de_DE' })
+  t.same(await deviceColumns(), ofDevice(fields))
+  const expected = [
+    { os: 'iOS', locale: 'de_DE' },
+    { os: 'iOS', locale: null },
+  ]
+  t.same(
+    await clickhouse.query(
+      'SELECT device.os AS os, device.locale AS locale FROM intake.logs ORDER BY locale',
+    ),
+    expected,
+  )
+  t.same(
+    await clickhouse.query(
+      'SELECT device_os AS os, device_locale AS locale FROM intake.logs_flat ORDER BY locale',
+    ),
+    expected,
+  )
+  t.same(
+    await clickhouse.query(
+      `SELECT comment FROM system.columns WHERE table = 'logs_flat' AND name = 'device_locale'`,
+    ),
+    [{ comment: locale.description }],
+  )
+})

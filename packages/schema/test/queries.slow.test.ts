@@ -1,0 +1,234 @@
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { documentedQueries } from '@intake/test-kit/documented-queries'
+import { addDeadLetter } from '@intake/records'
+import { ClickHouseError, createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import {
+  feedbackRow,
+  logRow,
+  member,
+  startServer,
+  timeZones,
+  uuidV7,
+  withSettings,
+} from './fixture.ts'
+
+const deviceId = (digit: number) => `00000000-0000-4000-8000-00000000000${digit}`
+const one = { device_uuid: deviceId(1), unique_user_id: 'u1', api_key_id: 'key-1' }
+const two = { device_uuid: deviceId(2), unique_user_id: 'u2', api_key_id: 'key-1' }
+const three = { device_uuid: deviceId(3), unique_user_id: 'u3', api_key_id: 'key-2' }
+const old = { version_name: '1.0', battery_level: 80 }
+const fresh = {
+  version_name: '2.0',
+  battery_level: 80,
+  first_install_time: '2026-11-10T08:30:00.000Z',
+}
+
+/** @param when `MM-DD hh:mm` */
+const at = (when: string) => {
+  const time = `2026-${when.replace(' ', 'T')}:00.000Z`
+  return { id: uuidV7(time), time, received_at: time }
+}
+const screen = (name: string) => ({ event: 'screen_view', params: { screen: name } })
+const request = (path: string, ms: unknown) => ({ event: 'request', params: { path, ms } })
+
+const logs = [
+  { ...at('11-02 10:00'), ...one, device: old, event: 'app_open' },
+  { ...at('11-02 10:01'), ...one, device: old, ...screen('home') },
+  { ...at('11-02 10:02'), ...one, device: old, ...screen('cart') },
+  { ...at('11-02 10:03'), ...one, device: old, event: 'purchase', params: { amount: 10 } },
+  { ...at('11-03 10:00'), ...one, device: old, event: 'app_open', extra: { foo: 1 } },
+  {
+    ...at('11-09 10:00'),
+    ...one,
+    device: old,
+    event: 'app_open',
+    extra: { foo: 2, log: { a: 1 } },
+  },
+  { ...at('11-09 10:05'), ...one, device: { ...old, battery_level: 5 }, event: 'crash' },
+  { ...at('11-02 11:00'), ...two, device: old, event: 'app_open' },
+  { ...at('11-02 11:05'), ...two, device: old, ...screen('home') },
+  { ...at('11-02 12:00'), ...two, device: old, event: 'purchase', params: { amount: '20.5' } },
+  { ...at('11-02 12:01'), ...two, device: old, event: 'purchase', params: { amount: 'free' } },
+  { ...at('11-10 09:00'), ...three, device: fresh, event: 'app_open' },
+  { ...at('11-10 09:01'), ...three, device: fresh, ...request('/a', 100) },
+  { ...at('11-10 09:02'), ...three, device: fresh, ...request('/a', 200.5) },
+  { ...at('11-10 09:03'), ...three, device: fresh, ...request('/b', '50') },
+  {
+    ...at('11-10 09:40'),
+    ...three,
+    device: fresh,
+    ...screen('home'),
+    received_at: '2026-11-10T11:40:00.000Z',
+    client_timestamp: '2026-11-10T12:40:00.000Z',
+  },
+  // Events that do not match: another application, and other times.
+  { ...at('11-03 10:00'), ...one, device: old, event: 'crash', bundle_identifier: 'com.example.b' },
+  { ...at('10-25 10:00'), ...one, device: old, event: 'crash' },
+  { ...at('11-16 00:00'), ...one, device: old, event: 'crash' },
+].map(logRow)
+const complaint = {
+  ...at('11-09 10:10'),
+  ...one,
+  device: old,
+  attachments: [
+    { key: 'a', content_type: 'image/png', bytes: 2000, sha256: '00' },
+    { key: 'b', content_type: 'image/png', bytes: 1000, sha256: '01' },
+  ],
+}
+const praise = { ...at('11-10 10:00'), ...three, device: fresh }
+const feedback = [complaint, praise, { ...praise, bundle_identifier: 'com.example.b' }].map(
+  feedbackRow,
+)
+
+const expected: Record<string, object[]> = {
+  'Active devices': [
+    { day: '2026-11-02', devices: 2, users: 2 },
+    { day: '2026-11-03', devices: 1, users: 1 },
+    { day: '2026-11-09', devices: 1, users: 1 },
+    { day: '2026-11-10', devices: 1, users: 1 },
+  ],
+  Funnel: [{ opened: 3, saw_cart: 1, bought: 1 }],
+  'Weekly retention': [
+    { first_week: '2026-11-02', weeks_later: 0, devices: 2 },
+    { first_week: '2026-11-02', weeks_later: 1, devices: 1 },
+    { first_week: '2026-11-09', weeks_later: 0, devices: 1 },
+  ],
+  'Crash-free sessions by version': [
+    { version: '1.0', sessions: 5, crash_free: 80 },
+    { version: '2.0', sessions: 2, crash_free: 100 },
+  ],
+  'Top screens': [
+    { screen: 'home', views: 3, devices: 3 },
+    { screen: 'cart', views: 1, devices: 1 },
+  ],
+  'p95 by path': [
+    { path: '/a', requests: 2, p95: 195.5 },
+    { path: '/b', requests: 1, p95: 50 },
+  ],
+  'Sessions per day': [
+    { day: '2026-11-02', sessions: 3, median_seconds: 180, events: 8 },
+    { day: '2026-11-03', sessions: 1, median_seconds: 0, events: 1 },
+    { day: '2026-11-09', sessions: 1, median_seconds: 300, events: 2 },
+    { day: '2026-11-10', sessions: 2, median_seconds: 90, events: 5 },
+  ],
+  'Adoption of versions': [
+    { week: '2026-11-02', version: '1.0', devices: 2 },
+    { week: '2026-11-09', version: '1.0', devices: 1 },
+    { week: '2026-11-09', version: '2.0', devices: 1 },
+  ],
+  'Battery against crashes': [
+    { battery_from: 0, events: 1, crashes_per_1000: 1000 },
+    { battery_from: 80, events: 15, crashes_per_1000: 0 },
+  ],
+  'Late events': [
+    { arrived: '1: within a minute', events: 15 },
+    { arrived: '3: within a day', events: 1 },
+  ],
+  'Clock skew': [{ device_uuid: deviceId(3), events: 1, seconds_ahead: 3600 }],
+  'The last 50 events before a feedback': [
+    { time: '2026-11-09 10:05:00.000', event: 'crash', params: {} },
+    { time: '2026-11-09 10:00:00.000', event: 'app_open', params: {} },
+    { time: '2026-11-03 10:00:00.000', event: 'app_open', params: {} },
+  ],
+  Attachments: [{ content_type: 'image/png', pictures: 2, bytes: 3000 }],
+  'Versions with the most feedback': [
+    { version: '1.0', feedback: 1, per_100_devices: 50 },
+    { version: '2.0', feedback: 1, per_100_devices: 100 },
+  ],
+  'Numbers of mixed types': [{ amount: 30.5, without_number: 1 }],
+  'Unknown fields': [
+    { field: 'foo', events: 2 },
+    { field: 'log.a', events: 1 },
+  ],
+  'What one API key sent': [{ day: '2026-11-10', events: 5, devices: 1, users: 1 }],
+  'First events after the installation': [
+    { event: 'request', events: 3, devices: 1 },
+    { event: 'app_open', events: 1, devices: 1 },
+  ],
+  'Daily volume': [
+    { day: '2026-11-02', logs: 8, feedback: 0 },
+    { day: '2026-11-03', logs: 1, feedback: 0 },
+    { day: '2026-11-09', logs: 2, feedback: 1 },
+    { day: '2026-11-10', logs: 5, feedback: 1 },
+  ],
+  'What was refused, and why': [
+    { code: 'rate_limited', api_key_id: 'key-2', kind: 'logs', refused: 12 },
+    { code: 'invalid_request', api_key_id: 'key-1', kind: 'feedback', refused: 1 },
+  ],
+  'Is everything visible': [
+    { kind: 'feedback', visible_until: '2026-11-15 23:59:59.000', is_complete: 0 },
+    { kind: 'logs', visible_until: '2026-11-16 00:00:00.000', is_complete: 1 },
+  ],
+}
+
+async function store(owner: ClickHouse): Promise<void> {
+  // Inserted twice, as after a lost confirmation.
+  for (const _ of [1, 2]) {
+    await owner.insertGzip({ table: 'logs', members: [member(logs)], rows: logs.length })
+    const rows = feedback.length
+    await owner.insertGzip({ table: 'feedback', members: [member(feedback)], rows })
+  }
+  const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
+  for (const row of logs.slice(0, 2))
+    await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
+  await owner.command(`INSERT INTO intake.outcomes_raw VALUES
+    ('2026-11-10 09:00:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 7),
+    ('2026-11-10 09:01:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 5),
+    ('2026-11-10 09:01:00', 'key-2', 'logs', 'accepted', generateUUIDv4(), 5),
+    ('2026-11-10 09:01:00', 'key-2', 'logs', 'suppressed', generateUUIDv4(), 3),
+    ('2026-11-10 09:01:00', '', '', 'overflow', generateUUIDv4(), 2),
+    ('2026-11-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1),
+    ('2026-10-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1)`)
+  await owner.command(`INSERT INTO intake.watermark_raw VALUES
+    ('logs', '2026-11-16 00:00:00.000'),
+    ('feedback', '2026-11-15 23:59:59.000')`)
+}
+
+const params = {
+  app: 'com.example.app',
+  from: '2026-11-02 00:00:00',
+  to: '2026-11-16 00:00:00',
+  feedback: complaint.id,
+  key: 'key-2',
+}
+
+const page = new URL('../../../docs/queries.md', import.meta.url)
+const recipes = documentedQueries(readFileSync(page, 'utf8'))
+
+t.test('each query of the page has a checked result', (t) => {
+  t.ok(recipes.length >= 20)
+  const checked = [...Object.keys(expected), 'Dead letters by reason']
+  t.same(recipes.map(({ title }) => title).toSorted(), checked.toSorted())
+  t.end()
+})
+
+for (const timeZone of timeZones) {
+  t.test(`on a server in ${timeZone}`, async (t) => {
+    const { server, connect } = await startServer(t, { timeZone })
+    const owner = connect(t)
+    await store(owner)
+    await testRecipes(t, owner, 'owner')
+    for (const session of timeZone === 'UTC' ? [undefined, ...timeZones] : [undefined]) {
+      const url = withSettings(server.analystUrl, session ? { session_timezone: session } : {})
+      const analyst = createClickHouse({ url })
+      t.teardown(() => analyst.close())
+      const [zone] = await analyst.query('SELECT timezone() AS name')
+      t.same(zone, { name: session ?? 'UTC' })
+      await testRecipes(t, analyst, `analyst in ${session ?? 'the zone of the profile'}`)
+    }
+  })
+}
+
+async function testRecipes(t: Test, reader: ClickHouse, who: string): Promise<void> {
+  for (const { title, sql } of recipes) {
+    if (title === 'Dead letters by reason') {
+      // Dead letters have the time of the worker's clock.
+      const today = { ...params, from: '2020-01-01 00:00:00', to: '2200-01-01 00:00:00' }
+      const found = await reader.query(sql, today)
+      t.match(found, [{ table: 'logs', error_code: 117, rows: 2 }], `${title}, ${who}`)
+    } else {
+      t.strictSame(await reader.query(sql, params), expected[title], `${title}, ${who}`)
+    }
+  }
+}

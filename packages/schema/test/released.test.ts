@@ -1,0 +1,26 @@
+import t from 'tap'
+import { checksumOf } from '../src/migrations/history.ts'
+import { migrations } from '../src/migrations/index.ts'
+
+/** A database remembers them: `setup` refuses tables that were made by another form of a migration. */
+const checksums: Record<string, string> = {
+  '0001-logs-and-feedback': '8bfe235bac39cd7748ece20510c18b16a42e33083f3d2be88464bb97c18e3f55',
+  '0002-dead-letters': '27b8238b5796bff451c10dba783140c51b4ab718d4566d9f4480ce9f0f4ce016',
+  '0003-installation': '8b8215e104789888ac2ee1dc9bf9d85473dd934208dc1d14094bdcdae358ba62',
+  '0005-country': 'f0ada9325bd0153650a3692346f19d9cf394bf098bffea28ba2aa75d4cc54ea5',
+  '0006-outcomes-and-watermark': 'a3f247a79de6d97a4ac4fb0d62951d0ec20dd0d5d3f47748250308a5e0af5acb',
+  '0007-erasures-and-retention': '59416308e04895eb3e7aaafca8c68b46a277e33db04030605f8ee2c03a071013',
+  '0008-exact-params': '9746173e693e86f875ae1e26210f1497c2a267a9be156daa6766241b696a2e0e',
+}
+
+t.test('released migrations never change', async (t) => {
+  t.same(
+    Object.fromEntries(migrations.map((migration) => [migration.name, checksumOf(migration)])),
+    checksums,
+  )
+})
+
+t.test('migrations are applied in the order of their numbers', async (t) => {
+  const names = migrations.map(({ name }) => name)
+  t.same(names, names.toSorted())
+})

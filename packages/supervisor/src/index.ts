@@ -1,7 +1,0 @@
-export { type Child, startChild } from './child.ts'
-export { onEndRequest } from './end-request.ts'
-export { type Lock, lockDataDir } from './lock.ts'
-export { claimPort, pickPort, portProblem } from './ports.ts'
-export { messageOf, StartError } from './start-error.ts'
-export { type SupervisedProcess, superviseProcess } from './supervised-process.ts'
-export { untilReady } from './until-ready.ts'

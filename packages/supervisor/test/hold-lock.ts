@@ -1,7 +1,0 @@
-// Locks the given folder, or else the given socket, prints a line and keeps running.
-import { lockDataDir, lockSocket } from '../src/lock.ts'
-
-const [kind, place = ''] = process.argv.slice(2)
-if (kind === 'folder') await lockDataDir(place)
-else await lockSocket(place)
-console.log('locked')
