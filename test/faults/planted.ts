@@ -16,7 +16,7 @@ export interface PlantedBug {
   reason: string
 }
 
-const tables = 'packages/clickhouse/dist/migrations/0001-logs-and-feedback.js'
+const tables = 'packages/schema/migrations/0001-logs-and-feedback.sql'
 const drainQueue = 'worker/dist/deliver/drain-queue.js'
 const stored = 'const postponed = await storeBatch(batch.frames, store);'
 
@@ -53,7 +53,7 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F13',
     edits: [
       {
-        file: 'packages/clickhouse/dist/definitions/records.js',
+        file: 'packages/schema/dist/definitions/records.js',
         find: '${names(logColumns)} FROM intake.logs_raw FINAL',
         replace: '${names(logColumns)} FROM intake.logs_raw',
       },
@@ -146,7 +146,7 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F20c',
     edits: [
       {
-        file: 'packages/clickhouse/dist/migrations/0002-dead-letters.js',
+        file: 'packages/schema/migrations/0002-dead-letters.sql',
         find: 'ORDER BY (table, bundle_identifier, time, id, device_uuid)',
         replace: 'ORDER BY (table, id)',
       },
@@ -194,7 +194,7 @@ export const plantedBugs: PlantedBug[] = [
     scenario: 'F66',
     edits: [
       {
-        file: 'packages/cli/dist/erasure/erase.js',
+        file: 'packages/records/dist/erasure/erase.js',
         find: 'report.objectsDeleted += await removeErasedObjects(clickhouse, objects)',
         replace: 'report.objectsDeleted += 0',
       },

@@ -15,7 +15,7 @@ export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }
   cpSync(join(root, 'test', 'images'), join(copy, 'test', 'images'), { recursive: true })
   const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name))
   for (const part of ['gateway', 'worker', ...packages]) {
-    for (const name of ['package.json', 'dist', 'node_modules']) {
+    for (const name of ['package.json', 'dist', 'migrations', 'node_modules']) {
       if (!existsSync(join(root, part, name))) continue
       cpSync(join(root, part, name), join(copy, part, name), {
         recursive: true,
@@ -28,7 +28,7 @@ export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }
   for (const { file, find, replace } of edits) {
     const text = readFileSync(join(copy, file), 'utf8')
     if (!text.includes(find)) throw new Error(`${file} does not contain: ${find}`)
-    writeFileSync(join(copy, file), text.replace(find, replace))
+    writeFileSync(join(copy, file), text.replaceAll(find, replace))
   }
 }
 
