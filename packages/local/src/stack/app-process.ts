@@ -5,6 +5,8 @@ export interface AppProcessOptions {
   name: string
   /** The built entry point of the app. */
   script: string
+  /** Options of Node for this process. */
+  nodeOptions: readonly string[]
   env: NodeJS.ProcessEnv
   adminPort: number
   /**
@@ -21,11 +23,11 @@ const readyMs = 60_000
 
 /** Starts the gateway or a worker and resolves when its admin port responds with 200. */
 export async function startAppProcess(options: AppProcessOptions): Promise<Child> {
-  const { name, script, env, adminPort, until, logFile, signal } = options
+  const { name, script, nodeOptions, env, adminPort, until, logFile, signal } = options
   const child = startChild({
     name,
     command: process.execPath,
-    args: ['--enable-source-maps', script],
+    args: [...nodeOptions, '--enable-source-maps', script],
     env,
     logFile,
   })

@@ -9,6 +9,8 @@ import type { StackConfig } from './config.ts'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 const host = '127.0.0.1'
+/** The options of Node with which the image of each app runs it (deploy/Dockerfile). */
+export const nodeOptions = { gateway: ['--max-semi-space-size=32'], worker: [] } as const
 
 export interface Apps {
   gateway: SupervisedProcess
@@ -45,7 +47,7 @@ export function createApps(options: AppsOptions): Apps {
 
   function app(
     name: string,
-    folder: string,
+    folder: keyof typeof nodeOptions,
     adminPort: number,
     env: NodeJS.ProcessEnv,
   ): SupervisedProcess {
@@ -59,6 +61,7 @@ export function createApps(options: AppsOptions): Apps {
         startAppProcess({
           name,
           script,
+          nodeOptions: nodeOptions[folder],
           env: { ...shared, ...env },
           adminPort,
           until: again ? '/healthz' : '/readyz',
