@@ -13,6 +13,23 @@ export function findManifestProblems(manifests) {
   ])
 }
 
+/** What the costs in README.md are the costs of. */
+export const hotPath = ['gateway/src', 'worker/src', 'packages/http-edge/src', 'packages/queue/src']
+
+/**
+ * @param report bench/results/latest.md
+ * @param changedSince lists the commits after a commit that changed one of the paths, one per line
+ */
+export function findReportProblems(report, changedSince) {
+  const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []
+  if (commit === undefined) return ['bench/results/latest.md names no commit']
+  const changes = changedSince(commit, hotPath).split('\n').filter(Boolean)
+  if (changes.length === 0) return []
+  return [
+    `bench/results/latest.md is of ${commit.slice(0, 9)}; ${changes.length} commits changed the hot path since: npm run bench -- --save`,
+  ]
+}
+
 /** The text below a heading of the second level, up to the next such heading. */
 function section(changelog, title) {
   const [, text] = changelog.split(new RegExp(`^## ${title}\n`, 'm'))

@@ -15,6 +15,7 @@ import {
   findChangelogProblems,
   findLicenceProblems,
   findManifestProblems,
+  findReportProblems,
   setChartVersion,
   startSection,
 } from './release-rules.mjs'
@@ -63,6 +64,10 @@ async function check() {
       setChartVersion(read(chart), version) === read(chart) ? [] : [`${chart} has another`],
     'the changelog has a section for the version': () =>
       findChangelogProblems(read('CHANGELOG.md'), version),
+    'the measured costs are those of the code': () =>
+      findReportProblems(read('bench/results/latest.md'), (commit, paths) =>
+        run('git', 'log', '--format=%h', `${commit}..HEAD`, '--', ...paths),
+      ),
     'everything is committed': () =>
       run('git', 'status', '--porcelain').split('\n').filter(Boolean),
     'the tag is new': () =>

@@ -65,6 +65,7 @@ async function runChecks() {
   await check('compose', process.execPath, ['deploy/check-clickhouse.mjs'])
   await check('format', 'prettier', ['--check', '--log-level=warn', '.'])
   await check('lint', 'oxlint', ['--type-aware', '--deny-warnings', ...sources])
+  await check('unused', 'knip', ['--no-progress', '--no-config-hints'])
 }
 
 function runTests() {

@@ -3,6 +3,7 @@ import {
   findChangelogProblems,
   findLicenceProblems,
   findManifestProblems,
+  findReportProblems,
   setChartVersion,
   startSection,
 } from '../scripts/release-rules.mjs'
@@ -52,3 +53,25 @@ t.test('a licence that is not known is reported with its packages', async (t) =>
   }
   t.same(findLicenceProblems(list), ['c: MIT AND GPL-3.0', 'd: Unknown'])
 })
+
+t.test(
+  'the report of the bench must not be older than the last change of the hot path',
+  async (t) => {
+    const report = '# Measured\n\n2026-11-22, commit `c1f3478f9a87`. AMD EPYC, 2 cores.\n'
+    t.same(
+      findReportProblems(report, () => ''),
+      [],
+    )
+    const asked: unknown[] = []
+    const [problem = ''] = findReportProblems(report, (commit, paths) => {
+      asked.push(commit, paths.includes('gateway/src'))
+      return 'ada2a502\n0ac3bfc1\n'
+    })
+    t.match(problem, /of c1f3478f9; 2 commits changed the hot path since/)
+    t.same(asked, ['c1f3478f9a87', true])
+    t.match(
+      findReportProblems('# Measured\n', () => ''),
+      [/names no commit/],
+    )
+  },
+)

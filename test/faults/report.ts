@@ -20,7 +20,7 @@ export function line({ id, title, status, counts, reasons, ms }: Result): string
   return [first, ...details.map((detail) => `     ${detail}`)].join('\n')
 }
 
-export function total(results: Result[]): Counts {
+function total(results: Result[]): Counts {
   const sum: Counts = {
     issued: 0,
     acknowledged: 0,

@@ -1,7 +1,6 @@
 import type { RecordKind } from '@intake/contract'
 
-export const operations = ['log', 'log_batch', 'feedback', 'other'] as const
-export type Operation = (typeof operations)[number]
+export type Operation = 'log' | 'log_batch' | 'feedback' | 'other'
 
 const paths = new Map<string, { operation: Operation; kind: RecordKind }>([
   ['/api/log', { operation: 'log', kind: 'logs' }],

@@ -5,7 +5,7 @@ import { createLogger, createMetrics } from '@intake/runtime'
 import { member, startServer } from '../../schema/test/fixture.ts'
 import { page, type PageOptions } from '../src/index.ts'
 
-export const noBacklog = () => ({
+const noBacklog = () => ({
   waiting: 0,
   active: 0,
   delayed: 0,
@@ -53,7 +53,7 @@ export async function startPage(
 }
 
 /** A connection as the user who may only read the views. */
-export function connectReader(t: Test, url: string): ClickHouse {
+function connectReader(t: Test, url: string): ClickHouse {
   const clickhouse = createClickHouse({ url, requestTimeoutMs: 60_000 })
   t.teardown(() => clickhouse.close())
   return clickhouse

@@ -6,7 +6,7 @@ import type { History } from './history.ts'
 import type { Payload } from './payload.ts'
 
 /** A UUIDv7 for this time, and the time in the format of rows. */
-export function identityAt(time: Date): { id: string; time: string } {
+function identityAt(time: Date): { id: string; time: string } {
   const hex = time.getTime().toString(16).padStart(12, '0') + randomBytes(10).toString('hex')
   const parts = [
     hex.slice(0, 8),
