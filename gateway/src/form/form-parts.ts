@@ -94,7 +94,7 @@ function nameOf(part: MultipartFile): string {
   throw new IntakeError('invalid_multipart', detail)
 }
 
-/** The maximum length of a part's name. The parser truncates the header of a part after 80 KiB. */
+/** The maximum length of a part's name, below the 80 KiB after which the parser truncates a header. */
 const nameLengthMax = 16 * 1024
 
 /** Some clients send the media type of an image without a file name. */

@@ -131,7 +131,10 @@ async function readDays(
   return tallies
 }
 
-/** A damaged count is read as 0: only the memory limit of one API key depends on it, for a day. */
+/**
+ * A damaged hash counts as empty: the limits on reservations then ignore those of that day, of all
+ * API keys.
+ */
 async function readCounts(redis: Redis, key: string): Promise<Record<string, string>> {
   try {
     return await redis.hgetall(key)

@@ -63,7 +63,7 @@ const quietMs = 120_000
 const countersMax = 50_000
 /** As many minutes as a day without Redis has. */
 const minutesMax = 1_440
-/** The times that the tables accept. A wrong clock is reported elsewhere. */
+/** `minute` is a DateTime, which ends in 2106. A wrong clock is reported elsewhere. */
 const timesMs = { first: Date.UTC(2020, 0), last: Date.UTC(2100, 0) }
 
 /**
@@ -107,7 +107,10 @@ export function createOutcomeCounts(
     return minute
   }
 
-  /** Drops minutes that have ended and are reported. A late record starts such a minute again. */
+  /**
+   * Drops minutes that are reported completely and have not changed for a while. A late record
+   * begins such a minute again, with another `run`.
+   */
   function dropReported(): void {
     const quietSince = clock.now() - quietMs
     for (const minute of minutes.values()) {

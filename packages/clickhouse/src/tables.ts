@@ -1,6 +1,4 @@
-/**
- * The raw tables that a worker writes, by the name used in the pipeline, with the columns of a row.
- */
+/** The columns that both kinds of records have. */
 const head = [
   'id',
   'time',
@@ -17,6 +15,9 @@ const head = [
   'extra',
 ] as const
 
+/**
+ * The raw tables that a worker writes, by the name used in the pipeline, with the columns of a row.
+ */
 export const rawTables = {
   logs: { name: 'intake.logs_raw', columns: [...head, 'event', 'params'] },
   feedback: {

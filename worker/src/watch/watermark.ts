@@ -5,7 +5,7 @@ import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runt
 import type { RowStore } from '../deliver/ports.ts'
 
 const intervalMs = 5_000
-/** Shorter than the interval, so that a worker's turn has expired by its next read. */
+/** Shorter than the interval: a turn has ended when its worker reads again, which may take the next. */
 const turnMs = 0.8 * intervalMs
 const readTimeoutMs = 10_000
 /** At most this many frames are read. Redis takes some milliseconds for them. */
@@ -47,7 +47,7 @@ export function startWatermark(options: {
   async function advance(): Promise<void> {
     const reading = readBacklogs({ framesMax, turnMs })
     const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
-    // Another worker has the turn.
+    // Another worker has the turn, or Redis has lost its data, which is reported elsewhere.
     if (backlogs === undefined) return void (advancedAt = clock.now())
     // Uses the earlier of the two clocks, so that a jump ahead of one does not advance the
     // watermark too far.

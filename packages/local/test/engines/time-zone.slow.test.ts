@@ -7,7 +7,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 const inZone = `layer=$(mktemp -d) && mount -t tmpfs layer "$layer" && mkdir "$layer/upper" "$layer/work" &&
 mount -t overlay etc -o "lowerdir=/etc,upperdir=$layer/upper,workdir=$layer/work" /etc &&
 ln -sfn "/usr/share/zoneinfo/$1" /etc/localtime && shift && exec "$@"`
-const engines = fileURLToPath(new URL('../../../engines/src/index.ts', import.meta.url))
+const engines = fileURLToPath(new URL('../../src/index.ts', import.meta.url))
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 
 const unshared = (zone: string, program: string, ...args: string[]) =>
