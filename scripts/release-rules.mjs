@@ -14,7 +14,14 @@ export function findManifestProblems(manifests) {
 }
 
 /** What the costs in README.md are the costs of. */
-export const hotPath = ['gateway/src', 'worker/src', 'packages/http-edge/src', 'packages/queue/src']
+export const hotPath = [
+  'gateway/src',
+  'worker/src',
+  ...['access', 'clickhouse', 'contract', 'http-edge', 'identity', 'queue', 'redis', 'runtime'].map(
+    (name) => `packages/${name}/src`,
+  ),
+  'deploy/Dockerfile',
+]
 
 /**
  * @param report bench/results/latest.md
@@ -22,7 +29,8 @@ export const hotPath = ['gateway/src', 'worker/src', 'packages/http-edge/src', '
  */
 export function findReportProblems(report, changedSince) {
   const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []
-  if (commit === undefined) return ['bench/results/latest.md names no commit']
+  // With changes that were not committed, a `+` follows it.
+  if (commit === undefined) return ['bench/results/latest.md is of no commit']
   const changes = changedSince(commit, hotPath).split('\n').filter(Boolean)
   if (changes.length === 0) return []
   return [

@@ -70,8 +70,8 @@ t.test(
     t.match(problem, /of c1f3478f9; 2 commits changed the hot path since/)
     t.same(asked, ['c1f3478f9a87', true])
     t.match(
-      findReportProblems('# Measured\n', () => ''),
-      [/names no commit/],
+      findReportProblems(', commit `c1f3478f9a87+`', () => ''),
+      [/is of no commit/],
     )
   },
 )

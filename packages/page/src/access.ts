@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import basicAuth from '@fastify/basic-auth'
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import pLimit from 'p-limit'
 import { isLoopbackAddress, isLoopbackHost } from '@intake/runtime'
 import { PageError } from './page-error.ts'
 
@@ -36,28 +37,36 @@ export async function guardAccess(
     // Whoever can choose an address, or has many, gets no more tries than this.
     app.createRateLimit({ timeWindow, max: ofAll, keyGenerator: senderOf }),
   ]
+  const requirePassword = async (given: string, request: FastifyRequest) => {
+    for (const limit of limits) {
+      const tried = await limit(request, { increment: false })
+      if (!tried.isAllowed && tried.remaining === 0) {
+        throw new PageError(429, 'Too many wrong passwords. Wait a minute.')
+      }
+    }
+    if (isEqual(given, password)) return
+    for (const limit of limits) await limit(request)
+    throw unauthorized()
+  }
+  // One at a time, so that each sees the count of those before it.
+  const inTurn = pLimit(1)
   await app.register(basicAuth, {
     authenticate: { realm: 'Intake' },
-    async validate(_user, given, request) {
-      for (const limit of limits) {
-        const tried = await limit(request, { increment: false })
-        if (!tried.isAllowed && tried.remaining === 0) {
-          throw new PageError(429, 'Too many wrong passwords. Wait a minute.')
-        }
-      }
-      if (isEqual(given, password)) return
-      for (const limit of limits) await limit(request)
-      throw unauthorized()
-    },
+    validate: async (_user, given, request) => inTurn(requirePassword, given, request),
   })
   app.addHook('onRequest', (request, reply, done) => {
     if (isOpen(request)) return done()
     app.basicAuth(request, reply, (error) => {
-      // The plugin has an error of its own for a request without a password.
-      done(error === undefined || error instanceof PageError ? error : unauthorized())
+      if (isMissingPassword(error)) return done(unauthorized())
+      done(error)
     })
   })
 }
+
+/** The error that the plugin has for a request without a password, or with one that it cannot read. */
+const isMissingPassword = (error: unknown) =>
+  (error as { code?: string } | undefined)?.code ===
+  'FST_BASIC_AUTH_MISSING_OR_BAD_AUTHORIZATION_HEADER'
 
 /**
  * A foreign site may lead to the page, but may not make the browser of a reader send searches.

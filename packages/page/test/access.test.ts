@@ -1,6 +1,8 @@
 import { request } from 'node:http'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { startPage } from './fixture.ts'
 
@@ -140,4 +142,24 @@ t.test('of many guesses at once, no more than ten are compared', async (t) => {
     Array.from({ length: 40 }, (_, n) => statusOf(port, basic(`guess ${n}`))),
   )
   t.equal(statuses.filter((status) => status === 401).length, 10)
+})
+
+t.test('of several guesses in one packet, no more than ten are compared', async (t) => {
+  const { port } = await startPage(t, { password: 'secret' })
+  for (let n = 0; n < 9; n++) t.equal(await statusOf(port, basic(`guess ${n}`)), 401)
+  // As many as a connection may send before the first response.
+  const guesses = Array.from({ length: 4 }, (_, n) =>
+    [
+      'GET /page.css HTTP/1.1',
+      'host: 127.0.0.1',
+      `authorization: ${basic(`pipelined ${n}`).authorization}`,
+      ...(n === 3 ? ['connection: close'] : []),
+      '\r\n',
+    ].join('\r\n'),
+  )
+  const socket = connect(port, '127.0.0.1')
+  socket.write(guesses.join(''))
+  const responses = await text(socket)
+  t.equal(responses.match(/HTTP\/1.1 401/g)?.length, 1)
+  t.equal(responses.match(/HTTP\/1.1 429/g)?.length, 3)
 })

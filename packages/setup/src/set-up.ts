@@ -41,11 +41,19 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
     const views = await step('Repairing the views in ClickHouse', repairViews(clickhouse))
     await step('Comparing the tables in ClickHouse', requireTables(clickhouse))
     await step(`Creating the bucket ${s3.bucket}`, makeBucket(s3))
-    const prepared = withRedis({ url: redisUrl, timeoutMs }, async (redis) => {
+    const prepare = async (redis: Redis) => {
       await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
       if (apiKey) await step('Creating the API key', createApiKey(redis, apiKey))
-    })
-    await step('Using Redis', prepared)
+    }
+    // Returned, so that an error of the connection cannot take its place.
+    const prepared = withRedis({ url: redisUrl, timeoutMs }, (redis) =>
+      prepare(redis).catch((error: unknown) => {
+        if (error instanceof SetupError) return error
+        throw error
+      }),
+    )
+    const refusal = await step('Using Redis', prepared)
+    if (refusal instanceof SetupError) throw refusal
     return { applied: [...applied, ...views.map((name) => `view ${name}`)] }
   })
 }

@@ -6,6 +6,7 @@ const folder = new URL('../../migrations/', import.meta.url)
 
 /** In the order of application. A released migration never changes: add another file. */
 export const migrations: readonly Migration[] = readdirSync(folder)
+  .filter((file) => file.endsWith('.sql'))
   .toSorted()
   .map((file) => ({
     name: basename(file, '.sql'),
@@ -15,6 +16,7 @@ export const migrations: readonly Migration[] = readdirSync(folder)
 /** Each statement ends with a semicolon and a line break; a line that begins with `--` is a comment. */
 function statementsOf(sql: string): string[] {
   return sql
+    .replaceAll('\r\n', '\n')
     .replace(/^--.*\n/gm, '')
     .split(/;\s*\n/)
     .map((statement) => statement.trim())
