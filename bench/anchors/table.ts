@@ -9,8 +9,14 @@ export interface Table {
 
 /** @param options.connectionsMax the most concurrent inserts */
 export function openTable(options: { connectionsMax: number }): Table {
+  const url = new URL(process.env['CLICKHOUSE_URL'] ?? '')
+  const { username, password } = url
+  // The embedded ClickHouse has no basic authentication.
+  url.username = url.password = ''
   const client = createClient({
-    url: process.env['CLICKHOUSE_URL'] ?? '',
+    url,
+    set_basic_auth_header: false,
+    http_headers: { 'X-ClickHouse-User': username, 'X-ClickHouse-Key': password },
     max_open_connections: options.connectionsMax,
     keep_alive: { idle_socket_ttl: 2_500 },
     clickhouse_settings: {
