@@ -23,6 +23,6 @@ export const suites: Readonly<Record<string, Suite>> = {
 }
 
 /** Not part of a default run, because they take many minutes. */
-const separateSuites = ['drain', 'queries', 'soak']
+const separateSuites = new Set(['drain', 'queries', 'soak'])
 
-export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.includes(name))
+export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.has(name))

@@ -63,7 +63,7 @@ const quietMs = 120_000
 const countersMax = 50_000
 /** As many minutes as a day without Redis has. */
 const minutesMax = 1_440
-/** `minute` is a DateTime, which ends in 2106. A wrong clock is reported elsewhere. */
+/** The column `minute` ends in 2106. A wrong clock is reported elsewhere. */
 const timesMs = { first: Date.UTC(2020, 0), last: Date.UTC(2100, 0) }
 
 /**
@@ -107,10 +107,7 @@ export function createOutcomeCounts(
     return minute
   }
 
-  /**
-   * Drops minutes that are reported completely and have not changed for a while. A late record
-   * begins such a minute again, with another `run`.
-   */
+  /** Drops minutes that are reported and quiet. A late record begins them again, in another `run`. */
   function dropReported(): void {
     const quietSince = clock.now() - quietMs
     for (const minute of minutes.values()) {
