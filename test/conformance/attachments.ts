@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { Client } from 'minio'
 import type { Test } from 'tap'
@@ -33,12 +34,11 @@ export async function conforms(
   store: GatewayPorts['attachments'],
   find: (key: string) => Promise<Found>,
 ): Promise<void> {
-  const object = (n: number): StoredObject => ({
-    key: `feedback/2026/11/23/${n}/1-ab.png`,
-    body: Buffer.from(`image ${n}`),
-    contentType: 'image/png',
-    sha256: `${n}`.repeat(64),
-  })
+  const object = (n: number): StoredObject => {
+    const body = Buffer.from(`image ${n}`)
+    const sha256 = createHash('sha256').update(body).digest('hex')
+    return { key: `feedback/2026/11/23/${n}/1-ab.png`, body, contentType: 'image/png', sha256 }
+  }
   const { key, ...content } = object(1)
 
   await t.test('a stored attachment has its bytes, type and hash', async (t) => {
