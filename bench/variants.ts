@@ -191,6 +191,10 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
 async function startBenthos({ services, owner, dataDir, peer }: VariantOptions): Promise<Variant> {
   if (peer === undefined || 'leftOut' in peer) throw new Error('there is no Benthos')
   const database = await createTable('benthos', services)
+  // `time` must be the time inside the id, which Benthos has no function to read.
+  await services.sql.command(
+    `ALTER TABLE ${database}.logs_raw MODIFY COLUMN time DEFAULT UUIDv7ToDateTime(id, 'UTC')`,
+  )
   const [port] = (await freePorts(1)) as [number]
   const { username, password, origin } = new URL(services.clickhouse.url)
   const query = new URLSearchParams({
