@@ -45,8 +45,8 @@ const batches: LoadKind = {
 
 /** A load ends earlier, unless it hangs. */
 const loadSecondsMax = 600
-/** V8 collects garbage for some seconds after a load. */
-const settleSeconds = 8
+/** A worker polls its queues more often until ten seconds after the last record. */
+const settleSeconds = 12
 /** Long enough for several repetitions of what happens every second or two. */
 const idleSeconds = 6
 
