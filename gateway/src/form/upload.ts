@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import { imageTypes, IntakeError, limits } from '@intake/contract'
 import type { ByteLease } from '../body/byte-budget.ts'
 import { Chunks } from '../body/chunks.ts'
 import { imageTypeOf } from './image-type.ts'
+import { readPart } from './read-part.ts'
 
 /** An image that may be stored. */
 export interface Image {
@@ -24,7 +26,7 @@ export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeEr
  * @throws {IntakeError} `busy` when there is no capacity for the bytes
  */
 export async function readUpload(
-  stream: AsyncIterable<Buffer> | Iterable<Buffer>,
+  part: Readable,
   options: { index: number; bytesMax: number; lease: ByteLease },
 ): Promise<Upload> {
   const { index, bytesMax, lease } = options
@@ -38,7 +40,7 @@ export async function readUpload(
     },
   })
   // A part that cannot be kept is read to its end, too, so that the parser continues.
-  for await (const chunk of stream) chunks.add(chunk)
+  await readPart(part, (chunk) => chunks.add(chunk))
   const { bytes } = chunks
   if (overCount) {
     return refuse('too_many_attachments', {

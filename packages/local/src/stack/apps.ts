@@ -10,7 +10,10 @@ import type { StackConfig } from './config.ts'
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 const host = '127.0.0.1'
 /** The options of Node with which the image of each app runs it (deploy/Dockerfile). */
-export const nodeOptions = { gateway: ['--max-semi-space-size=32'], worker: [] } as const
+export const nodeOptions = {
+  gateway: ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'],
+  worker: [],
+} as const
 
 export interface Apps {
   gateway: SupervisedProcess
