@@ -288,10 +288,7 @@ for (const [service, config] of [
 ] as const) {
   t.test(`compose can set all settings of the ${service}, and no others`, async (t: Test) => {
     // The object store of compose has keys: it needs no account of AWS, and no container gets one.
-    // OWN_PORTS are of 127.0.0.1, where nothing else listens in a container.
-    const settings = Object.keys(config.properties).filter(
-      (name) => !name.startsWith('AWS_') && name !== 'OWN_PORTS',
-    )
+    const settings = Object.keys(config.properties).filter((name) => !name.startsWith('AWS_'))
     const known = [...settings, 'LOG_LEVEL']
     const given = new Map(Object.entries(compose.services[service]?.environment ?? {}))
     // A setting can come as a file that contains its value.
