@@ -94,6 +94,10 @@ export function checkWorkerConfig(config: WorkerConfig): void {
   if (password !== undefined && password.trim().length < passwordLengthMin) {
     problems.push(`PAGE_PASSWORD must have at least ${passwordLengthMin} characters`)
   }
+  // Basic authentication has none (RFC 7617), so nobody could log in.
+  if (password !== undefined && /\p{Cc}/u.test(password)) {
+    problems.push('PAGE_PASSWORD must have no control characters')
+  }
   problems.push(...findWebhookProblems(url, secret))
   if (quorum !== undefined && cluster === undefined) {
     problems.push('CLICKHOUSE_INSERT_QUORUM needs CLICKHOUSE_CLUSTER')
