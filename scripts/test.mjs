@@ -55,14 +55,16 @@ console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
 function readArguments() {
-  const options = {
-    slow: { type: 'boolean', default: false },
-    all: { type: 'boolean', default: false },
-    shard: { type: 'string', default: '1/1' },
-    timings: { type: 'boolean', default: false },
-  }
   try {
-    return parseArgs({ allowPositionals: true, options })
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        slow: { type: 'boolean', default: false },
+        all: { type: 'boolean', default: false },
+        shard: { type: 'string', default: '1/1' },
+        timings: { type: 'boolean', default: false },
+      },
+    })
   } catch (error) {
     console.error(`${error.message}\nThe options of tap: npx tap --<option> path ...`)
     process.exit(1)
