@@ -20,13 +20,13 @@ export function readOptions(args: string[]): RunOptions {
     args,
     options: {
       /** Suites, separated by commas. */
-      suite: { type: 'string', default: defaultSuites.join(',') },
+      suite: { type: 'string' },
       /** Variants that the capacity suite compares, separated by commas. */
       variants: { type: 'string', default: variantNames.join(',') },
       rounds: { type: 'string' },
       /** Length of the load in a round. */
       seconds: { type: 'string' },
-      /** Short rounds and few events: to see that it works, not to measure. */
+      /** Short rounds and few events, of all suites: to see that it works, not to measure. */
       quick: { type: 'boolean', default: false },
       /** Percent of all processors that other programs may use during a round. */
       'foreign-max': { type: 'string', default: '6' },
@@ -35,7 +35,7 @@ export function readOptions(args: string[]): RunOptions {
       /** How many disturbed turns a suite repeats. */
       repetitions: { type: 'string', default: '1' },
       /** Length of the soak. */
-      minutes: { type: 'string', default: '10' },
+      minutes: { type: 'string' },
       /** Events in the tables that `queries` asks. */
       rows: { type: 'string', default: '20000000' },
       /** Folder for CPU profiles of our own gateways and workers. */
@@ -44,7 +44,8 @@ export function readOptions(args: string[]): RunOptions {
     },
   })
   const { quick } = values
-  const wanted = oneOf('suite', values.suite, Object.keys(suites))
+  const all = Object.keys(suites)
+  const wanted = oneOf('suite', values.suite ?? (quick ? all : defaultSuites).join(','), all)
   return {
     options: {
       quick,
@@ -55,7 +56,7 @@ export function readOptions(args: string[]): RunOptions {
       foreignShareMax: positive('foreign-max', values['foreign-max']) / 100,
       slownessMax: above(1, 'slowness-max', values['slowness-max']),
       repetitions: wholeNumber('repetitions', values.repetitions),
-      soakMinutes: positive('minutes', values.minutes),
+      soakMinutes: positive('minutes', values.minutes ?? (quick ? '1' : '10')),
       rows: wholeNumber('rows', values.rows),
       profileDir: values.profile,
     },

@@ -1,6 +1,5 @@
 // npm run test:observability: the alert rules and dashboards of deploy/observability on a real Prometheus that
-// scrapes a running Intake under load; about five minutes. With -- --pictures it renews the pictures of the
-// dashboards in docs/images (with Chromium).
+// scrapes a running Intake under load; about five minutes.
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'
@@ -15,13 +14,11 @@ apt-get install prometheus, then stop and disable its service, which this does n
 }
 
 await bootstrap()
-const pictures = process.argv.includes('--pictures')
 const tap = spawn(
   join(root, 'node_modules/.bin/tap'),
   ['--reporter=tap', 'test/observability/real-run.ts'],
   {
     cwd: root,
-    env: { ...process.env, ...(pictures && { PICTURES: join(root, 'docs/images') }) },
     stdio: 'inherit',
   },
 )

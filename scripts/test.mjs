@@ -21,18 +21,12 @@ const quickPropertyRuns = '0.2'
 const resultsFile = join(root, '.tap', 'results.tap')
 const sources = ['gateway', 'worker', 'packages', 'scripts', 'test', 'deploy', 'bench']
 
-const { values, positionals: paths } = parseArgs({
-  allowPositionals: true,
-  options: {
-    slow: { type: 'boolean', default: false },
-    all: { type: 'boolean', default: false },
-    shard: { type: 'string', default: '1/1' },
-    timings: { type: 'boolean', default: false },
-  },
-})
+const { values, positionals: paths } = readArguments()
 const [shard, shards] = values.shard.split('/').map(Number)
-if (!(shard >= 1 && shard <= shards))
-  throw new Error(`--shard=${values.shard} is not of the form 1/3`)
+if (!(shard >= 1 && shard <= shards)) {
+  console.error(`--shard=${values.shard} is not of the form 1/3`)
+  process.exit(1)
+}
 
 const began = performance.now()
 await bootstrap()
@@ -59,6 +53,23 @@ if (code !== 0 && failed === 0) failed++
 for (const name of failedChecks) console.log(`not ok: ${name}, see above`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        slow: { type: 'boolean', default: false },
+        all: { type: 'boolean', default: false },
+        shard: { type: 'string', default: '1/1' },
+        timings: { type: 'boolean', default: false },
+      },
+    })
+  } catch (error) {
+    console.error(`${error.message}\nThe options of tap: npx tap --<option> path ...`)
+    process.exit(1)
+  }
+}
 
 async function runChecks() {
   await check('docs', process.execPath, ['scripts/generate-docs.mjs', '--check'])

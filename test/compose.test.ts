@@ -34,7 +34,7 @@ const networksOf = ({ networks = [] }: Service) =>
 
 t.test('compose publishes every port on loopback by default', async (t) => {
   const ports = services.flatMap(([, service]) => service.ports ?? [])
-  t.equal(ports.length, 9)
+  t.equal(ports.length, 8)
   for (const port of ports) t.match(port, /^(\$\{PUBLISH_HOST:-127\.0\.0\.1\}|127\.0\.0\.1):/)
 })
 
@@ -114,6 +114,17 @@ t.test('the images of others have a version and can be pinned by a variable', as
     if (build) continue
     t.match(image, /^\$\{[A-Z0-9]+_IMAGE:-[^:]+:[^:]*\d[^:]*\}$/, name)
   }
+})
+
+t.test('the object store is built from the version that npm run test:s3 has tried', async (t) => {
+  const module = /github\.com\/minio\/minio@\S+?(?=['\s])/
+  const [built] = module.exec(readFileSync(pathOf('deploy/minio.Dockerfile'), 'utf8')) ?? []
+  const [tried] = module.exec(readFileSync(pathOf('scripts/test-s3.mjs'), 'utf8')) ?? []
+  t.type(built, 'string')
+  t.equal(built, tried)
+  const bases = readFileSync(pathOf('deploy/minio.Dockerfile'), 'utf8').match(/^ARG .*$/gm) ?? []
+  t.equal(bases.length, 2)
+  for (const base of bases) t.match(base, /^ARG \w+_IMAGE=\w+:\d\S*$/)
 })
 
 t.test('the secrets of compose', async (t) => {
@@ -277,10 +288,7 @@ for (const [service, config] of [
 ] as const) {
   t.test(`compose can set all settings of the ${service}, and no others`, async (t: Test) => {
     // The object store of compose has keys: it needs no account of AWS, and no container gets one.
-    // OWN_PORTS are of 127.0.0.1, where nothing else listens in a container.
-    const settings = Object.keys(config.properties).filter(
-      (name) => !name.startsWith('AWS_') && name !== 'OWN_PORTS',
-    )
+    const settings = Object.keys(config.properties).filter((name) => !name.startsWith('AWS_'))
     const known = [...settings, 'LOG_LEVEL']
     const given = new Map(Object.entries(compose.services[service]?.environment ?? {}))
     // A setting can come as a file that contains its value.

@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { Client } from 'minio'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { isCurl, startStack, type RunningStack } from '@intake/test-kit/running-stack'
+import { s3Client } from '@intake/test-kit/s3-client'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
 
@@ -96,20 +96,10 @@ async function row(stack: RunningStack, view: string, id: string): Promise<Store
   return rows[0]!
 }
 
-function s3Client(stack: RunningStack): Client {
-  const { hostname, port, username, password } = new URL(stack.endpoints.s3)
-  return new Client({
-    endPoint: hostname,
-    port: Number(port),
-    useSSL: false,
-    accessKey: username,
-    secretKey: password,
-    region: 'us-east-1',
-  })
-}
-
 async function countObjects(stack: RunningStack): Promise<number> {
-  const objects = await s3Client(stack).listObjects('intake', 'feedback/', true).toArray()
+  const objects = await s3Client(stack.endpoints.s3)
+    .listObjects('intake', 'feedback/', true)
+    .toArray()
   return objects.length
 }
 
@@ -291,7 +281,7 @@ t.test('a stack, started twice on the same data', async (t) => {
       text: feedback.text,
     })
 
-    const s3 = s3Client(stack)
+    const s3 = s3Client(stack.endpoints.s3)
     t.equal(stored.attachments.length, 4)
     for (const [index, { key, bytes, sha256, content_type }] of stored.attachments.entries()) {
       const object = await buffer(await s3.getObject('intake', key))

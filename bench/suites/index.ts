@@ -1,6 +1,5 @@
 import { batch } from './batch.ts'
 import { capacity } from './capacity.ts'
-import { drain } from './drain.ts'
 import { feedback } from './feedback.ts'
 import { latency } from './latency.ts'
 import { outage } from './outage.ts'
@@ -17,12 +16,11 @@ export const suites: Readonly<Record<string, Suite>> = {
   scale,
   batch,
   feedback,
-  drain,
   queries,
   soak,
 }
 
 /** Not part of a default run, because they take many minutes. */
-const separateSuites = new Set(['drain', 'queries', 'soak'])
+const separateSuites = new Set(['queries', 'soak'])
 
 export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.has(name))

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import { checkGatewayConfig, logShare, type GatewayConfig } from '@intake/config'
+import { batchJsonBytesMax, checkGatewayConfig, logShare, type GatewayConfig } from '@intake/config'
 import { limits, type RecordKind } from '@intake/contract'
 import { healthRoutes } from '@intake/health'
 import { createHttpEdge, expectContinue, type HttpEdge, type SweepClock } from '@intake/http-edge'
@@ -41,6 +41,8 @@ import { openapiRoute } from './routes/openapi.ts'
  * nothing.
  */
 const keepAliveTimeoutMs = 620_000
+/** A request without a response after this time, from its last byte on, loses its connection. */
+const responseTimeoutMs = 30_000
 /**
  * The slowest senders that get a response. One that is ten seconds behind the rate, or late with a
  * head, gets 408.
@@ -120,7 +122,7 @@ function createEdge(
   const { bodyBytesPerSecondMin, headersTimeoutMs } = { ...slowestSenders, ...senders }
   return createHttpEdge({
     connectionsMax: config.CONNECTIONS_MAX,
-    limits: { bodyBytesPerSecondMin, responseTimeoutMs: limits.acceptanceMs.feedback },
+    limits: { bodyBytesPerSecondMin, responseTimeoutMs },
     headersTimeoutMs,
     keepAliveTimeoutMs,
     refuse: refuseAtEdge(outcomes),
@@ -218,17 +220,17 @@ async function registerOperations(
     ...route,
     budget: budgets.logs,
     steps: createLogSteps({ logs, idempotency }),
-    bodyBytesMax: config.LOG_BODY_BYTES_MAX,
+    bodyBytesMax: limits.logBytes,
   })
   const bodyBytesMax = config.BATCH_BODY_BYTES_MAX
-  const entryBytesMax = config.LOG_BODY_BYTES_MAX
+  const entryBytesMax = limits.logBytes
   const sharedBytesMax = bodyBytesMax
   await api.register(logBatchRoute, {
     ...route,
     budget: budgets.logs,
     steps: createBatchSteps({ logs, idempotency, turns, sharedBytesMax, entryBytesMax, clock }),
     bodyBytesMax,
-    jsonBytesMax: config.BATCH_JSON_BYTES_MAX,
+    jsonBytesMax: batchJsonBytesMax(config),
     entryBytesMax,
   })
   const attachmentBytesMax = config.ATTACHMENT_BYTES_MAX

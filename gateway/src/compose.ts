@@ -170,7 +170,7 @@ function openObjectStore({ config, secrets }: Process, own: Own) {
     createObjectStore({
       ...objectStoreSettings(config),
       endpoint: secrets.follow('S3_ENDPOINT'),
-      timeoutMs: config.STORAGE_TIMEOUT_MS,
+      timeoutMs: limits.storageMs,
     }),
   )
   const bucket = own(

@@ -1,5 +1,5 @@
 import { checkGatewayConfig, GatewayConfig } from '@intake/config'
-import { connectOnlyToOwnUser, parseOwnPorts, pause, runProcess } from '@intake/runtime'
+import { pause, runProcess } from '@intake/runtime'
 import { compose } from './compose.ts'
 
 await runProcess({
@@ -8,7 +8,6 @@ await runProcess({
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
   async start(config, log, secrets, owner) {
     checkGatewayConfig(config)
-    connectOnlyToOwnUser(parseOwnPorts(config.OWN_PORTS))
     let isDraining = false
     const { app, startAdmin } = await compose({
       config,

@@ -101,7 +101,7 @@ export async function startGateway(
     REDIS_URL: 'redis://unused',
     S3_ENDPOINT: 'http://unused',
     // Rows that wait behind held frames would be refused after the default of four seconds.
-    ...(options.holdFrames && { ENQUEUE_TIMEOUT_MS: '10000', STORAGE_TIMEOUT_MS: '1000' }),
+    ...(options.holdFrames && { ENQUEUE_TIMEOUT_MS: '10000' }),
     ...options.env,
   })
   let requests = 0

@@ -1,23 +1,15 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
-import { Client } from 'minio'
 import type { Test } from 'tap'
 import type { StoredObject } from '@intake/object-store'
+import { s3Client } from '@intake/test-kit/s3-client'
 import type { GatewayPorts } from '../../gateway/src/ports.ts'
 
 type Found = Pick<StoredObject, 'body' | 'contentType' | 'sha256'> | undefined
 
 /** A client of its own for the bucket `intake`, which looks for objects below a folder. */
 export function createFinder(endpoint: string, folder = ''): (key: string) => Promise<Found> {
-  const { hostname, port, username, password } = new URL(endpoint)
-  const client = new Client({
-    endPoint: hostname,
-    port: Number(port),
-    useSSL: false,
-    accessKey: username,
-    secretKey: password,
-    region: 'us-east-1',
-  })
+  const client = s3Client(endpoint)
   return async (key) => {
     const about = await client.statObject('intake', folder + key).catch(() => undefined)
     if (about === undefined) return undefined

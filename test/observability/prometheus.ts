@@ -17,18 +17,10 @@ export interface Alert {
   state: 'pending' | 'firing'
   activeAt: string
 }
-export interface Range {
-  /** In seconds since 1970. */
-  start: number
-  end: number
-  stepSeconds: number
-}
 export interface Prometheus {
   url: string
   /** @throws {Error} Prometheus rejects the query */
   query(expr: string): Promise<Series[]>
-  /** @throws {Error} Prometheus rejects the query */
-  queryRange(expr: string, range: Range): Promise<Series[]>
   /** Alerts that are pending or firing. */
   alerts(): Promise<Alert[]>
   /** The state of each scrape target, by its job. */
@@ -93,10 +85,6 @@ export async function startPrometheus(options: {
       }>('query', { query })
       if (resultType !== 'vector') throw new Error(`${query}: not a vector but a ${resultType}`)
       return result.map(({ metric, value }) => ({ metric, values: [value] }))
-    },
-    async queryRange(query, { start, end, stepSeconds }) {
-      const params = { query, start: String(start), end: String(end), step: String(stepSeconds) }
-      return (await get<{ result: Series[] }>('query_range', params)).result
     },
     alerts: async () => (await get<{ alerts: Alert[] }>('alerts')).alerts,
     async targets() {

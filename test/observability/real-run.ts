@@ -1,5 +1,4 @@
-// npm run test:observability, see scripts/test-observability.mjs. Pictures go to PICTURES, if it is
-// set.
+// npm run test:observability, see scripts/test-observability.mjs.
 import { execFile, execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
@@ -7,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { findChromium } from '@intake/test-kit/chromium'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStack } from '@intake/test-kit/running-stack'
 import { until } from '@intake/test-kit/until'
@@ -21,7 +19,6 @@ import {
 } from './files.ts'
 import { startLoad } from './load.ts'
 import { namedMetrics } from './named-metrics.ts'
-import { takePictures } from './pictures/take-pictures.ts'
 import { startPrometheus } from './prometheus.ts'
 
 const run = promisify(execFile)
@@ -30,7 +27,6 @@ const scrapes = 15
 const visibleWithinSeconds = 15
 /** How old the backlog is when ClickHouse continues. */
 const backlogSeconds = 30
-const pictures = process.env['PICTURES']
 
 t.test('promtool accepts the configuration and the rules', async (t) => {
   for (const args of [
@@ -60,7 +56,6 @@ t.test('a real Prometheus and a real load', async (t) => {
     targets: { 'intake-gateway': [gateway!], 'intake-worker': [worker!] },
   })
   t.teardown(() => prometheus.stop())
-  const began = Date.now() / 1000
   const load = startLoad(endpoints)
   t.teardown(() => load.stop())
 
@@ -145,12 +140,6 @@ t.test('a real Prometheus and a real load', async (t) => {
   })
 
   t.comment(`responses: ${JSON.stringify(Object.fromEntries(load.statuses))}`)
-  const executablePath = findChromium()
-  if (pictures !== undefined && executablePath !== undefined) {
-    const range = { start: Math.ceil(began), end: Math.floor(Date.now() / 1000), stepSeconds: 1 }
-    for (const file of await takePictures({ executablePath, prometheus, range, folder: pictures }))
-      t.comment(`wrote ${file}`)
-  }
 })
 
 /** Accepts the requests of the webhook. Returns its URL. */

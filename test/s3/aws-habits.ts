@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { Client } from 'minio'
 import { AssumeRoleProvider } from 'minio/dist/esm/AssumeRoleProvider.mjs'
 import type { Test } from 'tap'
 import { describeStoreError } from '@intake/object-store'
+import { s3Client } from '@intake/test-kit/s3-client'
 import { examineBucket } from '../../packages/cli/src/doctor/bucket.ts'
 import type { ManagedService } from '../faults/kit/service.ts'
 import { kmsKeyId, type ServerKind } from './servers.ts'
@@ -53,14 +53,7 @@ export async function testAwsHabits(
     'objects are encrypted as the settings say',
     { skip: !hasKeysAndRoles },
     async (t) => {
-      const { hostname, port, username, password } = new URL(server.url())
-      const client = new Client({
-        endPoint: hostname,
-        port: Number(port),
-        useSSL: false,
-        accessKey: username,
-        secretKey: password,
-      })
+      const client = s3Client(server.url())
       const header = 'x-amz-server-side-encryption'
       for (const encryption of [
         { algorithm: 'AES256' as const },

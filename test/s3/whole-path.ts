@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
+import { limits } from '@intake/contract'
 import { startClickHouse, startRedis } from '@intake/local'
 import { createAppProcess } from '@intake/test-kit/app-process'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
@@ -16,7 +17,6 @@ import type { ManagedService } from '../faults/kit/service.ts'
 import { freeze, keysOf, openStore } from './store.ts'
 
 const apiKey = 'a-key-of-sixteen-characters'
-const storageTimeoutMs = 2_000
 const prefix = 'whole/path'
 const images = ['photo.jpg', 'screenshot.png', 'crash.webp', 'steps.gif'].map((name) => ({
   name,
@@ -70,7 +70,6 @@ export async function testWholePath(
   const gateway = await start('gateway', {
     PORT: String(port),
     GATEWAY_ADMIN_PORT: '0',
-    STORAGE_TIMEOUT_MS: String(storageTimeoutMs),
   })
   const worker = await start('worker', { WORKER_ADMIN_PORT: '0' })
   const isReady = async () => (await fetch(`${gateway.adminUrl()}/readyz`)).ok
@@ -110,7 +109,7 @@ export async function testWholePath(
     const ms = elapsedMs()
     server.thaw()
     t.equal(((await frozen.json()) as { code: string }).code, 'storage_unavailable')
-    t.ok(ms < 3 * storageTimeoutMs, `${ms} ms`)
+    t.ok(ms < 3 * limits.storageMs, `${ms} ms`)
     await until('it is used again', async () => (await send()).status === 201)
     await server.kill()
     const down = await send()

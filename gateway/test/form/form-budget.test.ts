@@ -57,7 +57,7 @@ t.test('503 busy when the bytes in flight are used up', async (t) => {
   // Seven tenths are for forms, two thirds of that for one API key: 42 MiB.
   const env = {
     BYTES_IN_FLIGHT_MAX: String(92 * 1024 * 1024),
-    BATCH_JSON_BYTES_MAX: String(1024 * 1024),
+    BATCH_BODY_BYTES_MAX: String(256 * 1024),
   }
   const gateway = await startGateway(t, { env })
   const large = file(Buffer.concat([images.png, Buffer.alloc(9 * 1024 * 1024)]))

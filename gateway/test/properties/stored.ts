@@ -10,9 +10,7 @@ export type Row = Record<string, unknown>
  * Settings that reveal, within some thousand requests, a request that does not release its bytes.
  */
 export const smallBudget = {
-  LOG_BODY_BYTES_MAX: '20000',
   BATCH_BODY_BYTES_MAX: '20000',
-  BATCH_JSON_BYTES_MAX: '40000',
   ATTACHMENT_BYTES_MAX: '5000',
   BYTES_IN_FLIGHT_MAX: '50000000',
 }

@@ -33,7 +33,7 @@ for (const [name, { description, define }] of Object.entries(commands)) {
 
 try {
   adoptSettings()
-  connectOnlyToOwnUser(parseOwnPorts(process.env['OWN_PORTS'] ?? ''))
+  connectOnlyToOwnUser(parseOwnPorts(process.env['OWN_PORTS']))
   await program.parseAsync()
 } catch (error) {
   printError(error)

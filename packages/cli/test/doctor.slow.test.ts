@@ -198,9 +198,9 @@ const planted: Planted[] = [
   },
   {
     what: 'settings of the gateway contradict each other',
-    plant: async () => ({ env: { STORAGE_TIMEOUT_MS: '20000' } }),
+    plant: async () => ({ env: { BYTES_IN_FLIGHT_MAX: '200000000' } }),
     code: 'configuration',
-    detail: /^Gateway: STORAGE_TIMEOUT_MS, .* at most 30000/,
+    detail: /^Gateway: BYTES_IN_FLIGHT_MAX must be at least \d+ for BATCH_BODY_BYTES_MAX/,
   },
 ]
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '@intake/contract'
-import { ConfigError, ownPorts } from '@intake/runtime'
+import { ConfigError } from '@intake/runtime'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { accountShare, formBytesMax, logShare, nodeBytes } from './memory.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
@@ -23,7 +23,6 @@ export const GatewayConfig = Type.Object({
     description: 'Address that health checks and metrics are bound to.',
   }),
   GATEWAY_ADMIN_PORT: port(3001, 'Port of health checks and metrics; 0 picks a free one.'),
-  OWN_PORTS: ownPorts,
   REDIS_URL: redisUrl,
   REDIS_DURABILITY: Type.Union(
     [Type.Literal('strict'), Type.Literal('asserted'), Type.Literal('relaxed')],
@@ -68,20 +67,11 @@ export const GatewayConfig = Type.Object({
     description:
       'Requests that one API key may send in a minute, to all gateways together. A form, a batch and an event count as one.',
   }),
-  LOG_BODY_BYTES_MAX: Type.Integer({
-    minimum: 1,
-    default: mebibyte,
-    description: 'Maximum size of a body of `POST /api/log`, both compressed and decompressed.',
-  }),
   BATCH_BODY_BYTES_MAX: Type.Integer({
     minimum: 1,
     default: 4 * mebibyte,
-    description: 'Maximum size of a body of `POST /api/log/batch`, as it arrives.',
-  }),
-  BATCH_JSON_BYTES_MAX: Type.Integer({
-    minimum: 1,
-    default: 16 * mebibyte,
-    description: 'Maximum size of a body of `POST /api/log/batch`, after decompression.',
+    description:
+      'Maximum size of a body of `POST /api/log/batch`, as it arrives. Decompressed it may have four times this size.',
   }),
   ATTACHMENT_BYTES_MAX: Type.Integer({
     minimum: 1,
@@ -119,14 +109,14 @@ export const GatewayConfig = Type.Object({
       'Timeout for enqueueing a validated record, in milliseconds; also the timeout for reserving an ' +
       'idempotency key.',
   }),
-  STORAGE_TIMEOUT_MS: Type.Integer({
-    minimum: 100,
-    default: 10_000,
-    description: 'Timeout for storing one attachment, including retries, in milliseconds.',
-  }),
   ...TracingConfig.properties,
 })
 export type GatewayConfig = Static<typeof GatewayConfig>
+
+/** Maximum size of the body of a batch after decompression. */
+export function batchJsonBytesMax(config: Pick<GatewayConfig, 'BATCH_BODY_BYTES_MAX'>): number {
+  return 4 * config.BATCH_BODY_BYTES_MAX
+}
 
 /** @throws {ConfigError} for settings that are valid individually but contradict each other */
 export function checkGatewayConfig(config: GatewayConfig): void {
@@ -135,10 +125,10 @@ export function checkGatewayConfig(config: GatewayConfig): void {
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare
   const needs = {
-    LOG_BODY_BYTES_MAX: (2 * config.LOG_BODY_BYTES_MAX + nodeBytes * limits.jsonNodes) / logs,
-    'BATCH_BODY_BYTES_MAX and BATCH_JSON_BYTES_MAX':
+    'a log': (2 * limits.logBytes + nodeBytes * limits.jsonNodes) / logs,
+    BATCH_BODY_BYTES_MAX:
       (config.BATCH_BODY_BYTES_MAX +
-        2 * config.BATCH_JSON_BYTES_MAX +
+        2 * batchJsonBytesMax(config) +
         nodeBytes * limits.batchJsonNodes) /
       logs,
     ATTACHMENT_BYTES_MAX:
@@ -147,16 +137,6 @@ export function checkGatewayConfig(config: GatewayConfig): void {
   for (const [setting, bytes] of Object.entries(needs)) {
     if (bytes <= config.BYTES_IN_FLIGHT_MAX) continue
     problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
-  }
-  const { STORAGE_TIMEOUT_MS: storageMs, ENQUEUE_TIMEOUT_MS: enqueueMs } = config
-  // A feedback stores its images and is enqueued. In addition it reserves its key first or, without
-  // a key, removes its images after a failure.
-  const processingMs = storageMs + enqueueMs + Math.max(storageMs, enqueueMs)
-  if (processingMs > limits.acceptanceMs.feedback) {
-    problems.push(
-      `STORAGE_TIMEOUT_MS, ENQUEUE_TIMEOUT_MS and the longer of the two again must be at most ` +
-        `${limits.acceptanceMs.feedback}: a feedback that takes longer is not acknowledged`,
-    )
   }
   if (problems.length > 0) throw new ConfigError(problems)
 }

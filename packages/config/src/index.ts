@@ -1,5 +1,5 @@
 export { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
-export { checkGatewayConfig, GatewayConfig } from './gateway.ts'
+export { batchJsonBytesMax, checkGatewayConfig, GatewayConfig } from './gateway.ts'
 export { accountShare, accountTimesFree, formBytesMax, logShare, nodeBytes } from './memory.ts'
 export {
   findObjectStoreProblems,

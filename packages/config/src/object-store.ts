@@ -36,13 +36,13 @@ export const ObjectStoreConfig = Type.Object({
     }),
   ),
   S3_SSE: Type.Optional(
-    Type.Union([Type.Literal('AES256'), Type.Literal('aws:kms')], {
+    Type.String({
+      pattern: '^(AES256|aws:kms(:\\S+)?)$',
       description:
-        'Encryption at rest that is asked for with each object: `AES256` (SSE-S3) or `aws:kms` (SSE-KMS). Default: ' +
-        'what the bucket does by itself.',
+        'Encryption at rest that is asked for with each object: `AES256` (SSE-S3), `aws:kms` (SSE-KMS with the key of ' +
+        'the bucket), or `aws:kms:` and the id or ARN of a key. Default: what the bucket does by itself.',
     }),
   ),
-  S3_SSE_KMS_KEY_ID: optional('Key for `aws:kms`. Default: that of the bucket.'),
   AWS_ACCESS_KEY_ID: secret('Access key, if `S3_ENDPOINT` has none.'),
   AWS_SECRET_ACCESS_KEY: secret('Its secret key.'),
   AWS_SESSION_TOKEN: secret('Its session token, if it is a temporary one.'),
@@ -77,14 +77,10 @@ type Config = ObjectStoreConfig & { S3_ENDPOINT?: string }
  * Settings that contradict each other or cannot be used, one sentence each, without their values.
  */
 export function findObjectStoreProblems(config: Config): string[] {
-  const { S3_ENDPOINT, S3_ADDRESSING, S3_SSE, S3_SSE_KMS_KEY_ID } = config
-  const problems: string[] = []
-  if (S3_SSE_KMS_KEY_ID !== undefined && S3_SSE !== 'aws:kms') {
-    problems.push('S3_SSE_KMS_KEY_ID needs S3_SSE=aws:kms')
-  }
-  if (S3_ENDPOINT === undefined) return problems
+  const { S3_ENDPOINT, S3_ADDRESSING } = config
+  if (S3_ENDPOINT === undefined) return []
   const { hostname, username } = new URL(S3_ENDPOINT)
-  problems.push(...findEndpointProblems(S3_ENDPOINT))
+  const problems = findEndpointProblems(S3_ENDPOINT)
   if (S3_ADDRESSING === 'virtual' && isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
     problems.push('S3_ADDRESSING=virtual needs a host name in S3_ENDPOINT, not an IP address')
   }
@@ -123,6 +119,12 @@ function findIdentityProblems(config: Config): string[] {
     : []
 }
 
+function parseEncryption(sse: string) {
+  if (sse === 'AES256') return { algorithm: 'AES256' } as const
+  const kmsKeyId = sse.slice('aws:kms:'.length) || undefined
+  return { algorithm: 'aws:kms', kmsKeyId } as const
+}
+
 /** Converts the settings to those of `createObjectStore`. */
 export function objectStoreSettings(config: ObjectStoreConfig & { S3_ENDPOINT: string }) {
   return {
@@ -131,10 +133,7 @@ export function objectStoreSettings(config: ObjectStoreConfig & { S3_ENDPOINT: s
     region: config.S3_REGION,
     addressing: config.S3_ADDRESSING,
     prefix: config.S3_PREFIX,
-    encryption: config.S3_SSE && {
-      algorithm: config.S3_SSE,
-      kmsKeyId: config.S3_SSE_KMS_KEY_ID,
-    },
+    encryption: config.S3_SSE === undefined ? undefined : parseEncryption(config.S3_SSE),
     identity: {
       accessKey: config.AWS_ACCESS_KEY_ID,
       secretKey: config.AWS_SECRET_ACCESS_KEY,

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { ConfigError, ownPorts } from '@intake/runtime'
+import { ConfigError } from '@intake/runtime'
 import { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
@@ -17,7 +17,6 @@ export const WorkerConfig = Type.Object({
     default: 3002,
     description: 'Port of health checks, metrics and the page; 0 picks a free one.',
   }),
-  OWN_PORTS: ownPorts,
   REDIS_URL: redisUrl,
   CLICKHOUSE_URL: clickhouseUrl,
   CLICKHOUSE_CLUSTER: Type.Optional(clickhouseCluster),
@@ -94,6 +93,10 @@ export function checkWorkerConfig(config: WorkerConfig): void {
   const { PAGE_PASSWORD: password } = config
   if (password !== undefined && password.trim().length < passwordLengthMin) {
     problems.push(`PAGE_PASSWORD must have at least ${passwordLengthMin} characters`)
+  }
+  // Basic authentication has none (RFC 7617), so nobody could log in.
+  if (password !== undefined && /\p{Cc}/u.test(password)) {
+    problems.push('PAGE_PASSWORD must have no control characters')
   }
   problems.push(...findWebhookProblems(url, secret))
   if (quorum !== undefined && cluster === undefined) {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { limits } from '@intake/contract'
 import { ConfigError, loadConfig } from '@intake/runtime'
 import { checkGatewayConfig, GatewayConfig } from '../src/gateway.ts'
 
@@ -26,9 +27,19 @@ t.test('CONNECTIONS_MAX allows at least one request', async (t) => {
 })
 
 t.test('a feedback must be stored while it can be acknowledged', async (t) => {
-  const config = { ...defaults, ENQUEUE_TIMEOUT_MS: 4_000 }
-  checkGatewayConfig({ ...config, STORAGE_TIMEOUT_MS: 13_000 })
-  const tooLong = () => checkGatewayConfig({ ...config, STORAGE_TIMEOUT_MS: 13_001 })
-  t.throws(tooLong, { message: /STORAGE_TIMEOUT_MS, .* at most 30000/ })
   t.throws(() => load({ ENQUEUE_TIMEOUT_MS: '10001' }), ConfigError)
+  const { ENQUEUE_TIMEOUT_MS: enqueueMs } = load({ ENQUEUE_TIMEOUT_MS: '10000' })
+  // Its key is reserved or its attachments are removed, they are stored, and it is enqueued.
+  const longestMs = Math.max(enqueueMs, limits.storageMs) + limits.storageMs + enqueueMs
+  t.ok(longestMs <= limits.acceptanceMs.feedback)
+})
+
+t.test('the memory for requests must fit the largest request of each kind', async (t) => {
+  const wrong = { BATCH_BODY_BYTES_MAX: '20000000', ATTACHMENT_BYTES_MAX: '40000000' }
+  t.throws(() => checkGatewayConfig(load(wrong)), {
+    message: /at least \d+ for BATCH_BODY_BYTES_MAX; .* at least \d+ for ATTACHMENT_BYTES_MAX/,
+  })
+  t.throws(() => checkGatewayConfig(load({ BYTES_IN_FLIGHT_MAX: '10000000' })), {
+    message: /BYTES_IN_FLIGHT_MAX must be at least 18485760 for a log/,
+  })
 })

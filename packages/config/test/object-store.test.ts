@@ -1,6 +1,12 @@
 import t from 'tap'
 import { ConfigError, loadConfig, type Traits } from '@intake/runtime'
-import { checkGatewayConfig, checkWorkerConfig, GatewayConfig, WorkerConfig } from '../src/index.ts'
+import {
+  checkGatewayConfig,
+  checkWorkerConfig,
+  GatewayConfig,
+  objectStoreSettings,
+  WorkerConfig,
+} from '../src/index.ts'
 
 const common = { REDIS_URL: 'redis://x' }
 const stored = { ...common, S3_ENDPOINT: 'https://key:secret@s3.example.com' }
@@ -32,10 +38,9 @@ t.test('all problems are reported at once, by gateway and worker, without a valu
   const env = {
     S3_ENDPOINT: 'https://hidden-key@127.0.0.1/hidden-bucket',
     S3_ADDRESSING: 'virtual',
-    S3_SSE_KMS_KEY_ID: 'hidden-kms',
   }
   const message =
-    /^(?=.*must end after)(?=.*a secret key, or neither)(?=.*not an IP address)(?=.*S3_SSE=aws:kms)(?!.*hidden)/
+    /^(?=.*must end after)(?=.*a secret key, or neither)(?=.*not an IP address)(?!.*hidden)/
   t.match(problemsOf(env).join('; '), message)
   const worker = { ...common, CLICKHOUSE_URL: 'http://x', ...env }
   t.throws(() => checkWorkerConfig(loadConfig(WorkerConfig, worker)), { message: /must end after/ })
@@ -48,6 +53,17 @@ t.test('a prefix is a folder with names that every store accepts', async (t) => 
   }
   for (const prefix of ['/intake', 'a//b', 'a b', '../a', './a', 'a/..', 'ä', '/']) {
     t.throws(() => load({ S3_PREFIX: prefix }), { message: /S3_PREFIX/ }, prefix)
+  }
+})
+
+t.test('the encryption may name the key of KMS', async (t) => {
+  const of = (S3_SSE: string) => objectStoreSettings(load({ S3_SSE })).encryption
+  t.same(of('AES256'), { algorithm: 'AES256' })
+  t.same(of('aws:kms'), { algorithm: 'aws:kms', kmsKeyId: undefined })
+  const arn = 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd'
+  t.same(of(`aws:kms:${arn}`), { algorithm: 'aws:kms', kmsKeyId: arn })
+  for (const wrong of ['aws', 'aws:kms:', 'AES256:key', 'aws:kms:a b']) {
+    t.throws(() => load({ S3_SSE: wrong }), { message: /S3_SSE/ }, wrong)
   }
 })
 

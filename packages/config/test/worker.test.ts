@@ -83,3 +83,10 @@ t.test('a password of fewer than 12 characters is refused', async (t) => {
   }
   t.equal(refusalOf({ PAGE_PASSWORD: 'twelve chars' }), '')
 })
+
+t.test('a password with a control character is refused, because no browser sends it', async (t) => {
+  for (const character of ['\t', '\n', '\0', '\u007F', '\u0085']) {
+    const refusal = refusalOf({ PAGE_PASSWORD: `twelve${character}characters` })
+    t.match(refusal, /PAGE_PASSWORD must have no control characters$/)
+  }
+})

@@ -2,6 +2,9 @@ export const dayMs = 24 * 60 * 60 * 1000
 
 /** The limits of the HTTP interface. Lengths are Unicode code points, as in JSON Schema. */
 export const limits = {
+  /** A body of `POST /api/log`, compressed and decompressed, and one entry of a batch. */
+  logBytes: 1024 * 1024,
+  /** The payload of a feedback. */
   payloadBytes: 1024 * 1024,
   feedbackTextLength: 20_000,
   identifierLength: 255,
@@ -34,6 +37,12 @@ export const limits = {
    * record that takes longer is not acknowledged. The watermark of the views relies on it.
    */
   acceptanceMs: { logs: 10_000, feedback: 30_000 },
+  /**
+   * Timeout for storing or removing the attachments of one feedback, with retries. A feedback
+   * reserves its key or removes its attachments, stores them, and is enqueued (at most as long as
+   * logs are): the three together take at most `acceptanceMs.feedback`.
+   */
+  storageMs: 10_000,
   /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */
   eventAgeMs: 30 * dayMs,
   eventAheadMs: 10 * 60 * 1000,

@@ -1,48 +1,18 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { addGauge, createLogger, Registry } from '@intake/runtime'
-import { startAdminServer, startProblems } from '../src/index.ts'
+import { addGauge, Registry } from '@intake/runtime'
+import { exchange, startAdmin } from './start-admin.ts'
 
 /** An admin server that counts how often its metrics are rendered. */
 async function start(t: Test) {
   const metrics = new Registry()
-  const log = createLogger({ name: 'test', level: 'fatal' })
-  const problems = startProblems({ checks: {}, log, metrics })
   const counts = { renderings: 0, facts: 0 }
   addGauge(metrics, {
     name: 'test_renderings',
     help: 'Counts renderings.',
     read: () => [[{}, ++counts.renderings]],
   })
-  const server = await startAdminServer({
-    service: 'test',
-    host: '127.0.0.1',
-    port: 0,
-    problems,
-    facts: () => ({ facts: ++counts.facts }),
-    scaling: () => undefined,
-    metrics,
-  })
-  t.teardown(async () => {
-    problems.close()
-    await server.close()
-  })
-  return { port: server.port, counts }
-}
-
-/**
- * Sends requests in one write; resolves to the text of all responses when the server has closed the
- * connection.
- */
-async function pipeline(port: number, requests: string): Promise<string> {
-  const socket = connect({ host: '127.0.0.1', port })
-  let text = ''
-  socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-  socket.on('error', () => {})
-  socket.write(requests)
-  await once(socket, 'close')
-  return text
+  const port = await startAdmin(t, { facts: () => ({ facts: ++counts.facts }), metrics })
+  return { port, counts }
 }
 
 const get = (path: string, headers = '') =>
@@ -51,7 +21,7 @@ const get = (path: string, headers = '') =>
 t.test('a thousand pipelined requests are not served', async (t) => {
   const { port, counts } = await start(t)
   for (const path of ['/metrics', '/status']) {
-    const floods = Array.from({ length: 20 }, () => pipeline(port, get(path).repeat(1_000)))
+    const floods = Array.from({ length: 20 }, () => exchange(port, get(path).repeat(1_000)))
     await Promise.all(floods)
   }
   t.ok(counts.renderings <= 20, `${counts.renderings} renderings`)
@@ -63,7 +33,7 @@ t.test('four are, with one rendering for all who ask at once', async (t) => {
   const { port, counts } = await start(t)
   const openMetrics = 'Accept: application/openmetrics-text\r\n'
   const last = get('/metrics', 'Connection: close\r\n')
-  const text = await pipeline(port, get('/metrics') + get('/metrics', openMetrics).repeat(2) + last)
+  const text = await exchange(port, get('/metrics') + get('/metrics', openMetrics).repeat(2) + last)
   t.equal(text.match(/^HTTP\/1.1 200 OK/gm)?.length, 4)
   t.equal(text.match(/^# EOF/gm)?.length, 2)
   t.equal(counts.renderings, 1)

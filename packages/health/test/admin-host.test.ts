@@ -2,24 +2,11 @@ import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import t, { type Test } from 'tap'
-import { createMetrics } from '@intake/runtime'
-import { startAdminServer } from '../src/index.ts'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { startAdmin } from './start-admin.ts'
 
-async function startAdmin(t: Test, host: string) {
-  const admin = await startAdminServer({
-    service: 'worker',
-    host,
-    port: 0,
-    problems: { present: () => [] },
-    facts: () => ({}),
-    scaling: () => ({ backlog: 1 }),
-    metrics: createMetrics(),
-    page: async (app) => void app.get('/', async () => 'the page'),
-  })
-  t.teardown(() => admin.close())
-  return admin.port
-}
+const page = async (app: FastifyInstance) => void app.get('/', async () => 'the page')
 
 async function statusOf(port: number, path: string, host: string) {
   const sent = request({ host: '127.0.0.1', port, path, headers: { host } })
@@ -39,7 +26,7 @@ const foreign = [
 ]
 
 t.test('403 for a foreign Host on an admin port that is bound to loopback', async (t) => {
-  const port = await startAdmin(t, '127.0.0.1')
+  const port = await startAdmin(t, { page })
   for (const path of paths) {
     for (const host of foreign) t.equal(await statusOf(port, path, host), 403, `${host} ${path}`)
     for (const host of [`127.0.0.1:${port}`, 'localhost', `LOCALHOST:${port}`, '[::1]:3002']) {
@@ -50,12 +37,12 @@ t.test('403 for a foreign Host on an admin port that is bound to loopback', asyn
 })
 
 t.test('200 without a Host, which no browser leaves out', async (t) => {
-  const socket = connect(await startAdmin(t, '127.0.0.1'), '127.0.0.1')
+  const socket = connect(await startAdmin(t, { page }), '127.0.0.1')
   socket.write('GET /healthz HTTP/1.0\r\n\r\n')
   t.match(await text(socket), /^HTTP\/1\.1 200 /)
 })
 
 t.test('200 for any Host elsewhere, as in a container', async (t) => {
-  const port = await startAdmin(t, '0.0.0.0')
+  const port = await startAdmin(t, { host: '0.0.0.0' })
   for (const host of foreign) t.equal(await statusOf(port, '/status', host), 200, host)
 })

@@ -1,44 +1,14 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
-import t, { type Test } from 'tap'
-import { createLogger, Registry } from '@intake/runtime'
-import { startAdminServer, startProblems } from '../src/index.ts'
-
-async function start(t: Test): Promise<number> {
-  const metrics = new Registry()
-  const log = createLogger({ name: 'test', level: 'fatal' })
-  const problems = startProblems({ checks: {}, log, metrics })
-  const server = await startAdminServer({
-    service: 'test',
-    host: '127.0.0.1',
-    port: 0,
-    problems,
-    facts: () => ({}),
-    scaling: () => undefined,
-    metrics,
-  })
-  t.teardown(async () => {
-    problems.close()
-    await server.close()
-  })
-  return server.port
-}
+import t from 'tap'
+import { exchange, startAdmin } from './start-admin.ts'
 
 /** The status lines that a connection receives until the server closes it. */
-async function statuses(port: number, bytes: string): Promise<string[]> {
-  const socket = connect({ host: '127.0.0.1', port })
-  let text = ''
-  socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-  socket.on('error', () => undefined)
-  socket.write(bytes)
-  await once(socket, 'close')
-  return text.match(/HTTP\/1\.1 \d+/g) ?? []
-}
+const statuses = async (port: number, bytes: string) =>
+  (await exchange(port, bytes)).match(/HTTP\/1\.1 \d+/g) ?? []
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
 t.test('the admin port responds to the requests before bytes that are none', async (t) => {
-  const port = await start(t)
+  const port = await startAdmin(t)
   const metrics = get('/metrics')
   t.same(await statuses(port, `${metrics} `), ['HTTP/1.1 200'])
   t.same(await statuses(port, `${metrics}${get('/none')}\0${metrics}`), [
@@ -54,7 +24,7 @@ t.test('the admin port responds to the requests before bytes that are none', asy
 })
 
 t.test('the admin port refuses what is no request', async (t) => {
-  const port = await start(t)
+  const port = await startAdmin(t)
   t.same(await statuses(port, 'garbage\r\n\r\n'), ['HTTP/1.1 400'])
   const large = get('/status').replace('Host', `a: ${'a'.repeat(20_000)}\r\nHost`)
   t.same(await statuses(port, large), ['HTTP/1.1 431'])

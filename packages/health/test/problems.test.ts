@@ -8,10 +8,10 @@ import {
   notKnown,
   pollCheck,
   problemCatalogue,
-  startAdminServer,
   startProblems,
   type ProblemCode,
 } from '../src/index.ts'
+import { startAdmin } from './start-admin.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
@@ -143,21 +143,11 @@ t.test('an event is a problem for a while', async (t) => {
 t.test('the admin server tells the same in every way', async (t) => {
   const { broken, metrics, problems } = watch()
   let scaling: Record<string, number> | undefined = { drain_seconds: 3 }
-  const admin = await startAdminServer({
-    service: 'worker',
-    host: '127.0.0.1',
-    port: 0,
-    problems,
-    facts: () => ({ rows: 7 }),
-    scaling: () => scaling,
-    metrics,
-  })
-  t.teardown(async () => {
-    problems.close()
-    await admin.close()
-  })
+  t.teardown(() => problems.close())
+  const facts = () => ({ rows: 7 })
+  const port = await startAdmin(t, { problems, facts, scaling: () => scaling, metrics })
   const get = async (path: string, headers = {}) => {
-    const url = `http://127.0.0.1:${admin.port}${path}`
+    const url = `http://127.0.0.1:${port}${path}`
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) })
     return { status: response.status, text: await response.text() }
   }
@@ -238,20 +228,9 @@ t.test('a worker that takes nothing is not alive', async (t) => {
     log: createLogger({ name: 'test', level: 'fatal' }),
     metrics,
   })
-  const admin = await startAdminServer({
-    service: 'worker',
-    host: '127.0.0.1',
-    port: 0,
-    problems,
-    facts: () => ({}),
-    scaling: () => ({}),
-    metrics,
-  })
-  t.teardown(async () => {
-    problems.close()
-    await admin.close()
-  })
-  const response = await fetch(`http://127.0.0.1:${admin.port}/healthz`)
+  t.teardown(() => problems.close())
+  const port = await startAdmin(t, { problems })
+  const response = await fetch(`http://127.0.0.1:${port}/healthz`)
   t.equal(response.status, 503)
   t.same(await response.json(), { status: 'stuck', detail: 'frames of logs wait' })
 })

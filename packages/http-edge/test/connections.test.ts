@@ -1,32 +1,46 @@
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import t from 'tap'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import t, { type Test } from 'tap'
 import { systemClock } from '@intake/runtime'
 import { open, received } from '@intake/test-kit/raw-client'
 import { until } from '@intake/test-kit/until'
-import { createConnections } from '../src/connections.ts'
+import { createConnections, type Connections } from '../src/connections.ts'
 import { addOnEnd, exchangeOf, ignoreFollowing } from '../src/exchange.ts'
 
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
-t.test('connections with a key are evicted last, and only when they are idle', async (t) => {
+/** A server with room for some connections. It notes why they end, and which requests do. */
+function startServer(
+  t: Test,
+  max: number,
+  handle: (connections: Connections, request: IncomingMessage, response: ServerResponse) => void,
+) {
   const reasons: string[] = []
+  const ended: string[] = []
   const connections = createConnections({
-    max: 2,
+    max,
     onEnd: (reason) => reasons.push(reason),
-    onExchangeEnd: () => {},
+    onExchangeEnd: ({ request }) => ended.push(request.url ?? ''),
     clock: systemClock,
   })
+  const server = createServer((request, response) => handle(connections, request, response))
+  server.on('connection', connections.open)
+  t.teardown(() => server.close())
+  const listen = async () => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  }
+  return { connections, reasons, ended, gateway: { app: { server, listen } } }
+}
+
+t.test('connections with a key are evicted last, and only when they are idle', async (t) => {
   const responses: ServerResponse[] = []
-  const server = createServer((request, response) => {
+  const { gateway, reasons } = startServer(t, 2, (connections, request, response) => {
     connections.begin(request, response)
     connections.authenticated(request, 'key')
     responses.push(response)
   })
-  server.on('connection', connections.open)
-  const gateway = { app: { server, listen: () => listen(server) } }
   const [first, second] = [await open(t, gateway), await open(t, gateway)]
-  t.teardown(() => server.close())
   first.write(get)
   second.write(get)
   await until('both have a response', () => responses.length === 2)
@@ -42,22 +56,13 @@ t.test('connections with a key are evicted last, and only when they are idle', a
 })
 
 t.test('each request ends once, also when its client leaves', async (t) => {
-  const ended: string[] = []
-  const connections = createConnections({
-    max: 2,
-    onEnd: () => {},
-    onExchangeEnd: ({ request }) => ended.push(request.url ?? ''),
-    clock: systemClock,
-  })
   let begun = 0
-  const server = createServer((request, response) => {
+  const { gateway, ended } = startServer(t, 2, (connections, request, response) => {
     const exchange = connections.begin(request, response)
     if (exchange !== undefined) addOnEnd(exchange, () => ended.push(`end of ${request.url}`))
     begun++
   })
-  server.on('connection', connections.open)
-  t.teardown(() => server.close())
-  const socket = await open(t, { app: { server, listen: () => listen(server) } })
+  const socket = await open(t, gateway)
   const head = 'HTTP/1.1\r\nhost: a\r\n\r\n'
   socket.write(`GET /a ${head}GET /b ${head}`)
   await until('both have begun', () => begun === 2)
@@ -69,25 +74,15 @@ t.test('each request ends once, also when its client leaves', async (t) => {
 })
 
 t.test('a request that fails after its client has gone leaves nothing to evict', async (t) => {
-  const reasons: string[] = []
-  const connections = createConnections({
-    max: 1,
-    onEnd: (reason) => reasons.push(reason),
-    onExchangeEnd: () => {},
-    clock: systemClock,
-  })
   let gone = false
-  const server = createServer((request, response) => {
-    connections.begin(request, response)
-    connections.authenticated(request, 'key')
+  const { gateway, reasons, connections } = startServer(t, 1, (all, request, response) => {
+    all.begin(request, response)
+    all.authenticated(request, 'key')
     request.socket.once('close', () => {
       gone = exchangeOf(request) === undefined
       ignoreFollowing(request)
     })
   })
-  server.on('connection', connections.open)
-  t.teardown(() => server.close())
-  const gateway = { app: { server, listen: () => listen(server) } }
   const leaving = await open(t, gateway)
   leaving.end(get)
   leaving.destroy()
@@ -98,8 +93,3 @@ t.test('a request that fails after its client has gone leaves nothing to evict',
   t.equal(await received(await open(t, gateway)), '', 'the only place is taken')
   t.same(reasons, ['no_room'])
 })
-
-async function listen(server: Server): Promise<void> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-}

@@ -39,14 +39,18 @@ const operationsOf = {
 
 /** @param roles role by access key: `owner`, `gateway` or `worker` */
 export function createGuard(roles) {
-  /** Whether S3rver may see the request; it then verifies the signature. */
+  /**
+   * The code of S3 with which a request is refused. Undefined: S3rver may see it, and then verifies
+   * the signature.
+   */
   return ({ method, url, headers }) => {
-    if (!hosts.test(headers.host ?? '')) return false
     const { accessKey } = signature.exec(headers.authorization ?? '')?.groups ?? {}
+    if (accessKey === undefined || !hosts.test(headers.host ?? '')) return 'AccessDenied'
     const role = roles.get(accessKey)
+    if (role === undefined) return 'InvalidAccessKeyId'
     const operation = operationOf(method, url)
-    if (role === undefined || !operationsOf[role].has(operation)) return false
-    return hasPlainHeaders(headers, operation)
+    const isAllowed = operationsOf[role].has(operation) && hasPlainHeaders(headers, operation)
+    return isAllowed ? undefined : 'AccessDenied'
   }
 }
 

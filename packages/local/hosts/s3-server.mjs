@@ -14,7 +14,7 @@ const accounts = JSON.parse(process.env.S3_ACCOUNTS)
 account.DUMMY_ACCOUNT.revokeAccessKey('S3RVER')
 for (const { accessKey, secretKey } of accounts)
   account.DUMMY_ACCOUNT.createKeyPair(accessKey, secretKey)
-const mayPass = createGuard(new Map(accounts.map(({ accessKey, role }) => [accessKey, role])))
+const refusalOf = createGuard(new Map(accounts.map(({ accessKey, role }) => [accessKey, role])))
 
 const s3 = new S3rver({ directory: S3_DIRECTORY, silent: true, vhostBuckets: false })
 s3.on('error', (error) => {
@@ -23,11 +23,12 @@ s3.on('error', (error) => {
 const handle = s3.callback()
 
 const server = createServer((request, response) => {
-  if (mayPass(request)) return handle(request, response)
+  const code = refusalOf(request)
+  if (code === undefined) return handle(request, response)
   // The body of the request is not read.
   const headers = { 'content-type': 'application/xml', server: 'intake-s3', connection: 'close' }
   response.writeHead(403, headers)
-  response.end('<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>')
+  response.end(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`)
 })
 server.listen(Number(S3_PORT), '127.0.0.1')
 

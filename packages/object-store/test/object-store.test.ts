@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { Client } from 'minio'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { ownS3 } from '@intake/test-kit/own-services'
+import { s3Client } from '@intake/test-kit/s3-client'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { createObjectStore, type ObjectStore } from '../src/index.ts'
 
 const server = await ownS3(t)
-const { username: accessKey, password: secretKey } = new URL(server.url)
+const { password: secretKey } = new URL(server.url)
 
 const options = {
   endpoint: server.url,
@@ -42,15 +42,7 @@ t.test(
   'an object is stored byte for byte, with its type and its hash, and can be removed',
   async (t) => {
     await store.put(object)
-    const { hostname, port } = new URL(server.url)
-    const reader = new Client({
-      endPoint: hostname,
-      port: Number(port),
-      useSSL: false,
-      accessKey,
-      secretKey,
-      region: 'us-east-1',
-    })
+    const reader = s3Client(server.url)
     t.same(await buffer(await reader.getObject('attachments', object.key)), body)
     t.match(await reader.statObject('attachments', object.key), {
       metaData: { 'content-type': 'image/png', sha256 },

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
-import { startAdminServer } from '@intake/health'
-import { createLogger, createMetrics } from '@intake/runtime'
+import { createLogger } from '@intake/runtime'
+import { startAdmin } from '../../health/test/start-admin.ts'
 import { member, startServer } from '../../schema/test/fixture.ts'
 import { page, type PageOptions } from '../src/index.ts'
 
@@ -24,14 +24,8 @@ export async function startPage(
 ): Promise<{ url: string; port: number; lines: string[] }> {
   const { host = '127.0.0.1', trustProxy, ...given } = options
   const lines: string[] = []
-  const admin = await startAdminServer({
+  const port = await startAdmin(t, {
     host,
-    port: 0,
-    service: 'worker',
-    problems: { present: () => [] },
-    facts: () => ({}),
-    scaling: () => ({}),
-    metrics: createMetrics(),
     trustProxy,
     page: (app) =>
       page(app, {
@@ -48,8 +42,7 @@ export async function startPage(
         ...given,
       }),
   })
-  t.teardown(() => admin.close())
-  return { url: `http://127.0.0.1:${admin.port}`, port: admin.port, lines }
+  return { url: `http://127.0.0.1:${port}`, port, lines }
 }
 
 /** A connection as the user who may only read the views. */

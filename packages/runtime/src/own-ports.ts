@@ -2,19 +2,18 @@ import { subscribe } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { endianness } from 'node:os'
-import { Type } from 'typebox'
+import { ConfigError } from './config.ts'
 
-/** The setting `OWN_PORTS`. */
-export const ownPorts = Type.String({
-  pattern: String.raw`^(\d{1,5}(,\d{1,5})*)?$`,
-  default: '',
-  description:
-    'Ports of 127.0.0.1, separated by commas. This process connects to them only while a process of its own user ' +
-    'listens there, so that no other user of the machine is sent a password. Linux only. `npm start` sets it.',
-})
-
-export function parseOwnPorts(text: string): number[] {
-  return text === '' ? [] : text.split(',').map(Number)
+/**
+ * The ports in `OWN_PORTS`, separated by commas: those of the engines of `npm start`, which sets
+ * this variable for its processes. It is no setting of an operator.
+ */
+export function parseOwnPorts(text = ''): number[] {
+  if (text === '') return []
+  if (!/^\d{1,5}(,\d{1,5})*$/.test(text)) {
+    throw new ConfigError(['OWN_PORTS must be ports, separated by commas'])
+  }
+  return text.split(',').map(Number)
 }
 
 const guarded = new Set<number>()

@@ -3,6 +3,7 @@ import type { Static, TObject } from 'typebox'
 import { ConfigError, describeConfig, loadConfig } from './config.ts'
 import { setHeapGrowth } from './heap.ts'
 import { createLogger, type Logger } from './logger.ts'
+import { connectOnlyToOwnUser, parseOwnPorts } from './own-ports.ts'
 import { createOwner, type Owner } from './owner.ts'
 import { version } from './version.ts'
 import { watchSecrets, type Secrets } from './watch-secrets.ts'
@@ -11,7 +12,7 @@ const help = 'docs/operations/process-ends.md'
 
 /**
  * Manages the life of a process: sets its heap growth, reads its settings from the environment,
- * logs them without secrets, follows the files of secrets, and calls `start`. On SIGTERM, SIGINT or
+ * logs them without secrets, connects only to engines of its own user under `npm start`, follows the files of secrets, and calls `start`. On SIGTERM, SIGINT or
  * an uncaught error, ends once what `start` gave to the owner. Exits with code 1 if it cannot start
  * or does not close in time.
  *
@@ -29,6 +30,7 @@ export async function runProcess<S extends TObject>(options: {
   try {
     const config = loadConfig(options.config, process.env)
     const settings = describeConfig(options.config, config)
+    connectOnlyToOwnUser(parseOwnPorts(process.env['OWN_PORTS']))
     log.info({ version, node: process.versions.node, settings }, `${name} starts`)
     const secrets = watchSecrets({ schema: options.config, env: process.env, config, log })
     const owner = createOwner((err) => log.error({ err, help }, 'a part could not be closed'))

@@ -5,7 +5,9 @@ import t from 'tap'
 import { noForeignListener, startForeignListener } from '@intake/test-kit/foreign-listener'
 import { connectOnlyToOwnUser, parseOwnPorts } from '../src/own-ports.ts'
 
+t.strictSame(parseOwnPorts(undefined), [])
 t.strictSame(parseOwnPorts(''), [])
+t.throws(() => parseOwnPorts('1,x'), /OWN_PORTS must be ports/)
 t.strictSame(parseOwnPorts('1,65535'), [1, 65_535])
 
 t.test('a server of the same user is connected to', async (t) => {

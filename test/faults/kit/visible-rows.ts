@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
-import { Client } from 'minio'
+import { s3Client } from '@intake/test-kit/s3-client'
 import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
@@ -37,15 +37,7 @@ export async function visibleRows({ sql }: Cluster, where = 'true'): Promise<Row
 
 /** Checks that every image of a visible row is in the object store, byte for byte. */
 export async function checkAttachments({ s3 }: Cluster, rows: Row[], violations: Violations) {
-  const url = new URL(s3.url())
-  const client = new Client({
-    endPoint: url.hostname,
-    port: Number(url.port),
-    useSSL: false,
-    accessKey: url.username,
-    secretKey: url.password,
-    region: 'us-east-1',
-  })
+  const client = s3Client(s3.url())
   for (const { attachments } of rows) {
     for (const { key, sha256 } of attachments) {
       try {

@@ -2,139 +2,105 @@ import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { uuidV7 } from '../../faults/kit/payload.ts'
 import { batchOfDevice, batchText, list, logText, mebibyte, noise } from '../attack/bodies.ts'
-import { flood } from '../attack/flood.ts'
-import { hostileCase } from '../hostile-case.ts'
-import { entry, gzipped, judge, same } from './costly.ts'
+import { costly, entry } from './costly.ts'
 
 const entriesOf = (text: string) => Array.from({ length: 500 }, () => text).join(',')
 
 export const costlyBatches = [
-  hostileCase({
+  costly({
     id: 'd8',
     title: 'one key: batches of 500 entries with a device of 30 KB, four at a time',
-    attack: same({
-      lanes: 4,
-      pauseMs: 2_000,
-      path: '/api/log/batch',
-      body: () => batchOfDevice({ os: 'Android', big: 'x'.repeat(30_000) }, entriesOf(entry)),
-    }),
-    judge,
+    lanes: 4,
+    pauseMs: 2_000,
+    path: '/api/log/batch',
+    body: () => batchOfDevice({ os: 'Android', big: 'x'.repeat(30_000) }, entriesOf(entry)),
   }),
-  hostileCase({
+  costly({
     id: 'd9',
     title: 'one key: batches of 500 entries with 800 `params` each, two at a time',
-    attack: same({
-      lanes: 2,
-      pauseMs: 1_000,
-      path: '/api/log/batch',
-      headers: gzipped,
-      body: () => {
-        const params = () =>
-          Array.from({ length: 800 }, (_, index) => `"p${index}":${Math.random().toFixed(6)}`)
-        const entries = Array.from(
-          { length: 500 },
-          () => `{"event":"a","params":{${params().join(',')}}}`,
-        )
-        return gzipSync(batchText(entries.join(',')))
-      },
-    }),
-    judge,
+    lanes: 2,
+    pauseMs: 1_000,
+    path: '/api/log/batch',
+    body: () => {
+      const params = () =>
+        Array.from({ length: 800 }, (_, index) => `"p${index}":${Math.random().toFixed(6)}`)
+      const entries = Array.from(
+        { length: 500 },
+        () => `{"event":"a","params":{${params().join(',')}}}`,
+      )
+      return gzipSync(batchText(entries.join(',')))
+    },
   }),
-  hostileCase({
+  costly({
     id: 'd13',
     title: 'one key: batches of 4 MB of empty gzip members, four at a time',
-    attack: same({
-      lanes: 4,
-      path: '/api/log/batch',
-      headers: gzipped,
-      body: () => {
-        const empty = gzipSync('')
-        const count = Math.floor((3.9 * mebibyte) / empty.length)
-        const members = Array.from({ length: count }, () => empty)
-        return Buffer.concat([gzipSync(batchText(entry)), ...members])
-      },
-    }),
-    judge,
+    lanes: 4,
+    path: '/api/log/batch',
+    body: () => {
+      const empty = gzipSync('')
+      const count = Math.floor((3.9 * mebibyte) / empty.length)
+      const members = Array.from({ length: count }, () => empty)
+      return Buffer.concat([gzipSync(batchText(entry)), ...members])
+    },
   }),
-  hostileCase({
+  costly({
     id: 'd14',
     title: 'one key: batches of 500 entries with the same id and different content, four at a time',
     repeatsIds: true,
-    attack: same({
-      lanes: 4,
-      path: '/api/log/batch',
-      body: () => {
-        const id = '0b000000-0000-4000-8000-000000000000'
-        const entries = Array.from(
-          { length: 500 },
-          (_, index) => `{"event":"${index}","id":"${id}"}`,
-        )
-        return batchText(entries.join(','))
-      },
-    }),
-    judge,
+    lanes: 4,
+    path: '/api/log/batch',
+    body: () => {
+      const id = '0b000000-0000-4000-8000-000000000000'
+      const entries = Array.from({ length: 500 }, (_, index) => `{"event":"${index}","id":"${id}"}`)
+      return batchText(entries.join(','))
+    },
   }),
-  hostileCase({
+  costly({
     id: 'd15',
     title: 'one key: valid events of 1 MB, eight at a time',
-    attack: same({
-      lanes: 8,
-      pauseMs: 100,
-      path: '/api/log',
-      body: () => logText(`{"a":"${'text '.repeat(200_000)}"}`),
-    }),
-    judge,
+    lanes: 8,
+    pauseMs: 100,
+    path: '/api/log',
+    body: () => logText(`{"a":"${'text '.repeat(200_000)}"}`),
   }),
-  hostileCase({
+  costly({
     id: 'd20',
     title: 'one key: batches of 1.1 KB with 500 bad entries, 200 at a time',
-    attack: same({ lanes: 200, path: '/api/log/batch', body: () => batchText(entriesOf('0')) }),
-    judge,
+    lanes: 200,
+    path: '/api/log/batch',
+    body: () => batchText(entriesOf('0')),
   }),
-  hostileCase({
+  costly({
     id: 'd21',
     title: 'one key: batches of 500 entries with random UUIDv4 ids, 32 at a time',
-    attack: (attacker) =>
-      flood(attacker, {
-        lanes: 32,
-        path: '/api/log/batch',
-        body: () => {
-          const entries = Array.from({ length: 500 }, () => `{"event":"a","id":"${randomUUID()}"}`)
-          return batchText(entries.join(','))
-        },
-      }),
-    judge,
+    isFresh: true,
+    lanes: 32,
+    path: '/api/log/batch',
+    body: () => {
+      const entries = Array.from({ length: 500 }, () => `{"event":"a","id":"${randomUUID()}"}`)
+      return batchText(entries.join(','))
+    },
   }),
-  hostileCase({
+  costly({
     id: 'd22',
     title: 'one key: batches of 500 entries whose UUIDv7 ids are too old, four at a time',
-    attack: same({
-      lanes: 4,
-      path: '/api/log/batch',
-      body: () => {
-        const ids = Array.from({ length: 500 }, (_, index) => uuidV7(0x019000000000, index))
-        return batchText(ids.map((id) => `{"event":"a","id":"${id}"}`).join(','))
-      },
-    }),
-    judge,
+    lanes: 4,
+    path: '/api/log/batch',
+    body: () => {
+      const ids = Array.from({ length: 500 }, (_, index) => uuidV7(0x019000000000, index))
+      return batchText(ids.map((id) => `{"event":"a","id":"${id}"}`).join(','))
+    },
   }),
-  hostileCase({
+  costly({
     id: 'd23',
     title:
       'one key: batches of 39 KB with a random device of 33 KB and 490 entries, three at a time',
-    attack: (attacker) =>
-      flood(attacker, {
-        lanes: 3,
-        path: '/api/log/batch',
-        headers: gzipped,
-        body: () =>
-          gzipSync(
-            batchOfDevice(
-              { os: 'Android', big: noise(33_000) },
-              list(entry, 490 * (entry.length + 1)),
-            ),
-          ),
-      }),
-    judge,
+    isFresh: true,
+    lanes: 3,
+    path: '/api/log/batch',
+    body: () =>
+      gzipSync(
+        batchOfDevice({ os: 'Android', big: noise(33_000) }, list(entry, 490 * (entry.length + 1))),
+      ),
   }),
 ]

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { batchText, list, logText, manyMembers, mebibyte, noise } from '../attack/bodies.ts'
-import { flood } from '../attack/flood.ts'
-import { hostileCase } from '../hostile-case.ts'
-import { gzipped, judge, same } from './costly.ts'
+import { costly } from './costly.ts'
 
 /**
  * An event becomes visible within this time, however busy others keep the worker and ClickHouse.
@@ -15,115 +13,92 @@ const incompressible = (bytes: number) => noise(Math.ceil(bytes / 130))
 
 /** Rows that cost the worker or ClickHouse much more than their bytes on the wire. */
 export const costlyInserts = [
-  hostileCase({
+  costly({
     id: 'w1',
     title: 'one key: 256 events of 1 MiB that compress to 6 KB, while ClickHouse is frozen',
     whileClickHouseIsFrozen: true,
     sentMin: 200,
     visibleMsMax,
-    attack: same({
-      lanes: 8,
-      pauseMs: 300,
-      path: '/api/log',
-      headers: gzipped,
-      body: () => {
-        const text = `${incompressible(mebibyte)}${'x'.repeat(mebibyte - 20_000)}`
-        return gzipSync(logText(JSON.stringify({ text })))
-      },
-    }),
-    judge,
+    lanes: 8,
+    pauseMs: 300,
+    path: '/api/log',
+    body: () => {
+      const text = `${incompressible(mebibyte)}${'x'.repeat(mebibyte - 20_000)}`
+      return gzipSync(logText(JSON.stringify({ text })))
+    },
   }),
-  hostileCase({
+  costly({
     id: 'w2',
     title: 'one key: batches of 15 MiB that compress, one a second, while ClickHouse is frozen',
     whileClickHouseIsFrozen: true,
     visibleMsMax,
-    attack: same({
-      lanes: 1,
-      pauseMs: 800,
-      path: '/api/log/batch',
-      headers: gzipped,
-      body: () => {
-        const text = `${incompressible(500_000)}${'x'.repeat(495_000)}`
-        const params = JSON.stringify({ text })
-        return gzipSync(batchText(list(`{"event":"a","params":${params}}`, 15 * mebibyte)))
-      },
-    }),
-    judge,
+    lanes: 1,
+    pauseMs: 800,
+    path: '/api/log/batch',
+    body: () => {
+      const text = `${incompressible(500_000)}${'x'.repeat(495_000)}`
+      const params = JSON.stringify({ text })
+      return gzipSync(batchText(list(`{"event":"a","params":${params}}`, 15 * mebibyte)))
+    },
   }),
-  hostileCase({
+  costly({
     id: 'w3',
     title: 'one key: events with 9,000 unique names in `params`, four at a time',
     visibleMsMax,
-    attack: (attacker) =>
-      flood(attacker, {
-        lanes: 4,
-        pauseMs: 400,
-        path: '/api/log',
-        body: () => {
-          const name = randomUUID().slice(0, 8)
-          let count = 0
-          const params = manyMembers(9_000 * 18, (index) => {
-            count++
-            return `"${name}${index}":${count}`
-          })
-          return logText(params)
-        },
-      }),
-    judge,
+    isFresh: true,
+    lanes: 4,
+    pauseMs: 400,
+    path: '/api/log',
+    body: () => {
+      const name = randomUUID().slice(0, 8)
+      let count = 0
+      const params = manyMembers(9_000 * 18, (index) => {
+        count++
+        return `"${name}${index}":${count}`
+      })
+      return logText(params)
+    },
   }),
-  hostileCase({
+  costly({
     id: 'w4',
     title: 'one key: arrays of a number and 1,100 objects with unique names, two a second',
     visibleMsMax,
-    attack: (attacker) =>
-      flood(attacker, {
-        lanes: 1,
-        pauseMs: 500,
-        path: '/api/log',
-        body: () => {
-          const objects = () =>
-            Array.from({ length: 1_100 }, () => `{"${randomUUID().slice(0, 8)}":1}`)
-          const array = () => `[1,${objects().join(',')}]`
-          return logText(`{"a":${array()},"b":${array()},"c":${array()},"d":${array()}}`)
-        },
-      }),
-    judge,
+    isFresh: true,
+    lanes: 1,
+    pauseMs: 500,
+    path: '/api/log',
+    body: () => {
+      const objects = () => Array.from({ length: 1_100 }, () => `{"${randomUUID().slice(0, 8)}":1}`)
+      const array = () => `[1,${objects().join(',')}]`
+      return logText(`{"a":${array()},"b":${array()},"c":${array()},"d":${array()}}`)
+    },
   }),
-  hostileCase({
+  costly({
     id: 'w6',
     title: 'one key: batches whose 1,500 unknown fields every one of 105 events would repeat',
     visibleMsMax,
-    attack: (attacker) =>
-      flood(attacker, {
-        lanes: 1,
-        pauseMs: 1_000,
-        path: '/api/log/batch',
-        headers: gzipped,
-        body: () => {
-          const name = randomUUID().slice(0, 8)
-          const fields = Array.from({ length: 1_500 }, (_, n) => `"${name}${n}":[{"a":[{"b":1}]}]`)
-          const entries = list('{"event":"e"}', 105 * 14)
-          return gzipSync(batchText(entries, `,"x":{${fields.join(',')}}`))
-        },
-      }),
-    judge,
+    isFresh: true,
+    lanes: 1,
+    pauseMs: 1_000,
+    path: '/api/log/batch',
+    body: () => {
+      const name = randomUUID().slice(0, 8)
+      const fields = Array.from({ length: 1_500 }, (_, n) => `"${name}${n}":[{"a":[{"b":1}]}]`)
+      const entries = list('{"event":"e"}', 105 * 14)
+      return gzipSync(batchText(entries, `,"x":{${fields.join(',')}}`))
+    },
   }),
-  hostileCase({
+  costly({
     id: 'w5',
     title: 'one key: batches of six arrays of a number and 4,800 objects, one a second',
     visibleMsMax,
-    attack: same({
-      lanes: 1,
-      pauseMs: 1_000,
-      path: '/api/log/batch',
-      headers: gzipped,
-      body: () => {
-        const objects = Array.from({ length: 4_800 }, (_, index) => `{"k${index % 300}":1}`)
-        const entry = `{"event":"a","params":{"a":[1,${objects.join(',')}]}}`
-        return gzipSync(batchText(Array.from({ length: 6 }, () => entry).join(',')))
-      },
-    }),
-    judge,
+    lanes: 1,
+    pauseMs: 1_000,
+    path: '/api/log/batch',
+    body: () => {
+      const objects = Array.from({ length: 4_800 }, (_, index) => `{"k${index % 300}":1}`)
+      const entry = `{"event":"a","params":{"a":[1,${objects.join(',')}]}}`
+      return gzipSync(batchText(Array.from({ length: 6 }, () => entry).join(',')))
+    },
   }),
 ]

@@ -1,31 +1,36 @@
 import type { Tally } from '../attack/exchange.ts'
 import { flood } from '../attack/flood.ts'
-import type { Attacker, Expect } from '../hostile-case.ts'
+import { hostileCase, type HostileCase } from '../hostile-case.ts'
 
-export const gzipped = { 'content-encoding': 'gzip' }
 /** The smallest entry of a batch. */
 export const entry = '{"event":"a"}'
 
-/** Sends the same body repeatedly. */
-export const same =
-  (options: {
-    lanes: number
-    path: string
-    body: () => Buffer | string
-    headers?: Record<string, string>
-    pauseMs?: number
-  }) =>
-  (attacker: Attacker) => {
-    const body = options.body()
-    return flood(attacker, { ...options, body: () => body })
-  }
+interface Traffic {
+  lanes: number
+  pauseMs?: number
+  path: '/api/log' | '/api/log/batch'
+  /** A buffer is sent as gzip. */
+  body: () => Buffer | string
+  /** Each request has a body of its own. */
+  isFresh?: boolean
+}
 
-/** Every request must have a documented response. */
-export function judge(
-  { broken, silent, accepted, refused, unavailable, throttled }: Tally,
-  expect: Expect,
-) {
-  expect(broken === 0, `no 500 (${broken})`)
-  expect(silent === 0, `every request has a response (${silent} have none)`)
-  expect(accepted + refused + unavailable + throttled > 0, 'there are responses')
+/** One key sends costly requests; every request must have a documented response. */
+export function costly(
+  definition: Omit<HostileCase<Tally>, 'attack' | 'judge'> & Traffic,
+): HostileCase {
+  const { lanes, pauseMs = 0, path, body, isFresh = false, ...about } = definition
+  return hostileCase({
+    ...about,
+    attack(attacker) {
+      const first = body()
+      const headers = typeof first === 'string' ? {} : { 'content-encoding': 'gzip' }
+      return flood(attacker, { lanes, pauseMs, path, headers, body: isFresh ? body : () => first })
+    },
+    judge({ broken, silent, accepted, refused, unavailable, throttled }, expect) {
+      expect(broken === 0, `no 500 (${broken})`)
+      expect(silent === 0, `every request has a response (${silent} have none)`)
+      expect(accepted + refused + unavailable + throttled > 0, 'there are responses')
+    },
+  })
 }

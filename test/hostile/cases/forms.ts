@@ -1,8 +1,8 @@
 import { payloadText, mebibyte } from '../attack/bodies.ts'
-import { createTally, exchange, type Tally } from '../attack/exchange.ts'
+import { createTally, exchange } from '../attack/exchange.ts'
 import { boundary, form, request } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
-import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
+import { hostileCase, type HostileCase } from '../hostile-case.ts'
 
 const payload = `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n${payloadText()}\r\n`
 const formEnd = `--${boundary}--\r\n`
@@ -10,136 +10,121 @@ const part = (header: string, bytes: number) =>
   `--${boundary}\r\n${header}\r\n\r\n${'x'.repeat(bytes)}\r\n`
 const attachment = 'content-disposition: form-data; name="attachments"; filename="a.png"'
 
-/** Sends these forms in turn; each is sent completely before its response is awaited. */
-function sendForms(options: { lanes: number; bodies: (string | Buffer)[]; pauseMs?: number }) {
-  const { lanes, bodies, pauseMs = 200 } = options
-  return async (attacker: Attacker): Promise<Tally> => {
-    const { tally, start, end } = createTally()
-    const headers = { ...form, 'x-api-key': attacker.apiKey }
-    const requests = bodies.map((body) => request('POST /api/feedback', headers, body))
-    let next = 0
-    await repeat({ lanes, pauseMs, signal: attacker.signal }, async () => {
-      const bytes = requests[next++ % requests.length] ?? ''
-      start()
-      end(await exchange(attacker, bytes, { timeoutMs: 36_000 }))
-    })
-    return tally
-  }
-}
-
-function judge({ silent, lost, broken }: Tally, expect: Expect): void {
-  expect(silent === 0, `every form has its response within 35 s (${silent} have none)`)
-  expect(lost === 0, `no connection closes without a response (${lost})`)
-  expect(broken === 0, `no 500 (${broken})`)
+/** Forms that one key sends in turn, each completely before its response is awaited. */
+function costlyForms(options: {
+  id: string
+  title: string
+  lanes: number
+  pauseMs?: number
+  bodies: (string | Buffer)[]
+}): HostileCase {
+  const { id, title, lanes, pauseMs = 200, bodies } = options
+  return hostileCase({
+    id,
+    title,
+    async attack(attacker) {
+      const { tally, start, end } = createTally()
+      const headers = { ...form, 'x-api-key': attacker.apiKey }
+      const requests = bodies.map((body) => request('POST /api/feedback', headers, body))
+      let next = 0
+      await repeat({ lanes, pauseMs, signal: attacker.signal }, async () => {
+        const bytes = requests[next++ % requests.length] ?? ''
+        start()
+        end(await exchange(attacker, bytes, { timeoutMs: 36_000 }))
+      })
+      return tally
+    },
+    judge({ silent, lost, broken }, expect) {
+      expect(silent === 0, `every form has its response within 35 s (${silent} have none)`)
+      expect(lost === 0, `no connection closes without a response (${lost})`)
+      expect(broken === 0, `no 500 (${broken})`)
+    },
+  })
 }
 
 export const forms = [
-  hostileCase({
+  costlyForms({
     id: 'e1',
     title: 'one key: forms with a part of 1 MB without `form-data` disposition',
-    attack: sendForms({
-      lanes: 10,
-      bodies: [`${payload}${part('content-type: text/plain', mebibyte)}${formEnd}`],
-    }),
-    judge,
+    lanes: 10,
+    bodies: [`${payload}${part('content-type: text/plain', mebibyte)}${formEnd}`],
   }),
-  hostileCase({
+  costlyForms({
     id: 'e2',
     title:
       'one key: forms with such a part in other places: first, twice, unfinished, as the only part',
-    attack: sendForms({
-      lanes: 10,
-      bodies: [
-        `${part('content-type: text/plain', mebibyte)}${payload}${formEnd}`,
-        `${payload}${part('a: b', 20_000)}${part('content-disposition: inline', 20_000)}${formEnd}`,
-        `${payload}${part('content-disposition: attachment; name="attachments"', mebibyte)}`,
-        part('content-disposition:', mebibyte),
-        `${payload}--${boundary}\r\n\r\n${'x'.repeat(mebibyte)}`,
-      ],
-    }),
-    judge,
+    lanes: 10,
+    bodies: [
+      `${part('content-type: text/plain', mebibyte)}${payload}${formEnd}`,
+      `${payload}${part('a: b', 20_000)}${part('content-disposition: inline', 20_000)}${formEnd}`,
+      `${payload}${part('content-disposition: attachment; name="attachments"', mebibyte)}`,
+      part('content-disposition:', mebibyte),
+      `${payload}--${boundary}\r\n\r\n${'x'.repeat(mebibyte)}`,
+    ],
   }),
-  hostileCase({
+  costlyForms({
     id: 'e3',
     title: 'one key: forms with a wrong boundary: another, none, only at the end, only half of it',
-    attack: sendForms({
-      lanes: 10,
-      bodies: [
-        `${payload}${part(attachment, 20_000)}${formEnd}`.replaceAll(boundary, 'other'),
-        'x'.repeat(mebibyte),
-        `${'x'.repeat(mebibyte)}${payload}${formEnd}`,
-        `${payload}--${boundary.slice(0, 3)}`,
-        '\r\n--hostil'.repeat(100_000),
-      ],
-    }),
-    judge,
+    lanes: 10,
+    bodies: [
+      `${payload}${part(attachment, 20_000)}${formEnd}`.replaceAll(boundary, 'other'),
+      'x'.repeat(mebibyte),
+      `${'x'.repeat(mebibyte)}${payload}${formEnd}`,
+      `${payload}--${boundary.slice(0, 3)}`,
+      '\r\n--hostil'.repeat(100_000),
+    ],
   }),
-  hostileCase({
+  costlyForms({
     id: 'e4',
     title: 'one key: forms of 100,000 empty parts, and parts with 10,000 header fields',
-    attack: sendForms({
-      lanes: 6,
-      bodies: [
-        `${payload}${`--${boundary}\r\n${attachment}\r\n\r\n\r\n`.repeat(100_000)}${formEnd}`,
-        `${payload}--${boundary}\r\n${'a: b\r\n'.repeat(10_000)}\r\n\r\n${formEnd}`,
-        `${payload}--${boundary}\r\na: ${'b'.repeat(mebibyte)}\r\n\r\n\r\n${formEnd}`,
-      ],
-    }),
-    judge,
+    lanes: 6,
+    bodies: [
+      `${payload}${`--${boundary}\r\n${attachment}\r\n\r\n\r\n`.repeat(100_000)}${formEnd}`,
+      `${payload}--${boundary}\r\n${'a: b\r\n'.repeat(10_000)}\r\n\r\n${formEnd}`,
+      `${payload}--${boundary}\r\na: ${'b'.repeat(mebibyte)}\r\n\r\n\r\n${formEnd}`,
+    ],
   }),
-  hostileCase({
+  costlyForms({
     id: 'e5',
     title: 'one key: forms of 40 MB with four files that are not images, five at a time',
-    attack: sendForms({
-      lanes: 5,
-      bodies: [`${payload}${part(attachment, 10 * mebibyte - 1).repeat(4)}${formEnd}`],
-    }),
-    judge,
+    lanes: 5,
+    bodies: [`${payload}${part(attachment, 10 * mebibyte - 1).repeat(4)}${formEnd}`],
   }),
-  hostileCase({
+  costlyForms({
     id: 'e6',
     title: 'one key: forms with a payload of 1 MB and an escape in a name, 20 at a time',
-    attack: sendForms({
-      lanes: 20,
-      bodies: [
-        `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n` +
-          `${payloadText().replace('{', `{"\\u0061":"${'x'.repeat(1_000_000)}",`)}\r\n${formEnd}`,
-      ],
-    }),
-    judge,
+    lanes: 20,
+    bodies: [
+      `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n` +
+        `${payloadText().replace('{', `{"\\u0061":"${'x'.repeat(1_000_000)}",`)}\r\n${formEnd}`,
+    ],
   }),
-  hostileCase({
+  costlyForms({
     id: 'e7',
     title: 'one key: forms with 60 tiny file parts, 150 at a time',
-    attack: sendForms({
-      lanes: 150,
-      pauseMs: 0,
-      bodies: [`${payload}${part(attachment, 1).repeat(60)}${formEnd}`],
-    }),
-    judge,
+    lanes: 150,
+    pauseMs: 0,
+    bodies: [`${payload}${part(attachment, 1).repeat(60)}${formEnd}`],
   }),
-  hostileCase({
+  costlyForms({
     id: 'e8',
     title:
       'one key: forms with four archives of 1 MB that the type detection would search, one at a time',
-    attack: sendForms({
-      lanes: 1,
-      pauseMs: 0,
-      bodies: [
-        Buffer.concat([
-          Buffer.from(payload),
-          ...Array.from({ length: 4 }, () =>
-            Buffer.concat([
-              Buffer.from(`--${boundary}\r\n${attachment}\r\n\r\n`),
-              searchedArchive(),
-              Buffer.from('\r\n'),
-            ]),
-          ),
-          Buffer.from(formEnd),
-        ]),
-      ],
-    }),
-    judge,
+    lanes: 1,
+    pauseMs: 0,
+    bodies: [
+      Buffer.concat([
+        Buffer.from(payload),
+        ...Array.from({ length: 4 }, () =>
+          Buffer.concat([
+            Buffer.from(`--${boundary}\r\n${attachment}\r\n\r\n`),
+            searchedArchive(),
+            Buffer.from('\r\n'),
+          ]),
+        ),
+        Buffer.from(formEnd),
+      ]),
+    ],
   }),
 ]
 

@@ -34,10 +34,6 @@ export const StackConfig = Type.Object({
     default: 1,
     description: 'Number of worker processes.',
   }),
-  ACCEPT_EMPTY_REDIS: Type.Boolean({
-    default: false,
-    description: 'Start although Redis has lost its data.',
-  }),
   INTAKE_DATA_DIR: Type.String({
     default: '.intake',
     description: 'Folder for all data, logs and secrets.',

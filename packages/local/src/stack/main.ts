@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util'
 import { ConfigError } from '@intake/runtime'
 import { SetupError } from '@intake/setup'
 import { messageOf, StartError } from '../supervisor/start-error.ts'
@@ -31,8 +32,23 @@ function explain(error: unknown): unknown {
   return isOfSystem ? `Intake cannot start: ${error.message}.` : error
 }
 
+/** Whether the loss of Redis's data is accepted: for one start only, so it is no setting. */
+function readArguments(): boolean {
+  try {
+    const { values } = parseArgs({ options: { 'accept-empty-redis': { type: 'boolean' } } })
+    return values['accept-empty-redis'] ?? false
+  } catch (error) {
+    throw new StartError(`npm start -- ${process.argv.slice(2).join(' ')}: ${messageOf(error)}`)
+  }
+}
+
 async function run() {
-  const stack = createStack({ config: readConfig(process.env), env: process.env, say })
+  const stack = createStack({
+    config: readConfig(process.env),
+    env: process.env,
+    acceptEmptyRedis: readArguments(),
+    say,
+  })
   let ended: Promise<void> | undefined
 
   onEndRequest({

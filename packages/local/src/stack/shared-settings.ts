@@ -4,7 +4,11 @@ import { secretNames } from '@intake/runtime'
 
 const schemas = [GatewayConfig, WorkerConfig]
 const secrets = new Set(schemas.flatMap(secretNames))
-const names = new Set(schemas.flatMap(({ properties }) => Object.keys(properties)))
+/** The commands, too, connect only to engines of their own user. */
+const names = new Set([
+  'OWN_PORTS',
+  ...schemas.flatMap(({ properties }) => Object.keys(properties)),
+])
 /** Settings of a single process, such as ADMIN_HOST. */
 const ofOneProcess = /(^|_)(HOST|PORT)$/
 

@@ -22,6 +22,8 @@ export interface StackOptions {
   config: StackConfig
   /** Passed to the gateway and the workers. */
   env: NodeJS.ProcessEnv
+  /** Starts although Redis has lost its data. */
+  acceptEmptyRedis: boolean
   /** Shows one line to the user. */
   say: (line: string) => void
 }
@@ -103,7 +105,7 @@ export function createStack(options: StackOptions): Stack {
       clickhouseCluster: config.CLICKHOUSE_CLUSTER,
       s3: objectStoreSettings({ ...config, S3_ENDPOINT: services.s3.url }),
       apiKey: { name: 'npm start', secret: apiKey },
-      acceptEmptyRedis: config.ACCEPT_EMPTY_REDIS,
+      acceptEmptyRedis: options.acceptEmptyRedis,
     })
     ending.signal.throwIfAborted()
     say('Redis, ClickHouse and S3 are ready: starting the gateway and the workers')

@@ -343,6 +343,15 @@ test('403: an access key of a gateway or a worker may do no more than it needs',
     await t.rejects(storeOf(url, 'other').ensureBucket())
 })
 
+t.test('403: an unknown access key is named as the reason, as other stores do', async (t) => {
+  const refusalOf = async (accessKey: string) => {
+    const request = { method: 'GET', target: '/intake/a/b.txt' }
+    return sendRaw(port, { ...request, headers: sign(request, { ...owner, accessKey }) })
+  }
+  t.match(await refusalOf('unknown'), '<Code>InvalidAccessKeyId</Code>')
+  t.match(await refusalOf('gateway'), '<Code>AccessDenied</Code>', 'a known one that lacks the right')
+})
+
 t.test('the process can open only its own files', { skip }, async (t) => {
   const link = join(dataDir, 's3/buckets/intake/link')
   symlinkSync(join(dataDir, 'outside'), link)

@@ -10,11 +10,11 @@ export const migrations: readonly Migration[] = readdirSync(folder)
   .toSorted()
   .map((file) => ({
     name: basename(file, '.sql'),
-    statements: statementsOf(readFileSync(new URL(file, folder), 'utf8')),
+    statements: splitStatements(readFileSync(new URL(file, folder), 'utf8')),
   }))
 
 /** Each statement ends with a semicolon and a line break; a line that begins with `--` is a comment. */
-function statementsOf(sql: string): string[] {
+function splitStatements(sql: string): string[] {
   return sql
     .replaceAll('\r\n', '\n')
     .replace(/^--.*\n/gm, '')

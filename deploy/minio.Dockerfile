@@ -1,0 +1,14 @@
+# The object store of docker-compose.yml: MinIO at the last commit of its archive, built from its Go module, because
+# no published image has that commit. `npm run test:s3` runs the same version.
+ARG GO_IMAGE=golang:1.26-alpine3.23
+ARG ALPINE_IMAGE=alpine:3.23
+
+FROM ${GO_IMAGE} AS build
+ENV CGO_ENABLED=0
+RUN --mount=type=cache,id=intake-go,target=/root/.cache/go-build \
+    go install github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c
+
+FROM ${ALPINE_IMAGE}
+COPY --from=build /go/bin/minio /usr/local/bin/minio
+EXPOSE 9000
+ENTRYPOINT ["minio"]
