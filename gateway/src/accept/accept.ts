@@ -59,8 +59,9 @@ export type Accept = <Submission, Prepared, Identified>(
 ) => Promise<{ submission: Submission; identified: Identified }>
 
 /**
- * The steps of every write operation, in order. The records of a suppressed sender are not stored.
- * A refused request throws, and the error handler counts it; any other request is counted here.
+ * The steps of every write operation, in order. Nothing is stored for a suppressed sender, one
+ * whose records were erased with `--suppress`. A refused request throws, and the error handler
+ * counts it; any other request is counted here.
  */
 export function createAccept(options: {
   contextOf: ContextOf

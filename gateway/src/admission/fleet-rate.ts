@@ -27,8 +27,8 @@ const urgentPart = 1 / 50
 /**
  * Counts the requests of each API key over all gateways, without a call per request. Each gateway
  * counts its own requests, adds them to the common count every half second, or sooner when there
- * are many, and reads the counts of the others. Each gateway lets through an excess of at most
- * about a fiftieth of the limit, or of what it gets in half a second. Without Redis each gateway
+ * are many, and reads the counts of the others. So each gateway may let through too many requests:
+ * at most about a fiftieth of the limit, or those of half a second. Without Redis each gateway
  * continues with the counts that it knows.
  *
  * @param options.max requests of a key in a window

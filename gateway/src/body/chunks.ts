@@ -1,6 +1,6 @@
 /**
- * The chunks of a stream, kept while they fit. A class, because creating one per request must be
- * cheap.
+ * Collects the chunks of a stream as long as they fit. It is a class, because creating one per
+ * request must be cheap.
  */
 export class Chunks {
   /** Bytes that have arrived, whether kept or not. */

@@ -187,7 +187,7 @@ function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void>
       const error =
         cause instanceof IntakeError
           ? cause
-          : new IntakeError('internal_error', 'The record could not be framed.', { cause })
+          : new IntakeError('internal_error', 'The record could not be put into a frame.', { cause })
       span?.end(error.code)
       for (const { reject } of frame) reject(error)
     }

@@ -35,8 +35,8 @@ export interface RecordConnections {
  *
  * @param options.redis belongs to the caller
  * @param options.tags the hash tags that have a mark of the installation
- * @param options.refusalOf why nothing may be written to the server of a hash tag, as far as that
- * is known by other means
+ * @param options.refusalOf why nothing may be written to the server of a hash tag, if the poll of
+ * Redis's state has found a reason
  */
 export function openRecordConnections(options: {
   redis: Redis
@@ -90,8 +90,8 @@ function reserveExamined(reserve: Reserve, { requireExamined }: Examination): Re
 }
 
 /**
- * A reservation must survive as long as its record, so it waits for the same replicas: without it a
- * repeat would become a second record.
+ * Without its reservation a record could be stored a second time when its request is repeated. So
+ * the reservation must survive as long as the record, and waits for the same replicas.
  */
 function reserveOnReplicas(reserve: Reserve, acks: ReplicaAcks): Reserve {
   return (call) =>

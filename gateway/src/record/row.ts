@@ -83,8 +83,8 @@ export function senderColumns(context: RequestContext, from: Sender, isPlain = f
 export type Extra = Record<string, unknown> | undefined
 
 /**
- * The row of a log event that was sent alone. It is printed at once, which is cheaper than printing
- * its parts.
+ * The row of a log event that was sent alone. It is printed in one piece, which is cheaper than
+ * printing its parts.
  *
  * @param record.extra JSON; undefined if there are no unknown fields
  */
