@@ -32,7 +32,9 @@ const insertEndMs = 3_000
 /** Timeout for completing or releasing frames when the worker closes. */
 const closeTimeoutMs = 7_000
 
-/** An unreadable frame is handed out again every minute, so its problem is shown for two. */
+/**
+ * An unreadable frame is handed out again every minute, so its problem is shown for two minutes.
+ */
 const unreadableMs = 2 * 60_000
 
 export interface WorkerOptions {

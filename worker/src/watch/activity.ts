@@ -40,8 +40,8 @@ export interface LoopState {
 }
 
 /**
- * The worker continues at once after these failures. They stay visible for longer than the interval
- * between scrapes.
+ * After these failures the worker continues at once. They are shown for longer than the interval
+ * between two scrapes, so that a scrape finds them.
  */
 const briefFailures: ReadonlySet<FailureKind> = new Set(['split', 'rejected'])
 const briefFailureMs = 15_000

@@ -11,8 +11,8 @@ interface Sources {
 
 const kinds = Object.keys(queueNames) as QueueName[]
 /**
- * Stands for `Infinity` (a queue that is not getting shorter) for clients that need a number: a
- * day.
+ * One day. It replaces `Infinity`, the time of a queue that is not getting shorter, because an
+ * autoscaler needs a number.
  */
 const neverSeconds = 86_400
 

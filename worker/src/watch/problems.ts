@@ -52,7 +52,8 @@ export function startWorkerProblems(
 ): WorkerProblems {
   const { redisConnection, redisChecks, log, metrics } = options
   /**
-   * Why no frames of shard 0 and the other queues are taken; frames of other shards may still be.
+   * Why no frames of shard 0 and the other queues are taken. Frames of other shards may still be
+   * taken.
    */
   const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
   const isMainFull = () => isOutOfMemory(redisChecks.memory.error())

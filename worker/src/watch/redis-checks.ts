@@ -9,11 +9,14 @@ import {
 } from '@intake/redis'
 
 export interface RedisChecks {
-  /** Whether the server of `{intake}` accepts writes. */
+  /**
+   * Whether the server of the hash tag `{intake}` accepts writes: it has all queues but the other
+   * shards of the log queue.
+   */
   writes: PolledCheck
   /** Whether the servers of the other registered shards of the log queue accept writes. */
   shards: PolledCheck
-  /** Whether the server of `{intake}` has memory left. */
+  /** Whether the server of the hash tag `{intake}` has memory left. */
   memory: PolledCheck
   /** Whether the servers of the other registered shards have memory left. */
   shardMemory: PolledCheck
