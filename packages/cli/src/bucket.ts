@@ -23,7 +23,7 @@ export const findBucket = (): ObjectStoreSettings =>
   readBucket({
     ...process.env,
     S3_ENDPOINT: findEndpoint('S3_ENDPOINT'),
-    // The file has already been read.
+    // `findEndpoint` has already read this file.
     S3_ENDPOINT_FILE: undefined,
   })
 

@@ -29,7 +29,7 @@ export async function confirmChange<Result>(
   } catch (error) {
     if (!(error instanceof NotReplicatedError)) throw error
     throw new UnconfirmedError(
-      `The change is made, but a failover of Redis could undo it; check it after one (${error.message}).`,
+      `The change is made, but a failover of Redis could undo it; check it after a failover (${error.message}).`,
       { cause: error },
     )
   }

@@ -27,7 +27,7 @@ interface TraceFlags {
 
 const deadLetteredExitCode = 2
 const unknownExitCode = 3
-/** The indexes respond in less than a second. */
+/** The statements take less than a second, because they use indexes. */
 const statementTimeoutMs = 10_000
 
 const guide = `
@@ -148,6 +148,6 @@ function explain(
     ...sentences,
     reservations.length > 0
       ? 'Nothing was stored under the key after it was reserved: the request was refused, its sender is suppressed, or the record is older than its retention.'
-      : 'No record was acknowledged under it, its sender is suppressed, it was dropped from the dead letters, or it is older than its retention.',
+      : 'No record with this id or key was acknowledged, its sender is suppressed, it was dropped from the dead letters, or it is older than its retention.',
   ]
 }
