@@ -68,8 +68,8 @@ export function adoptSettings(): void {
 }
 
 /**
- * The running stack; undefined also if its file cannot be read: a command that needs it reports
- * that.
+ * The running stack. Undefined also if its file cannot be read, because a command that needs the
+ * stack reports that.
  */
 function findStack(): Endpoints | undefined {
   try {

@@ -7,7 +7,7 @@ import { findClickHouse, findEndpoint, UsageError } from './endpoints.ts'
 
 const connectTimeoutMs = 10_000
 const objectTimeoutMs = 30_000
-/** Long, because a statement may scan all tables. */
+/** Timeout of a statement. It is long, because a statement may scan all tables. */
 const statementTimeoutMs = 30 * 60_000
 
 /**

@@ -16,7 +16,7 @@ export async function untilGatewaysKnow(
 ): Promise<void> {
   const ms = untilReadMs + Math.max(...Object.values(limits.acceptanceMs))
   progress(
-    `waiting ${ms / 1_000} s until gateways know it, and what they accepted before is enqueued`,
+    `waiting ${ms / 1_000} s until gateways know the change and have enqueued what they accepted before`,
   )
   await pause(ms, { clock })
 }

@@ -41,7 +41,7 @@ const endpointCodes: ReadonlySet<number> = new Set([202, 225, 236, 242, 243, 745
  */
 export function createEndpoints(options: {
   urls: string | { current(): string }
-  /** Start with a random one instead of the first. */
+  /** Start with a random endpoint instead of the first. */
   spread: boolean
   requestTimeoutMs: number
   config: Omit<ClickHouseClientConfigOptions, 'url' | 'http_headers'>
@@ -62,7 +62,8 @@ export function createEndpoints(options: {
   const inOrder = [...endpoints.slice(start), ...endpoints.slice(0, start)]
 
   /**
-   * The endpoint that may be used first. Among those that may be used now, the first in the list.
+   * The first endpoint in the list that may be used now; if there is none, the one that may be used
+   * soonest.
    */
   function choose(untried: readonly Endpoint[]): Endpoint | undefined {
     const now = performance.now()

@@ -30,9 +30,9 @@ export const GatewayConfig = Type.Object({
     {
       default: 'strict',
       description:
-        '`strict`: refuse records while Redis is configured so that it could lose them; `asserted`: the same, for ' +
-        'a Redis that does not let its settings be read (managed ones): you assert that they are right; ' +
-        '`relaxed`: accept them and log a warning.',
+        '`strict`: refuse records while Redis is configured so that it could lose them; `asserted`: for a managed ' +
+        'Redis that hides its settings: you assert that they are correct; `relaxed`: accept records nevertheless ' +
+        'and log a warning.',
     },
   ),
   REDIS_ACK_REPLICAS: Type.Integer({
@@ -48,9 +48,9 @@ export const GatewayConfig = Type.Object({
     maximum: 16,
     default: 1,
     description:
-      'Shards of the log queue. In a Redis Cluster, as many as it has masters lets each take its part. Workers and ' +
-      'commands find all shards that were ever used, so it may be changed at any time, and differ among gateways ' +
-      'meanwhile. Upgrade all workers before it is first raised.',
+      'Number of shards of the log queue. In a Redis Cluster, set it to the number of masters, so that each stores a ' +
+      'part. Workers and commands find all shards that were ever used, so it may be changed at any time and may ' +
+      'differ among gateways meanwhile. Upgrade all workers before you first raise it.',
   }),
   S3_ENDPOINT: s3Endpoint,
   ...ObjectStoreConfig.properties,
@@ -58,8 +58,8 @@ export const GatewayConfig = Type.Object({
     Type.String({
       pattern: '^[A-Za-z0-9-]+$',
       description:
-        'Header with the country of the client as two letters, such as `cf-ipcountry`, kept as the column ' +
-        '`country`. Only a proxy that replaces what clients send in it may set it. Default: no country.',
+        'Header in which a proxy sends the country of the client as two letters, such as `cf-ipcountry`; stored in the ' +
+        'column `country`. The proxy must replace what clients send in this header. Default: no country.',
     }),
   ),
   RATE_LIMIT_MAX: Type.Integer({
@@ -109,7 +109,8 @@ export const GatewayConfig = Type.Object({
     default: 0,
     description:
       'How long after SIGTERM the gateway serves as usual while `/readyz` responds 503, so that a load balancer ' +
-      'takes it out before it closes. Longer than the balancer takes to notice; the supervisor must wait ten seconds more.',
+      'stops using it before it closes. Set it longer than the balancer takes to notice. The supervisor must allow ten ' +
+      'seconds more before it kills the process.',
   }),
   ENQUEUE_TIMEOUT_MS: Type.Integer({
     minimum: 100,
@@ -131,7 +132,7 @@ export type GatewayConfig = Static<typeof GatewayConfig>
 /** @throws {ConfigError} for settings that are valid individually but contradict each other */
 export function checkGatewayConfig(config: GatewayConfig): void {
   const problems = [...findRedisUrlProblems(config.REDIS_URL), ...findObjectStoreProblems(config)]
-  /** The amount of each part that one API key can use. */
+  /** The share of the bytes in flight that one API key can use for logs, and for forms below. */
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare
   const needs = {
@@ -149,12 +150,12 @@ export function checkGatewayConfig(config: GatewayConfig): void {
     problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
   }
   const { STORAGE_TIMEOUT_MS: storageMs, ENQUEUE_TIMEOUT_MS: enqueueMs } = config
-  // A feedback stores its images and is enqueued. In addition it reserves its key first or, without
-  // a key, removes its images after a failure.
+  // A feedback stores its images and is enqueued. Before that it reserves its key; a feedback
+  // without a key may have to remove its images after a failure instead.
   const processingMs = storageMs + enqueueMs + Math.max(storageMs, enqueueMs)
   if (processingMs > limits.acceptanceMs.feedback) {
     problems.push(
-      `STORAGE_TIMEOUT_MS, ENQUEUE_TIMEOUT_MS and the longer of the two again must be at most ` +
+      `STORAGE_TIMEOUT_MS, ENQUEUE_TIMEOUT_MS and once more the longer of the two must add up to at most ` +
         `${limits.acceptanceMs.feedback}: a feedback that takes longer is not acknowledged`,
     )
   }

@@ -29,8 +29,8 @@ function describeProblem(problem: SharedProblem, now: Date): string {
 }
 
 /**
- * The table of records. All workers report the same queues, so one report is used; the counts of
- * processes are added up.
+ * The table of records. All workers report the same queues, so one report is used; rates are added
+ * up over all processes.
  */
 function describeRecords(services: readonly ServiceStatus[]): string {
   const sum = (read: (service: ServiceStatus) => number | undefined) => {
