@@ -9,8 +9,8 @@ import type { Refuse } from './refuse.ts'
  * Ends a connection on which the HTTP parser refused something: too slow, header too large, or not
  * HTTP. Nothing that follows is parsed. Requests that were parsed keep their responses, in order,
  * and the last response says that the connection closes. A request whose body is broken is refused.
- * Bytes that belong to no such request get a response only if no client can take it for that of
- * another request.
+ * Bytes that belong to no such request get a response only if no client can mistake it for the
+ * response to another request.
  */
 export function createClientErrorHandler(refuse: Refuse) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {

@@ -165,7 +165,7 @@ function createFinish(
         return
       }
       if (!request.complete) {
-        // The rest of the body, which is small here, is discarded, so that the connection can stay
+        // The rest of the body is small here. It is discarded, so that the connection can remain
         // open.
         connection.unwanted = { request, ms: 0 }
         request.resume()
@@ -206,8 +206,8 @@ function countsOf(open: Set<Connection>): { open: number; inFlight: number } {
 }
 
 /**
- * Ends a connection after the responses to the requests that have begun on it. Bytes that follow
- * are not parsed, from the next read on, because the parser is still processing this one.
+ * Ends a connection after the responses to the requests that have begun on it. The parser still
+ * processes the current read; from the next read on, nothing is parsed.
  */
 function ignoreRest(connection: Connection): void {
   const { socket } = connection

@@ -43,7 +43,7 @@ export interface Progress {
 /** An open connection and its requests in progress. */
 export interface Connection {
   readonly socket: Socket
-  /** The account of its first request with a valid API key. */
+  /** The id of the API key of its first request that had a valid key. */
   apiKeyId: string | undefined
   /**
    * The number of sweeps that have seen it; below two, its first request may not have been read
@@ -71,8 +71,9 @@ export interface Connection {
 }
 
 /**
- * A place in a list of connections. The links are in the connections, so that a request moves its own
- * without a search: in a set that would cost half as much as routing it.
+ * A place in a list of connections. The links are in the connections themselves, so that a
+ * connection is moved without a search. In a `Set`, moving it would cost half as much as routing a
+ * request.
  */
 export interface Place {
   list: ConnectionList | undefined
@@ -86,7 +87,8 @@ export interface ConnectionList {
   size: number
 }
 
-// On the objects themselves: looking each up in a WeakMap several times per request costs more.
+// Stored on the objects themselves, because looking up each object in a WeakMap several times per
+// request costs more.
 const connectionKey = Symbol('connection')
 const exchangeKey = Symbol('exchange')
 
@@ -166,7 +168,10 @@ export function whenEnded(
   else addOnEnd(exchange, onEnd)
 }
 
-/** Starts with one element, because an empty array that grows would allocate room for seventeen. */
+/**
+ * Creates the array with one element, because an empty array that grows would allocate room for
+ * seventeen.
+ */
 export function addOnEnd(exchange: Exchange, onEnd: () => void): void {
   if (exchange.onEnd === undefined) exchange.onEnd = [onEnd]
   else exchange.onEnd.push(onEnd)

@@ -6,7 +6,9 @@ export interface ExchangeLimits {
   responseTimeoutMs: number
 }
 
-/** How many seconds a body may be behind the minimum rate. A fast burst does not extend it. */
+/**
+ * How many seconds a body may be behind the minimum rate. A fast burst does not extend this time.
+ */
 const bodyGraceSeconds = 10
 /** Timeout for a client to read a response. */
 const readTimeoutMs = 10_000

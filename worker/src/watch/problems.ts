@@ -72,7 +72,8 @@ export function startWorkerProblems(
       ...storedChecks(options),
     },
     noted: notedCodes,
-    // A gateway refuses what does not fit. A worker does nothing about it, so its text differs.
+    // When Redis is full, a gateway is degraded, because it refuses records. A worker is down,
+    // because it can claim no frames.
     states: {
       queue_full: () => (isMainFull() ? 'down' : 'degraded'),
       redis_connection: () => (redisProblem() === undefined ? 'degraded' : 'down'),
