@@ -77,8 +77,8 @@ export function createObjectStore(
   const encryptionHeaders = headersFor(options.encryption)
 
   const exists = async () => {
-    // With a folder this check is skipped: rights may be limited to the folder, and only listing it
-    // is allowed.
+    // With a folder this check is skipped, because rights may be limited to the folder: then only
+    // listing it is allowed.
     if (folder === '' && (await isFound())) return true
     // Lists objects, because an error then has a code: without the right or with an unknown key,
     // some servers respond to HEAD as if there were no bucket.

@@ -30,7 +30,7 @@ export const searchFields = {
   feedback: ['text', 'application', 'version', 'user'],
   logs: ['event', 'application', 'version', 'user'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
-/** Longer than the longest identifier: 255 characters outside the basic plane. */
+/** Longer than the longest identifier: 255 characters of two UTF-16 units each. */
 export const searchLengthMax = 600
 
 /**

@@ -57,8 +57,8 @@ const unreadableRetryMs = 60_000
 const errorPauseMs = 1_000
 const commandTimeoutMs = 10_000
 /**
- * A batch looks for frames that have just arrived for this long. Its first frames do not wait
- * longer.
+ * For this long a batch is extended by frames that have just arrived, so its first frames do not
+ * wait longer.
  */
 const lookAgainMs = 350
 /** The number of commands in one write, which needs one round trip and one sync to disk. */

@@ -36,7 +36,10 @@ export function createPage(
   }
 }
 
-/** The user and password in a URL, which may list several hosts. All workers have the same. */
+/**
+ * The user and password in a URL, which may list several hosts. All workers have the same URL of
+ * Redis, so each accepts the links that another has signed.
+ */
 const credentialsOf = (url: string): string | undefined => {
   const [, credentials] = /^[^:]+:\/\/([^/?#]*:[^/?#]+)@/.exec(url) ?? []
   return credentials

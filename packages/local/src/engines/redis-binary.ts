@@ -119,8 +119,8 @@ async function unpackDebs(
 
 /**
  * Downloads redis-server and its dependencies that are not installed. Always downloads redis-tools,
- * too: it contains the program, and redis-server only a link to it; an installed one is in another
- * folder.
+ * too, because redis-server contains only a link to the program in it. An installed redis-tools
+ * does not help, because it is in another folder.
  */
 async function download(options: ExecFileOptions) {
   const args = ['-s', '--no-install-recommends', 'install', 'redis-server']
