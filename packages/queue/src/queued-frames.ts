@@ -7,8 +7,8 @@ import { shardPrefix } from './shards/shards.ts'
 export interface QueuedFrame {
   id: string
   /**
-   * True if claimed by a worker, or by a dead one and not redelivered yet; false if waiting or
-   * postponed.
+   * True if a worker has claimed the frame, even if that worker has died; false if the frame is
+   * waiting or postponed.
    */
   isClaimed: boolean
 }

@@ -106,7 +106,7 @@ export type DeadLetterOutcome = ClickHouseError | undefined
 
 /**
  * Inserts rows into their tables again and, once that is confirmed, drops their dead letters. A row
- * that is rejected again stays a dead letter and does not affect the others.
+ * that is rejected again remains a dead letter and does not affect the others.
  */
 export async function replayDeadLetters(
   clickhouse: Pick<ClickHouse, 'insertGzip'>,
@@ -182,7 +182,8 @@ const noTime = '1970-01-01T00:00:00.000Z'
 const noUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Unreadable parts of the identity stay empty; a missing id is derived from the bytes of the row.
+ * Unreadable parts of the identity are left empty; a missing id is derived from the bytes of the
+ * row.
  */
 function parseRowIdentity(row: string): RowIdentity {
   const { bundle_identifier, time, id, device_uuid } = parseObject(row)

@@ -26,7 +26,7 @@ const readsAtOnce = 16
  * Frames that are completed meanwhile are left out: their rows are in the tables or are dead
  * letters.
  *
- * @param timeoutMs for listing frames, and for reading a few
+ * @param timeoutMs timeout for listing frames, and for reading sixteen of them
  * @throws {TimeoutError}
  */
 export async function* findQueuedRows(

@@ -114,7 +114,7 @@ function serverOptions(role: RedisRole) {
 const socketOptions = {
   connectTimeout: connectTimeoutMs,
   keepAlive: 10_000,
-  // The default is to wait up to 10 s after Redis has loaded its data.
+  // By default ioredis waits up to 10 s after Redis has loaded its data.
   maxLoadingRetryTime: 1_000,
 } satisfies RedisOptions
 

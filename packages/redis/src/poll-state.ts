@@ -155,8 +155,8 @@ export function pollRedisState(
   })
   function onReady(): void {
     for (const server of [main, ...others]) server.configReadAt = -Infinity
-    // Each poll of a replica closes the connection, so an immediate poll at the next one would
-    // never pause.
+    // A poll that finds a replica closes the connection. If each new connection were polled at
+    // once, these polls would follow each other without a pause.
     if (known?.writeRefusal !== undefined) return
     ofMain.pollNow()
     ofOthers.pollNow()

@@ -12,8 +12,8 @@ const help = 'docs/operations/process-ends.md'
 /**
  * Manages the life of a process: sets its heap growth, reads its settings from the environment,
  * logs them without secrets, follows the files of secrets, and calls `start`. On SIGTERM, SIGINT or
- * an uncaught error, ends once what `start` gave to the owner. Exits with code 1 if it cannot start
- * or does not close in time.
+ * an uncaught error, it ends everything that `start` gave to the owner. Exits with code 1 if it
+ * cannot start or does not close in time.
  *
  * @param options.closeTimeoutMs how long closing may take
  */

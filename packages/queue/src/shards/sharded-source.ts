@@ -109,7 +109,7 @@ export function createShardedSource(options: {
 
   /**
    * Resolves to undefined after an error, or if there is no response in time. A late response is
-   * not lost.
+   * passed to `onLate`.
    */
   async function ask<Answer>(
     shard: Shard,

@@ -41,7 +41,7 @@ const columnTypes = {
 }
 
 /**
- * Everything stored of a subject that is not erased, each version once: `visible` to analysts,
+ * Everything stored about a subject that is not erased, each version once: `visible` to analysts,
  * `superseded` by another version, or `rejected` (a dead letter).
  */
 export async function* exportRows(

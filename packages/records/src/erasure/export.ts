@@ -17,8 +17,8 @@ export interface ExportReport {
 }
 
 /**
- * Writes everything stored of a subject, one line of JSON for each version of a record. Rows that
- * are still in Redis have the state `waiting`.
+ * Writes everything stored about a subject, one line of JSON for each version of a record. Rows
+ * that are still in Redis have the state `waiting`.
  *
  * @param options.folder where attachments are written under their object keys; undefined: they are
  * not written

@@ -36,17 +36,17 @@ export interface Trace {
   records: TracedRecord[]
   /** Frames in Redis that this version cannot read: the record may be in one. */
   unreadable_frames: number
-  /** Why Redis could not be read completely, in words for an operator; absent if it was. */
+  /** Why Redis could not be read completely, in words for an operator; absent if it could. */
   queue_unread?: string
-  /** Why ClickHouse could not be asked, in words for an operator; absent if it was. */
+  /** Why ClickHouse could not be asked, in words for an operator; absent if it could. */
   tables_unread?: string
 }
 
 const queueTimeoutMs = 5_000
 
 /**
- * Finds records in Redis and in ClickHouse. A record that is in several places is reported at the
- * last of them.
+ * Finds records in Redis and in ClickHouse. A record that is found in several places is reported
+ * with the last of these: Redis, the dead letters, the tables.
  */
 export async function traceRecords(
   { redis, clickhouse }: Pick<RecordServices, 'redis' | 'clickhouse'>,
@@ -78,7 +78,7 @@ export async function traceRecords(
   return { records: [...records.values()], unreadable_frames: unreadableFrames, ...unread }
 }
 
-/** Like `traceRecords`, without Redis, which cannot be asked for the reason `failure`. */
+/** Like `traceRecords`, but without Redis. `failure` is the reason why Redis cannot be asked. */
 export async function traceTables(
   clickhouse: RecordServices['clickhouse'],
   search: RecordSearch,

@@ -52,7 +52,7 @@ interface Line {
   next: Round | undefined
 }
 
-/** Shorter than an attempt of `retryCommand`. */
+/** Timeout for the replicas, shorter than an attempt of `retryCommand`. */
 const timeoutMs = 1_000
 
 /**
@@ -110,7 +110,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
         return local === 0 ? 0 : (remote ?? 0)
       } catch (error) {
         if (!(error instanceof ReplyError)) throw error
-        // Any other cause would make WAIT fail, too.
+        // WAITAOF cannot be used here. Any other cause would make WAIT fail, too.
         line.hasWaitAof = false
       }
     }
