@@ -17,7 +17,7 @@ SETTINGS
   fsync_after_insert = 1,
   fsync_part_directory = 1;
 
--- Every row is true, so the highest one counts, whichever worker wrote it and in whatever order.
+-- Every row is correct, so the highest moment counts, regardless of which worker wrote it and when.
 CREATE TABLE IF NOT EXISTS intake.watermark_raw (
   kind LowCardinality(String),
   visible_until DateTime64(3, 'UTC')

@@ -134,8 +134,8 @@ const conflictPausesMs = [100, 200, 400, 800]
 const roundsMax = 8
 
 /**
- * Starts again if a conflict persists: another migrator may have removed what an earlier statement
- * created, and ended. Every statement can be repeated.
+ * Applies statements in order. Starts again if a conflict persists: another migrator may have
+ * removed what an earlier statement created, and ended. Every statement can be repeated.
  */
 async function apply(clickhouse: ClickHouse, statements: readonly string[]): Promise<void> {
   for (let round = 1; ; round++) {

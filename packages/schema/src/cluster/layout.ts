@@ -6,8 +6,8 @@ import type { ClusterLayout } from './statements.ts'
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
 /**
- * Plans where rows belong: as the tables have it, or over all shards when there are no tables yet.
- * `layout` is undefined without a cluster.
+ * Plans on which shards rows are stored: as the existing tables have it, or on all shards when
+ * there are no tables yet. `layout` is undefined without a cluster.
  *
  * @param newShardsFrom the `time` from which on added shards get rows
  * @throws {MigrationError} when tables and cluster do not fit
@@ -72,7 +72,7 @@ async function readCluster(clickhouse: Reader, cluster: string) {
 
 /** The engine of the table that log events are inserted into; undefined if there is no table. */
 async function readEngine(clickhouse: Reader): Promise<string | undefined> {
-  // Any server may have been added a moment ago.
+  // Asks all servers, because one that was added a moment ago has no table yet.
   const [table] = await clickhouse.query<{ engine: string }>(
     `SELECT engine_full AS engine FROM ${systemTable(clickhouse, 'tables')}
      WHERE database = 'intake' AND name = 'logs_raw' ORDER BY length(engine) DESC LIMIT 1`,
