@@ -169,7 +169,7 @@ if (executablePath === undefined) {
       'its URL is printed',
     )
 
-    // Texts together, but the two that would end all others first.
+    // Tries all texts together. The two texts that would end all others come first, then last.
     const texts = [hostileTexts.join(' '), hostileTexts.toReversed().join(' ')].map((it) =>
       it.slice(0, 20_000),
     )

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  * or session.
  */
 const dependent = [
-  // A type of a parameter, of a cast or of a column. In a name such as UUIDv7ToDateTime it is no
+  // The type of a parameter, a cast or a column. Within a name such as UUIDv7ToDateTime it is not a
   // type.
   /(?<![A-Za-z0-9_])DateTime(?:64\(\d\))?(?:[})\s,]|$)/,
   /\bDateTime64\(\d\)/,

@@ -20,8 +20,8 @@ export const faults: Record<FaultName, Fault> = {
   },
 
   /**
-   * The replicas lose their connection a moment before, as when a machine or its network dies by
-   * and by.
+   * The replicas lose their connection a moment earlier, as when a machine or its network fails
+   * gradually.
    */
   async 'killed, replicas behind'(topology, shard) {
     const primary = await topology.primaryOf(shard)

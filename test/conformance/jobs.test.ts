@@ -67,7 +67,7 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
 
     const actions: (() => Promise<void>)[] = [
       () => {
-        // Some ids are already there.
+        // There are few ids, so some are in the queue already.
         const id = `job-${random.below(30)}`
         return both(
           `add ${id}`,

@@ -52,7 +52,7 @@ t.test('the simulated Redis replies as the script of the gateway does in a real 
   let today: number
   let compared: Compared[]
   let real: unknown[]
-  // Again if midnight came during the calls: the script reads the clock of Redis.
+  // Repeats the calls if midnight came while they were made: the script reads the clock of Redis.
   do {
     await redis.flushall()
     today = await dayOfRedis()

@@ -27,7 +27,10 @@ export interface Innocent {
 }
 
 const rate = 20
-/** One in this many records also has this field: its document is parsed in turns with others. */
+/**
+ * One in this many records has this field, too, so that its document is parsed in turns with
+ * others.
+ */
 const largeEvery = 10
 const large = 'x'.repeat(20_000)
 

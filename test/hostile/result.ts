@@ -28,7 +28,7 @@ export interface Seen {
   waitShare: number
   /** Load average of the machine over the last minute. */
   load: number
-  /** When the attack's connections were closed, after its start; null: they were not. */
+  /** How long after the start of the attack its connections were closed; null if they were not. */
   connectionsEndMs: number | null
   /**
    * Milliseconds from the acknowledgement of an innocent event until it was visible; only if the

@@ -28,7 +28,7 @@ export async function keysOf(store: ObjectStore, prefix: string): Promise<string
   return keys
 }
 
-/** Resolves when the server does not respond any more: its threads stop one after the other. */
+/** Resolves when the server no longer responds. Its threads stop one after the other. */
 export async function freeze(t: Test, server: ManagedService): Promise<void> {
   const impatient = openStore(t, server, { timeoutMs: 500 })
   server.freeze()

@@ -8,10 +8,13 @@ export interface Faults {
   strike(): void
 }
 
-/** The longest exceeds the timeout of a request. */
+/** The longest of these is longer than the timeout of a request. */
 const downTicks = [10, 60, 250] as const
 const fullTicks = 60
-/** The longest far exceeds the life of a lock, and the time in which a record must be stored. */
+/**
+ * The longest of these is much longer than the life of a lock, and than the time in which a record
+ * must be stored.
+ */
 const frozenTicks = [20, 100, 500] as const
 
 /**

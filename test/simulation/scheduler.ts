@@ -20,10 +20,10 @@ export interface Event {
   of: Process
   what: string
   run: () => void
-  /** Ticks until it may happen; it may happen at any later time. */
+  /** Ticks until the event may happen. It may also happen at any later time. */
   after?: number
   kind?: EventKind
-  /** Left out of the trace. */
+  /** The event is left out of the trace. */
   isQuiet?: boolean
 }
 
@@ -52,7 +52,7 @@ const never = -1
  * All concurrency of a simulation: of the events that may happen, the random numbers choose the
  * next. The same numbers make the same history.
  *
- * @param options.trace receives one line for each event, the background left out
+ * @param options.trace receives one line for each event, except background events
  */
 export function createScheduler(options: {
   random: Random

@@ -9,7 +9,10 @@ export interface WrongDesign {
   seed?: number
 }
 
-/** Harmless, except for the gap in ClickHouse's deduplication that each of the three uses adds. */
+/**
+ * Each wrong design with this has one gap in ClickHouse's deduplication. Without a gap it is
+ * harmless.
+ */
 const dedupByToken: Partial<Design> = { insertToken: 'the jobs', blocks: 'always the same' }
 
 /** The simulation must find these. Each name is a design that may seem good enough. */

@@ -65,7 +65,9 @@ export const ObjectStoreConfig = Type.Object({
       description: 'URL of the credentials of a container (EKS).',
     }),
   ),
-  AWS_CONTAINER_AUTHORIZATION_TOKEN: secret('Token that is sent to the URL of the credentials as `Authorization`.'),
+  AWS_CONTAINER_AUTHORIZATION_TOKEN: secret(
+    'Token that is sent to the URL of the credentials as `Authorization`.',
+  ),
   AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: secret('File with that token, read for each request.'),
 })
 export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>

@@ -1,7 +1,9 @@
 import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
-/** When its part was stored, in seconds since 1970. Merges are off, so the part is unchanged. */
+/**
+ * When the row's part was stored, in seconds since 1970. Merges are off, so the part is unchanged.
+ */
 interface StoredAt {
   kind: string
   storedAt: number

@@ -20,7 +20,7 @@ export async function mayFakeTime(): Promise<string | undefined> {
 }
 
 /**
- * Restarts a service with a wall clock that can be set; monotonic clocks stay right.
+ * Restarts a service with a wall clock that can be set. Monotonic clocks are not affected.
  *
  * @returns a function that sets the clock's offset
  */
@@ -36,7 +36,8 @@ export async function restartWithFakeTime(
   await service.kill()
   // The service inherits these; nothing else is started meanwhile.
   const names = {
-    // libc before jemalloc, which reads the time as it starts; libfaketime then needs memory.
+    // Loads libc before jemalloc, because jemalloc reads the time when it starts, for which
+    // libfaketime needs memory.
     LD_PRELOAD: `${findLibrary()}:libc.so.6`,
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_NO_CACHE: '1',

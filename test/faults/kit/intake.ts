@@ -11,7 +11,7 @@ export interface IntakeRun {
   says(part: string): Promise<void>
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
-  /** Code null: it was killed. */
+  /** `code` is null if the process was killed. */
   outcome: Promise<{ code: number | null; stdout: string; stderr: string }>
 }
 

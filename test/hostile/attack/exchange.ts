@@ -29,7 +29,8 @@ export function exchange(
   return new Promise((resolve) => {
     const finish = (silent: boolean) => {
       clearTimeout(timer)
-      // A silent one stays open: the gateway must exit on SIGTERM nevertheless.
+      // A connection without a response remains open: the gateway must exit on SIGTERM
+      // nevertheless.
       if (!silent) socket.destroy()
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)
       const body = text.slice(text.indexOf(headerEnd) + headerEnd.length)

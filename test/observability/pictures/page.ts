@@ -15,7 +15,7 @@ interface FilledPanel {
   steps: { color: string; value: number | null }[]
   /** In seconds since 1970. */
   times: number[]
-  /** One value per time; null: none. */
+  /** One value per time; null if there is none. */
   series: { label: string; values: (number | null)[] }[]
 }
 

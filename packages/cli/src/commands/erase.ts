@@ -99,7 +99,9 @@ export function defineErasures(erasures: Command): void {
     )
   const apply = erasures
     .command('apply')
-    .description('delete the payloads of erased records that have been sent again since; run it daily')
+    .description(
+      'delete the payloads of erased records that have been sent again since; run it daily',
+    )
   waitOption(apply)
     .option('--json', 'print the report as JSON')
     .action((flags: EraseFlags) => run(undefined, { ...flags, yes: true }))

@@ -58,7 +58,10 @@ export const StackConfig = Type.Object({
     clickhouseCluster,
     'The cluster that `CLICKHOUSE_URL` belongs to. Default: it is a single server.',
   ),
-  S3_ENDPOINT: external(s3Endpoint, 'Replaces the embedded S3 server. Same form as for the gateway.'),
+  S3_ENDPOINT: external(
+    s3Endpoint,
+    'Replaces the embedded S3 server. Same form as for the gateway.',
+  ),
   ...ObjectStoreConfig.properties,
   REDIS_MAXMEMORY: Type.String({
     default: '512mb',
