@@ -39,7 +39,7 @@ export interface Drain {
   machineShare: { worker: number; clickhouse: number }
   /** Share of all processors that others used, from the call until the processes are at rest. */
   foreignShare: number
-  /** From the first row on. */
+  /** The counts of visible rows, beginning with the first row. */
   samples: RowsSample[]
 }
 

@@ -20,10 +20,10 @@ const sampleMs = 1_000
 const neverSeconds = 86_400
 
 /**
- * Reads `/scaling` of a worker each second.
+ * Reads `/scaling` of a worker every second.
  *
- * @returns `stop` resolves to the estimates made before `endedAtMs`, the moment when the last row
- * was stored
+ * @returns `stop` resolves to the estimates that were made before `endedAtMs`, the time when the
+ * last row was stored
  */
 export function watchDrain(
   adminUrl: string,
@@ -42,7 +42,7 @@ export function watchDrain(
     }
   }
   const watching = watch()
-  // Reported by `stop`.
+  // A failure is reported by `stop`, which awaits `watching`.
   watching.catch(() => {})
 
   return {

@@ -6,7 +6,7 @@ export interface Model {
   product: string
   board: string
   build: string
-  /** Versions of the system in the field. */
+  /** Versions of the operating system that are in use. */
   versions: string[]
   sdk: number
   abis: string[]

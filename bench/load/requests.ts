@@ -15,9 +15,12 @@ export interface PreparedRequests {
 }
 
 const seed = 20_261_121
-/** Different batches; each has different events of the corpus. */
+/** The number of prepared batches, each with other events of the corpus. */
 const batches = 16
-/** Different forms: as many as fit into `formBytesMax`, but at least one. */
+/**
+ * The highest number of prepared forms. Large forms are fewer: all together have at most
+ * `formBytesMax` bytes, unless a single form is larger.
+ */
 const formsMax = 8
 const formBytesMax = 64 * 1024 * 1024
 

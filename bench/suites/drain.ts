@@ -16,12 +16,12 @@ interface Drained extends Drain {
   workers: number
   events: number
   memoryPerEvent: number
-  /** The estimate when half of the rows were left, divided by the time that the rest took. */
+  /** The estimate when half of the rows were left, divided by the time that they then took. */
   estimateAtHalf: number
   estimates: Estimate[]
 }
 
-/** What more workers do for a backlog, and how long a worker says that it will take. */
+/** Measures how much faster more workers drain a backlog, and how exact a worker's estimate is. */
 export async function drain(bench: Bench): Promise<SuiteResult> {
   const { options } = bench
   const events = options.quick ? 100_000 : 600_000
@@ -81,7 +81,7 @@ async function drainWith(
   }
 }
 
-/** NaN if the drain was too short for an estimate at its half. */
+/** The ratio of estimated and true time at the half of a drain; NaN if the drain was too short. */
 function atHalf(estimates: readonly Estimate[], events: number): number {
   const half = estimates.find(({ rows }) => rows <= events / 2)
   return half === undefined ? NaN : half.saidSeconds / half.trueSeconds

@@ -9,7 +9,7 @@ import { scale } from './scale.ts'
 import { soak } from './soak.ts'
 import type { Suite } from './suite.ts'
 
-/** In the order of execution. */
+/** The suites, in the order of execution. */
 export const suites: Readonly<Record<string, Suite>> = {
   capacity,
   latency,
@@ -22,7 +22,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   soak,
 }
 
-/** Not part of a default run, because they take many minutes. */
+/** These suites are not part of a default run, because they take many minutes. */
 const separateSuites = new Set(['drain', 'queries', 'soak'])
 
 export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.has(name))

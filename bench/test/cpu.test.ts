@@ -39,7 +39,7 @@ t.test('the CPU accounted to a busy process matches the clock', { skip: noProc()
   const atLeast = usedSince(opened)
   const { cpu, elapsed } = account.read()
   const atMost = usedSince(begin)
-  // User and system time are each cut to whole ticks, at the begin and at the end.
+  // User and system time are cut to whole ticks, each at the beginning and at the end.
   const ticks = 0.02
   t.ok(elapsed > 0)
   t.ok(cpu.load > atLeast - ticks, `${cpu.load} s, this process at least ${atLeast} s`)
@@ -56,7 +56,7 @@ t.test('the CPU time of a thread is the first field, in nanoseconds', async (t) 
 t.test('work of the event loop is that of the main thread', { skip: noProc() }, async (t) => {
   const begin = process.cpuUsage()
   const before = readThreadCpu(process.pid)
-  // Compiled code without allocations: helper threads have nothing to do.
+  // The loop runs compiled code without allocations, so the helper threads have nothing to do.
   let used = 0
   while (used < 0.3) {
     const { user, system } = process.cpuUsage(begin)
