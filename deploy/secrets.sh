@@ -39,7 +39,7 @@ make_all() {
   done
   fit_for_url S3_ACCESS_KEY "$S3_ACCESS_KEY"
   page=$(kept page-password)
-  # Earlier versions kept shorter ones.
+  # Checked here too, because earlier versions accepted shorter passwords and kept them.
   [ ${#page} -ge 12 ] || fail 'PAGE_PASSWORD needs at least 12 characters: set it, or rotate page-password'
 
   write redis password "$(kept redis-password)"
@@ -51,7 +51,7 @@ make_all() {
   for user in worker reader analyst; do
     write clickhouse $user-sha256 "$(hash_of clickhouse-$user-password)"
   done
-  # Earlier versions wrote these.
+  # Deletes files that earlier versions wrote.
   rm -f "$folder"/clickhouse/*-password
   write s3 secret-key "$(kept s3-secret-key)"
   write grafana password "$(kept grafana-password)"

@@ -1,6 +1,6 @@
-// npm run test:observability: the alert rules and dashboards of deploy/observability on a real Prometheus that
-// scrapes a running Intake under load; about five minutes. With -- --pictures it renews the pictures of the
-// dashboards in docs/images (with Chromium).
+// npm run test:observability: checks the alert rules and dashboards of deploy/observability on a
+// real Prometheus that scrapes a running Intake under load; about five minutes. With -- --pictures
+// it renews the pictures of the dashboards in docs/images (with Chromium).
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'

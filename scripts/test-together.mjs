@@ -20,7 +20,7 @@ async function runFile(file) {
   const began = performance.now()
   const env = { ...process.env }
   const teardowns = []
-  // tap would run them when the process ends.
+  // Collected here and run after the file, because tap would run them only when the process ends.
   t.teardown = (handler) => teardowns.push(handler)
   try {
     await import(pathToFileURL(join(root, file)).href)
@@ -34,7 +34,7 @@ async function runFile(file) {
     t.fail(`a teardown of ${file} fails`, { error })
   }
   restoreEnvironment(env)
-  // scripts/test-reporter.mjs reads it.
+  // scripts/test-reporter.mjs reads this line.
   t.comment(`file ${JSON.stringify({ file, ms: performance.now() - began })}`)
 }
 
