@@ -90,7 +90,7 @@ t.test('a trace leads from the request through the frame to the insert', async (
   }
 })
 
-t.test('a collector that hangs holds up neither requests nor the end of a process', async (t) => {
+t.test('a collector that hangs delays neither requests nor the end of a process', async (t) => {
   const collector = await startOtlpCollector(t, { mode: 'hang' })
   const env = { ...tracesTo(collector), OTEL_BSP_EXPORT_TIMEOUT: '1000' }
   const stack = await startStack(t, { dataDir: createDataDir(t), env })

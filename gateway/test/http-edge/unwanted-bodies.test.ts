@@ -30,7 +30,10 @@ t.test('a refused endless body: the client gets the response, then the end', asy
   await Promise.all(refused.flatMap((one) => [send(one, 'length'), send(one, chunked)]))
 })
 
-/** Writes as fast as the other side reads, and reports how many bytes that was. */
+/**
+ * Writes as fast as the other side reads. The returned function reports the number of bytes
+ * written.
+ */
 function sendWithoutEnd(socket: Socket, framing: Framing): () => number {
   const piece = Buffer.alloc(65_536, 0x20)
   const chunk =

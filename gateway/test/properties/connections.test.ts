@@ -11,14 +11,14 @@ import { feedbackPayload, logBody, secret, startGateway } from '../support.ts'
 import { checkProperty } from './property.ts'
 import { smallBudget, takeRows } from './stored.ts'
 
-/** A request that the gateway understands, and what it must do with it. */
+/** A valid request, and what the gateway must do with it. */
 interface Understood {
   text: string
   status: number
   /** How many rows of log events and of feedback it stores. */
   logs?: number
   feedback?: number
-  /** Whether its header says that it is the last request. */
+  /** Whether its header makes it the last request of the connection. */
   isLast?: boolean
 }
 
@@ -81,10 +81,13 @@ const understood: Understood[] = [
   { text: get('/api/log'), status: 405 },
 ]
 
-/** What follows the last request. */
+/** The bytes that follow the last valid request. */
 interface Rest {
   bytes: Buffer
-  /** The gateway must close the connection although the client may send more. */
+  /**
+   * Whether the gateway must close the connection because of these bytes, although the client could
+   * send more.
+   */
   isBroken: boolean
 }
 
@@ -99,7 +102,7 @@ const rests: Arbitrary<Rest> = fc.oneof(
   fc.string({ maxLength: 100 }).map((text) => ({ bytes: Buffer.from(text), isBroken: false })),
   some(true, ' ', '}', 'ü"}}', '\r\n\r\n ', '\0', event, ' '.repeat(400_000)),
   some(false, '\r\n', '\n', 'P'),
-  // A body that is cut off, or invalid: its request is not understood.
+  // Requests whose body is cut off or invalid; the gateway must not execute them.
   some(
     true,
     ...['zz\r\n', '-1\r\n', '2\r\n{}zz', '0\r\na b\r\n\r\n'].map(
@@ -115,7 +118,7 @@ const rests: Arbitrary<Rest> = fc.oneof(
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     'GET / HTTP/3.0\r\n\r\n',
   ),
-  // A request that a parser would execute if it continued behind broken bytes.
+  // A valid request behind broken bytes. A parser that continued there would execute it.
   some(
     true,
     ...[' ', '\0\r\n', 'zz\r\n\r\n', 'GET / NOPE\r\n\r\n', ' \r\n'].map((bytes) => bytes + logText),
@@ -138,7 +141,9 @@ interface Response {
   code: ErrorCode | undefined
 }
 
-/** The final responses in what a connection received; throws if it is anything else. */
+/**
+ * The final responses in the text that a connection received. Throws if it contains anything else.
+ */
 function parse(text: string, methods: string[]): Response[] {
   const responses: Response[] = []
   let left = text

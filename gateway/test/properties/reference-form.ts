@@ -14,7 +14,7 @@ export function readParts(body: Buffer): { payload: string; contents: Buffer[]; 
     const header = part.slice(0, end)
     const content = Buffer.from(part.slice(end + 4), 'latin1')
     contents.push(content)
-    // A fault may have damaged the quotes, which parsers read differently.
+    // A random fault may have damaged the quotes, which parsers then read differently.
     if (/name[="; ]*payload/i.test(header)) payload = content.toString()
     else if (/filename|content-type: ?image\//i.test(header) && content.length > 0) {
       files.push(content)

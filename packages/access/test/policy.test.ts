@@ -165,8 +165,8 @@ t.test(
       t.notOk(watched.isSuppressed(sender({ unique_user_id: 'another' })))
       watched.close()
     }
-    // The list cannot be read, so a gateway that starts now accepts nothing; the others know the
-    // list.
+    // The list is damaged. A gateway that starts now accepts nothing; gateways that run keep the
+    // list that they have read.
     const before = policy()
     t.teardown(() => before.close())
     await until('it is loaded', () => before.isLoaded())

@@ -15,7 +15,7 @@ import {
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
-/** Problems of a process whose Redis and disk a test breaks. */
+/** The problems of a process. The test can break its Redis and its disk. */
 function watch({ states = {} }: Pick<Parameters<typeof startProblems>[0], 'states'> = {}) {
   const clock = createTestClock()
   const broken: Partial<Record<ProblemCode, string | typeof notKnown>> = {}
@@ -140,7 +140,7 @@ t.test('an event is a problem for a while', async (t) => {
   problems.close()
 })
 
-t.test('the admin server tells the same in every way', async (t) => {
+t.test('every endpoint of the admin server reports the same problems', async (t) => {
   const { broken, metrics, problems } = watch()
   let scaling: Record<string, number> | undefined = { drain_seconds: 3 }
   const admin = await startAdminServer({

@@ -95,7 +95,7 @@ t.test('429 of navigations from other sites leaves readers their own ten', async
 })
 
 t.test(
-  'behind a trusted proxy wrong passwords are counted by the address that it tells',
+  'behind a trusted proxy wrong passwords are counted by the forwarded address',
   async (t) => {
     const from = (address: string, password: string) => ({
       ...basic(password),
@@ -147,7 +147,7 @@ t.test('of many guesses at once, no more than ten are compared', async (t) => {
 t.test('of several guesses in one packet, no more than ten are compared', async (t) => {
   const { port } = await startPage(t, { password: 'secret' })
   for (let n = 0; n < 9; n++) t.equal(await statusOf(port, basic(`guess ${n}`)), 401)
-  // As many as a connection may send before the first response.
+  // The highest number of requests that a connection may send before it has the first response.
   const guesses = Array.from({ length: 4 }, (_, n) =>
     [
       'GET /page.css HTTP/1.1',

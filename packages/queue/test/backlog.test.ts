@@ -17,7 +17,7 @@ const noon = Date.UTC(2026, 10, 23, 12)
 const hourMs = 3_600_000
 const turnKey = `${queuePrefix}:watermark:turn`
 
-/** Empty queues of an installation. */
+/** Creates an installation with empty queues. */
 async function setUp(t: Test) {
   await redis.flushall()
   await claimInstallation(redis, 'test')
@@ -115,7 +115,7 @@ t.test('the time is that of Redis', async (t) => {
   t.ok(backlogs!.nowMs < (Number(after) + 1) * 1_000)
 })
 
-t.test('a frame of a former version tells no rows, one of another no time', async (t) => {
+t.test('an old frame without a row count, and another without a time, are counted', async (t) => {
   const { sinks, add, read } = await setUp(t)
   await add(noon)
   await sinks.logs.add('0193e000-0000-7000-8000-000000000000', {})

@@ -7,9 +7,11 @@ const limits = { framesMax: 256, gzipBytesMax: 2 ** 25, jsonBytesMax: 2 ** 26 }
 const data = () => createFrame({ rows: 1, jsonBytes: 3, gzip: Buffer.from('any') })
 
 /**
- * A queue that counts its commands; `arriving` jobs are added while the first one is claimed. With
- * `isSilent` it does not respond to a look after that claim. With `claimMs` each claim takes that
- * long, and one more job arrives.
+ * A consumer of a queue that counts its commands.
+ *
+ * @param options.arriving jobs that are added while the first claim runs
+ * @param options.isSilent after the first claim, `peek` gets no response
+ * @param options.claimMs how long each claim takes; during each, one more job arrives
  */
 function build({ arriving = 0, isSilent = false, claimMs = 0 } = {}) {
   const errors: string[] = []

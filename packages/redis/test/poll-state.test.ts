@@ -12,7 +12,7 @@ t.teardown(async () => {
   await server.stop()
 })
 
-/** Polls until a state satisfies the condition. */
+/** Polls the state until it satisfies the condition. */
 async function observe(t: Test, condition: (state: RedisState) => boolean): Promise<RedisState> {
   const poll = pollRedisState({
     redis,

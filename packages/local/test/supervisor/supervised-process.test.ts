@@ -46,7 +46,7 @@ function fakeLaunches() {
     onChange: () => changes++,
     backoffMs: (attempt) => attempt,
   })
-  /** Waits for the next launch to begin, then lets it succeed or fail. */
+  /** Waits until a launch has begun, then lets it succeed, or fail with the error. */
   async function settle(error?: Error) {
     await until('it waits', () => waiting.length > 0)
     waiting.shift()?.(error)
