@@ -5,7 +5,7 @@
 // npm test -- path ...        the checks and these test files
 // npm run test:slow           the slow test files, and the property tests with all their cases
 // .ci/run                     the checks and all test files
-// .ci/run --shard=1/3         one of three parts of it (test-timings.json); the first has the checks
+// .ci/run --shard=1/3         one of three parts of all this; the first has the checks
 // npm run test:timings        all test files; writes test-timings.json
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

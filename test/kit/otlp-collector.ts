@@ -30,10 +30,10 @@ export interface OtlpCollector {
 }
 
 /**
- * An HTTP server that receives OTLP until the test ends.
+ * Starts an HTTP server that receives OTLP until the test ends.
  *
- * @param options.mode `hang`: it reads requests and never responds; `trickle`: it sends a byte of its
- * response every tenth of a second, without an end
+ * @param options.mode `hang`: it reads requests and never responds; `trickle`: it sends a byte of
+ * its response every tenth of a second, without an end
  */
 export async function startOtlpCollector(
   t: Test,

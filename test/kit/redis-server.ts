@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { findRedis } from '@intake/local'
 import { createAppProcess, type AppProcess } from './app-process.ts'
 
-/** A Redis or sentinel of its own, which can be killed, frozen and started again on the same data. */
+/** A separate Redis or sentinel, which can be killed, frozen and started again on the same data. */
 export interface RedisServer {
   port: number
   /** The URL of this server alone. */

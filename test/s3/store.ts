@@ -92,7 +92,7 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
       t.same(await keysOf(below, 'feedback/2026/10/'), [])
       for (let at = 0; at < keys.length; at += 64) await below.remove(keys.slice(at, at + 64))
       t.same(await keysOf(below, ''), [])
-      t.same(await store.get(stored), body, 'what is not below the prefix stays')
+      t.same(await store.get(stored), body, 'objects outside the prefix are kept')
     },
   )
 

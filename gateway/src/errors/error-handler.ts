@@ -110,8 +110,8 @@ function sendProblem(
 const asIs = (body: unknown) => body as string
 
 /**
- * Whether the declared body is small enough to be read and discarded, so that the connection stays
- * open.
+ * Whether the declared body is small enough to be read and discarded, so that the connection can be
+ * kept open.
  */
 function isSmall(headers: IncomingHttpHeaders): boolean {
   return (

@@ -94,7 +94,10 @@ function nameOf(part: MultipartFile): string {
   throw new IntakeError('invalid_multipart', detail)
 }
 
-/** The maximum length of a part's name, below the 80 KiB after which the parser truncates a header. */
+/**
+ * The maximum length of a part's name. It is below the 80 KiB after which the parser truncates a
+ * header.
+ */
 const nameLengthMax = 16 * 1024
 
 /** Some clients send the media type of an image without a file name. */

@@ -88,7 +88,7 @@ t.test('everything else is no image', async (t) => {
   }
 })
 
-t.test('the brands end with their box, whatever size it declares', async (t) => {
+t.test('the brands end with their box, even if it declares another size', async (t) => {
   const behind = Buffer.concat([heif('mp42', 'isom'), Buffer.from('heicheicheic')])
   t.equal(imageTypeOf(behind), undefined)
   for (const size of [0, 1, 7, 8, 15, 16, 0xffffffff]) {

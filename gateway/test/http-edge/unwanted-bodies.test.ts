@@ -48,7 +48,7 @@ function sendWithoutEnd(socket: Socket, framing: Framing): () => number {
   return () => socket.bytesWritten
 }
 
-t.test('a refused small body: the client gets the response, the connection stays', async (t) => {
+t.test('a refused small body: the client gets the response, the connection remains open', async (t) => {
   const gateway = await startGateway(t)
   const socket = await open(t, gateway)
   const head = post('/api/log', [json, 'content-length: 200000'], 'wrong')

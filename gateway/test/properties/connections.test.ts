@@ -198,7 +198,7 @@ async function send(
   return text
 }
 
-t.test('whatever follows them, all understood requests get one response, in order', async (t) => {
+t.test('all valid requests get one response, in order, even if broken bytes follow them', async (t) => {
   const gateway = await startGateway(t, { env: smallBudget })
   await gateway.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = gateway.app.server.address() as AddressInfo

@@ -259,7 +259,7 @@ t.test(
   },
 )
 
-t.test('a different image under the same key is refused, and the first one stays', async (t) => {
+t.test('a different image under the same key is refused, and the first one is kept', async (t) => {
   const gateway = await startGateway(t)
   const id = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
   t.equal((await send(gateway, [payload({ id }), file(images.png)])).status, 201)

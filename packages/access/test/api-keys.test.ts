@@ -170,7 +170,7 @@ t.test('a damaged entry harms only its own key, and is named without its content
   t.match(await store.create({ name: 'again', secret }), { created: true })
 })
 
-t.test('a gateway that knows a key goes on with it when its entry is damaged', async (t) => {
+t.test('a gateway that knows a key still accepts it when its entry is damaged', async (t) => {
   const { key, secret } = await store.create({ name: 'known' })
   let unreadable = 0
   const watching = { store, intervalMs: 20, onError: (error: unknown) => t.fail(String(error)) }

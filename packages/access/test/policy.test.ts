@@ -102,7 +102,7 @@ t.test('the list is bounded and holds no identifiers', async (t) => {
   }
   t.notOk(await store.suppress({ kind: 'user', id: 'one too many' }))
   const known = { kind: 'user', id: 'user-1', bundleIdentifier: 'com.example.app' } as const
-  t.ok(await store.suppress(known), 'who is on the list already stays on it')
+  t.ok(await store.suppress(known), 'a listed sender remains on the list')
 })
 
 const retentionKey = '{intake}:retention'
@@ -148,7 +148,7 @@ t.test('if it cannot be read what was dropped, all that can have been is refused
 })
 
 t.test(
-  'a suppressed sender stays suppressed, whatever its entry and the others hold',
+  'a suppressed sender remains suppressed, even if entries are damaged',
   async (t) => {
     const user = { kind: 'user', id: randomUUID() } as const
     await redis.del('{intake}:suppressed')

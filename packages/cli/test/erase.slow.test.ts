@@ -58,7 +58,7 @@ async function strayParts(table: string): Promise<string[]> {
   return readdirSync(info!.path).filter((name) => /^(\d{6}|all)_/.test(name) && !names.has(name))
 }
 
-t.test('a user is erased in every version and place; everybody else stays', async (t) => {
+t.test('a user is erased in every version and place; other users are kept', async (t) => {
   const [victim, other] = [user(), user()]
   const mine = logsOf(victim, 5)
   const theirs = logsOf(other, 5)
@@ -147,7 +147,7 @@ t.test('a user is erased in every version and place; everybody else stays', asyn
 })
 
 t.test(
-  'a version hidden behind the record of another user is deleted, the record stays',
+  'a version hidden behind the record of another user is deleted, that record is kept',
   async (t) => {
     const [victim, other] = [user(), user()]
     const [visible] = logsOf(other, 1)

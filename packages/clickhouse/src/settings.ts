@@ -40,7 +40,7 @@ export const insertSettings: ClickHouseSettings = {
   date_time_input_format: 'best_effort',
   // Before 26.7 the default reads one double in six as one of its neighbours.
   precise_float_parsing: 1,
-  // Inside JSON columns a string stays a string and a number stays a number.
+  // Inside JSON columns, strings and numbers must keep their types.
   input_format_try_infer_dates: 0,
   input_format_try_infer_datetimes: 0,
   input_format_json_try_infer_numbers_from_strings: 0,

@@ -193,7 +193,7 @@ t.test('every endpoint of the admin server reports the same problems', async (t)
   t.match(text, 'intake_problem{code="redis_connection"} 1')
 })
 
-t.test('while a check cannot tell, a problem stays, and none begins', async (t) => {
+t.test('while a check has no result, no problem begins or ends', async (t) => {
   const { clock, broken, lines, metrics, problems } = watch()
   broken.queue_full = notKnown
   await clock.advance(5_000)

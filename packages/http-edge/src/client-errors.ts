@@ -40,7 +40,7 @@ export function createClientErrorHandler(refuse: Refuse) {
  * Ignores everything that follows on a connection, and closes it after the responses to the
  * requests on it. If the body of the latest one is incomplete, that request fails with `error`.
  *
- * @returns whether there are such requests
+ * @returns whether the connection has requests whose responses are not complete
  */
 export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   const connection = connectionOf(socket)
@@ -51,7 +51,7 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   connection.isEnding = true
   discardRest(socket)
   const { request, response } = last
-  // The header of this response may say that the connection stays open.
+  // The header of this response may have announced a persistent connection.
   if (response.headersSent) addOnEnd(last, () => closeInStages(socket))
   else {
     response.setHeader('connection', 'close')

@@ -96,7 +96,7 @@ t.test('a type that browsers do not show is a download', async (t) => {
   await response.arrayBuffer()
 })
 
-t.test('404 for what no feedback has, whatever the store has', async (t) => {
+t.test('404 for a picture that no feedback has, even if the store has it', async (t) => {
   const attachment = await storePicture({ number: 1 })
   for (const key of [
     attachment.key.replace('/1-', '/2-'),

@@ -44,7 +44,7 @@ async function setUp(t: Test) {
   }
 }
 
-t.test('the oldest record is found in whatever state its frame is', async (t) => {
+t.test('the oldest record is found in every state of its frame', async (t) => {
   const { source, add, oldest } = await setUp(t)
   t.same(await oldest(), [undefined, undefined])
 
@@ -126,7 +126,7 @@ t.test('an old frame without a row count, and another without a time, are counte
   t.match((await read())?.queues.logs, { oldestMs: former, rows: 9, isOldestExact: false })
 })
 
-t.test('a long queue is looked at in twenty places, both ends among them', async (t) => {
+t.test('a long queue is sampled at twenty places, both ends included', async (t) => {
   const { read } = await setUp(t)
   const id = (n: number) =>
     `0193e000-${n.toString(16).padStart(4, '0')}-7000-8000-000000000000-${n < 20_000 ? 10 : 20}-1000`

@@ -52,7 +52,7 @@ function build({ arriving = 0, isSilent = false, claimMs = 0 } = {}) {
 }
 
 t.test(
-  'a queue that stays empty is looked at once a second, and one delayed job is claimed',
+  'an empty queue is read once a second, and a delayed job is claimed',
   async (t) => {
     const { clock, asked, consumer } = build()
     const taken = consumer.take(limits)

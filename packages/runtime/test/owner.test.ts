@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createOwner } from '../src/owner.ts'
 
-t.test('everything is ended once, the last one first, whatever rejects or throws', async (t) => {
+t.test('everything is ended once, the last one first, even if an end rejects or throws', async (t) => {
   const errors: unknown[] = []
   const ended: string[] = []
   const owner = createOwner((error) => errors.push((error as Error).message))

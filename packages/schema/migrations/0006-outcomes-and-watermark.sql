@@ -1,5 +1,6 @@
--- Counts of accepted and refused records. Each row is the count of one gateway process; a later report
--- of the same count is higher and replaces it, so a redelivered or reordered report changes nothing.
+-- Counts of accepted and refused records. Each row is the count of one gateway process; a later
+-- report of the same count is higher and replaces it, so a redelivered or reordered report changes
+-- nothing.
 CREATE TABLE IF NOT EXISTS intake.outcomes_raw (
   minute DateTime('UTC'),
   api_key_id LowCardinality(String),

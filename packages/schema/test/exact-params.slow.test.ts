@@ -152,7 +152,7 @@ t.test('the views are defined only when the replica has the new type', async (t)
 })
 
 t.test(
-  'a replica that stays behind ends setup with an error, and no view is defined',
+  'setup fails if a replica does not apply the migration, and defines no view',
   async (t) => {
     await undo()
     await t.rejects(migrate({ clickhouse: behind(Infinity), columnsTimeoutMs: 0 }), {

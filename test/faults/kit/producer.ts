@@ -9,7 +9,10 @@ export interface ProducerOptions {
   apiKey: string
   history: History
   payload: (seq: number) => Payload
-  /** Records per second. Each is sent when it is due, whatever happened to earlier ones. */
+  /**
+   * Records per second. Each is sent when it is due, even if earlier ones have failed or are
+   * pending.
+   */
   rate: number
   /** The most requests at once; records beyond that are not issued. */
   clients?: number

@@ -1,8 +1,8 @@
 /**
  * The settings that analysts and the user `reader` may not change, although `readonly = 2` allows
  * them to change the others. deploy/clickhouse/users.xml has the same list, and a test compares
- * them. If a new version of the engine has a new setting of these kinds, analyst-limits.slow.test.ts
- * fails until it is added here.
+ * them. If a new version of the engine has a new setting of these kinds,
+ * analyst-limits.slow.test.ts fails until the setting is added here.
  */
 
 /** Settings that always have the value of the profile or, if it sets none, the default. */

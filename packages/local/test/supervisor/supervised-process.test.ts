@@ -122,7 +122,7 @@ t.test('a process that was never ready is not restarted', async (t) => {
   t.equal(launches.length, 1)
 })
 
-t.test('a stopped process stays stopped, without messages', async (t) => {
+t.test('a stopped process is not started again, and nothing is printed', async (t) => {
   const { supervised, settle, launches, lines } = fakeLaunches()
   const start = supervised.start()
   await settle()

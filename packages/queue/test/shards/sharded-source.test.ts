@@ -122,7 +122,7 @@ t.test('a full shard does not starve one that gets frames later', async (t) => {
 })
 
 t.test(
-  'a shard that does not respond holds up no other, and its late job is handed out',
+  'a shard that does not respond delays no other, and its late job is handed out',
   async (t) => {
     const { source, shards, clock } = await open([5, 5])
     const thaw = shards[1]!.freeze()
