@@ -9,11 +9,14 @@ import {
   readThreadCpu,
 } from '../cpu.ts'
 
-t.test('the CPU time of a process is its user and system time, even with an odd name', async (t) => {
-  const fields =
-    '4242 (tricky) name ) 1) S 1 4242 4242 0 -1 4194560 999 0 3 0 1234 66 7 8 20 0 11 0'
-  t.equal(parseProcessStat(fields), 13)
-})
+t.test(
+  'the CPU time of a process is its user and system time, even with an odd name',
+  async (t) => {
+    const fields =
+      '4242 (tricky) name ) 1) S 1 4242 4242 0 -1 4194560 999 0 3 0 1234 66 7 8 20 0 11 0'
+    t.equal(parseProcessStat(fields), 13)
+  },
+)
 
 t.test(
   'the machine is busy in user, nice, system and interrupt time; idle and I/O wait are not',

@@ -40,7 +40,7 @@ t.test('10 % are found, and never accepted, when processes differ by 4 %', async
   t.equal(shareOf('ok', { ratio: 1.1, spread: 0.04 }), 0)
 })
 
-t.test('exactly at the limit each verdict is wrong in one of twenty runs', async (t) => {
+t.test('exactly at the limit each result is wrong in one of twenty runs', async (t) => {
   for (const spread of [0.02, 0.2]) {
     t.ok(shareOf('beyond', { ratio: 1.05, spread }) < 0.06)
     t.ok(shareOf('ok', { ratio: 1.05, spread }) < 0.06)
@@ -63,7 +63,7 @@ t.test('one process that is out of line makes it unsure, not wrong', async (t) =
   t.match(judge([1.1, 1.12, 1.09, 1.11, 1.13, 1.1, 1.12, 0.3]), { verdict: 'cannot tell' })
 })
 
-t.test('fewer than five processes are no reason for a verdict, however clear', async (t) => {
+t.test('fewer than five processes give no result, even if their ratios are clear', async (t) => {
   const close = (one: number, other: number) => Math.abs(one - other) < 1e-9
   const three = judge([1.2, 1.07, 1.1])
   t.ok(close(three.low, 1.07) && close(three.high, 1.2))
