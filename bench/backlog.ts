@@ -12,7 +12,7 @@ import { requireExact, visibleDigest } from './visible.ts'
 
 export const backlogConnections = 64
 
-/** Events that wait in Redis, and the bytes that one of them takes there. */
+/** A load whose events wait in Redis, and the size of one event there. */
 export interface Buffered {
   load: LoadResult
   memoryPerEvent: number

@@ -48,7 +48,7 @@ export interface Bench {
     name: VariantName,
     options?: { gateways?: number; workers?: number; env?: Record<string, string> },
   ): Promise<Variant>
-  /** The same bench with another, empty Redis of this size (in Redis notation). */
+  /** Returns the same bench with a different, empty Redis of this size (in Redis notation). */
   withRedis(maxmemory: string): Promise<Bench>
   /** Prints progress. */
   say(sentence: string): void

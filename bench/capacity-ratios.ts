@@ -8,7 +8,7 @@ export interface CostRatio {
   /** Number of the requirement in the report. */
   item: string
   what: string
-  /** One value per turn. */
+  /** The ratio in each turn. */
   values: number[]
   limit: number
 }

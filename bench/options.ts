@@ -36,7 +36,7 @@ export function readOptions(args: string[]): RunOptions {
       repetitions: { type: 'string', default: '1' },
       /** Length of the soak. */
       minutes: { type: 'string', default: '10' },
-      /** Events in the tables that `queries` asks. */
+      /** Number of events in the tables of the suite `queries`. */
       rows: { type: 'string', default: '20000000' },
       /** Folder for CPU profiles of our own gateways and workers. */
       profile: { type: 'string' },

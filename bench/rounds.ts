@@ -21,9 +21,9 @@ export async function measureEach<T, M>(
   return measured
 }
 
-/** What a measurement must report so that it can be judged as disturbed. */
+/** The part of a measurement that shows whether it was disturbed. */
 export interface Disturbance {
-  /** Share of all processors that other programs used meanwhile, from 0 to 1. */
+  /** Share of all processors that other programs used during the measurement, from 0 to 1. */
   foreignShare: number
   /**
    * CPU of the load generator in microseconds. It does much the same for every event of an item, so
@@ -34,7 +34,7 @@ export interface Disturbance {
 
 /** Limits above which a round counts as disturbed. */
 export interface DisturbanceLimits {
-  /** Share of all processors that other programs may use meanwhile, from 0 to 1. */
+  /** Share of all processors that other programs may use during a measurement, from 0 to 1. */
   foreignShareMax: number
   /** The load generator's CPU per event, as a multiple of the lowest for the same item. */
   slownessMax: number

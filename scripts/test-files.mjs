@@ -10,7 +10,7 @@ export const timingsFile = join(root, 'test-timings.json')
 /** The assumed duration of a file that has not been timed. */
 const unknownSeconds = 2
 
-/** All test files, as .taprc includes them; sorted paths from the root. */
+/** All test files, as .taprc includes them: sorted paths relative to the root. */
 export function findTestFiles() {
   const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/test`)
   return ['gateway/test', 'worker/test', 'bench/test', 'test', ...packages]

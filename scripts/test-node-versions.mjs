@@ -53,7 +53,10 @@ if (failed === 0) rmSync(dir, { recursive: true, force: true })
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1
 
-/** This environment with this Node first on the PATH and without the variables that npm sets. */
+/**
+ * This environment, but with this version of Node first on the PATH and without the variables that
+ * npm sets.
+ */
 function environment(folder, major) {
   mkdirSync(folder, { recursive: true })
   const npm = ['install', '--silent', '--no-save', '--prefix', folder, `${binaryPackage}@${major}`]

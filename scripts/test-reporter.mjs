@@ -10,7 +10,7 @@ const stallMs = 600_000
 const slowestCount = 5
 const stderrKept = 8_192
 
-/** What scripts/test-together.mjs prints when one of its files has ended. */
+/** The line that scripts/test-together.mjs prints when one of its files has ended. */
 const endOfFile = /^# file (\{.*\})$/
 
 /** @param props.test the test whose subtests are the processes */

@@ -1,6 +1,7 @@
 // Runs test files one after the other in this process, because starting a process and loading
-// Fastify, BullMQ and TypeBox costs more than most files do. What a file starts is stopped before
-// the next file begins; Redis, ClickHouse and S3 are emptied and handed on.
+// Fastify, BullMQ and TypeBox costs more than most files do. Everything that a file starts is
+// stopped before the next file begins, except Redis, ClickHouse and S3, which are emptied and
+// passed on.
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

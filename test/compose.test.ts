@@ -277,8 +277,9 @@ for (const [service, config] of [
   ['worker', WorkerConfig],
 ] as const) {
   t.test(`compose can set all settings of the ${service}, and no others`, async (t: Test) => {
-    // The object store of compose has keys: it needs no account of AWS, and no container gets one.
-    // OWN_PORTS are of 127.0.0.1, where nothing else listens in a container.
+    // Compose need not set these settings. AWS_*: its object store has keys, and no container gets
+    // an AWS account. OWN_PORTS: it concerns ports of 127.0.0.1, where nothing else listens in a
+    // container.
     const settings = Object.keys(config.properties).filter(
       (name) => !name.startsWith('AWS_') && name !== 'OWN_PORTS',
     )

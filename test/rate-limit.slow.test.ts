@@ -13,7 +13,10 @@ const max = 1_000
  * fiftieth of the limit.
  */
 const atOnce = max / 50
-/** Longer than the test on any machine; gateway/test/admission/fleet-rate.test.ts has several. */
+/**
+ * A window longer than the test takes on any machine; gateway/test/admission/fleet-rate.test.ts
+ * tests several windows.
+ */
 const oneWindow = changedLimits({ rateWindowMs: 3_600_000 })
 
 t.test('two gateways let one limit through', async (t) => {

@@ -176,7 +176,7 @@ t.test('gateway, worker and operator need no more than the file of users allows'
   t.same(denied, [], 'Redis has denied nothing')
 })
 
-/** Commands that must be refused, by user; each of them harms somebody. */
+/** Commands that must be refused, by user. Each of them would do harm. */
 const refused: Record<string, string[][]> = {
   everybody: [
     ['FLUSHALL'],
@@ -200,7 +200,7 @@ const refused: Record<string, string[][]> = {
     ['SHUTDOWN'],
     ['REPLICAOF', 'NO', 'ONE'],
     ['CLUSTER', 'RESET'],
-    // These harm the records that wait, and what an installation needs.
+    // These commands would harm waiting records and data that an installation needs.
     ['DEL', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1', '{intake}:api-keys'],
     ['RENAME', '{intake}:api-keys', '{intake}:logs:id'],
     ['COPY', '{intake}:api-keys', '{intake}:logs:id'],
@@ -224,8 +224,8 @@ const refused: Record<string, string[][]> = {
     ['SET', '{intake}:policy:revision', ''],
     ['SET', '{intake}:installation', 'other'],
     ['SET', '{intake:1a}:installation', 'other'],
-    // These concern frames in the queues: a gateway may add frames, but neither read nor remove
-    // any.
+    // These commands concern frames in the queues. A gateway may add frames, but must neither read
+    // nor remove any.
     ['HGET', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1', 'data'],
     ['HGETALL', '{intake:1a}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1'],
     ['LRANGE', '{intake}:logs:wait', '0', '-1'],
@@ -280,7 +280,7 @@ t.test('no user of the file may do more than it needs, by itself or in a script'
       const words = [command, ...args].map((word) => `'${word}'`).join(', ')
       const keys = args.filter((word) => word.startsWith('{'))
       const script = limited.eval(`return redis.call(${words})`, keys.length, ...keys)
-      // No script may run some commands, whoever runs it.
+      // Redis refuses some commands in every script, with a message of its own.
       const message = /ACL failure|NOPERM|not allowed from script|can't (run|access)/i
       await t.rejects(script, { message }, `${name}, in a script`)
     }

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { createCorpus, type BodySize, type LogBody } from '../corpus.ts'
 
-/** What a load consists of. */
+/** The kind of the requests in a load, and their size. */
 export type RequestKind =
   | { kind: 'log'; size: BodySize }
   | { kind: 'batch'; size: BodySize; entries: number; gzip: boolean }
@@ -66,7 +66,9 @@ function request(options: {
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
 }
 
-/** One device context with many logs, as an SDK sends events that it has collected on a phone. */
+/**
+ * Batches of logs with one device context, as an SDK sends events that it has collected on a phone.
+ */
 function batchRequests(
   { size, entries, gzip }: RequestKind & { kind: 'batch' },
   apiKey: string,

@@ -45,7 +45,7 @@ export function outageTable(of: Drain): Table {
 
 /** How a backlog drained, and how fast its events were accepted. */
 export interface DrainedLoad extends Drain {
-  /** Events per second. */
+  /** Events per second that the gateway acknowledged. */
   acceptedPerSecond: number
 }
 

@@ -18,7 +18,7 @@ export async function startFront(options: { target: string; members: () => reado
     const body = await buffer(request)
     const url = new URL(request.url ?? '/', target)
     const sql = url.searchParams.get('query') ?? body.toString()
-    // Each shard has one replica, which is never behind.
+    // Each shard has a single replica, which is never behind.
     if (sql.startsWith('SYSTEM SYNC REPLICA ON CLUSTER')) return response.end()
     const isForAll = onCluster.test(sql) || heldByAll.test(sql)
     const plain = isForAll ? Buffer.from(toPlain(sql)) : body

@@ -8,7 +8,7 @@ import type { Topology } from './topologies.ts'
 export type Fault = (topology: Topology, shard: number) => Promise<RedisServer>
 export type FaultName = 'killed' | 'killed, replicas behind'
 
-/** Shorter than the time after which others count a silent server as failed. */
+/** A time shorter than that after which the other servers count a silent server as failed. */
 const behindMs = 1_200
 
 export const faults: Record<FaultName, Fault> = {

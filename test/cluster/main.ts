@@ -34,7 +34,7 @@ interface Setting {
   redisConfig: readonly string[]
   /** The number of shards of the log queue. Each failover concerns the next shard. */
   shards: number
-  /** Nothing may be lost or doubled. */
+  /** No record may be lost or stored twice. */
   isSafe: boolean
   /** Runs only on this topology; default: on all. */
   only?: TopologyName
@@ -152,7 +152,8 @@ async function play(
     result.reasons.push(...violations)
     if (config.isSafe && counts.lost > 0) result.reasons.push('acknowledged records were lost')
     if (config.isSafe && counts.doubled > 0) result.reasons.push('records became two')
-    // Otherwise the fault had no effect, and the result of the safe setting means nothing.
+    // If nothing is lost even with the unsafe settings, the fault had no effect, and the results
+    // with the safe setting prove nothing.
     if (fault === 'killed, replicas behind' && isPlain(config) && counts.lost === 0) {
       result.reasons.push('nothing was lost, although the replicas were behind')
     }

@@ -8,7 +8,7 @@ import { createRandom } from '../simulation/random.ts'
 import { createReservations } from '../simulation/reservations.ts'
 
 const calls = 20_000
-/** Enough keys to fill hashes of the first levels. */
+/** The number of keys, enough to fill hashes of the first levels. */
 const keysMax = 4_000
 const dayMs = 86_400_000
 

@@ -3,7 +3,10 @@ import type { Producer } from './kit/producer.ts'
 import type { History } from './kit/history.ts'
 import type { Payload } from './kit/payload.ts'
 
-/** One fault at one moment, and what must hold besides conservation, which is always checked. */
+/**
+ * A fault at a given moment, and its conditions. Beside these, every scenario checks that no record
+ * is lost or doubled.
+ */
 export interface Scenario {
   /** The row of the fault matrix, with a letter if it needs several scenarios. */
   id: string

@@ -4,7 +4,7 @@ import { createPayloads, type Payload } from '../faults/kit/payload.ts'
 import { startProducer } from '../faults/kit/producer.ts'
 import { until } from '@intake/test-kit/until'
 
-/** What the innocent sender saw in a period. */
+/** The responses that the innocent sender got in a period. */
 export interface Notice {
   responses: number
   p50Ms: number
@@ -28,8 +28,7 @@ export interface Innocent {
 
 const rate = 20
 /**
- * One in this many records has this field, too, so that its document is parsed in turns with
- * others.
+ * One record in this many also has this field, so that its document is parsed in turns with others.
  */
 const largeEvery = 10
 const large = 'x'.repeat(20_000)

@@ -14,8 +14,8 @@ export interface Result {
 /** The data that a result is based on. */
 export interface Seen {
   /**
-   * What the innocent sender saw: before the attack, and from its start to two seconds after its
-   * end.
+   * The responses that the innocent sender got before the attack, and from its start until two
+   * seconds after its end.
    */
   before: Notice
   during: Notice

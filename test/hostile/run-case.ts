@@ -19,8 +19,8 @@ export interface RunOptions {
   /** Default: the duration that the case has. */
   attackMs?: number
   /**
-   * Records of the innocent sender after the attack, 20 a second. Before the attack it sends half
-   * as many.
+   * Number of records that the innocent sender sends after the attack, 20 a second. Before the
+   * attack it sends half as many.
    */
   records: number
   slowestMsMax: number

@@ -15,7 +15,10 @@ export interface ForeignListener {
   ports: number[]
   /** Everything that clients sent to it. */
   received(): string
-  /** Resolves when as many connections, to this port or to any, have been opened and closed. */
+  /**
+   * Resolves when `times` connections have been opened and closed: connections to `port`, or to any
+   * port if it is not given.
+   */
   untilClosed(times: number, port?: number): Promise<void>
   stop(): Promise<void>
 }

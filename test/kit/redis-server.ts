@@ -17,7 +17,7 @@ export const redisPassword = 'topologies'
 export const createRedisServer = (options: {
   dataDir: string
   port: number
-  /** More lines of the server's configuration. */
+  /** Additional lines of the server's configuration. */
   config?: readonly string[]
 }): Promise<RedisServer> =>
   create(options, [

@@ -105,7 +105,7 @@ t.test('each metric that a dashboard or an alert names is documented', async (t)
     [...dashboardQueries(), ...alertQueries()].flatMap(({ expr }) => metricsIn(expr)),
   )
   t.ok(names.size > 30, `${names.size} names`)
-  // The other metrics are those of prom-client.
+  // All other metrics come from prom-client.
   for (const name of names) {
     if (name.startsWith('intake_')) t.ok(documented.includes(`\`${name}\``), name)
   }

@@ -39,7 +39,7 @@ const senders: { pauseMs: number; request: () => Request }[] = [
   { pauseMs: 50, request: () => logRequest({ id: randomUUID() }) },
   { pauseMs: 200, request: () => batch(25) },
   { pauseMs: 400, request: feedback },
-  // These senders make mistakes.
+  // The following senders make mistakes.
   { pauseMs: 1_000, request: () => batch(3, [{ event: '' }]) },
   { pauseMs: 1_000, request: () => ({ path: '/api/log', body: '{' }) },
   {

@@ -25,7 +25,7 @@ import { takePictures } from './pictures/take-pictures.ts'
 import { startPrometheus } from './prometheus.ts'
 
 const run = promisify(execFile)
-/** As many scrapes as a minute has, which is more than the range of any rate. */
+/** The number of scrapes in a minute, which is longer than the range of any rate. */
 const scrapes = 15
 const visibleWithinSeconds = 15
 /** How old the backlog is when ClickHouse continues. */

@@ -40,7 +40,7 @@ export async function freeze(t: Test, server: ManagedService): Promise<void> {
   )
 }
 
-/** What gateway, worker and commands do with attachments, on one server. */
+/** Tests on one server everything that gateway, worker and commands do with attachments. */
 export async function testStore(t: Test, server: ManagedService): Promise<void> {
   const store = openStore(t, server)
 

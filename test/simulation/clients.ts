@@ -20,7 +20,7 @@ type Retry = 'nothing' | 'UUIDv7' | 'UUIDv4' | 'Idempotency-Key'
 
 interface Sender {
   request: Request
-  /** False: each attempt is a separate submission. */
+  /** If false, each attempt is a separate submission. */
   isRepeatable: boolean
   attemptsMax: number
 }
@@ -69,7 +69,10 @@ export function startClients(options: {
   }
 
   const eventIds = new Map<number, string>()
-  /** Some events lie at the lower bound of the window, so that their retries are beyond it. */
+  /**
+   * Some events have times at the lower bound of the accepted period, so that their retries are too
+   * old.
+   */
   function eventId(index: number): string {
     const agoMs = (random.chance(0.1) ? limits.eventAgeMs - 2_000 : 0) + random.below(eventAgeMs)
     const { id } = createIdentity(wallMs() - agoMs)

@@ -49,7 +49,7 @@ interface Planned extends Required<Omit<Event, 'after'>> {
 const never = -1
 
 /**
- * All concurrency of a simulation: of the events that may happen, the random numbers choose the
+ * Controls the concurrency of a simulation: of the events that may happen, random numbers choose the
  * next. The same numbers make the same history.
  *
  * @param options.trace receives one line for each event, except background events

@@ -10,8 +10,8 @@ export interface WrongDesign {
 }
 
 /**
- * Each wrong design with this has one gap in ClickHouse's deduplication. Without a gap it is
- * harmless.
+ * Wrong designs that include this change have one gap in ClickHouse's deduplication. Without a gap
+ * the change is harmless.
  */
 const dedupByToken: Partial<Design> = { insertToken: 'the jobs', blocks: 'always the same' }
 

@@ -10,7 +10,7 @@ export type OrRejection<Progress> = Progress | IntakeError
 /** An entry that can be stored. */
 export interface Entry {
   log: LogEntry
-  /** Its row without the identity. */
+  /** The entry's row without the identity. */
   columns: string
 }
 

@@ -27,7 +27,7 @@ export class Chunks {
     return true
   }
 
-  /** All bytes. Call it once, after the end of the stream. */
+  /** Returns all bytes. Call it once, after the end of the stream. */
   concat(): Buffer {
     const [only] = this.#kept
     return this.#kept.length === 1 && only !== undefined

@@ -90,8 +90,8 @@ function reserveExamined(reserve: Reserve, { requireExamined }: Examination): Re
 }
 
 /**
- * Without its reservation a record could be stored a second time when its request is repeated. So
- * the reservation must survive as long as the record, and waits for the same replicas.
+ * Reservations wait for the same replicas as records: if a reservation were lost but its record
+ * survived, a repeated request would store the record a second time.
  */
 function reserveOnReplicas(reserve: Reserve, acks: ReplicaAcks): Reserve {
   return (call) =>

@@ -29,8 +29,8 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
   return {
     isPartAFile: () => true,
     throwFileSizeLimit: false,
-    // More than arrives in one turn of the event loop. With a smaller buffer the parser stalls on a
-    // part that it skips.
+    // A buffer larger than the data that can arrive in one turn of the event loop. With a smaller
+    // buffer the parser stalls on a part that it skips.
     fileHwm: 1024 * 1024,
     limits: {
       parts: limits.formParts,

@@ -33,8 +33,8 @@ const turnsAfterEnd = 1_000
 export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const delimiter = Buffer.from(`\r\n--${boundaryOf(raw.headers['content-type'])}`)
   /**
-   * A delimiter and the two bytes after it can be split between two chunks. At most this many of
-   * these bytes are in one of them.
+   * A delimiter and the two bytes after it can be split between two chunks. This is the highest
+   * number of these bytes that one of the two chunks can contain.
    */
   const overlap = delimiter.length + dashes.length - 1
   const isAcceptable = createChunkLimit()
@@ -46,8 +46,8 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   // An AbortController would add a tenth to the cost of a form.
   const failure = new Promise<never>((_resolve, reject) => (fail = reject))
   /**
-   * The last bytes that may begin a delimiter. Starts with a line break, because the first
-   * delimiter has none before it.
+   * The last bytes received, which may be the beginning of a delimiter. At the start it is a line
+   * break, because the first delimiter of a form has none before it.
    */
   let tail: Buffer = Buffer.from('\r\n')
 
@@ -123,5 +123,5 @@ function boundaryOf(contentType = ''): string {
 }
 
 const parameters = /;\s*([^\s=;"]+)=(?:"([^"]*)"|([^\s;"]*))/g
-/** More permissive than RFC 2046, which allows at most 70 characters, and fewer different ones. */
+/** RFC 2046 allows at most 70 characters, and fewer different ones. This pattern allows more. */
 const usualBoundary = /^[!-~ ]{0,199}[!-~]$/

@@ -26,10 +26,10 @@ const brands: ReadonlyMap<string, string> = new Map([
   ['avif', 'image/avif'],
   ['avis', 'image/avif'],
 ])
-/** These brands name only the family, not the format. */
+/** Brands that name only the family of formats, not the format. */
 const commonBrands = new Set(['mif1', 'msf1'])
 
-/** No real file has more bytes of brands. */
+/** A limit that no real file exceeds. */
 const brandBytesMax = 1_024
 
 /** The media type of an image by its first bytes; undefined if it is not an accepted image. */

@@ -5,7 +5,10 @@ import { isDamaged, type Redis } from '@intake/redis'
 export interface ReservationUsage {
   /** Counts a new reservation. */
   add(kind: RecordKind, apiKeyId: string): void
-  /** All reservations of a kind, as far as this gateway knows. */
+  /**
+   * The number of reservations of a kind that this gateway knows, including those of other
+   * gateways.
+   */
   total(kind: RecordKind): number
   /** The reservations of one API key. */
   of(kind: RecordKind, apiKeyId: string): number

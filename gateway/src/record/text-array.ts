@@ -46,8 +46,8 @@ function depthsOf(array: readonly unknown[]): Depths | undefined {
 }
 
 /**
- * Whether the arrays in an array have both a negative integer and one that only UInt64 can hold.
- * ClickHouse may choose UInt64 for all of them, and then rejects the row.
+ * Whether the arrays in an array contain both a negative integer and an integer that only UInt64
+ * can hold. ClickHouse may choose UInt64 for all arrays, and then rejects the row.
  */
 function hasBothSigns(array: readonly unknown[]): boolean {
   if (!array.some(isArray)) return false

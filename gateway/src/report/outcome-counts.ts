@@ -59,7 +59,7 @@ interface Minute {
 const minuteMs = 60_000
 /** A minute that has been reported is dropped when it has not changed for this long. */
 const quietMs = 120_000
-/** This many counters take about 10 MB. */
+/** The highest number of counters, which take about 10 MB. */
 const countersMax = 50_000
 /** The minutes of one day. A day without Redis loses no count. */
 const minutesMax = 1_440
@@ -110,10 +110,7 @@ export function createOutcomeCounts(
     return minute
   }
 
-  /**
-   * Drops minutes that are reported and quiet. A record that arrives later begins its minute again,
-   * in another `run`.
-   */
+  /** Drops reported, quiet minutes. A later record begins its minute again, with another `run`. */
   function dropReported(): void {
     const quietSince = clock.now() - quietMs
     for (const minute of minutes.values()) {

@@ -37,7 +37,7 @@ function post(path: string, body: string, more: string[], options: { key?: strin
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** The same request, its body in two chunks. */
+/** Returns the same request with its body in two chunks. */
 function chunked(text: string): string {
   const [head = '', body = ''] = text.split('\r\n\r\n', 2)
   const bytes = Buffer.from(body)
@@ -198,62 +198,65 @@ async function send(
   return text
 }
 
-t.test('all valid requests get one response, in order, even if broken bytes follow them', async (t) => {
-  const gateway = await startGateway(t, { env: smallBudget })
-  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = gateway.app.server.address() as AddressInfo
-  const counts = { responses: 0, closed: 0, refused: 0 }
+t.test(
+  'all valid requests get one response, in order, even if broken bytes follow them',
+  async (t) => {
+    const gateway = await startGateway(t, { env: smallBudget })
+    await gateway.app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = gateway.app.server.address() as AddressInfo
+    const counts = { responses: 0, closed: 0, refused: 0 }
 
-  await checkProperty(t, {
-    runs: 400,
-    value: sent,
-    async holds({ requests, rest, cuts, halfCloses }) {
-      const last = requests.findIndex(({ isLast }) => isLast)
-      const expected = last === -1 ? requests : requests.slice(0, last + 1)
-      const methods = expected.map(({ text }) => text.split(' ', 1)[0] ?? '')
-      for (const kind of ['logs', 'feedback'] as const) takeRows(gateway, kind)
-      const text = await send(port, {
-        bytes: Buffer.concat([...requests.map((one) => Buffer.from(one.text)), rest.bytes]),
-        cuts,
-        isDone(received) {
-          if (received === undefined) return halfCloses
-          const responses = received.match(/HTTP\/1\.1 [2-5]\d\d /g)?.length ?? 0
-          return !rest.isBroken && responses >= expected.length
-        },
-      })
-      const check = (holds: boolean, what: string) => {
-        if (!holds) throw new Error(`${what}: ${text}`)
-      }
-      const responses = parse(text, methods)
-      const got = responses.slice(0, expected.length)
-      check(
-        isDeepStrictEqual(
-          got.map(({ status }) => status),
-          expected.map(({ status }) => status),
-        ),
-        `not ${expected.map(({ status }) => status).join()}`,
-      )
-      const refused = responses.slice(expected.length)
-      check(refused.length <= 1, 'a response too many')
-      check(
-        refused.every(({ code }) => code === 'malformed_http'),
-        'not malformed_http',
-      )
-      check(
-        responses.slice(0, -1).every(({ isLast }) => !isLast),
-        'a response after the last',
-      )
-      for (const kind of ['logs', 'feedback'] as const) {
-        const rows = expected.reduce((sum, one) => sum + (one[kind] ?? 0), 0)
-        check(takeRows(gateway, kind).length === rows, `not ${rows} rows of ${kind}`)
-      }
-      counts.responses += got.length
-      counts.refused += refused.length
-      if (responses.at(-1)?.isLast === true) counts.closed++
-    },
-  })
-  t.comment(
-    `${counts.responses} responses to what was understood, ${counts.refused} to what was not; ` +
-      `${counts.closed} connections whose last response announced the end`,
-  )
-})
+    await checkProperty(t, {
+      runs: 400,
+      value: sent,
+      async holds({ requests, rest, cuts, halfCloses }) {
+        const last = requests.findIndex(({ isLast }) => isLast)
+        const expected = last === -1 ? requests : requests.slice(0, last + 1)
+        const methods = expected.map(({ text }) => text.split(' ', 1)[0] ?? '')
+        for (const kind of ['logs', 'feedback'] as const) takeRows(gateway, kind)
+        const text = await send(port, {
+          bytes: Buffer.concat([...requests.map((one) => Buffer.from(one.text)), rest.bytes]),
+          cuts,
+          isDone(received) {
+            if (received === undefined) return halfCloses
+            const responses = received.match(/HTTP\/1\.1 [2-5]\d\d /g)?.length ?? 0
+            return !rest.isBroken && responses >= expected.length
+          },
+        })
+        const check = (holds: boolean, what: string) => {
+          if (!holds) throw new Error(`${what}: ${text}`)
+        }
+        const responses = parse(text, methods)
+        const got = responses.slice(0, expected.length)
+        check(
+          isDeepStrictEqual(
+            got.map(({ status }) => status),
+            expected.map(({ status }) => status),
+          ),
+          `not ${expected.map(({ status }) => status).join()}`,
+        )
+        const refused = responses.slice(expected.length)
+        check(refused.length <= 1, 'a response too many')
+        check(
+          refused.every(({ code }) => code === 'malformed_http'),
+          'not malformed_http',
+        )
+        check(
+          responses.slice(0, -1).every(({ isLast }) => !isLast),
+          'a response after the last',
+        )
+        for (const kind of ['logs', 'feedback'] as const) {
+          const rows = expected.reduce((sum, one) => sum + (one[kind] ?? 0), 0)
+          check(takeRows(gateway, kind).length === rows, `not ${rows} rows of ${kind}`)
+        }
+        counts.responses += got.length
+        counts.refused += refused.length
+        if (responses.at(-1)?.isLast === true) counts.closed++
+      },
+    })
+    t.comment(
+      `${counts.responses} responses to what was understood, ${counts.refused} to what was not; ` +
+        `${counts.closed} connections whose last response announced the end`,
+    )
+  },
+)

@@ -3,7 +3,7 @@
  * of the non-empty files, in their order. It is correct for accepted forms.
  */
 export function readParts(body: Buffer): { payload: string; contents: Buffer[]; files: Buffer[] } {
-  // Each character is a byte.
+  // With this encoding each character is one byte.
   const bytes = `\r\n${body.toString('latin1')}`
   const contents: Buffer[] = []
   const files: Buffer[] = []

@@ -140,7 +140,7 @@ t.test('a damaged entry harms only its own key, and is named without its content
     ['"key_0123456789ab"', field.slice(0, 8)],
     [JSON.stringify({ ...key, id: 'DAMAGED' }), field.slice(0, 8)],
     [named, key.id],
-    // Each of these entries would allow more than its key may do, if it were accepted.
+    // Damaged entries. If a gateway accepted one of these, the key could do more than it may.
     [JSON.stringify({ ...key, bundleIdentifiers: 'DAMAGED' }), key.id],
     [JSON.stringify({ ...key, bundleIdentifiers: [7] }), key.id],
     [JSON.stringify({ ...key, expiresAt: 'DAMAGED' }), key.id],

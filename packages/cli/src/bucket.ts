@@ -15,9 +15,9 @@ const BucketConfig = Type.Object({
 })
 
 /**
- * The object store with the attachments, from the same environment variables as gateways use.
+ * The object store with the attachments, from the same environment variables that gateways use.
  *
- * @throws {ConfigError} one error for all problems of these settings
+ * @throws {ConfigError} one error that names all problems of these settings
  */
 export const findBucket = (): ObjectStoreSettings =>
   readBucket({
@@ -27,7 +27,9 @@ export const findBucket = (): ObjectStoreSettings =>
     S3_ENDPOINT_FILE: undefined,
   })
 
-/** @throws {ConfigError} one error for all problems of these settings */
+/**
+ * @throws {ConfigError} one error that names all problems of these settings
+ */
 export function readBucket(env: Record<string, string | undefined>): ObjectStoreSettings {
   const config = loadConfig(BucketConfig, env)
   const problems = findObjectStoreProblems(config)

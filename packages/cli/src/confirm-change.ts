@@ -11,7 +11,8 @@ export class UnconfirmedError extends Error {
 }
 
 /**
- * Makes a change in Redis. Resolves when as many replicas have confirmed it as gateways require.
+ * Makes a change in Redis. Resolves when it is confirmed by the number of replicas that gateways
+ * require.
  *
  * @throws {UnconfirmedError} when they do not confirm it within a second
  * @throws {ConfigError} if `REDIS_ACK_REPLICAS` is wrong; nothing is changed

@@ -62,7 +62,7 @@ export function createEndpoints(options: {
   const inOrder = [...endpoints.slice(start), ...endpoints.slice(0, start)]
 
   /**
-   * The first endpoint in the list that may be used now; if there is none, the one that may be used
+   * The first endpoint in the list that may be used now. If none may, the endpoint that may be used
    * soonest.
    */
   function choose(untried: readonly Endpoint[]): Endpoint | undefined {
@@ -80,7 +80,8 @@ export function createEndpoints(options: {
   return {
     execute: async (statement) => {
       const endsAt = performance.now() + requestTimeoutMs
-      // The first endpoint may use the whole timeout, also if the process is interrupted here.
+      // The first attempt gets the whole timeout, even if this process was interrupted since
+      // `endsAt` was computed.
       let timeoutMs = requestTimeoutMs
       for (let untried = inOrder; ; timeoutMs = endsAt - performance.now()) {
         const endpoint = choose(untried)!

@@ -27,10 +27,10 @@ export const insertSettings: ClickHouseSettings = {
   async_insert: 0,
   insert_deduplicate: 0,
   ...distributed,
-  // One thread. Two would be slightly faster but cost more CPU, which other work needs.
+  // Uses one thread. Two would be slightly faster but cost more CPU, which other work needs.
   max_threads: 1,
   input_format_parallel_parsing: 0,
-  // One invalid row rejects the whole insert.
+  // Makes one invalid row reject the whole insert.
   input_format_allow_errors_num: '0',
   input_format_allow_errors_ratio: 0,
   // A field without a column is an error, not a silent loss.
@@ -87,8 +87,8 @@ export const clusterSettings = (requestTimeoutMs: number): ClickHouseSettings =>
   distributed_product_mode: 'global',
   // Every row passes through the sharding key.
   parallel_distributed_insert_select: '0',
-  // Shorter than the request's timeout, so that ClickHouse can report which server did not execute
-  // a statement.
+  // A timeout shorter than that of the request, so that ClickHouse can report which server did not
+  // execute a statement.
   distributed_ddl_task_timeout: String(beforeTimeout(requestTimeoutMs) / 1_000),
 })
 

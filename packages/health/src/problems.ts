@@ -49,7 +49,7 @@ const intervalMs = 1_000
 const noteMs = 5 * 60_000
 /** A problem that returns within this time counts as uninterrupted. */
 const quietMs = 10_000
-/** A problem that is over within this time, as many are at the start, is not logged. */
+/** A problem that ends within this time, like many at the start of a process, is not logged. */
 const lastingMs = 2_000
 
 /**

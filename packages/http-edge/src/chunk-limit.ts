@@ -1,6 +1,8 @@
 import { IntakeError } from '@intake/contract'
 
-/** The first chunks may have any size; further ones must have `chunkBytesMin` bytes on average. */
+/**
+ * This many chunks may have any size. Further chunks must have `chunkBytesMin` bytes on average.
+ */
 const freeChunks = 1_024
 const chunkBytesMin = 16
 

@@ -71,7 +71,9 @@ export function createConnections(options: Options): Connections {
   const loopTurn = createLoopTurn()
   const { finish, drain } = createFinish({ ...options, end, evictionOrder })
 
-  /** One listener for all responses, because a closure for each would cost more than the call. */
+  /**
+   * One listener serves all responses, because a closure for each would cost more than the call.
+   */
   function onResponseClose(this: ServerResponse): void {
     const exchange = exchangeOf(this.req)
     if (exchange !== undefined) finish(exchange)

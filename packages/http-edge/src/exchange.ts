@@ -64,7 +64,7 @@ export interface Connection {
   isBroken: boolean
   /** A body that still arrives after its response has been sent. */
   unwanted: { request: IncomingMessage; ms: number } | undefined
-  /** Its place in the order of eviction. */
+  /** The connection's place in the order of eviction. */
   readonly place: Place
   /** Makes it evictable like an idle one. */
   readonly makeEvictable: () => void

@@ -9,7 +9,7 @@ import { libchdbPath } from 'chdb/libchdb'
 const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
 /** The interval of disk checks when the disk is nearly full, and otherwise. */
 const diskCheckMs = { min: 5, max: 100 }
-/** No disk fills up faster; not even a memory disk does. */
+/** The highest assumed speed at which a disk fills up. Not even a memory disk is faster. */
 const diskBytesPerMs = 8 * 1024 ** 2
 const pipeCheckMs = 5_000
 

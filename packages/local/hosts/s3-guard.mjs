@@ -8,7 +8,7 @@ const signature =
   /^AWS4-HMAC-SHA256 Credential=(?<accessKey>[\w-]+)\/\d{8}\/[\w-]+\/s3\/aws4_request, ?SignedHeaders=[a-z\d;-]+, ?Signature=[\da-f]{64}$/
 
 const bucket = '[a-z\\d][a-z\\d.-]{1,61}[a-z\\d]'
-// No segment is empty or consists of dots only, and nothing is encoded.
+// A path segment that is not empty, does not consist of dots only, and has no encoded characters.
 const segment = '(?!\\.+(?:/|\\?|$))[\\w.-]{1,200}'
 const target = new RegExp(
   `^/(?<bucket>${bucket})(?:/(?<key>${segment}(?:/${segment})*))?(?:\\?(?<query>.*))?$`,

@@ -11,7 +11,8 @@ import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
   /**
-   * Only `[A-Za-z0-9/_.-]`. Like every key here, it does not include the prefix of the settings.
+   * A key of an object. It has only characters of `[A-Za-z0-9/_.-]` and, like every key here, does
+   * not include the prefix of the settings.
    */
   key: string
   body: Buffer
@@ -33,7 +34,7 @@ export interface ObjectStore {
    * not respond in time, or if the object is larger than `bytesMax` (default: any size).
    */
   get(key: string, options?: { bytesMax: number }): Promise<Buffer | undefined>
-  /** Deletes as many as it can within the timeout. Rejects if an object may remain. */
+  /** Deletes as many objects as it can within the timeout. Rejects if one may remain. */
   remove(keys: string[]): Promise<void>
   /**
    * The keys that start with `prefix`, in order, read in pages. Rejects when reading a page takes
@@ -200,7 +201,7 @@ export function createObjectStore(
       const ensure = async () => {
         if (await exists()) return
         await client.makeBucket(bucket, region).catch(async (error: unknown) => {
-          // Another process may have created the bucket meanwhile.
+          // Another process may have created the bucket since the check.
           if (!(await exists())) throw error
         })
       }

@@ -50,7 +50,7 @@ export async function guardAccess(
     for (const limit of limits) await limit(request)
     throw unauthorized()
   }
-  // Checks passwords one at a time, so that each check sees the count of those before it.
+  // Checks passwords one at a time, so that each check sees the count of all earlier ones.
   const inTurn = pLimit(1)
   await app.register(basicAuth, {
     authenticate: { realm: 'Intake' },

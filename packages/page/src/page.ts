@@ -30,8 +30,8 @@ export interface PageOptions {
   /** Undefined if only this machine may see the page. */
   password: string | undefined
   /**
-   * A secret that only the workers know; signs links to pictures. Undefined: links expire with the
-   * process.
+   * A secret that only the workers know, for signing links to pictures. If undefined, links expire
+   * with the process.
    */
   linkSecret?: string | undefined
   reader: RecordReader

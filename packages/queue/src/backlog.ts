@@ -14,11 +14,14 @@ export interface Backlog {
   active: number
   /** Postponed frames: unreadable for this version, or with rows that cannot be stored now. */
   delayed: number
-  /** Rows of all these frames; beyond 2,000 frames, an estimate from 2,000 of them. */
+  /**
+   * The rows of all these frames. If there are more than 2,000 frames, an estimate from 2,000 of
+   * them.
+   */
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
   jsonBytes: number
-  /** Redis memory of these frames, estimated from up to ten of each list. */
+  /** The Redis memory of these frames, estimated from up to ten frames of each list. */
   redisBytes: number
   /** An operator has paused the queue: no worker claims its frames. */
   isPaused: boolean

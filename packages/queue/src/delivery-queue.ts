@@ -31,7 +31,7 @@ interface Delivery {
 interface FailedDelivery {
   id: string
   attempt: number
-  /** No further attempt follows. */
+  /** The delivery has failed finally: no further attempt follows. */
   isLast: boolean
   error: Error
 }

@@ -51,23 +51,20 @@ function build({ arriving = 0, isSilent = false, claimMs = 0 } = {}) {
   return { clock, asked, consumer, add, errors }
 }
 
-t.test(
-  'an empty queue is read once a second, and a delayed job is claimed',
-  async (t) => {
-    const { clock, asked, consumer } = build()
-    const taken = consumer.take(limits)
-    await clock.advance(20_000)
-    const before = { ...asked }
-    await clock.advance(60_000)
-    const peeks = asked.peek - before.peek
-    t.ok(peeks >= 50 && peeks <= 75, `${peeks} looks in a minute`)
-    const claims = asked.claim - before.claim
-    t.ok(claims >= 9 && claims <= 13, `${claims} claims in a minute`)
-    consumer.close()
-    await clock.runAll()
-    t.equal(await taken, undefined)
-  },
-)
+t.test('an empty queue is read once a second, and a delayed job is claimed', async (t) => {
+  const { clock, asked, consumer } = build()
+  const taken = consumer.take(limits)
+  await clock.advance(20_000)
+  const before = { ...asked }
+  await clock.advance(60_000)
+  const peeks = asked.peek - before.peek
+  t.ok(peeks >= 50 && peeks <= 75, `${peeks} looks in a minute`)
+  const claims = asked.claim - before.claim
+  t.ok(claims >= 9 && claims <= 13, `${claims} claims in a minute`)
+  consumer.close()
+  await clock.runAll()
+  t.equal(await taken, undefined)
+})
 
 t.test('a frame that ends a long silence is taken within a second and a half', async (t) => {
   const { clock, consumer, add } = build()

@@ -72,8 +72,8 @@ export async function readDeadLetters(
 }
 
 /**
- * All dead letters, oldest first, in pages of `pageLetters`. Those of earlier pages may be dropped
- * while the next page is read.
+ * All dead letters, oldest first, in pages of `pageLetters`. Dead letters of earlier pages may be
+ * dropped while the next page is read.
  */
 export async function* readDeadLetterPages(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -155,8 +155,8 @@ export async function dropDeadLetters(
   await write(
     clickhouse,
     letters.map((letter) => {
-      // Higher than the version of the entry, even if the clock of its worker was ahead of this
-      // one.
+      // A version above that of the dead letter, even if the clock of the worker that wrote it was
+      // ahead of this clock.
       const ver = Math.max(Date.now(), Date.parse(isoTime(letter.failed_at)) + 1)
       return { ...letter, ver, error: '', row: '', is_deleted: 1 }
     }),

@@ -31,7 +31,7 @@ const roles = {
   consumer: {
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
-    // Longer than the 5 s of BullMQ's blocking read, during which the socket is silent.
+    // A timeout longer than the 5 s of BullMQ's blocking read, during which the socket is silent.
     socketTimeout: 15_000,
   },
 } satisfies Record<RedisRole, RedisOptions>
@@ -50,7 +50,7 @@ const clusterRoles = {
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
- * All commands in flight get such an error. Without the pause each of them would close the
+ * All commands in flight get such an error. Without the pause, every error would close the
  * connection again.
  */
 const leavePauseMs = 100

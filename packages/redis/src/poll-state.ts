@@ -17,8 +17,8 @@ export interface RedisPoll {
    */
   silentMs(): number
   /**
-   * The other servers that refuse writes, or have not responded for five seconds, as `host:port`
-   * and the reason.
+   * The servers beside the main one that refuse writes or have not responded for five seconds:
+   * `host:port` and the reason.
    */
   unusableServers(): string[]
   /**
@@ -29,10 +29,10 @@ export interface RedisPoll {
   close(): void
 }
 
-/** One server of a cluster, or the only one. */
+/** A server of a cluster, or the only server. */
 interface PolledServer {
   name: string
-  /** One of the hash tags whose keys the server holds. */
+  /** A hash tag of which the server holds the keys. */
   tag: string
   state: RedisState | undefined
   respondedAt: number
@@ -135,7 +135,8 @@ export function pollRedisState(
     async poll() {
       findServers()
       try {
-        // Nothing is admitted until each of the other servers has responded or failed.
+        // The first poll waits until each of the other servers has responded or failed; until then
+        // no record is admitted.
         if (known === undefined) await Promise.all([read(main), ...others.map(readOther)])
         else await read(main)
       } finally {

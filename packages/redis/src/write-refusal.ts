@@ -129,7 +129,7 @@ export async function requireMemory(redis: Redis, tags: readonly string[] = [mai
   const replies = await Promise.allSettled(
     tagPerPrimary(redis, tags).map(async (tag) => {
       await requireConnection(redis, tag)
-      // This command has no effect, because the key is never written.
+      // This command has no effect, because no code writes the key.
       await redis.set(`${tag}:absent`, '', 'XX')
     }),
   )

@@ -4,7 +4,7 @@ export interface Owner {
   add(end: () => unknown): void
   /** Closes the part at its turn. */
   own<Part extends { close(): unknown }>(part: Part): Part
-  /** Resolves when all have ended. If one fails, the others are ended all the same. */
+  /** Resolves when everything has ended. If one end fails, the other ones still run. */
   end(): Promise<void>
 }
 

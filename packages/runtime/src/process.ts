@@ -36,7 +36,8 @@ export async function runProcess<S extends TObject>(options: {
     closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
       if (err) log.fatal({ err, help }, 'uncaught error: closing')
       else log.info({ signal }, 'closing')
-      // Secrets are followed until here, because finishing may need one that changes meanwhile.
+      // The process follows secrets until here, because finishing may need a secret that changes
+      // during it.
       await owner.end()
       secrets.close()
     })

@@ -29,7 +29,7 @@ type Env = Record<string, string | undefined>
 export function secretNames(schema: TObject): string[] {
   return Object.keys(schema.properties).filter((name) => {
     const { writeOnly, hasCredentials } = traitsOf(schema, name)
-    // Some standard variables are themselves paths of files.
+    // Some standard variables are paths of files themselves.
     const isOrHasFile = name.endsWith('_FILE') || `${name}_FILE` in schema.properties
     return (writeOnly ?? hasCredentials ?? false) && !isOrHasFile
   })

@@ -81,7 +81,7 @@ export function createTracing(options: {
       )
       return started.isRecording() ? started : undefined
     } catch (error) {
-      // A sampler can throw. Records must be stored all the same.
+      // A sampler can throw, but records must be stored even then.
       onError(error)
       return undefined
     }

@@ -108,27 +108,30 @@ const spansMin = 100_000
 const growthMiBMax = 30
 
 for (const mode of ['hang', 'trickle'] as const) {
-  t.test(`if the collector would ${mode}, nothing waits for it, and memory is bounded`, async (t) => {
-    const collector = await startOtlpCollector(t, { mode })
-    const { tracing, errors } = await start(t, {
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_BSP_EXPORT_TIMEOUT: '100',
-    })
-    const heapMiB = () => {
-      collectGarbage()
-      return process.memoryUsage().heapUsed / 1024 / 1024
-    }
-    const before = heapMiB()
-    let spans = 0
-    await until('nothing more is sent to the collector', () => {
-      for (let n = 0; n < spansAtOnce; n++) tracing.startRequest(request)!.end(response)
-      spans += spansAtOnce
-      return spans >= spansMin && errors.some((error) => /export limit/.test(error))
-    })
-    const growth = heapMiB() - before
-    t.ok(growth < growthMiBMax, `${Math.round(growth)} MiB after ${spans} spans`)
-    await tracing.close()
-  })
+  t.test(
+    `if the collector would ${mode}, nothing waits for it, and memory is bounded`,
+    async (t) => {
+      const collector = await startOtlpCollector(t, { mode })
+      const { tracing, errors } = await start(t, {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_BSP_EXPORT_TIMEOUT: '100',
+      })
+      const heapMiB = () => {
+        collectGarbage()
+        return process.memoryUsage().heapUsed / 1024 / 1024
+      }
+      const before = heapMiB()
+      let spans = 0
+      await until('nothing more is sent to the collector', () => {
+        for (let n = 0; n < spansAtOnce; n++) tracing.startRequest(request)!.end(response)
+        spans += spansAtOnce
+        return spans >= spansMin && errors.some((error) => /export limit/.test(error))
+      })
+      const growth = heapMiB() - before
+      t.ok(growth < growthMiBMax, `${Math.round(growth)} MiB after ${spans} spans`)
+      await tracing.close()
+    },
+  )
 }
 
 t.test('a collector that is not there is reported', async (t) => {

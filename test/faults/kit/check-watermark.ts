@@ -13,7 +13,7 @@ const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_tim
   FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
 
 /**
- * The last received_at of several versions, because an earlier attempt may not have been
+ * The last `received_at` of a record's versions, because an earlier attempt may not have been
  * acknowledged.
  */
 const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,

@@ -34,7 +34,7 @@ export async function restartWithFakeTime(
   }
   setOffMs(0)
   await service.kill()
-  // The service inherits these; nothing else is started meanwhile.
+  // The service inherits these variables. No other process is started while they are set.
   const names = {
     // Loads libc before jemalloc, because jemalloc reads the time when it starts, for which
     // libfaketime needs memory.

@@ -11,7 +11,7 @@ export interface Payload {
   /** The key of the request. A keyed log without one has its own id. */
   idempotencyKey: string | undefined
   body: Record<string, unknown>
-  /** What the views must show of the record. */
+  /** The values that the views must show of the record. */
   expected: Record<string, unknown>
   images: Image[]
 }
@@ -24,9 +24,12 @@ export interface Image {
 }
 
 export interface PayloadOptions {
-  /** One in this many records is feedback, most of it with images. 0: none. */
+  /** One record in this many is feedback, most of it with images. With 0 there is none. */
   feedbackEvery: number
-  /** One in this many logs has a key or id and can be retried; feedback always can. 0: none. */
+  /**
+   * One log in this many has a key or id and can be retried; feedback always can. With 0 there is
+   * none.
+   */
   keyedEvery: number
   root: string
 }

@@ -18,7 +18,7 @@ export interface ProducerOptions {
   clients?: number
   /** How long the service has waited for a CPU so far; see `cpu-wait.ts`. */
   cpuWaitMs?: () => number
-  /** One in this many records uses a connection of its own; default: none. */
+  /** One record in this many uses a connection of its own; by default none does. */
   freshEvery?: number
 }
 

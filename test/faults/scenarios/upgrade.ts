@@ -3,7 +3,7 @@ import { until } from '@intake/test-kit/until'
 import { backlogOf } from '../kit/observe.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Records per step; the load has as many in some hundred milliseconds. */
+/** Number of records per step. The load sends that many within some hundred milliseconds. */
 const some = 60
 
 /**

@@ -61,7 +61,8 @@ function element(name, parent, text = '') {
 function drawStat(panel, section) {
   const stats = element('div', section)
   stats.className = 'stats'
-  // As with Grafana's `lastNotNull`, except that a series that has ended is not shown.
+  // Shows the last value like Grafana's `lastNotNull`, except that a series that has ended is not
+  // shown.
   const present = panel.series.filter(({ values }) => values.at(-1) !== null)
   if (present.length === 0) element('span', stats, panel.noValue).className = 'green'
   for (const { label, values } of present) {

@@ -3,7 +3,7 @@ import { createRate } from '@intake/health'
 import { queueNames, type QueueName } from '@intake/queue'
 import type { Clock } from '@intake/runtime'
 
-/** What the loop of a queue does at this moment. */
+/** The current work of a queue's loop. */
 export interface Activity {
   /** How long it has been waiting for a frame, without an error; undefined if it has a frame. */
   waitingMs: number | undefined

@@ -7,7 +7,7 @@ import {
 } from '@intake/queue'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 
-/** One queue as an operator sees it, the same for all workers. */
+/** The state of a queue as an operator sees it. All workers report the same. */
 export interface QueueState extends Backlog {
   /**
    * Seconds since the oldest row arrived; 0 when the queue is empty. Undefined if no frame has a

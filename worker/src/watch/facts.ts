@@ -16,7 +16,9 @@ const kinds = Object.keys(queueNames) as QueueName[]
  */
 const neverSeconds = 86_400
 
-/** What `/status` of a worker shows beside its problems; null stands for not known. */
+/**
+ * The part of the worker's `/status` beside its problems. Null means that a value is not known yet.
+ */
 export function workerFacts({ backlogs, activity, stored }: Sources) {
   const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}
   return {

@@ -23,7 +23,7 @@ export type WorkerProblems = Problems<(typeof notedCodes)[number]>
 
 const insertStalledMs = 5_000
 const watermarkLateMs = 8_000
-/** Longer than any pause of a loop that waits for frames. */
+/** A time longer than any pause of a loop that waits for frames. */
 const stuckMs = 60_000
 
 const kinds = Object.keys(queueNames) as QueueName[]

@@ -34,7 +34,7 @@ export function startRedisChecks(options: {
 
   async function requireWrites(tags: readonly string[]): Promise<void> {
     if (tags.length === 0) return
-    // Without this check a command would wait for a lost server.
+    // Rejects if a server is not connected, because a command would wait for the server.
     await Promise.all(tags.map((tag) => requireConnection(redis, tag)))
     const reason = await findWriteRefusal(redis, { tags })
     if (reason !== undefined) throw new Error(reason)

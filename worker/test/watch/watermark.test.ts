@@ -21,7 +21,7 @@ function backlogsAt(oldestMs: { logs?: number; feedback?: number } = {}, nowMs =
   }
 }
 
-/** What the watermark has stored after the queues have been read once. */
+/** Reads the queues once and returns the watermark that has then been stored. */
 async function stored(
   backlogs: Backlogs | undefined,
   { wallMs = noon, ms = 1_000 }: { wallMs?: number; ms?: number } = {},

@@ -12,8 +12,8 @@ interface Suppression {
 }
 
 /**
- * What an operator has decided about senders and retention, kept in Redis for gateways. Every
- * method rejects if Redis has lost its data.
+ * An operator's decisions about senders and retention, kept in Redis for gateways. Every method
+ * rejects if Redis has lost its data.
  */
 export interface PolicyStore {
   /** Adds a sender; resolves to false when the list is full. */
@@ -23,8 +23,8 @@ export interface PolicyStore {
   /** @param days undefined means without limit */
   setRetention(kind: RecordKind, days: number | undefined): Promise<void>
   /**
-   * Notes that records before `until` have been dropped. If the period became longer later,
-   * gateways would otherwise accept repeats of these records, and they would reappear.
+   * Stores that records before `until` have been dropped. Without this note, gateways would accept
+   * repeats of these records if the period became longer later, and the records would reappear.
    */
   noteDropped(kind: RecordKind, until: Date): Promise<void>
   /**

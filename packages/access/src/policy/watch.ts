@@ -2,13 +2,13 @@ import { dayMs, type RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 import { suppressionHash, type PolicyStore, type StoredPolicy } from './store.ts'
 
-/** What a gateway must not store. Its methods do no I/O. */
+/** Which records a gateway must not store. The methods do no I/O. */
 export interface Policy {
   /** Whether the policy has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
   /**
-   * The age up to which a record of this kind cannot have been dropped, in milliseconds of its
-   * `time`. Undefined: no record can have been dropped.
+   * The age, in milliseconds of its `time`, up to which a record of this kind cannot have been
+   * dropped. Undefined if no record can have been dropped.
    */
   retentionMs(kind: RecordKind): number | undefined
   /** Whether records of this sender are acknowledged but not stored. */

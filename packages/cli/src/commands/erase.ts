@@ -27,7 +27,7 @@ interface EraseFlags {
 
 /** The command was run correctly, but not everything is erased yet. */
 const incompleteExitCode = 2
-/** Nothing was erased, only counted. The code lets a script notice a missing `--yes`. */
+/** The exit code of a run that only counted. It lets a script notice a missing `--yes`. */
 const previewExitCode = 3
 
 const effect = `

@@ -66,7 +66,8 @@ export function defineTrace(trace: Command): void {
         report(await traceRecords(services, search), reservations, flags)
       }
       const withoutRedis = async (clickhouse: ClickHouse, failure: Error) => {
-        // Only Redis knows which id belongs to a client's own key.
+        // A search by a client's own key needs Redis, which alone knows the id that belongs to the
+        // key.
         if (id === undefined) throw failure
         report(await traceTables(clickhouse, idSearch(id, flags), failure), undefined, flags)
       }

@@ -100,7 +100,7 @@ function describeProcesses(services: readonly AskedService[], now: Date): string
   return formatTable(rows)
 }
 
-/** What the process is doing now. */
+/** Describes the current work of a process. */
 function load(service: ServiceStatus): string {
   const { requests_in_flight: requests, connections, refused_per_second: refused } = service
   const shards = service.queue_shards

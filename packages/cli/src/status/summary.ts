@@ -14,7 +14,7 @@ const sharedCodes: ReadonlySet<string> = new Set([
   'frame_postponed',
 ])
 
-/** One problem of the deployment, which several processes may report. */
+/** A problem of the deployment. Several processes may report it. */
 export interface SharedProblem {
   code: string
   /** When the first process noticed the problem, as an ISO time. */

@@ -13,18 +13,18 @@ const fixed = [
   'additional_table_filters',
   'additional_result_filter',
   'parallel_replicas_custom_key',
-  // This would change the defaults of other settings, including those below.
+  // This setting would change the defaults of others, including those below.
   'compatibility',
   'apply_deleted_mask',
   'apply_patch_parts',
 
-  // These write files; on the embedded engine, they could write any file of its data.
+  // These settings write files. On the embedded engine, they could write to any file of its data.
   'output_format_schema',
   'input_format_record_errors_file_path',
   'rename_files_after_processing',
   'format_schema_source',
 
-  // These limit all queries of a user together.
+  // These settings limit all queries of a user together.
   'max_memory_usage_for_user',
   'max_temporary_data_on_disk_size_for_user',
   'max_concurrent_queries_for_user',
@@ -82,7 +82,8 @@ const fixed = [
   'reject_expensive_hyperscan_regexps',
   'regexp_max_matches_per_row',
 
-  // These determine what the server records of every query, and how much it writes for one.
+  // These settings determine what the server logs of every query, and how much it writes for a
+  // query.
   'log_queries',
   'log_queries_min_type',
   'log_queries_min_query_duration_ms',

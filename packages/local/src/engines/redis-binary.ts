@@ -131,7 +131,8 @@ async function download(options: ExecFileOptions) {
 }
 
 /**
- * Moves the folder into place. Keeps a working binary that another process has put there meanwhile.
+ * Moves the folder into place. If another process has put a working binary there in the meantime,
+ * keeps that one.
  */
 async function putInPlace(folder: string, cacheDir: string) {
   if ((await unpackedBinary(cacheDir)) !== undefined) return

@@ -18,7 +18,7 @@ interface Shard {
    * is not asked.
    */
   unanswered: number
-  /** The last error reply or lost connection since the shard was last asked for a job. */
+  /** The last error reply or lost connection since this shard was last asked for a job. */
   refusal: Error | undefined
   /** Jobs that were claimed by a command whose response came late. */
   late: ClaimedJob[]

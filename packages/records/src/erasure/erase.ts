@@ -24,7 +24,7 @@ export interface ErasureReport {
   /** Rows deleted from disk, in all versions, except those that a merge removed earlier. */
   rowsDeleted: number
   objectsDeleted: number
-  /** What is not erased yet; all zero when the erasure is complete. */
+  /** Numbers of items that are not erased yet; all are zero when the erasure is complete. */
   remaining: Remaining
   complete: boolean
 }

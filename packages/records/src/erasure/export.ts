@@ -35,7 +35,8 @@ export async function exportSubject(options: {
     report.records++
     await write(line)
   }
-  // Read before the tables: a frame that is stored meanwhile is then found in the tables.
+  // Frames are read before the tables, because a frame that is stored in between is then found in
+  // the tables.
   const waiting = await readWaiting(services, subject, report)
   const saveAll = async (attachments: readonly StoredAttachment[] = []) => {
     if (folder === undefined) return

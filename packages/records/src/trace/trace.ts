@@ -17,7 +17,7 @@ import { matches, type QueuedRow } from './matches.ts'
 export const traceStates = ['dead_lettered', 'queued', 'in_progress', 'erased', 'stored'] as const
 export type TraceState = (typeof traceStates)[number]
 
-/** One record that was found. Times are ISO 8601 in UTC. */
+/** A record that was found. Times are ISO 8601 in UTC. */
 export interface TracedRecord {
   state: TraceState
   kind: RecordKind
@@ -56,7 +56,7 @@ export async function traceRecords(
   const add = (record: TracedRecord) => records.set(identityOf(record), record)
   let unreadableFrames = 0
   const unread: Pick<Trace, 'queue_unread' | 'tables_unread'> = {}
-  // Redis is read first: a frame that is stored meanwhile is then found in the tables.
+  // Redis is read first, because a frame that is stored in between is then found in the tables.
   try {
     const frames = findQueuedRows(redis, matches(search), queueTimeoutMs)
     for await (const { kind, isClaimed, rows } of frames) {

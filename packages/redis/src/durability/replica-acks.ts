@@ -31,7 +31,7 @@ interface Connection {
   stream: Server['stream']
 }
 
-/** One WAIT for all writes that Redis confirmed before it is sent. */
+/** A single WAIT confirms all writes that Redis has executed before it. */
 interface Round {
   /**
    * Whether the round must write first. WAIT covers only writes of this connection; a value that
@@ -56,8 +56,8 @@ interface Line {
 const timeoutMs = 1_000
 
 /**
- * Waits for replicas on the connection that wrote. The connection sends nothing else meanwhile, so
- * use one of its own for these writes.
+ * Waits for replicas on the connection that wrote. The connection sends nothing else while it
+ * waits, so use a separate connection for these writes.
  */
 export function createReplicaAcks(options: { redis: Redis; replicas: number }): ReplicaAcks {
   const { redis, replicas } = options

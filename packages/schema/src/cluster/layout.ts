@@ -97,7 +97,7 @@ export async function findIncompleteServers(clickhouse: Reader): Promise<string[
   return servers.filter(({ tables }) => tables.length < all.size).map(({ server }) => server)
 }
 
-/** Whether every server of the cluster has all tables and views that any of them has. */
+/** Whether every server of the cluster has all tables and views of the other servers. */
 export const isCompleteEverywhere = async (clickhouse: Reader): Promise<boolean> =>
   (await findIncompleteServers(clickhouse)).length === 0
 
