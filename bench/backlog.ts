@@ -45,7 +45,7 @@ export interface Drain {
 
 const saturatedShare = 0.7
 
-/** Sends events that stay in Redis, and measures how much it has grown. */
+/** Sends events that remain in Redis, and measures how much Redis has grown. */
 export async function buffer(
   bench: Bench,
   variant: Variant,

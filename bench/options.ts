@@ -26,7 +26,7 @@ export function readOptions(args: string[]): RunOptions {
       rounds: { type: 'string' },
       /** Length of the load in a round. */
       seconds: { type: 'string' },
-      /** Short rounds and few events: to see that it works, not to measure. */
+      /** Uses short rounds and few events, for trying the bench, not for measuring. */
       quick: { type: 'boolean', default: false },
       /** Percent of all processors that other programs may use during a round. */
       'foreign-max': { type: 'string', default: '6' },

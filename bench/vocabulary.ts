@@ -1,4 +1,4 @@
-/** A device model as its system describes it. */
+/** A device model with the values that its operating system reports. */
 export interface Model {
   os: string
   brand: string

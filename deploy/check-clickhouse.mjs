@@ -53,7 +53,7 @@ await writeFile(
 const host = pathOf('../packages/local/hosts/clickhouse.mjs')
 const engine = spawn(
   process.execPath,
-  // The argument 0 turns off that the server ends when its disk is full.
+  // With 0 as the last argument, the server does not end when its disk is full.
   [host, join(folder, 'data'), join(folder, 'config.xml'), String(port), '0'],
   {
     cwd: folder,

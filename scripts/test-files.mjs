@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './bootstrap.mjs'
 
-/** File → seconds; scripts/test-reporter.mjs writes it. */
+/** The seconds that each file takes; scripts/test-reporter.mjs writes this file. */
 export const timingsFile = join(root, 'test-timings.json')
 
 /** The assumed duration of a file that has not been timed. */
@@ -22,8 +22,8 @@ export function findTestFiles() {
 export const isSlow = (file) => file.endsWith('.slow.test.ts')
 
 /**
- * Whether a file tests random cases. It belongs to both sets: the quick set runs few cases, the
- * slow set all.
+ * Whether a file tests random cases. Such a file is in both sets: the quick set runs few of its
+ * cases, the slow set all.
  */
 export const isProperty = (file) => file.includes('/properties/')
 

@@ -80,8 +80,8 @@ t.test('the engines of compose have no way out, and clients reach the gateway on
     ['gateway', 'worker', 'page'],
   )
   for (const [name, service] of services) {
-    // A service publishes its ports in its only network that is not internal; with two such
-    // networks it would be chance in which.
+    // A service publishes its ports in its only network that is not internal. With two such
+    // networks, Docker would choose one arbitrarily.
     const open = networksOf(service).filter((network) => !compose.networks[network]?.internal)
     t.ok(open.length === (service.ports || open.length > 0 ? 1 : 0), `${name}: ${String(open)}`)
     t.ok(networksOf(service).length > 0 || service.network_mode === 'none', name)

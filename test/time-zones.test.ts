@@ -23,7 +23,7 @@ const dependent = [
   /\bwindowFunnel\(\d+\)\(\s*toDateTime\(/,
 ] as const
 
-/** Finds such functions, each with the part of the text that shows it. */
+/** Finds functions that depend on a time zone, each with the text around it. */
 function findDependent(text: string): string[] {
   return dependent.flatMap((pattern) =>
     Array.from(text.matchAll(new RegExp(pattern, 'gm')), (match) => match[0].trim()),

@@ -49,7 +49,7 @@ export interface DrainedLoad extends Drain {
   acceptedPerSecond: number
 }
 
-/** The cost of drains, and of what they are compared with. */
+/** The cost of drains, of direct inserts and of rounds of `bare`. */
 export interface Saturated {
   drains: DrainedLoad[]
   direct: DirectInsert[]

@@ -29,7 +29,7 @@ export interface Plot {
 export interface SuiteResult {
   name: string
   title: string
-  /** How it was measured. */
+  /** How the suite measured. */
   method: string
   tables: Table[]
   checks: Check[]

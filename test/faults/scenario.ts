@@ -26,7 +26,7 @@ export interface Scenario {
   rewritesRows?: boolean
   /** How long the backlog may stay the same size while it drains. */
   drainStallMs?: number
-  /** Returns the reason if it cannot run on this machine. */
+  /** Returns the reason if the scenario cannot run on this machine. */
   cannotRun?: () => Promise<string | undefined>
   run(stage: Stage): Promise<void>
 }

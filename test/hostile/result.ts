@@ -5,7 +5,7 @@ import type { Notice } from './innocent.ts'
 export interface Result {
   id: string
   title: string
-  /** Why it failed; empty if it passed. */
+  /** The reasons why the case failed; empty if it passed. */
   reasons: string[]
   seen?: Seen
   ms: number
@@ -24,7 +24,7 @@ export interface Seen {
   peakMiB: number
   /** Share of one CPU that the gateway used during the attack. */
   cpuShare: number
-  /** Share of that time in which it waited for a CPU. */
+  /** Share of that time in which the process waited for a CPU. */
   waitShare: number
   /** Load average of the machine over the last minute. */
   load: number

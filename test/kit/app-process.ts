@@ -22,7 +22,7 @@ export interface AppProcess {
   log: LogEntry[]
   /** Resolves when the process prints that it is up. */
   start(): Promise<void>
-  /** When it was killed, in milliseconds since 1970. */
+  /** The times at which the process was killed, in milliseconds since 1970. */
   killedAtMs: number[]
   /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>

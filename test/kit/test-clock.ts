@@ -1,7 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { Clock } from '@intake/runtime'
 
-/** A clock that stands still until the test moves it. */
+/** A clock that advances only when the test moves it. */
 export interface TestClock extends Clock {
   /**
    * Runs the timers of the next `ms` milliseconds in order, each with everything that follows from

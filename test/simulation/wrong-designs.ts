@@ -5,7 +5,7 @@ import type { Rule } from './judge.ts'
 export interface WrongDesign {
   change: Partial<Design>
   breaks: Rule
-  /** The seed of a run that finds it, if few do: the search begins with it. */
+  /** The seed of a run that finds the wrong design, if few runs do. The search begins with it. */
   seed?: number
 }
 

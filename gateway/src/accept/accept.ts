@@ -33,7 +33,7 @@ export interface Steps<Submission, Prepared, Identified> {
   /** Reads and validates what was sent, except the entries of a batch. */
   read(request: FastifyRequest): Submission | Promise<Submission>
   senderOf(submission: Submission): Sender
-  /** Does what does not need the identity; a batch prints its rows here. */
+  /** Does the work that does not need the identity. For a batch, this prints the rows. */
   prepare(submission: Submission, arrival: Arrival): Prepared | Promise<Prepared>
   /** Assigns each record its identity. It stores nothing but reservations. */
   identify(

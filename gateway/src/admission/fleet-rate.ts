@@ -52,16 +52,16 @@ export function startFleetRate(options: {
       else if (requests > 0) unsent.push({ apiKeyId, requests, window })
     }
     if (unsent.length === 0) return
-    // When a reply is lost, the same requests are added again. The gateways then allow less until
-    // the window ends.
+    // When a reply is lost, the same requests are added a second time. Gateways then allow fewer
+    // requests until the window ends.
     const known = await counts.add(unsent)
     for (const [index, { requests, window }] of unsent.entries()) {
       const all = known[index]
       if (all === undefined) continue
       window.sent += requests
       if (all.requests < window.sent) {
-        // The common window ended earlier than this one, so only the last requests belong to the
-        // new window.
+        // The common window ended before this gateway's own window did, so only the last requests
+        // belong to the new common window.
         window.own -= window.sent - requests
         window.sent = requests
       }

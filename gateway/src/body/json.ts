@@ -10,9 +10,9 @@ import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.
 export const smallJsonBytes = 8 * 1024
 
 /**
- * A document of up to this size is parsed before its members are counted and its memory is charged.
- * Until then it takes at most 20 MB that are not charged, and only one document is parsed at a
- * time.
+ * A document of up to this size is parsed first; its members are counted and its memory is charged
+ * afterwards. While it is parsed it takes at most 20 MB that are not charged. Only one document is
+ * parsed at a time.
  */
 export const countedLaterBytes = 256 * 1024
 

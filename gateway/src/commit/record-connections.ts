@@ -25,13 +25,14 @@ export interface RecordConnections {
   feedback: RecordConnection
   outcomes: RecordConnection
   reserve: Reserve
-  /** Closes the connections that it has opened. */
+  /** Closes the connections that were opened here. */
   close(): void
 }
 
 /**
- * Without replicas everything uses one connection. A connection that waits for replicas sends
- * nothing else, so with replicas each kind of record and the reservations have their own.
+ * Opens the connections that write records and reservations. Without replicas they are one
+ * connection. A connection that waits for replicas sends nothing else meanwhile, so with replicas
+ * each kind of record has its own, and so have the reservations.
  *
  * @param options.redis belongs to the caller
  * @param options.tags the hash tags that have a mark of the installation

@@ -23,7 +23,7 @@ export interface Row {
   json: string
   /** The gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
-  /** The span of its request; undefined if the request is not traced. */
+  /** The span of the record's request; undefined if the request is not traced. */
   span?: RequestSpan | undefined
 }
 

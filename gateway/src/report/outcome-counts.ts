@@ -32,7 +32,7 @@ export interface OutcomeReport {
 /** Counts outcomes in memory, per minute. */
 export interface OutcomeCounts {
   count(outcome: Outcome): void
-  /** The counts that have changed since they were confirmed. */
+  /** The counts that have changed since Redis last confirmed them. */
   unreported(): OutcomeReport[]
   /** Marks a report as stored on stable storage. */
   confirm(report: OutcomeReport): void

@@ -49,8 +49,8 @@ type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
 
 const intervalMs = 1_000
 /**
- * When there are this many lines in a second, further requests of all API keys share one line per
- * code.
+ * The highest number of lines in a second. Beyond it, further requests of all API keys share one
+ * line per code.
  */
 const linesMax = 1_000
 

@@ -15,10 +15,10 @@ import { smallBudget, takeRows } from './stored.ts'
 interface Understood {
   text: string
   status: number
-  /** How many rows of log events and of feedback it stores. */
+  /** How many rows of log events and of feedback the request stores. */
   logs?: number
   feedback?: number
-  /** Whether its header makes it the last request of the connection. */
+  /** Whether the request's header makes it the last request of the connection. */
   isLast?: boolean
 }
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 
-/** A command of the command line. Its module is loaded when the command is asked for. */
+/** A command of the command line. Its module is loaded only when the command is used. */
 interface LazyCommand {
   description: string
-  /** Adds its arguments, options, subcommands and action. */
+  /** Adds the command's arguments, options, subcommands and action. */
   define(command: Command): Promise<void>
 }
 

@@ -51,7 +51,8 @@ export const insertSettings: ClickHouseSettings = {
   input_format_json_read_arrays_as_strings: 0,
   // A dot in a key is not a level: {"a.b": 1} and {"a": {"b": 1}} stay different.
   json_type_escape_dots_in_keys: 1,
-  // Without this, null next to an array in an array ([[1], null]) rejects the insert.
+  // Without this setting, ClickHouse rejects an insert with a null next to an array in an array
+  // ([[1], null]).
   input_format_null_as_default: 1,
   // Keys that still collide ({"a%2Eb": 1, "a.b": 2}) keep one value instead of rejecting the
   // insert.
@@ -83,7 +84,7 @@ export const querySettings: ClickHouseSettings = {
  * @param requestTimeoutMs the timeout of the request
  */
 export const clusterSettings = (requestTimeoutMs: number): ClickHouseSettings => ({
-  // A subquery sees the rows of all shards, wherever it is executed.
+  // Makes a subquery see the rows of all shards, on any server.
   distributed_product_mode: 'global',
   // Every row passes through the sharding key.
   parallel_distributed_insert_select: '0',

@@ -9,7 +9,7 @@ import {
 export interface Problem {
   code: ProblemCode
   state: ProblemState
-  /** When it began, as an ISO time. */
+  /** When the problem began, as an ISO time. */
   since: string
   /** Details in words for an operator. */
   detail: string
@@ -35,7 +35,7 @@ export interface Problems<Noted extends ProblemCode = never> {
 }
 
 interface Episode {
-  /** The wall-clock time when it began. */
+  /** The wall-clock time when the problem began. */
   sinceMs: number
   beganAt: number
   /** When the problem was last present. */

@@ -37,8 +37,8 @@ export function createClientErrorHandler(refuse: Refuse) {
 }
 
 /**
- * Ignores everything that follows on a connection, and closes it after the responses to the
- * requests on it. If the body of the latest one is incomplete, that request fails with `error`.
+ * Ignores all further bytes on a connection, and closes it after the responses to the requests that
+ * have arrived. If the body of the latest request is incomplete, that request fails with `error`.
  *
  * @returns whether the connection has requests whose responses are not complete
  */

@@ -28,7 +28,10 @@ export const endReasons = [
 export type EndReason = (typeof endReasons)[number]
 
 export interface Connections {
-  /** Registers a new connection. If there are too many, it closes another one, or else this one. */
+  /**
+   * Registers a new connection. If there are too many, closes an idle connection or, if there is
+   * none, the new one.
+   */
   open(socket: Socket): void
   /** Registers a request; undefined if it must be ignored because its connection is closing. */
   begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined

@@ -7,7 +7,7 @@ export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly connection: Connection
-  /** `clock.now()` when its head had arrived. */
+  /** The time (`clock.now()`) at which the request's head had arrived. */
   readonly startedAt: number
   /** True once the response has been sent, or the connection has ended. */
   isOver: boolean
@@ -66,7 +66,7 @@ export interface Connection {
   unwanted: { request: IncomingMessage; ms: number } | undefined
   /** The connection's place in the order of eviction. */
   readonly place: Place
-  /** Makes it evictable like an idle one. */
+  /** Makes the connection evictable like an idle one. */
   readonly makeEvictable: () => void
 }
 

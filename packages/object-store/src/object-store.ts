@@ -212,7 +212,7 @@ export function createObjectStore(
   }
 }
 
-/** A prefix with a slash at its end. */
+/** The prefix of the settings with a slash at its end. */
 function folderOf(prefix = ''): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 }

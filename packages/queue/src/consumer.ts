@@ -32,8 +32,8 @@ export interface ClaimedFrame extends Frame {
    */
   attempts: number
   /**
-   * When its oldest row arrived, by the gateway's clock, in milliseconds since 1970; undefined if
-   * not known.
+   * When the frame's oldest row arrived, by the gateway's clock, in milliseconds since 1970;
+   * undefined if not known.
    */
   receivedAtMs: number | undefined
 }
@@ -44,7 +44,7 @@ export interface FrameConsumer {
    * again after `complete` or `release`. Resolves to undefined after `close`.
    */
   take(limits: BatchLimits): Promise<Batch | undefined>
-  /** Ends `take`; the current batch still belongs to its holder. */
+  /** Ends `take`. The holder of the current batch keeps it. */
   close(): void
 }
 
@@ -57,8 +57,8 @@ const unreadableRetryMs = 60_000
 const errorPauseMs = 1_000
 const commandTimeoutMs = 10_000
 /**
- * For this long a batch is extended by frames that have just arrived, so its first frames do not
- * wait longer.
+ * How long a batch may be extended by frames that have just arrived. The limit is short, because
+ * the first frames of the batch wait meanwhile.
  */
 const lookAgainMs = 350
 /** The number of commands in one write, which needs one round trip and one sync to disk. */

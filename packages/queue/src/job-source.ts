@@ -33,7 +33,7 @@ export interface JobSource {
   complete(job: ClaimedJob, options: { claimNext: boolean }): Promise<ClaimedJob | undefined>
   /** Makes a job available again after `ms` at the earliest. */
   postpone(job: ClaimedJob, ms: number): Promise<void>
-  /** Returns a job to the queue, where it is the oldest again. */
+  /** Returns a job to the queue, where it becomes the oldest job again. */
   release(job: ClaimedJob): Promise<void>
   /** Renews the locks. Returns the ids of the jobs that another worker may also have. */
   renew(jobs: readonly ClaimedJob[]): Promise<string[]>

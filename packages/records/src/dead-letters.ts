@@ -12,7 +12,7 @@ import {
 /** The identity of a dead letter: its record's identity, if it can be read. */
 interface RowIdentity {
   bundle_identifier: string
-  /** UTC; 1970 if it cannot be read. */
+  /** The time in UTC; 1970 if it cannot be read. */
   time: string
   /** The id of the record; if the row has none, it is derived from the bytes of the row. */
   id: string

@@ -68,7 +68,7 @@ export function pollRedisState(
 ): RedisPoll {
   const { redis, tags = [], intervalMs, onError } = options
   const { replicasMin = 0, assertsDurability = false } = options
-  /** The server that holds the keys of `{intake}`; it may change. */
+  /** The server that holds the keys of `{intake}`. It may become another one. */
   const main = { ...createPolled('', mainTag), respondedAt: -Infinity }
   let others: PolledServer[] = []
   let known: RedisState | undefined
@@ -83,7 +83,7 @@ export function pollRedisState(
     main.name = mainName
     others = groups.map(([name, [tag]]) => {
       const former = others.find((other) => other.name === name)
-      // The keys of its former tag may have moved to another server.
+      // The keys of the server's former tag may have moved to another server.
       return former === undefined ? createPolled(name, tag) : Object.assign(former, { tag })
     })
   }

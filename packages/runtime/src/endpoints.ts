@@ -54,7 +54,7 @@ export function readEndpoints(dataDir: string): Endpoints | undefined {
   throw new Error(`${file} was written by another version of Intake.`)
 }
 
-/** Undefined if it is not JSON. */
+/** Parses the file; undefined if it is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

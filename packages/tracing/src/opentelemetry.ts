@@ -34,7 +34,7 @@ import {
 import { withTimeout } from '@intake/runtime'
 import type { RequestSpan, Span, Tracing } from './tracing.ts'
 
-/** The SDK's limit; beyond it the SDK would drop the oldest links. */
+/** The SDK's limit of links per span. Beyond it the SDK would drop the oldest links. */
 const linksMax = 128
 /** Maximum concurrent exports. If the collector does not respond, further spans are lost. */
 const exportsMax = 4

@@ -66,7 +66,7 @@ export interface Cluster {
   close(): Promise<void>
 }
 
-/** Much longer than a start takes: only a hang reaches it. */
+/** A time much longer than a start takes: only a process that hangs reaches it. */
 const readyMs = 300_000
 const apiKey = 'faults-key-0123456789abcdef'
 const s3Settings = { bucket: 'intake', region: 'us-east-1' }

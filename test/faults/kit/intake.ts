@@ -7,7 +7,7 @@ import type { Cluster } from './cluster.ts'
 
 /** A run of the command line. */
 export interface IntakeRun {
-  /** Resolves when it prints a line with this on standard error, or has ended. */
+  /** Resolves when the command prints a line with `part` on standard error, or has ended. */
   says(part: string): Promise<void>
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>

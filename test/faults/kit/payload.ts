@@ -8,7 +8,9 @@ export interface Payload {
   keyed: boolean
   /** The path of the operation. A batch has this record as its only entry and is compressed. */
   path: string
-  /** The key of the request. A keyed log without one has its own id. */
+  /**
+   * The idempotency key of the request. A log that can be retried without this key has its own id.
+   */
   idempotencyKey: string | undefined
   body: Record<string, unknown>
   /** The values that the views must show of the record. */

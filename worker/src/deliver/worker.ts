@@ -38,7 +38,7 @@ const closeTimeoutMs = 7_000
 const unreadableMs = 2 * 60_000
 
 export interface WorkerOptions {
-  /** The worker closes these when it is closed. */
+  /** The worker closes these parts when it is closed. */
   sources: Record<QueueName, JobSource>
   store: RowStore
   /**

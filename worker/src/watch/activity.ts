@@ -27,7 +27,7 @@ interface Failure {
 /** The state of the loop of one queue, derived from its events. */
 export interface LoopState {
   waits(): void
-  /** The loop is alive although it has got nothing yet, so its wait starts anew. */
+  /** The loop is alive although it has got no frames yet, so the measured wait starts anew. */
   waitsAnew(): void
   took(): void
   insertBegan(): void

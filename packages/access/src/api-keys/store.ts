@@ -94,7 +94,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
       const { keys, unreadable } = await load()
       const existing = keys.get(secretHash)
       if (existing === undefined) {
-        // The damaged entry may be a revoked key, so it is not replaced.
+        // A damaged entry may belong to a revoked key, so it is not replaced.
         const damaged = unreadable.get(secretHash)
         throw new Error(
           damaged === undefined
@@ -124,7 +124,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
   }
 }
 
-/** Undefined if it is not JSON. */
+/** Parses an entry; undefined if it is not JSON. */
 function parseEntry(json: string): unknown {
   try {
     return JSON.parse(json)

@@ -190,7 +190,7 @@ interface Preview {
   /** Stored rows, in all versions. */
   rows: number
   deadLetters: number
-  /** Frames in Redis that contain more of its rows, or cannot be read. */
+  /** Frames in Redis that contain more rows of the subject, or that cannot be read. */
   frames: number
 }
 

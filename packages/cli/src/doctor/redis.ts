@@ -28,7 +28,9 @@ const connectTimeoutMs = 10_000
 const timeoutMs = 20_000
 const serverTimeoutMs = 4_000
 const mebibyte = 1024 ** 2
-/** With less memory, an outage of ClickHouse of a few minutes fills it. */
+/**
+ * The smallest useful `maxmemory`: an outage of ClickHouse of a few minutes fills less than this.
+ */
 const memoryBytesMin = 128 * mebibyte
 /**
  * The largest part of a machine's memory that `maxmemory` may be. While Redis rewrites its log it

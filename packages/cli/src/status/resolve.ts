@@ -23,7 +23,7 @@ export async function resolveProcesses(
   resolve: Resolve = resolveIpv4,
 ): Promise<Address[]> {
   const { hostname, port, protocol } = new URL(address.url)
-  // TLS needs the name, because the certificate belongs to it.
+  // TLS needs the name, because the certificate is issued for it.
   if (protocol !== 'http:') return [address]
   const ips = await resolve(hostname).catch((): string[] => [])
   if (ips.length < 2) return [address]

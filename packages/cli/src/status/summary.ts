@@ -21,7 +21,7 @@ export interface SharedProblem {
   since: string
   detail: string
   help: string
-  /** The admin ports that report it. */
+  /** The admin ports that report the problem. */
   from: string[]
 }
 

@@ -7,7 +7,8 @@
 
 /** Settings that always have the value of the profile or, if it sets none, the default. */
 const fixed = [
-  // With these, queries could show rows that the views hide, or read with the rights of the views.
+  // Settings with which queries could show rows that the views hide, or read with the rights of the
+  // views.
   'final',
   'use_skip_indexes_if_final_exact_mode',
   'additional_table_filters',
@@ -29,7 +30,8 @@ const fixed = [
   'max_temporary_data_on_disk_size_for_user',
   'max_concurrent_queries_for_user',
 
-  // With these, a query could use more threads than max_threads allows, or run before others.
+  // Settings with which a query could use more threads than max_threads allows, or run before
+  // others.
   'aggregation_memory_efficient_merge_threads',
   'max_insert_threads',
   'max_threads_for_indexes',
@@ -41,13 +43,14 @@ const fixed = [
   'priority',
   'workload',
 
-  // With these, a query could use memory that is not counted, or that is not freed for others.
+  // Settings with which a query could use memory that is not counted, or that is not freed for
+  // others.
   'max_untracked_memory',
   'memory_overcommit_ratio_denominator',
   'memory_overcommit_ratio_denominator_for_user',
   'memory_usage_overcommit_max_wait_microseconds',
 
-  // With these, a query could wait in a way that neither a time limit nor KILL QUERY ends. A
+  // Settings with which a query could wait, and neither a time limit nor KILL QUERY would end it. A
   // limited bandwidth also works by waiting.
   'function_sleep_max_microseconds_per_block',
   'sleep_after_receiving_query_ms',
@@ -63,7 +66,8 @@ const fixed = [
   'max_network_bandwidth_for_all_users',
   'timeout_overflow_mode',
 
-  // With these, a query could take longer to be read and planned, which no time limit ends.
+  // Settings with which reading and planning a query could take longer. No time limit ends that
+  // phase.
   'max_query_size',
   'max_parser_depth',
   'max_parser_backtracks',
@@ -78,7 +82,7 @@ const fixed = [
   'ast_fuzzer_runs',
   'ast_fuzzer_any_query',
 
-  // With these, one regular expression could take longer to be compiled and run.
+  // Settings with which compiling and running one regular expression could take longer.
   'reject_expensive_hyperscan_regexps',
   'regexp_max_matches_per_row',
 

@@ -108,7 +108,9 @@ function playRules(path: string) {
     </rule>`
 }
 
-/** @param credentials if absent, those of the request */
+/**
+ * @param credentials of the user; if absent, the request's own credentials are used
+ */
 function queryHandler(credentials = '') {
   return `<handler>
         <type>dynamic_query_handler</type>

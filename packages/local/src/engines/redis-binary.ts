@@ -14,7 +14,7 @@ const defaultCacheDir = fileURLToPath(
 
 export interface RedisBinary {
   path: string
-  /** Additional environment variables that it needs. */
+  /** Additional environment variables that the program needs. */
   env: NodeJS.ProcessEnv
 }
 
@@ -105,7 +105,8 @@ async function unpackDebs(
       await download(options)
     } catch (error) {
       const updated = await run('apt-get', ['update'], options).catch(() => undefined)
-      // Without permission or network both fail, and the first error says more.
+      // Without permission or network both the download and the update fail, and the download's
+      // error says more.
       if (updated === undefined) throw error
       await download(options)
     }

@@ -23,7 +23,7 @@ function closeDataDir(path: string): string | undefined {
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.W_OK)
     const { mode, uid } = statSync(path)
-    // Another user may know its passwords. Windows has no user ids.
+    // Another user who owned the folder may know its passwords. Windows has no user ids.
     if (process.getuid !== undefined && uid !== process.getuid())
       return `The data directory ${path} belongs to another user: ${another}`
     if ((mode & othersMay) === 0) return undefined

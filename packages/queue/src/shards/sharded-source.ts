@@ -25,13 +25,13 @@ interface Shard {
 }
 
 const listIntervalMs = 5_000
-/** The timeout of a shard's response, so that it does not delay the others. */
+/** The timeout of a shard's response, so that a slow shard does not delay the others. */
 const answerMs = 2_000
 /** An empty shard is asked again after this time, even while others have a backlog. */
 const emptyMs = 250
 /**
- * A completion claims from its own shard, which saves a command, unless that shard is further ahead
- * than this.
+ * The number of jobs by which a shard may be ahead of the shard that was served least. Within it, a
+ * completion claims the next job from its own shard, which saves a command.
  */
 const aheadMax = 16
 

@@ -123,5 +123,7 @@ function traced(
 const identityOf = ({ kind, bundle_identifier, id, device_uuid }: TracedRecord) =>
   JSON.stringify([kind, bundle_identifier, id, device_uuid.toLowerCase()])
 
-/** @param time a time of a row, or as ClickHouse prints it */
+/**
+ * @param time a time as in a row, or as ClickHouse prints it
+ */
 const iso = (time: string) => (time.endsWith('Z') ? time : isoTime(time))
