@@ -37,7 +37,10 @@ export interface Drain {
   saturatedWorkerCpu: number
   /** Share of all processors, from the call until the last row. */
   machineShare: { worker: number; clickhouse: number }
-  /** Share of all processors that others used, from the call until the processes are at rest. */
+  /**
+   * Share of all processors that other programs used, from the call until the processes are at
+   * rest.
+   */
   foreignShare: number
   /** The counts of visible rows, beginning with the first row. */
   samples: RowsSample[]
@@ -96,7 +99,7 @@ export async function bufferBehindFrozenWorkers(
   }
 }
 
-/** Waits until every event of the load is visible, and measures what that took. */
+/** Waits until every event of the load is visible, and measures the time and the CPU until then. */
 export async function drain(bench: Bench, intake: Variant, load: LoadResult): Promise<Drain> {
   const { services } = bench
   const begin = performance.now()

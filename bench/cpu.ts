@@ -49,7 +49,7 @@ export function parseSchedstat(schedstat: string): number {
 export interface MachineCpu {
   /** CPU that was neither idle nor waiting for a disk: user, nice, system, interrupts. */
   busy: number
-  /** Taken by other virtual machines. */
+  /** CPU that other virtual machines took. */
   stolen: number
 }
 

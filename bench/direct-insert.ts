@@ -15,7 +15,9 @@ export interface DirectInsert {
   rowsPerSecond: number
   /** Share of all processors that other programs used during the inserts, from 0 to 1. */
   foreignShare: number
-  /** Microseconds of CPU that creating a row took the load generator just before. */
+  /**
+   * Microseconds of the load generator's CPU for creating a row, measured just before the inserts.
+   */
   cpuPerEvent: { load: number }
 }
 

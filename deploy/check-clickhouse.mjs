@@ -62,8 +62,8 @@ const engine = spawn(
     stdio: ['pipe', 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,
-      // The embedded engine ignores <timezone>, so this shows that the analysts' profile sets its
-      // own.
+      // With another time zone, the check shows that the analysts' profile sets UTC: the embedded
+      // engine ignores <timezone>.
       TZ: 'Asia/Kathmandu',
       CLICKHOUSE_MEMORY_BYTES: String(1024 ** 3),
       ...Object.fromEntries(

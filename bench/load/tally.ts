@@ -13,7 +13,10 @@ export interface LoadResult {
   failures: Record<string, number>
   /** The latency of the acknowledgements, in milliseconds. */
   latencyMs: Percentiles
-  /** When each event was acknowledged, in milliseconds since 1970, ascending. Only on request. */
+  /**
+   * When each event was acknowledged, in milliseconds since 1970, ascending. Empty unless
+   * `keepAckTimes` is set.
+   */
   ackTimes: number[]
 }
 

@@ -16,7 +16,7 @@ interface Drained extends Drain {
   workers: number
   events: number
   memoryPerEvent: number
-  /** The estimate when half of the rows were left, divided by the time that they then took. */
+  /** The estimate when half of the rows were left, divided by the time until they were stored. */
   estimateAtHalf: number
   estimates: Estimate[]
 }

@@ -3,10 +3,10 @@ import { buffer } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 
 /**
- * HTTP in front of one server, with what the embedded engine lacks: it executes `ON CLUSTER` on all
- * servers of the cluster, with plain engines instead of replicated ones (there is one replica of
- * each shard), and what is written into the tables that every server holds goes to all. Everything
- * else passes unchanged.
+ * An HTTP server in front of one ClickHouse server, which adds what the embedded engine lacks. It
+ * executes `ON CLUSTER` on all servers of the cluster, with plain engines instead of replicated
+ * ones (there is one replica of each shard). It sends writes to tables that every server holds to
+ * all servers. All other requests pass unchanged.
  */
 export async function startFront(options: { target: string; members: () => readonly string[] }) {
   const { target, members } = options

@@ -106,7 +106,8 @@ export function createScheduler(options: {
       chosen.life = never
       if (!chosen.isQuiet) note(chosen.of.name, chosen.what)
       chosen.run()
-      // Everything that the real code does about it, except what it has planned, is now done.
+      // After this turn the real code has done all work that the event caused, except for work that
+      // it has scheduled for later.
       await turnOfTheLoop()
       return true
     },

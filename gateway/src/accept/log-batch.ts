@@ -109,8 +109,9 @@ function readEnvelope(request: FastifyRequest): SentBatch {
 }
 
 /**
- * Every row repeats the columns of the sender and the unknown fields of the batch, so a large
- * device multiplies a small request. This charges them to the lease once for each entry.
+ * Charges the columns of the sender and the unknown fields of the batch to the lease, once for each
+ * entry, because every row repeats them. Otherwise a large device in a small request would use much
+ * uncharged memory.
  *
  * @throws {IntakeError} `body_too_large` when that is more than `bytesMax`, or more members and
  * elements than a batch may have

@@ -20,7 +20,10 @@ export interface Outcome {
 export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
-  /** UUID that distinguishes this count from one of the same minute that was begun anew. */
+  /**
+   * A UUID. When a dropped minute is begun again, its counts have a new one, so that they are added
+   * to the earlier counts instead of replacing them.
+   */
   run: string
   apiKeyId: string
   kind: RecordKind | ''

@@ -8,7 +8,8 @@ import { pause, systemClock, type Clock } from '@intake/runtime'
 const untilReadMs = 15_000
 
 /**
- * Resolves when gateways know a change of the policy, and what they accepted before it is in Redis.
+ * Resolves when all gateways know a change of the policy, and Redis has every record that they
+ * accepted before they knew it.
  */
 export async function untilGatewaysKnow(
   progress: (sentence: string) => void,

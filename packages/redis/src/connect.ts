@@ -151,7 +151,8 @@ function connectCluster(
     ...clusterRoles[role],
     enableOfflineQueue,
     retryDelayOnTryAgain: 100,
-    // Waits before it follows: two nodes can name each other for a moment after a failover.
+    // Waits before a redirection is followed, because two nodes can name each other for a moment
+    // after a failover.
     retryDelayOnMoved: 20,
     slotsRefreshInterval: 2_000,
     slotsRefreshTimeout: 2_000,

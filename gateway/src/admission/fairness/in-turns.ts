@@ -9,7 +9,7 @@ export type TakeTurn = <Result>(work: () => Result) => Promise<Result>
  */
 const turnMs = 4
 
-/** The turns of one sender. */
+/** How one sender takes turns with others, and the clock that measures its turns. */
 export interface SenderTurns {
   takeTurn: TakeTurn
   clock: Pick<Clock, 'now'>

@@ -69,8 +69,8 @@ redis.call('SET', KEYS[2], ARGV[4])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])`
 
 /**
- * Notes until when records have been dropped. Never moves that moment back, but replaces one that
- * cannot be read.
+ * Notes until when records have been dropped. Never moves that moment back, but replaces a value
+ * that cannot be read.
  */
 const dropScript = `
 local known = redis.call('HGET', KEYS[1], ARGV[1])

@@ -100,7 +100,8 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
         ])
   return {
     findings: [
-      // A refusing server is only a degradation: records are added to the others.
+      // A server that refuses writes only degrades the service, because records are added to other
+      // servers.
       ...others.flatMap((other) =>
         other.refusal === undefined ? [] : [degraded(unusable(other.refusal))],
       ),

@@ -4,8 +4,8 @@ import type { ClaimedJob, JobSource, Waiting } from '../job-source.ts'
 interface Shard {
   source: JobSource
   /**
-   * The number of jobs that were claimed from it, relative to the others. The shard with the fewest
-   * is next.
+   * The number of jobs that were claimed from this shard, relative to other shards. The shard with
+   * the fewest is next.
    */
   served: number
   /**

@@ -50,8 +50,8 @@ export interface EraseOptions {
 const pollMs = 500
 
 /**
- * Erases a subject (docs/decisions/0012-erasure-and-retention.md). Every step finds its work in
- * what is stored, so a new call completes an interrupted one.
+ * Erases a subject (docs/decisions/0012-erasure-and-retention.md). Every step finds its work in the
+ * stored data, so a new call completes an interrupted one.
  */
 export async function erase(options: EraseOptions): Promise<ErasureReport> {
   const { services, subject, deadline, progress } = options

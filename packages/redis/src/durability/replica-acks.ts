@@ -110,7 +110,8 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
         return local === 0 ? 0 : (remote ?? 0)
       } catch (error) {
         if (!(error instanceof ReplyError)) throw error
-        // WAITAOF cannot be used here. Any other cause would make WAIT fail, too.
+        // The server refuses WAITAOF, so WAIT is used from now on. If the refusal had another
+        // cause, WAIT would fail, too.
         line.hasWaitAof = false
       }
     }
