@@ -29,7 +29,8 @@ export const hotPath = [
  */
 export function findReportProblems(report, changedSince) {
   const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []
-  // If the measured tree had uncommitted changes, a `+` follows the commit, and nothing is found.
+  // The report of a tree with uncommitted changes has a `+` after the commit, which the pattern
+  // does not match.
   if (commit === undefined) return ['bench/results/latest.md is of no commit']
   const changes = changedSince(commit, hotPath).split('\n').filter(Boolean)
   if (changes.length === 0) return []

@@ -5,8 +5,8 @@ import type { Extra } from './row.ts'
 const isEmail = compileCheck(FeedbackPayload.properties.feedback.properties.email)
 const feedbackFields: ReadonlySet<string> = new Set(['email', 'id', 'text', 'attachments'])
 /**
- * The known fields of a feedback whose `attachments` list is not empty. The list is then kept in
- * `extra` like an unknown field, because its elements are not interpreted.
+ * The fields that count as known if the list `attachments` in the JSON is not empty. Intake does
+ * not interpret such a list, so it is kept in `extra` like an unknown field.
  */
 const unlessListed: ReadonlySet<string> = new Set(['email', 'id', 'text'])
 

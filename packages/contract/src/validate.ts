@@ -38,7 +38,10 @@ export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => 
 
 const int64 = { type: 'bigint', minimum: -(2 ** 63), exclusiveMaximum: 2 ** 63 }
 
-/** Integers beyond 2^53 are parsed as `bigint`s, even if a double can hold them. */
+/**
+ * A `bigint` that a double can hold exactly. Integers beyond 2^53 are parsed as `bigint`s even if a
+ * double can hold them.
+ */
 const exactDouble = Type.Refine(Type.BigInt(), (integer) => BigInt(Number(integer)) === integer)
 
 /**

@@ -7,7 +7,7 @@ import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
 const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
-/** The interval of disk checks when the disk is nearly full, and otherwise. */
+/** The interval of disk checks: `min` when the disk is nearly full, otherwise up to `max`. */
 const diskCheckMs = { min: 5, max: 100 }
 /** The highest assumed speed at which a disk fills up. Not even a memory disk is faster. */
 const diskBytesPerMs = 8 * 1024 ** 2

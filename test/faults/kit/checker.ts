@@ -36,7 +36,7 @@ export interface CheckOptions {
   drainStallMs?: number | undefined
   /** How many frames are meant to stay in the queue. */
   keptFrames?: number
-  /** Reports records that are visible but were never acknowledged, too. */
+  /** If set, a record that is visible but was never acknowledged is a violation, too. */
   everyStoredIsAnswered?: boolean
   /**
    * Stored rows are rewritten or deleted, so they are not compared with outcomes and watermarks.

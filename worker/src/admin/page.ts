@@ -37,8 +37,9 @@ export function createPage(
 }
 
 /**
- * The user and password in a URL, which may list several hosts. All workers have the same URL of
- * Redis, so each accepts the links that another has signed.
+ * The user and password in a URL, which may list several hosts. The page derives the key for
+ * signing links to pictures from those of Redis, which are the same for all workers, so each worker
+ * accepts the links of the others.
  */
 const credentialsOf = (url: string): string | undefined => {
   const [, credentials] = /^[^:]+:\/\/([^/?#]*:[^/?#]+)@/.exec(url) ?? []

@@ -14,7 +14,8 @@ export interface ClickHouseExamination {
         /** Undefined if the tables do not exist. */
         installation: string | null | undefined
         /**
-         * How far its clock is ahead of this machine's, as the range that the measurement allows.
+         * How far ClickHouse's clock is ahead of this machine's. A range, because the measurement
+         * is not exact.
          */
         aheadMs: { min: number; max: number }
       })
