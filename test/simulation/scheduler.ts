@@ -49,8 +49,8 @@ interface Planned extends Required<Omit<Event, 'after'>> {
 const never = -1
 
 /**
- * Controls the concurrency of a simulation: of the events that may happen, random numbers choose the
- * next. The same numbers make the same history.
+ * Controls the concurrency of a simulation: of the events that may happen, random numbers choose
+ * the next. The same numbers make the same history.
  *
  * @param options.trace receives one line for each event, except background events
  */

@@ -30,9 +30,9 @@ export const GatewayConfig = Type.Object({
     {
       default: 'strict',
       description:
-        '`strict`: refuse records while Redis is configured so that it could lose them; `asserted`: for a managed ' +
-        'Redis that hides its settings: you assert that they are correct; `relaxed`: accept records nevertheless ' +
-        'and log a warning.',
+        '`strict`: refuse records while Redis is configured so that it could lose them; `asserted`: the same, ' +
+        'but if a managed Redis hides its settings, you assert that they are correct; `relaxed`: accept records ' +
+        'nevertheless and log a warning.',
     },
   ),
   REDIS_ACK_REPLICAS: Type.Integer({

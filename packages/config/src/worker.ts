@@ -79,8 +79,8 @@ export const WorkerConfig = Type.Object({
     Type.String({
       writeOnly: true,
       description:
-        'Secret that signs the requests of the webhook: `whsec_` and 24 to 64 bytes in base64, or any other text of at least 16 characters. ' +
-        'Required with the URL.',
+        'Secret that signs the requests of the webhook: `whsec_` and 24 to 64 bytes in base64, or any other text of ' +
+        'at least 16 characters. Required with the URL.',
     }),
   ),
   ...TracingConfig.properties,
