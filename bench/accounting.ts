@@ -19,8 +19,8 @@ export interface Account {
 /**
  * Accounts for the CPU that is used from now on.
  *
- * @param pids our processes; the use of all others is foreign
- * @returns `read` reports what has been used until now
+ * @param pids our processes; CPU that other programs use counts as foreign
+ * @returns `read` returns the CPU that has been used until it is called
  */
 export function openAccount(pids: Record<Part, number[]>): { read(): Account } {
   const begin = readUsed(pids)

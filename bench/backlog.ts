@@ -12,7 +12,7 @@ import { requireExact, visibleDigest } from './visible.ts'
 
 export const backlogConnections = 64
 
-/** Events that wait in Redis, and the bytes that one of them takes there. */
+/** A load whose events wait in Redis, and the size of one event there. */
 export interface Buffered {
   load: LoadResult
   memoryPerEvent: number
@@ -37,15 +37,18 @@ export interface Drain {
   saturatedWorkerCpu: number
   /** Share of all processors, from the call until the last row. */
   machineShare: { worker: number; clickhouse: number }
-  /** Share of all processors that others used, from the call until the processes are at rest. */
+  /**
+   * Share of all processors that other programs used, from the call until the processes are at
+   * rest.
+   */
   foreignShare: number
-  /** From the first row on. */
+  /** The counts of visible rows, beginning with the first row. */
   samples: RowsSample[]
 }
 
 const saturatedShare = 0.7
 
-/** Sends events that stay in Redis, and measures how much it has grown. */
+/** Sends events that remain in Redis, and measures how much Redis has grown. */
 export async function buffer(
   bench: Bench,
   variant: Variant,
@@ -96,7 +99,7 @@ export async function bufferBehindFrozenWorkers(
   }
 }
 
-/** Waits until every event of the load is visible, and measures what that took. */
+/** Waits until every event of the load is visible, and measures the time and the CPU until then. */
 export async function drain(bench: Bench, intake: Variant, load: LoadResult): Promise<Drain> {
   const { services } = bench
   const begin = performance.now()

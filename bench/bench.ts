@@ -8,24 +8,32 @@ import { startServices, withOwnRedis, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
 
 export interface BenchOptions extends RoundsOptions {
-  /** Fewer events where their number does not depend on time: to see that it works. */
+  /**
+   * Sends fewer events in suites with a fixed number of events. For trying the bench, not for
+   * measuring.
+   */
   quick: boolean
-  /** Per variant in comparisons with a limit; some suites have their own number. */
+  /**
+   * Rounds per variant in comparisons that have a limit. Some suites have a number of their own.
+   */
   rounds: number
   /** Length of the load in a round. */
   seconds: number
-  /** Per kind of load on a variant; half of it where there is no limit. */
+  /**
+   * Length of the warm-up for each kind of load on a variant. Suites without a limit use half of
+   * it.
+   */
   warmUpSeconds: number
   /** The variants that the capacity suite compares. */
   variants: readonly VariantName[]
   soakMinutes: number
-  /** Events in the tables that `queries` asks, at most 1,000,000 if `quick`. */
+  /** Number of events in the tables of the suite `queries`; at most 1,000,000 if `quick`. */
   rows: number
   /** Folder for CPU profiles of our own processes. */
   profileDir: string | undefined
 }
 
-/** What a suite needs: services, load, variants, and how long to measure. */
+/** Everything a suite needs: services, load generator, variants and options. */
 export interface Bench {
   options: BenchOptions
   services: Services
@@ -40,7 +48,7 @@ export interface Bench {
     name: VariantName,
     options?: { gateways?: number; workers?: number; env?: Record<string, string> },
   ): Promise<Variant>
-  /** The same bench with another, empty Redis of this size (in Redis notation). */
+  /** Returns the same bench with a different, empty Redis of this size (in Redis notation). */
   withRedis(maxmemory: string): Promise<Bench>
   /** Prints progress. */
   say(sentence: string): void

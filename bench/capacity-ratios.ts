@@ -8,21 +8,21 @@ export interface CostRatio {
   /** Number of the requirement in the report. */
   item: string
   what: string
-  /** One value per turn. */
+  /** The ratio in each turn. */
   values: number[]
   limit: number
 }
 
-/** The cost of receiving and queueing: without ClickHouse and the load generator. */
+/** The cost of receiving and queueing, without ClickHouse and the load generator. */
 const ownCost = ({ gateway, redis, worker }: CpuByPart) => gateway + redis + worker
 
 /** Multiples of the costs of `bare` and `naive` in the same turn; undefined if one is missing. */
 export interface Multiples {
-  /** Gateway ÷ gateway of `bare`. */
+  /** CPU of the gateway ÷ CPU of the gateway of `bare`. */
   gateway: number | undefined
-  /** Gateway and Redis ÷ gateway and Redis of `naive`. */
+  /** CPU of gateway and Redis ÷ CPU of gateway and Redis of `naive`. */
   gatewayAndRedis: number | undefined
-  /** All cost beyond the gateway of `bare` ÷ the same for `naive`. */
+  /** All CPU beyond the gateway of `bare` ÷ the same for `naive`. */
   beyondBare: number | undefined
 }
 
@@ -37,7 +37,7 @@ export function multiplesOf(name: string, costs: Costs): Multiples {
   }
 }
 
-/** The ratios with limits, as far as their variants were measured. */
+/** The ratios that have a limit and whose variants were measured. */
 export function capacityRatios(turns: readonly Costs[]): CostRatio[] {
   const valuesOf = (pick: keyof Multiples) =>
     turns.flatMap((costs) => multiplesOf('intake', costs)[pick] ?? [])

@@ -16,6 +16,6 @@ export function digestIds(ids: readonly string[]): IdDigest {
   }
 }
 
-/** The same digest, computed by ClickHouse over the rows of a query. */
+/** The same digest as `digestIds`, computed by ClickHouse over the rows of a query. */
 export const digestSql = `count() AS count, uniqExact(id) AS distinct,
   toString(sum(reinterpretAsUInt64(reverse(substring(unhex(replaceAll(toString(id), '-', '')), 9, 8))))) AS checksum`

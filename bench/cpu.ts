@@ -22,7 +22,7 @@ export function parseProcessStat(stat: string): number {
 export interface ThreadCpu {
   /** The main thread: with Node, the event loop. */
   main: number
-  /** All others: garbage collection, compilation, the thread pool. */
+  /** CPU of all other threads: garbage collection, compilation, the thread pool. */
   helpers: number
 }
 
@@ -47,9 +47,9 @@ export function parseSchedstat(schedstat: string): number {
 
 /** CPU seconds of all processors together. */
 export interface MachineCpu {
-  /** Not idle and not waiting for a disk: user, nice, system, interrupts. */
+  /** CPU that was neither idle nor waiting for a disk: user, nice, system, interrupts. */
   busy: number
-  /** Taken by other virtual machines. */
+  /** CPU that other virtual machines took. */
   stolen: number
 }
 

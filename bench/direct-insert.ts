@@ -9,22 +9,24 @@ import type { Variant } from './variants.ts'
 
 /** The cost of inserting directly into ClickHouse. */
 export interface DirectInsert {
-  /** Microseconds of ClickHouse's CPU, merges included. */
+  /** Microseconds of ClickHouse's CPU per row, merges included. */
   cpuPerRow: number
-  /** Sequential inserts. */
+  /** Rows per second when one insert runs at a time. */
   rowsPerSecond: number
-  /** Share of all processors that other programs used meanwhile, from 0 to 1. */
+  /** Share of all processors that other programs used during the inserts, from 0 to 1. */
   foreignShare: number
-  /** Microseconds of CPU to create a row, measured just before. */
+  /**
+   * Microseconds of the load generator's CPU for creating a row, measured just before the inserts.
+   */
   cpuPerEvent: { load: number }
 }
 
 export const rowsPerInsert = 5_000
 
 /**
- * Inserts rows of the default size into our own table, as one gzip member per insert.
+ * Inserts rows of the default size into our own table. The body of each insert is one gzip member.
  *
- * @param intake is idle meanwhile
+ * @param intake must be idle during the inserts
  */
 export async function insertDirectly(
   bench: Bench,
@@ -58,8 +60,8 @@ export async function insertDirectly(
 const corpus = createCorpus({ size: defaultBodySize, seed: 4 })
 
 /**
- * One insert as a gzip member. The ids are consecutive, so they compress better than those of the
- * product.
+ * The rows of one insert as a gzip member. Their ids are consecutive, so they compress better than
+ * the product's ids.
  */
 export function gzipRows(): Buffer {
   const lines = Array.from({ length: rowsPerInsert }, (_, index) => {

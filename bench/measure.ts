@@ -9,17 +9,17 @@ import { untilRows } from './rows-over-time.ts'
 import type { Variant } from './variants.ts'
 import { requireExact, visibleDigest } from './visible.ts'
 
-/** One load on one variant, from the first request until its rows are visible and all is idle. */
+/** One load on one variant, measured until its rows are visible and all processes are idle. */
 export interface Round {
   variant: string
   events: number
-  /** Length of the load. */
+  /** Length of the load in seconds. */
   seconds: number
   /** Events acknowledged per second of the load. */
   acceptedPerSecond: number
   /**
-   * Events per second from the first request until the last row was visible; NaN if nothing is
-   * stored.
+   * Events per second from the first request until the last row was visible; NaN if the variant
+   * stores nothing.
    */
   deliveredPerSecond: number
   /** Microseconds of CPU per acknowledged event. */
@@ -109,7 +109,10 @@ export function requireNoFailure(what: string, { failures }: LoadResult): void {
 }
 
 const restWindowMs = 200
-/** A share of one processor. Polling by Redis clients and ClickHouse's background work use less. */
+/**
+ * Processes that use less than this share of one processor are at rest. Polling by Redis clients
+ * and background work of ClickHouse use less.
+ */
 const restShare = 0.1
 const restMs = 8_000
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-/** A third-party peer: the Benthos program, or why there is none. */
+/** A third-party product to compare with: the program Benthos, or why it is left out. */
 export type Peer = { program: string; config: string } | { leftOut: string }
 
 const sources = fileURLToPath(new URL('../peer/', import.meta.url))
@@ -48,7 +48,7 @@ export async function buildPeer(options: {
   }
 }
 
-/** The last line of stderr: the message of the error starts with the whole command. */
+/** The last line of stderr, because the error's message begins with the whole command. */
 function reasonOf(error: unknown): string {
   const { stderr, code } = error as { stderr?: string; code?: string | number }
   return stderr?.trim().split('\n').at(-1) || String(code)

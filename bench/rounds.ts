@@ -1,7 +1,8 @@
 import { median } from './statistics.ts'
 
 /**
- * Forwards and backwards in turn (ABC CBA ABC …), so that a drift of the machine affects all alike.
+ * The order of measurements: alternately forwards and backwards (ABC CBA ABC …), so that a drift of
+ * the machine affects all items alike.
  */
 export function abbaOrder<T>(items: readonly T[], turns: number): T[] {
   return Array.from({ length: turns }, (_, turn) => inTurn(items, turn)).flat()
@@ -20,9 +21,9 @@ export async function measureEach<T, M>(
   return measured
 }
 
-/** What a measurement must report so that it can be judged as disturbed. */
+/** The part of a measurement that shows whether it was disturbed. */
 export interface Disturbance {
-  /** Share of all processors that other programs used meanwhile, from 0 to 1. */
+  /** Share of all processors that other programs used during the measurement, from 0 to 1. */
   foreignShare: number
   /**
    * CPU of the load generator in microseconds. It does much the same for every event of an item, so
@@ -33,9 +34,9 @@ export interface Disturbance {
 
 /** Limits above which a round counts as disturbed. */
 export interface DisturbanceLimits {
-  /** Share of all processors that other programs may use meanwhile, from 0 to 1. */
+  /** Share of all processors that other programs may use during a measurement, from 0 to 1. */
   foreignShareMax: number
-  /** The load generator's CPU per event, as a multiple of the minimum for the same item. */
+  /** The load generator's CPU per event, as a multiple of the lowest for the same item. */
   slownessMax: number
 }
 
@@ -44,15 +45,15 @@ export interface RoundsOptions extends DisturbanceLimits {
   repetitions: number
 }
 
-/** How quiet the machine was in the rounds with a limit. */
+/** How quiet the machine was during the rounds that have a limit. */
 export interface RoundsSummary {
-  /** Rounds that count. */
+  /** Number of rounds that count. */
   rounds: number
-  /** The rounds that count although they were disturbed. */
+  /** Number of rounds that count although they were disturbed. */
   disturbed: number
-  /** Rounds of repetitions, whether they count or not. */
+  /** Number of rounds in repeated turns, whether they count or not. */
   repeated: number
-  /** The load generator's CPU per event, as a multiple of the minimum for the same item. */
+  /** The load generator's CPU per event, as a multiple of the lowest for the same item. */
   slowness: { median: number; max: number }
 }
 
@@ -60,17 +61,17 @@ export interface Rounds {
   /**
    * Measures all items in turn (ABBA), and then repeats the most disturbed turns, at most
    * `repetitions` times, so that a run ends even on a machine that is never quiet. A turn is
-   * repeated as a whole, because compared rounds must see the same machine. Of several tries of a
-   * turn the least disturbed one counts. The slowness of a round is relative to other rounds of the
-   * same (`===`) item.
+   * repeated as a whole, because compared rounds must see the same machine. If a turn was measured
+   * several times, the least disturbed measurement counts. The slowness of a round is relative to
+   * other rounds of the same (`===`) item.
    *
-   * @returns the n-th measurement of an item is that of the n-th turn
+   * @returns for each item, its n-th measurement belongs to the n-th turn
    */
   measure<T, M extends Disturbance>(plan: Plan<T>, measure: (item: T) => Promise<M>): Promise<M[]>
   summary(): RoundsSummary
 }
 
-/** What is measured together. */
+/** Items to measure in the same turns, so that they can be compared. */
 interface Plan<T> {
   items: readonly T[]
   turns: number
@@ -80,7 +81,7 @@ interface Plan<T> {
 
 interface Try<M> {
   measured: M
-  /** The minimum of all tries of this item. */
+  /** The load generator's lowest CPU per event of all measurements of this item. */
   least: { load: number }
 }
 
@@ -91,7 +92,7 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   const slowness = ({ measured, least }: Try<Disturbance>) =>
     measured.cpuPerEvent === undefined ? 1 : measured.cpuPerEvent.load / least.load
-  /** Above 1 if one of the limits is exceeded. */
+  /** How disturbed a round was. Above 1, it exceeds a limit. */
   const disturbance = (one: Try<Disturbance>) =>
     Math.max(one.measured.foreignShare / foreignShareMax, (slowness(one) - 1) / (slownessMax - 1))
   const worst = (turn: Try<Disturbance>[]) => Math.max(...turn.map(disturbance))

@@ -58,7 +58,7 @@ export async function startServices(options: {
   }
 
   const started = await Promise.all([
-    // Large enough for the backlog of the naive variant.
+    // Has room for the backlog of the variant `naive`.
     start(startRedis({ ...place('redis'), port: 0, password, maxmemory: '4gb' })),
     launchClickHouse(0),
     start(startS3({ ...place('s3'), port: 0, secretKey: 'bench-secret' })),
@@ -98,7 +98,7 @@ const setUpThisTree = ({ redisUrl, clickhouseUrl, s3Url, apiKey: secret }: Addre
     acceptEmptyRedis: false,
   })
 
-/** The same services, but with a separate Redis that has the same API key. */
+/** The same services, except that Redis is a separate server, which has the same API key. */
 export async function withOwnRedis(
   services: Services,
   options: { dataDir: string; owner: Owner; maxmemory: string },
@@ -111,7 +111,8 @@ export async function withOwnRedis(
     clickhouseUrl: services.clickhouse.url,
     s3: { endpoint: services.s3.url, ...s3Settings },
     apiKey: { name: 'bench', secret: apiKey },
-    // ClickHouse belongs to the installation of the other Redis.
+    // The tables in ClickHouse belong to the other Redis's installation, so this Redis must be
+    // accepted explicitly although it is empty.
     acceptEmptyRedis: true,
   })
   const keys = await observe(redis, owner)
@@ -129,8 +130,8 @@ function placeOf(name: string, { dataDir, owner }: { dataDir: string; owner: Own
   return {
     dataDir: join(dataDir, name),
     signal: owner.signal,
-    // No own session, because Linux first shares processors between sessions, and applies
-    // priorities only within one.
+    // ClickHouse shares this process's session. Linux first divides processor time between
+    // sessions, and applies priorities only within a session.
     ownSession: false,
   }
 }

@@ -1,13 +1,13 @@
 import { linearRegression, median as middle, quantileSorted } from 'simple-statistics'
 
-/** NaN for no values. */
+/** The median; NaN if there are no values. */
 export function median(values: readonly number[]): number {
   return values.length === 0 ? NaN : middle([...values])
 }
 
 /**
- * p50 (of two: the mean), p99, p99.9 and the largest of all values, in their unit; NaN for no
- * values.
+ * The p50 (for an even number of values the mean of the middle two), p99, p99.9 and maximum, in the
+ * unit of the values; NaN if there are no values.
  */
 export interface Percentiles {
   count: number
@@ -17,7 +17,7 @@ export interface Percentiles {
   max: number
 }
 
-/** Exact: from all values, not from the buckets of a histogram. */
+/** Computes exact percentiles from all values, not from the buckets of a histogram. */
 export function percentilesOf(values: readonly number[]): Percentiles {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number) => (sorted.length === 0 ? NaN : quantileSorted(sorted, share))

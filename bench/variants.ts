@@ -10,11 +10,11 @@ import { s3Settings, type Services } from './services.ts'
 /** A running variant. */
 export interface Variant {
   name: VariantName
-  /** Ports of its gateways. */
+  /** Ports of the variant's gateways. */
   ports: number[]
   gateways: BenchProcess[]
   workers: BenchProcess[]
-  /** Its table is `logs_raw` in this database; undefined if it stores nothing. */
+  /** The database with the variant's table `logs_raw`; undefined if the variant stores nothing. */
   database: string | undefined
   stop(): Promise<void>
 }
@@ -33,16 +33,16 @@ export type VariantName = (typeof variantNames)[number]
 export interface VariantOptions {
   services: Services
   owner: Owner
-  /** The program of the variant `benthos`. */
+  /** The program of the variant `benthos`; other variants do not need it. */
   peer?: Peer
   /** The folder for log files. */
   dataDir: string
   gateways?: number
-  /** An anchor has one worker, or none if this is 0. */
+  /** The number of workers. An anchor has one worker, or none if this is 0. */
   workers?: number
-  /** The tree whose build runs as our own processes; default: this one. */
+  /** The tree whose build runs as our own processes; this tree by default. */
   root?: string
-  /** More settings of our own processes. */
+  /** More settings for our own processes. */
   env?: Record<string, string>
   /** Writes a CPU profile of each of our own processes into this folder when it exits. */
   profileDir?: string | undefined
@@ -71,7 +71,7 @@ export async function startVariant(name: VariantName, options: VariantOptions): 
 async function startIntake(options: VariantOptions): Promise<Variant> {
   const { services, owner, dataDir, profileDir, root = thisTree } = options
   const ports = await freePorts(options.gateways ?? 1)
-  // All load uses one key.
+  // The whole load uses one API key, so the rate limit must not apply.
   const shared = { REDIS_URL: services.redis.url, RATE_LIMIT_MAX: '1000000000' }
   const start = (part: 'gateway' | 'worker', index: number, env: Record<string, string>) => {
     const name = `${part}-${index + 1}`
@@ -128,7 +128,7 @@ export function deployedArgs(root: string, part: 'gateway' | 'worker'): string[]
   return [...args.slice(0, -1), join(root, program)]
 }
 
-/** Resolves when the gateways accept requests, which takes a moment after a thaw. */
+/** Resolves when all gateways accept requests. After a thaw this takes a moment. */
 export async function untilReady(ports: readonly number[]): Promise<void> {
   await Promise.all(ports.map(untilOneReady))
 }
@@ -163,7 +163,7 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
   const start = (script: string) =>
     startProcess({
       name: `${name} ${script}`,
-      // The same heap as ours (packages/runtime/src/heap.ts).
+      // The same heap option as our processes have (packages/runtime/src/heap.ts).
       args: ['--heap-growing-percent=400', join(anchors, script)],
       env: {
         PORT: String(port),
@@ -191,7 +191,8 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
 async function startBenthos({ services, owner, dataDir, peer }: VariantOptions): Promise<Variant> {
   if (peer === undefined || 'leftOut' in peer) throw new Error('there is no Benthos')
   const database = await createTable('benthos', services)
-  // `time` must be the time inside the id, which Benthos has no function to read.
+  // `time` must be the time that is in the id. Benthos has no function to read it, so ClickHouse
+  // does.
   await services.sql.command(
     `ALTER TABLE ${database}.logs_raw MODIFY COLUMN time DEFAULT UUIDv7ToDateTime(id, 'UTC')`,
   )

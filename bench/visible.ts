@@ -1,13 +1,15 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import { digestSql, type IdDigest } from './checksum.ts'
 
-/** Rows in the table, duplicates included; costs ClickHouse almost nothing. */
+/**
+ * The number of rows in the table, duplicates included. The query costs ClickHouse almost nothing.
+ */
 export async function rowsInserted(sql: ClickHouse, table: string): Promise<number> {
   const [row] = await sql.query<{ rows: number }>(`SELECT count() AS rows FROM ${table}`)
   return row?.rows ?? 0
 }
 
-/** What readers of the table see, without duplicates. */
+/** The digest of the ids that readers of the table see, without duplicates. */
 export async function visibleDigest(sql: ClickHouse, table: string): Promise<IdDigest> {
   const [digest] = await sql.query<IdDigest>(`SELECT ${digestSql} FROM ${table} FINAL`)
   return digest as IdDigest

@@ -1,4 +1,4 @@
-/** A device model as its system describes it. */
+/** A device model with the values that its operating system reports. */
 export interface Model {
   os: string
   brand: string
@@ -6,7 +6,7 @@ export interface Model {
   product: string
   board: string
   build: string
-  /** Versions of the system in the field. */
+  /** Versions of the operating system that are in use. */
   versions: string[]
   sdk: number
   abis: string[]

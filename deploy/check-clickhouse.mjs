@@ -19,7 +19,7 @@ await Promise.all(['config.d', 'users.d', 'data'].map((name) => mkdir(join(folde
 await copyFile(pathOf('clickhouse/config.xml'), join(folder, 'config.d/intake.xml'))
 await copyFile(pathOf('clickhouse/users.xml'), join(folder, 'users.d/intake.xml'))
 
-// Stands for the image's own configuration: the settings that our files change must exist.
+// Replaces the configuration of the image. Our files change these settings, so they must exist.
 await writeFile(
   join(folder, 'config.xml'),
   `<clickhouse><users_config>${folder}/users.xml</users_config>
@@ -41,7 +41,7 @@ await writeFile(
   join(folder, 'config.d/zz-quiet.xml'),
   '<clickhouse><logger><console replace="replace">0</console></logger></clickhouse>',
 )
-// Only the embedded engine needs the user `default`, for its start.
+// The user `default` exists only here, because the embedded engine needs it to start.
 await writeFile(
   join(folder, 'users.d/zz-embedded.xml'),
   `<clickhouse><users><default><no_password/><networks><ip>127.0.0.1</ip></networks>
@@ -53,17 +53,17 @@ await writeFile(
 const host = pathOf('../packages/local/hosts/clickhouse.mjs')
 const engine = spawn(
   process.execPath,
-  // The argument 0 means that the server does not end when its disk is full.
+  // With 0 as the last argument, the server does not end when its disk is full.
   [host, join(folder, 'data'), join(folder, 'config.xml'), String(port), '0'],
   {
     cwd: folder,
-    // In its own session, because it lowers the priority of its session.
+    // The server gets a session of its own, because it lowers the priority of its session.
     detached: true,
     stdio: ['pipe', 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,
-      // The embedded engine ignores <timezone>, so this shows that the analysts' profile sets its
-      // own.
+      // With another time zone, the check shows that the analysts' profile sets UTC: the embedded
+      // engine ignores <timezone>.
       TZ: 'Asia/Kathmandu',
       CLICKHOUSE_MEMORY_BYTES: String(1024 ** 3),
       ...Object.fromEntries(

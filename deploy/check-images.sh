@@ -1,8 +1,9 @@
 #!/bin/sh
-# Builds the contents of the images without a container engine: runs the commands of deploy/Dockerfile,
-# stage by stage, in FOLDER (which is emptied). Then each program must start there, without this checkout,
-# up to the point where it reports missing settings, and a record must pass through all of them
-# (smoke-images.mjs; needs `npm run build`). Prints what is in each image; writes the bills of materials.
+# Builds the contents of the images without a container engine: runs the commands of
+# deploy/Dockerfile, stage by stage, in FOLDER (which is emptied). Then each program must start
+# there, without this checkout, up to the point where it reports missing settings, and a record must
+# pass through all of them (smoke-images.mjs; needs `npm run build`). Prints what is in each image;
+# writes the bills of materials.
 # Usage: sh deploy/check-images.sh FOLDER
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Makes the secrets of docker-compose.yml. Runs in its service `secrets` before all others, and again at every `up`.
-# A secret is random and made once, or has the value of a variable in `.env`. It is kept in $SECRETS/kept; each
-# service gets a folder with what it needs and nothing else, as files that contain the value or the whole URL.
-#   secrets.sh               make what is missing, write the folders
-#   secrets.sh show NAME     print one
-#   secrets.sh rotate NAME   replace one with a new random value
-#   secrets.sh env           print the URLs for programs on this machine, as lines for a shell
+# Makes the secrets of docker-compose.yml. Runs in the service `secrets` before all other services,
+# and again at every `up`. A secret is random and made once, or has the value of a variable in
+# `.env`. It is kept in $SECRETS/kept. Each service gets a folder with only the secrets that it
+# needs, as files that contain the value or the whole URL.
+#   secrets.sh               make missing secrets, write the folders
+#   secrets.sh show NAME     print a secret
+#   secrets.sh rotate NAME   replace a secret with a new random value
+#   secrets.sh env           print the URLs for programs on this machine, as shell commands
 set -eu
 umask 022
 folder=${SECRETS:-/secrets}
@@ -39,7 +40,7 @@ make_all() {
   done
   fit_for_url S3_ACCESS_KEY "$S3_ACCESS_KEY"
   page=$(kept page-password)
-  # Earlier versions kept shorter ones.
+  # Checked here too, because earlier versions accepted shorter passwords and kept them.
   [ ${#page} -ge 12 ] || fail 'PAGE_PASSWORD needs at least 12 characters: set it, or rotate page-password'
 
   write redis password "$(kept redis-password)"
@@ -51,7 +52,7 @@ make_all() {
   for user in worker reader analyst; do
     write clickhouse $user-sha256 "$(hash_of clickhouse-$user-password)"
   done
-  # Earlier versions wrote these.
+  # Deletes files that earlier versions wrote.
   rm -f "$folder"/clickhouse/*-password
   write s3 secret-key "$(kept s3-secret-key)"
   write grafana password "$(kept grafana-password)"
@@ -92,8 +93,9 @@ require() {
   [ -s "$folder/kept/$1" ] || fail "$1 does not exist yet"
 }
 
-# Readers see the old file or the new one, and a file that does not change keeps its time. Every user may read it: the
-# services run as different users, and the folder is mounted only where it is needed.
+# Writes a file atomically, and only if its content changes, so that an unchanged file keeps its
+# time. Every user may read the file: the services run as different users, and each folder is
+# mounted only into its service.
 write() { # folder, name, value
   file=$folder/$1/$2
   mkdir -p "$folder/$1"

@@ -18,7 +18,7 @@ import { randomSecret, startClickHouse, startRedis, startS3 } from '@intake/loca
 const run = promisify(execFile)
 const folder = resolve(process.argv[2] ?? '')
 const dataDir = await mkdtemp(join(tmpdir(), 'intake-smoke-'))
-/** Ended in this order, on success and on failure. */
+/** The started processes, in the order in which they are ended, on success and on failure. */
 const running = []
 const key = randomSecret()
 

@@ -1,5 +1,6 @@
-// Installs and builds a fresh clone so that the built code can run; does almost nothing if that is
-// already done. Plain Node, because nothing is installed yet when this runs.
+// Installs the dependencies of a fresh clone and builds it, so that the built code can run. Does
+// almost nothing if that is already done. Imports only Node's own modules, because nothing is
+// installed yet when it runs.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -65,7 +66,7 @@ export function pnpm() {
   return packageManager.split('+')[0]
 }
 
-/** Compiles changed sources. */
+/** Compiles the sources that have changed. */
 export async function build() {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const code = await run(process.execPath, [tsc, '-b', ...builtProjects], process.env)

@@ -30,8 +30,8 @@ export async function buildCommit(commit, folder) {
 }
 
 /**
- * The folder of a built commit. Builds it once; the next call gets the same folder. Only the last
- * built commit is kept.
+ * Builds a commit and returns its folder. A second call returns the same folder without building.
+ * Only the last built commit is kept.
  */
 export async function buildCommitOnce(commit) {
   const folder = join(cacheDir, commit)

@@ -44,7 +44,7 @@ ${rows.join('\n')}
 `
 }
 
-/** Settings that several processes have. They have a table of their own. */
+/** Settings that several processes have; the page shows them in a table of their own. */
 const shared = new Set(Object.values(ObjectStoreConfig.properties))
 
 function settingsTable({ properties, required }) {
@@ -61,7 +61,9 @@ function rowsOf(settings, required) {
 }
 
 /**
- * @param isFollowed true lists the secrets whose changes a running process follows, false all
+ * Lists secrets for the page of settings.
+ *
+ * @param isFollowed true selects the secrets whose changes a running process adopts, false all
  * others
  */
 function secretsList({ isFollowed }) {

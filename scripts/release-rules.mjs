@@ -1,4 +1,4 @@
-// The rules that a release must follow, as functions of texts, for scripts/release.mjs.
+// The rules that a release must follow, as functions of texts; used by scripts/release.mjs.
 
 /** Licences that permit distributing the images; any other licence needs a decision. */
 const licences = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-3-Clause', 'ISC', 'MIT'])
@@ -13,7 +13,7 @@ export function findManifestProblems(manifests) {
   ])
 }
 
-/** What the costs in README.md are the costs of. */
+/** Files whose changes can change the CPU costs that README.md states. */
 export const hotPath = [
   'gateway/src',
   'worker/src',
@@ -29,7 +29,8 @@ export const hotPath = [
  */
 export function findReportProblems(report, changedSince) {
   const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []
-  // With changes that were not committed, a `+` follows it.
+  // The report of a tree with uncommitted changes has a `+` after the commit, which the pattern
+  // does not match.
   if (commit === undefined) return ['bench/results/latest.md is of no commit']
   const changes = changedSince(commit, hotPath).split('\n').filter(Boolean)
   if (changes.length === 0) return []

@@ -89,7 +89,7 @@ async function check() {
   }
 }
 
-/** A check that cannot be made has failed, and the others are made all the same. */
+/** Runs a check. A check that throws has failed, and the other checks still run. */
 function problemsOf(find) {
   try {
     return find()

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { parse } from 'yaml'
 import { helpOf, problemCatalogue } from '../packages/health/dist/index.js'
 
-/** The metrics that show more of a state than `intake_problem` does. */
+/** The metric of a state that shows more than `intake_problem` does, such as an amount. */
 const metrics = {
   redis_connection: 'intake_records_shed_total{code="queue_unavailable"}',
   queue_full: 'intake_redis_memory_used_bytes',
@@ -29,7 +29,10 @@ const metrics = {
   process_ends: 'up',
   clickhouse_disk: 'ClickHouseAsyncMetrics_DiskAvailable_default',
 }
-/** The log lines of events, logged when they happen. Every other state is logged when it begins. */
+/**
+ * The log lines of states that are events, logged at every event. Other states are logged when they
+ * begin.
+ */
 const eventLines = {
   overloaded: 'requests refused',
   request_refused: 'unexpected error',
@@ -37,7 +40,9 @@ const eventLines = {
   webhook_fails: 'a webhook request failed; it will be repeated',
   process_ends: 'cannot start`, `uncaught error: closing`, `killed by timeout',
 }
-/** How Intake shows, while it runs, the states that only `intake doctor` names. */
+/**
+ * States that only `intake doctor` detects, and the states as which they show while Intake runs.
+ */
 const shownAs = {
   redis_version: ['redis_connection'],
   redis_memory: ['redis_could_lose_records', 'queue_full'],

@@ -1,4 +1,5 @@
-// npm run test:clickhouse-cluster: two ClickHouse servers with the tables of a cluster; about a minute.
+// npm run test:clickhouse-cluster: tests the tables of a cluster on two ClickHouse servers; about a
+// minute.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
 

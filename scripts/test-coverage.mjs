@@ -1,11 +1,12 @@
-// npm run test:coverage: how much of the applications and packages their own tests execute; about ten minutes. What
-// only the tests in test/ execute, fault and hostile suites among them, does not count. Fails below the floor.
+// npm run test:coverage: measures how much of the applications and packages their own tests
+// execute; about ten minutes. Code that only the tests in test/ execute (including the fault and
+// hostile suites) counts as not executed. Fails if the coverage is below the minimum.
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'
 
-/** In percent; see CONTRIBUTING.md. */
+/** The minimum, in percent (see CONTRIBUTING.md). */
 const floor = { lines: 95, branches: 90 }
 const coverageDir = join(root, '.tap', 'v8')
 const tests = '{gateway,worker,packages/*}/test/**/*.test.ts'

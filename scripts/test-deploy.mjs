@@ -1,9 +1,10 @@
-// npm run test:deploy: the Helm chart with several sets of values, checked by helm, by kubeconform with the schemas of
-// the oldest and the newest Kubernetes that it supports, by the models of the custom resources, and by what this project knows of
-// its processes. Needs Go, pip and npm: it installs helm, kubeconform, the schemas and the models of custom resources
-// into node_modules/.cache (some minutes the first time). With docker on the PATH it also checks docker-compose.yml; with
-// kube-apiserver, etcd and kubectl on the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it also installs the chart
-// on a real API server.
+// npm run test:deploy: checks the Helm chart with several sets of values: with helm, with
+// kubeconform and the schemas of the oldest and the newest supported Kubernetes, with models of the
+// custom resources, and with rules of this project about its processes. Needs Go, pip and npm: it
+// installs helm, kubeconform, the schemas and the models into node_modules/.cache, which takes some
+// minutes the first time. With docker on the PATH it also checks docker-compose.yml. With
+// kube-apiserver, etcd and kubectl on the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it
+// also installs the chart on a real API server.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -81,7 +82,7 @@ if (missing.length === 0) {
   const version = await checkOnApiServer({
     helm: join(cache, 'bin/helm'),
     chart,
-    // The smallest first.
+    // The smallest set of values comes first.
     sets: sets.toReversed().map((set) => join(chart, 'ci', set)),
     definitions: Object.keys(definitionsOf).flatMap(downloadDefinitions),
     folder: join(cache, 'api-server'),
@@ -126,7 +127,10 @@ function downloadDefinitions(module) {
   return definitionsOf[module].map((file) => join(Dir, file))
 }
 
-/** From the Python package that has them; their references are absolute there, and relative for kubeconform. */
+/**
+ * Copies the schemas of a Kubernetes version from a Python package. It makes their absolute
+ * references relative, as kubeconform needs them.
+ */
 function prepareSchemas(version) {
   const target = join(cache, 'schemas', `v${version}`)
   if (existsSync(join(target, 'pod-v1.json'))) return
@@ -157,7 +161,7 @@ async function loadModels() {
   if (!existsSync(join(folder, 'node_modules'))) {
     run('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...models])
   }
-  // Resolved from there.
+  // The module lies in this folder so that its imports are resolved there.
   const index = join(folder, 'index.mjs')
   writeFileSync(
     index,

@@ -1,16 +1,16 @@
-// Which test files there are, and how they are divided. The name of a file says to which set it
-// belongs: `x.slow.test.ts` is run by `npm run test:slow`, every other `x.test.ts` by `npm test`.
+// Finds the test files and divides them. The name of a file determines its set: `npm run test:slow`
+// runs `x.slow.test.ts`, `npm test` runs every other `x.test.ts`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './bootstrap.mjs'
 
-/** File → seconds; scripts/test-reporter.mjs writes it. */
+/** The seconds that each file takes; scripts/test-reporter.mjs writes this file. */
 export const timingsFile = join(root, 'test-timings.json')
 
 /** The assumed duration of a file that has not been timed. */
 const unknownSeconds = 2
 
-/** All test files, as .taprc includes them; sorted paths from the root. */
+/** All test files, as .taprc includes them: sorted paths relative to the root. */
 export function findTestFiles() {
   const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/test`)
   return ['gateway/test', 'worker/test', 'bench/test', 'test', ...packages]
@@ -21,7 +21,10 @@ export function findTestFiles() {
 
 export const isSlow = (file) => file.endsWith('.slow.test.ts')
 
-/** Tests with random cases: few in the quick set, all in the slow set. */
+/**
+ * Whether a file tests random cases. Such a file is in both sets: the quick set runs few of its
+ * cases, the slow set all.
+ */
 export const isProperty = (file) => file.includes('/properties/')
 
 /** Divides files into lists that take about the same time; each is in the order of `files`. */

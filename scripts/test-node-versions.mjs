@@ -1,6 +1,6 @@
-// npm run test:node: `npm start` and `npm test` on every Node release line in package.json, each on a
-// fresh clone of the last commit. To select lines: npm run test:node -- 24 26. The Node binaries come
-// from the npm registry. Half an hour; the last line is `N passed, N failed`.
+// npm run test:node: runs `npm start` and `npm test` on every Node release line in package.json,
+// each on a fresh clone of the last commit. To select lines: npm run test:node -- 24 26. The Node
+// binaries come from the npm registry. Takes half an hour; the last line is `N passed, N failed`.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -53,7 +53,10 @@ if (failed === 0) rmSync(dir, { recursive: true, force: true })
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1
 
-/** This environment with this Node first on the PATH and without the variables that npm sets. */
+/**
+ * This environment, but with this version of Node first on the PATH and without the variables that
+ * npm sets.
+ */
 function environment(folder, major) {
   mkdirSync(folder, { recursive: true })
   const npm = ['install', '--silent', '--no-save', '--prefix', folder, `${binaryPackage}@${major}`]

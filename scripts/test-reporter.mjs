@@ -10,7 +10,7 @@ const stallMs = 600_000
 const slowestCount = 5
 const stderrKept = 8_192
 
-/** What scripts/test-together.mjs prints when one of its files has ended. */
+/** The line that scripts/test-together.mjs prints when one of its files has ended. */
 const endOfFile = /^# file (\{.*\})$/
 
 /** @param props.test the test whose subtests are the processes */
@@ -65,7 +65,7 @@ export default function Progress({ test }) {
       const { file: name, ms } = JSON.parse(json)
       sayEnd({ name, ms, pass: pass - before.pass, fail: fail - before.fail })
     })
-    // Always read it: a full pipe would block the file.
+    // The pipe must always be read, because the file would block if it filled up.
     file.once('process', ({ stderr }) =>
       stderr?.on('data', (chunk) => {
         entry.stderr = (entry.stderr + String(chunk)).slice(-stderrKept)
@@ -92,7 +92,7 @@ export default function Progress({ test }) {
   return null
 }
 
-/** Replaces the times of the files that ran and passed; those of files that no longer exist go. */
+/** Updates the times of the files that ran and passed, and removes files that no longer exist. */
 function writeTimings(done) {
   const timings = readTimings()
   for (const { name, ms, ok } of done) if (ok) timings[name] = Number((ms / 1000).toFixed(1))

@@ -1,13 +1,14 @@
-// npm run test:s3: attachments on real S3 servers, from the client to the whole path of feedback: the embedded
-// one, MinIO and versitygw; about five minutes. A server whose program is neither on the PATH nor in Go's folder
-// is skipped; npm run test:s3 -- --install builds it with Go first. The last line is `N passed, N failed`.
+// npm run test:s3: tests attachments on real S3 servers, from the client to the whole path of
+// feedback. The servers are the embedded one, MinIO and versitygw; about five minutes. A server is
+// skipped if its program is neither on the PATH nor in Go's folder; npm run test:s3 -- --install
+// builds it with Go first. The last line is `N passed, N failed`.
 import { spawn, spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'
 
-/** The versions that docs/deploy/object-store.md says were tried. */
+/** The versions that docs/deploy/object-store.md lists as tested. */
 const servers = {
   minio: 'github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c',
   versitygw: 'github.com/versity/versitygw/cmd/versitygw@v1.8.0',
@@ -38,14 +39,14 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => tap.kill(si
 tap.once('close', (code) => {
   const [, summary = ''] = /^# \{ (total.*) \}$/m.exec(output) ?? []
   const count = (what) => Number(new RegExp(`${what}: (\\d+)`).exec(summary)?.[1] ?? 0)
-  // A run that ended without a count has failed.
+  // A run that ended without a count counts as failed.
   const failed = Math.max(count('fail'), code === 0 ? 0 : 1)
   for (const server of skipped) console.log(`SKIPPED: ${server}`)
   console.log(`${count('pass')} passed, ${failed} failed`)
   process.exitCode = failed === 0 ? 0 : 1
 })
 
-/** The program on the PATH or where Go puts programs; undefined: nowhere. */
+/** The path of a program: on the PATH, or where Go puts programs. Undefined if it is in neither. */
 function find(name) {
   const { PATH = '', GOBIN, GOPATH } = process.env
   const ofGo = GOBIN ?? join(GOPATH?.split(delimiter)[0] ?? join(homedir(), 'go'), 'bin')

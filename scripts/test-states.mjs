@@ -1,6 +1,7 @@
-// npm run test:states: every bad state of docs/operations is brought about in a system of real processes and must
-// be seen in its metric, in /status, in the log and, with Prometheus on the PATH, as an alert within 15 seconds;
-// about half an hour. To select some: npm run test:states -- --only insert_retry,backlog.
+// npm run test:states: brings about every bad state of docs/operations in a system of real
+// processes. Each must be visible in its metric, in /status, in the log and, with Prometheus on the
+// PATH, as an alert within 15 seconds. Takes about half an hour. To select states: npm run
+// test:states -- --only insert_retry,backlog.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'

@@ -1,6 +1,7 @@
 // Runs test files one after the other in this process, because starting a process and loading
-// Fastify, BullMQ and TypeBox costs more than most files do. What a file starts is stopped before
-// the next file begins; Redis, ClickHouse and S3 are emptied and handed on.
+// Fastify, BullMQ and TypeBox costs more than most files do. Everything that a file starts is
+// stopped before the next file begins, except Redis, ClickHouse and S3, which are emptied and
+// passed on.
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -20,7 +21,7 @@ async function runFile(file) {
   const began = performance.now()
   const env = { ...process.env }
   const teardowns = []
-  // tap would run them when the process ends.
+  // Collected here and run after the file, because tap would run them only when the process ends.
   t.teardown = (handler) => teardowns.push(handler)
   try {
     await import(pathToFileURL(join(root, file)).href)
@@ -34,7 +35,7 @@ async function runFile(file) {
     t.fail(`a teardown of ${file} fails`, { error })
   }
   restoreEnvironment(env)
-  // scripts/test-reporter.mjs reads it.
+  // scripts/test-reporter.mjs reads this line.
   t.comment(`file ${JSON.stringify({ file, ms: performance.now() - began })}`)
 }
 

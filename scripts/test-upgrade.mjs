@@ -1,6 +1,7 @@
-// npm run test:upgrade: an earlier build and this one together under load, and the way back, about three minutes. The
-// earlier one is taken from the local history, installed and built in a temporary folder:
-// npm run test:upgrade -- --from <commit or tag> selects another one. The last line is `N passed, N failed`.
+// npm run test:upgrade: runs an earlier build and this one together under load, and then goes back
+// to the earlier one; about three minutes. The earlier commit comes from the local history and is
+// installed and built in a temporary folder. npm run test:upgrade -- --from <commit or tag> selects
+// another one. The last line is `N passed, N failed`.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { bootstrap, root } from './bootstrap.mjs'
 import { buildCommit, findCommit } from './earlier-build.mjs'
 
-/** The last commit with the present tables, frames and keys; from the first release on, its tag. */
+/** The last commit with the present tables, frames and keys. After the first release, its tag. */
 const previous = '645c76b'
 
 const { values } = parseArgs({
@@ -32,7 +33,7 @@ const inherit = { cwd: root, stdio: 'inherit' }
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'test/faults'], inherit)
 
 const old = mkdtempSync(join(tmpdir(), 'intake-earlier-'))
-// Not in a `finally`: a build that fails exits.
+// Deleted on exit, not in a `finally`, because a build that fails exits the process.
 process.on('exit', () => rmSync(old, { recursive: true, force: true }))
 console.error(`Building ${values.from} in ${old} ...`)
 await buildCommit(commit, old)

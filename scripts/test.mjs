@@ -5,7 +5,7 @@
 // npm test -- path ...        the checks and these test files
 // npm run test:slow           the slow test files, and the property tests with all their cases
 // .ci/run                     the checks and all test files
-// .ci/run --shard=1/3         one of three parts of it (test-timings.json); the first has the checks
+// .ci/run --shard=1/3         one of three parts of all this; the first has the checks
 // npm run test:timings        all test files; writes test-timings.json
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,9 +14,9 @@ import { parseArgs } from 'node:util'
 import { bootstrap, root } from './bootstrap.mjs'
 import { divide, findTestFiles, isProperty, isSlow } from './test-files.mjs'
 
-/** So many processes share the quick files. */
+/** The number of processes that share the quick files. */
 const processes = 3
-/** Of the random cases of property tests in the quick set. */
+/** The share of the random cases of property tests that the quick set runs. */
 const quickPropertyRuns = '0.2'
 const resultsFile = join(root, '.tap', 'results.tap')
 const sources = ['gateway', 'worker', 'packages', 'scripts', 'test', 'deploy', 'bench']
@@ -36,14 +36,14 @@ rmSync(resultsFile, { force: true })
 let passed = 0
 let failed = 0
 const failedChecks = []
-// Tests start what this compiles.
+// The tests start the programs that this compiles.
 await check('types', 'tsc', ['-b'])
 const [code] = await Promise.all([runTests(), values.slow || shard > 1 ? undefined : runChecks()])
 const results = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8') : ''
-// The failures, with their reasons.
+// Prints the failures with their reasons.
 const notOk = /^( *)not ok .*\n(?:\1  ---\n(?:.*\n)*?\1  \.\.\.\n)?/gm
 for (const [point] of results.matchAll(notOk)) console.log(point)
-// The seeds of this run, to repeat it.
+// Prints the seeds of this run, with which it can be repeated.
 for (const [, seed] of results.matchAll(/# (simulation: SIM_BASE=.*)/g)) console.log(seed)
 const counts = [...results.matchAll(/^# \{ (total.*) \}$/gm)].at(-1)?.[1]
 passed += Number(/pass: (\d+)/.exec(counts ?? '')?.[1] ?? 0)

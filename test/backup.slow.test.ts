@@ -87,7 +87,7 @@ t.test('a backup of a running stack, restored into a new one, has every record o
   const key = `feedback/2026/11/21/${randomUUID()}/1-${sha256}.png`
   await old.objects.put({ key, body, contentType: 'image/png', sha256 })
 
-  // docs/operations/backup.md, in its order.
+  // Follows docs/operations/backup.md, step by step.
   const next = createDataDir(t)
   await old.keys.config('SET', 'auto-aof-rewrite-percentage', 0)
   await until('no rewrite is running', async () => {

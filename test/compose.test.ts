@@ -80,7 +80,8 @@ t.test('the engines of compose have no way out, and clients reach the gateway on
     ['gateway', 'worker', 'page'],
   )
   for (const [name, service] of services) {
-    // Ports are published in the network that is not internal; with two it would be chance.
+    // A service publishes its ports in its only network that is not internal. With two such
+    // networks, Docker would choose one arbitrarily.
     const open = networksOf(service).filter((network) => !compose.networks[network]?.internal)
     t.ok(open.length === (service.ports || open.length > 0 ? 1 : 0), `${name}: ${String(open)}`)
     t.ok(networksOf(service).length > 0 || service.network_mode === 'none', name)
@@ -307,7 +308,7 @@ for (const [service, config] of [
       'not known',
     )
     for (const [name, value] of given) {
-      // Empty selects the default of the process.
+      // An empty value selects the default of the process.
       if (value.endsWith(':-}')) t.equal(value, `\${${name}:-}`)
     }
   })

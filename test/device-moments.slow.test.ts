@@ -58,7 +58,7 @@ function placeOf(name: string, sent: string, { device, device_extra }: Stored): 
   throw new Error(`${name}: ${JSON.stringify({ sent, column, extra })}`)
 }
 
-/** A column of a time has milliseconds. */
+/** Whether a column holds the date or time that was sent. A column of a time has milliseconds. */
 const isSame = (sent: string, column: string) =>
   column.length === 10
     ? column === sent
@@ -89,7 +89,7 @@ const date = fc.date({
 })
 const moment = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
-  // Lone surrogates.
+  // Texts with lone surrogates.
   fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes).toString('utf16le')),
   date.map((at) => at.toISOString()),
   date.map((at) => at.toISOString().slice(0, 10)),
@@ -137,7 +137,7 @@ const times: [string, string][] = [
   ['2024-05-01T12:00:00.5+02:00', 'column'],
   ['2026-11-21T06:30:00.123456789Z', 'column'],
   ['', 'nowhere'],
-  // Android and react-native-device-info say so that they do not know it.
+  // Android and react-native-device-info send these when they do not know the time.
   ['1969-12-31T23:59:59.999Z', 'device_extra'],
   ['1970-01-01T00:59:59.999+01:00', 'device_extra'],
   ['1601-01-01T00:00:00.000Z', 'device_extra'],

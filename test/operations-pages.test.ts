@@ -23,7 +23,7 @@ const source = sources.join('\n')
 /** The source as it is printed: with concatenated literals joined. */
 const printed = source.replaceAll(/['`] \+\s+['`]/g, '')
 
-/** Printed by the library that stops the processes. */
+/** Texts that the library prints that stops the processes. */
 const printedByOthers = new Set(['killed by timeout'])
 
 t.test('every page that a log line or an error names exists', async (t) => {
@@ -43,7 +43,7 @@ t.test('every page that a log line or an error names exists', async (t) => {
 })
 
 t.test('every line at level warn, error and fatal names a page', async (t) => {
-  // Up to the text of the line.
+  // Matches each call up to the text of its line.
   const lines = source.match(/\blog(?:\.(?:warn|error|fatal)|\[level\])\([^'`]*/g) ?? []
   t.ok(lines.length >= 20, `${lines.length} lines`)
   for (const line of lines) t.match(line, /\bhelp\b/, line)

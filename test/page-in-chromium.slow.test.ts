@@ -20,7 +20,7 @@ const images = ['photo.jpg', 'screenshot.png', 'crash.webp', 'steps.gif'].map((n
   bytes: readFileSync(new URL(`images/${name}`, import.meta.url)),
 }))
 
-/** What all texts of a client that reach the page could contain at once. */
+/** A sender in which every text that reaches the page is the hostile one. */
 const senderOf = (hostile: string) => ({
   bundle_identifier: hostile,
   device: { os: hostile, device_model: hostile, version_name: hostile, [hostile]: hostile },
@@ -169,7 +169,7 @@ if (executablePath === undefined) {
       'its URL is printed',
     )
 
-    // Texts together, but the two that would end all others first.
+    // Tries all texts together. The two texts that would end all others come first, then last.
     const texts = [hostileTexts.join(' '), hostileTexts.toReversed().join(' ')].map((it) =>
       it.slice(0, 20_000),
     )

@@ -9,10 +9,14 @@ import { startCluster } from './faults/kit/cluster.ts'
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 const max = 1_000
 /**
- * A gateway tells the others at once when it has counted so many requests: a fiftieth of the limit.
+ * A gateway sends its count to the others at once when it has counted this many requests, a
+ * fiftieth of the limit.
  */
 const atOnce = max / 50
-/** Longer than the test on any machine; gateway/test/admission/fleet-rate.test.ts has several. */
+/**
+ * A window longer than the test takes on any machine; gateway/test/admission/fleet-rate.test.ts
+ * tests several windows.
+ */
 const oneWindow = changedLimits({ rateWindowMs: 3_600_000 })
 
 t.test('two gateways let one limit through', async (t) => {
@@ -35,7 +39,7 @@ t.test('two gateways let one limit through', async (t) => {
     await body.dump()
     return statusCode
   }
-  /** The requests that the gateways have told each other. */
+  /** The requests that the gateways have added to the common count. */
   async function shared(): Promise<number> {
     const [key] = await cluster.keys.keys('{intake}:rate:*')
     return key === undefined ? 0 : Number(await cluster.keys.get(key))

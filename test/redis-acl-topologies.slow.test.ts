@@ -25,7 +25,7 @@ const users = readFileSync(join(root, 'deploy/redis/users.acl'), 'utf8')
   })
 const apiKey = 'acl-key-0123456789abcdef'
 
-/** Rules are separated by spaces; those of a selector are one, in parentheses. */
+/** Splits rules at spaces; the rules of a selector, in parentheses, are one. */
 function splitRules(rules: string): string[] {
   return (rules.match(/\([^)]*\)|\S+/g) ?? []).map((rule) => rule.replace(/^>.*/, '>secret'))
 }

@@ -26,7 +26,7 @@ writeFileSync(
   acl.replaceAll(/>([A-Z]+)_PASSWORD/g, (_, user: string) => `>${passwordOf(user.toLowerCase())}`),
 )
 const [redisPort, replicaPort, gatewayPort] = (await freePorts(3)) as [number, number, number]
-// An empty requirepass, and the replication by the administrator: the later lines count.
+// Later lines override earlier ones: an empty requirepass, and replication by the administrator.
 const aclConfig = [
   'requirepass ""',
   'masteruser default',
@@ -136,10 +136,11 @@ t.test('gateway, worker and operator need no more than the file of users allows'
     (await admin.llen('{intake}:logs:wait')) + (await admin.llen('{intake}:feedback:wait'))
   await until('the worker has taken everything', async () => (await queues()) === 0)
 
-  // Records that are added to a paused queue, one of them twice, stay until it is resumed.
+  // Records that are added to a paused queue, one of them twice, wait until the queue is resumed.
   t.equal((await intake('queue', 'pause')).code, 0)
   t.equal((await send('paused', { 'idempotency-key': 'two' })).status, 201)
-  // What erase --suppress and retention apply do first; they wait a minute then.
+  // Does what `erase --suppress` and `retention apply` do first; afterwards these would wait a
+  // minute.
   const operator = connectRedis({
     url: urlOf('operator'),
     role: 'consumer',
@@ -175,7 +176,7 @@ t.test('gateway, worker and operator need no more than the file of users allows'
   t.same(denied, [], 'Redis has denied nothing')
 })
 
-/** Commands that must be refused, by user; each of them harms somebody. */
+/** Commands that must be refused, by user. Each of them would do harm. */
 const refused: Record<string, string[][]> = {
   everybody: [
     ['FLUSHALL'],
@@ -199,7 +200,7 @@ const refused: Record<string, string[][]> = {
     ['SHUTDOWN'],
     ['REPLICAOF', 'NO', 'ONE'],
     ['CLUSTER', 'RESET'],
-    // The records that wait, and what holds an installation together.
+    // These commands would harm waiting records and data that an installation needs.
     ['DEL', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1', '{intake}:api-keys'],
     ['RENAME', '{intake}:api-keys', '{intake}:logs:id'],
     ['COPY', '{intake}:api-keys', '{intake}:logs:id'],
@@ -223,7 +224,8 @@ const refused: Record<string, string[][]> = {
     ['SET', '{intake}:policy:revision', ''],
     ['SET', '{intake}:installation', 'other'],
     ['SET', '{intake:1a}:installation', 'other'],
-    // Frames in the queues: a gateway may add, and neither read nor remove.
+    // These commands concern frames in the queues. A gateway may add frames, but must neither read
+    // nor remove any.
     ['HGET', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1', 'data'],
     ['HGETALL', '{intake:1a}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1'],
     ['LRANGE', '{intake}:logs:wait', '0', '-1'],
@@ -278,7 +280,7 @@ t.test('no user of the file may do more than it needs, by itself or in a script'
       const words = [command, ...args].map((word) => `'${word}'`).join(', ')
       const keys = args.filter((word) => word.startsWith('{'))
       const script = limited.eval(`return redis.call(${words})`, keys.length, ...keys)
-      // No script may run some commands, whoever runs it.
+      // Redis refuses some commands in every script, with a message of its own.
       const message = /ACL failure|NOPERM|not allowed from script|can't (run|access)/i
       await t.rejects(script, { message }, `${name}, in a script`)
     }

@@ -19,7 +19,7 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 const skip = hasOpenssl ? false : 'openssl, which makes the certificates, is not on the PATH'
 
 t.test('Redis over TLS', { skip }, async (t: Test) => {
-  // A CA, and a certificate of the server for the name and the address of loopback.
+  // Creates a CA, and a certificate of the server for the name and the address of loopback.
   const openssl = (args: string) =>
     execFileSync('openssl', args.split(' '), { cwd: dataDir, stdio: 'ignore' })
   openssl('req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=test-ca -keyout ca.key -out ca.pem')
@@ -65,7 +65,7 @@ t.test('Redis over TLS', { skip }, async (t: Test) => {
       ...tls,
       'cluster-enabled yes',
       'tls-cluster yes',
-      // A cluster of one server has not learned its own address from another.
+      // A cluster of one server cannot learn its own address from another server.
       'cluster-announce-ip 127.0.0.1',
       `cluster-port ${bus}`,
     ],
@@ -81,7 +81,7 @@ t.test('Redis over TLS', { skip }, async (t: Test) => {
   }
   await run(clusterPort!, 'CLUSTER ADDSLOTSRANGE 0 16383')
 
-  /** What a command prints. */
+  /** Runs a command and returns its output. */
   async function intake(args: string[], env: Record<string, string>): Promise<string> {
     const child = spawn(process.execPath, [cli, ...args], {
       env: { ...process.env, ...env },

@@ -160,7 +160,7 @@ t.test('all secrets change under load, the old ones end, and no request fails', 
   }
   await more('start')
 
-  // Redis: a second password, then another user.
+  // Redis gets a second password, then another user.
   await redis.acl('SETUSER', 'app', '>two')
   writeSecrets({ 'redis-url': redisUrl('app', 'two') })
   await until('both have the new password', () => apps.every((app) => isUsed(app, 'REDIS_URL', 1)))
@@ -203,7 +203,7 @@ t.test('all secrets change under load, the old ones end, and no request fails', 
     })
   }
 
-  // The first pair of keys ends.
+  // From here on the first pair of keys is invalid.
   await s3Server.stop()
   s3Server = await startS3({ ...s3Options, ...otherKeys, port: s3Server.port })
   t.equal((await sendFeedback()).status, 201)

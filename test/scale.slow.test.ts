@@ -83,8 +83,8 @@ async function startWorker(
 }
 
 /**
- * The most inserts from the first request until all rows are visible: four a second, but at least
- * forty.
+ * The maximum number of inserts from the first request until all rows are visible: four a second,
+ * but at least forty.
  */
 const insertsIn = (elapsedMs: number) => Math.max(40, Math.ceil((4 * elapsedMs) / 1_000))
 

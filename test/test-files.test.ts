@@ -6,7 +6,7 @@ import { divide, findTestFiles, isSlow } from '../scripts/test-files.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 
-/** Whatever looks like a test, anywhere in the tree. */
+/** The paths of all files that look like tests, anywhere in the tree. */
 function testsBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  * or session.
  */
 const dependent = [
-  // A type of a parameter, of a cast or of a column. In a name such as UUIDv7ToDateTime it is no
+  // The type of a parameter, a cast or a column. Within a name such as UUIDv7ToDateTime it is not a
   // type.
   /(?<![A-Za-z0-9_])DateTime(?:64\(\d\))?(?:[})\s,]|$)/,
   /\bDateTime64\(\d\)/,
@@ -23,7 +23,7 @@ const dependent = [
   /\bwindowFunnel\(\d+\)\(\s*toDateTime\(/,
 ] as const
 
-/** Finds such functions, each with the part of the text that shows it. */
+/** Finds functions that depend on a time zone, each with the text around it. */
 function findDependent(text: string): string[] {
   return dependent.flatMap((pattern) =>
     Array.from(text.matchAll(new RegExp(pattern, 'gm')), (match) => match[0].trim()),
@@ -63,7 +63,7 @@ t.test('no statement and no documented query depends on a zone', (t) => {
     .filter((file) => file !== '' && existsSync(join(root, file)))
   t.ok(files.length > 500, `${files.length} files`)
   for (const file of files) {
-    // This file names what is not allowed.
+    // This file is excluded because it contains the forbidden forms.
     if (file === 'test/time-zones.test.ts') continue
     const found = findDependent(readFileSync(join(root, file), 'utf8'))
     if (found.length > 0) t.same(found, [], file)

@@ -46,7 +46,7 @@ t.test('a trace leads from the request through the frame to the insert', async (
   const response = await sendEvent(stack, { traceparent: `00-${ofClient}-00f067aa0ba902b7-01` })
   t.equal(response.status, 201)
   const names = ['POST /api/log', 'enqueue logs', 'INSERT logs']
-  // Gateway and worker export each for itself, so the insert may be the first that arrives.
+  // Gateway and worker export independently, so the span of the insert may arrive first.
   const [request, frame, insert] = await until('request, frame and insert are there', () => {
     const found = names.map((name) => spans.find((span) => span.name === name))
     return found.every((span) => span !== undefined) && found
@@ -90,7 +90,7 @@ t.test('a trace leads from the request through the frame to the insert', async (
   }
 })
 
-t.test('a collector that hangs holds up neither requests nor the end of a process', async (t) => {
+t.test('a collector that hangs delays neither requests nor the end of a process', async (t) => {
   const collector = await startOtlpCollector(t, { mode: 'hang' })
   const env = { ...tracesTo(collector), OTEL_BSP_EXPORT_TIMEOUT: '1000' }
   const stack = await startStack(t, { dataDir: createDataDir(t), env })

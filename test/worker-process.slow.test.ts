@@ -17,9 +17,9 @@ import { until } from '@intake/test-kit/until'
 
 const heapMiB = 128
 const frames = 370
-/** As docs/deploy/README.md states. */
+/** The limit that docs/deploy/README.md states. */
 const residentMiBMax = 450
-/** As large as frames of the gateway get; the text hardly compresses. */
+/** A text of the largest size that frames of the gateway can have. It hardly compresses. */
 const textBytes = 700_000
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '1gb' })

@@ -1,4 +1,5 @@
-// One job per event, too, but events that arrive during an addBulk go together into the next.
+// One job per event, as in naive-gateway.ts, but the events that arrive while an `addBulk` is
+// running are sent together by the next `addBulk`.
 import { Queue } from 'bullmq'
 import { serveLogs } from './log-server.ts'
 import { connect, eventQueue } from './queue.ts'

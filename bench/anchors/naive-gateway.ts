@@ -1,4 +1,4 @@
-// One job per request, with BullMQ's defaults: what most services do.
+// One job per request, with BullMQ's defaults, as in most services.
 import { Queue } from 'bullmq'
 import { serveLogs } from './log-server.ts'
 import { connect, eventQueue } from './queue.ts'

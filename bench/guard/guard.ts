@@ -105,14 +105,14 @@ async function measurePair(
   }
 }
 
-/** One build after the other, in random order. */
+/** Runs `work` for one build after the other, in random order. */
 async function inTurn<T>(work: (name: BuildName) => Promise<T>): Promise<Both<T>> {
   const results: Partial<Both<T>> = {}
   for (const name of shuffle(buildNames, Math.random)) results[name] = await work(name)
   return results as Both<T>
 }
 
-/** Both builds at the same time. */
+/** Runs `work` for both builds at the same time. */
 async function forBoth<T>(work: (name: BuildName) => Promise<T>): Promise<Both<T>> {
   const [base, tree] = await Promise.all([work('base'), work('tree')])
   return { base, tree }

@@ -1,11 +1,10 @@
 import { median } from '../statistics.ts'
 
-/** A figure of this tree may be this multiple of that of the base. */
+/** A figure of this tree must not exceed that of the base multiplied by this limit. */
 export const limit = 1.05
 
 /**
- * The largest probability with which a bound may be wrong. Fewer than five ratios cannot be so
- * certain.
+ * The highest accepted probability that a bound is wrong. Fewer than five ratios cannot reach it.
  */
 const errorMax = 0.05
 
@@ -13,8 +12,8 @@ export interface Judgement {
   /** Median of the ratios. */
   ratio: number
   /**
-   * The true ratio is at least `low` with the probability `confidence`, and with the same at most
-   * `high`.
+   * The true ratio is at least `low` with the probability `confidence`, and at most `high` with the
+   * same probability.
    */
   low: number
   high: number
@@ -23,12 +22,11 @@ export interface Judgement {
 }
 
 /**
- * Decides whether a figure is beyond its limit, from one ratio per pair of processes. The bounds
- * are those that belong to Wilcoxon's signed-rank test: of the averages of every two ratios (and of
- * each with itself) as many of the smallest are left out as a confidence of 95 % allows. Nothing is
- * assumed about how ratios are distributed, except that they deviate in both directions alike.
- * Fewer than five ratios do not allow 95 %: then there is no other verdict than that it cannot
- * tell.
+ * Decides from one ratio per pair of processes whether a figure is beyond its limit. The bounds
+ * belong to Wilcoxon's signed-rank test: take the averages of every two ratios (and of each ratio
+ * with itself), and leave out as many of the smallest averages as a confidence of 95 % allows. The
+ * only assumption about the distribution of the ratios is that it is symmetric. With fewer than
+ * five ratios a confidence of 95 % is impossible, so the result is 'cannot tell'.
  */
 export function judge(ratios: readonly number[]): Judgement {
   const logs = ratios.map(Math.log)
@@ -48,7 +46,7 @@ function verdictOf({ low, high, confidence }: Omit<Judgement, 'ratio' | 'verdict
   return high <= limit ? 'ok' : 'cannot tell'
 }
 
-/** How many of the smallest averages lie below the bound, and its confidence. */
+/** How many of the smallest averages are left out below the bound, and the bound's confidence. */
 function boundsOf(count: number): { leftOut: number; confidence: number } {
   const ways = waysToRankSum(count)
   let leftOut = 0

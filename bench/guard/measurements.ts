@@ -2,11 +2,11 @@ import type { ThreadCpu } from '../cpu.ts'
 import { median } from '../statistics.ts'
 import { medianCpu, total } from './thread-account.ts'
 
-/** What can be measured alone. */
+/** The parts of a guard run; `--only` selects some of them. */
 export const parts = ['gateway', 'batch', 'worker', 'idle'] as const
 export type Part = (typeof parts)[number]
 
-/** What is compared. */
+/** The figures that are compared, each with the part that measures it. */
 export const figures = {
   gateway: { part: 'gateway', title: 'gateway, µs per log' },
   batch: { part: 'batch', title: 'gateway, µs per event in batches of 50' },
@@ -16,7 +16,7 @@ export const figures = {
 } as const satisfies Record<string, { part: Part; title: string }>
 export type Figure = keyof typeof figures
 
-/** The earlier build, and that of this tree. */
+/** `base` is the earlier build, `tree` the build of this tree. */
 export const buildNames = ['base', 'tree'] as const
 export type BuildName = (typeof buildNames)[number]
 export type Both<T> = Record<BuildName, T>
@@ -31,11 +31,13 @@ export type Costs = Partial<Record<Figure, ThreadCpu>>
 export interface Measurements {
   /** The figures to compare. */
   figures: readonly Figure[]
-  /** @param costs of two passes, one right after the other or at the same time */
+  /**
+   * @param costs the costs of two passes that ran one right after the other, or at the same time
+   */
   add(process: number, costs: Both<Costs>): void
-  /** For each pair of processes, the median of the ratios of its passes: this tree ÷ base. */
+  /** For each pair of processes, the median ratio (this tree ÷ base) of its passes. */
   ratios(figure: Figure): number[]
-  /** The median of the medians of each process. */
+  /** The median over all processes of the median of each process. */
   typical(figure: Figure, build: BuildName): ThreadCpu
 }
 

@@ -3,11 +3,11 @@ import { oneOf, wholeNumber } from '../option-values.ts'
 import { parts, type Part } from './measurements.ts'
 
 export interface GuardOptions {
-  /** The commit to compare with; undefined: the default. */
+  /** The commit to compare with; undefined selects the default. */
   base: string | undefined
-  /** Gateways, and workers, of each build that run one after the other. */
+  /** How many gateways and workers of each build are started, one pair after the other. */
   processes: number
-  /** Pairs of passes with each pair of processes. */
+  /** Pairs of passes per pair of processes. */
   passes: number
   only: readonly Part[]
 }
@@ -20,7 +20,7 @@ export function readGuardOptions(args: string[]): GuardOptions {
       base: { type: 'string' },
       processes: { type: 'string', default: '8' },
       passes: { type: 'string', default: '6' },
-      /** Separated by commas. */
+      /** The parts to measure, separated by commas. */
       only: { type: 'string', default: parts.join(',') },
     },
   })

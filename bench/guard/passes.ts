@@ -21,11 +21,11 @@ interface LoadKind {
   requests: RequestKind
   connections: number
   /**
-   * Takes less than a second on two free processors, so that both passes of a pair see the same
-   * machine.
+   * The number of requests in a pass. They take less than a second on two free processors, so that
+   * both passes of a pair see the same machine.
    */
   passRequests: number
-  /** After these requests V8 compiles hardly anything. */
+  /** The number of requests in a warm-up. After these V8 compiles hardly anything. */
   warmUpRequests: number
 }
 
@@ -39,20 +39,23 @@ const batches: LoadKind = {
   requests: { kind: 'batch', size: defaultBodySize, entries: 50, gzip: false },
   connections: 16,
   passRequests: 600,
-  // The machine code of a worker is complete after some 200,000 events.
+  // A worker's machine code is complete after some 200,000 events.
   warmUpRequests: 4_000,
 }
 
-/** A load ends earlier, unless it hangs. */
+/** The timeout of a load. Only a load that hangs reaches it. */
 const loadSecondsMax = 600
 /** A worker polls its queues more often until ten seconds after the last record. */
 const settleSeconds = 12
-/** Long enough for several repetitions of what happens every second or two. */
+/**
+ * The period for measuring idle processes, long enough to include several runs of tasks that run
+ * every second or two.
+ */
 const idleSeconds = 6
 
 const table = 'intake.logs_raw'
 
-/** Half of a warm-up: V8 compiles what the passes execute. */
+/** The first or second half of a warm-up, in which V8 compiles the code that the passes execute. */
 export async function warmUpHalf(
   tools: Tools,
   target: Target,
@@ -70,7 +73,7 @@ export async function passLogs(tools: Tools, target: Target): Promise<Costs> {
   return { gateway: times(sent.gateway.cpu, 1e6 / sent.events) }
 }
 
-/** The cost of batches for the gateway, and what the worker used for their events. */
+/** The cost of batches for the gateway, and the CPU that the worker used for their events. */
 export async function passBatches(
   tools: Tools,
   target: Target,
@@ -80,8 +83,9 @@ export async function passBatches(
 }
 
 /**
- * The cost of events for the worker, beyond what it uses when idle. Measured with batches: with
- * single logs, what it uses when idle would be half of the measured CPU.
+ * The cost of events for the worker: its CPU minus the CPU that an idle worker uses in the same
+ * time. It is measured with batches, because with single logs half of the measured CPU would be
+ * that of an idle worker.
  */
 export function workerCost({ events, worker }: Sent, idleWorker: ThreadCpu): Costs {
   const idle = times(idleWorker, worker.elapsed / 1_000)

@@ -8,7 +8,7 @@ import type { GuardOptions } from './options.ts'
 
 export interface Report {
   table: string
-  /** A figure is beyond its limit. */
+  /** Whether any figure is beyond its limit. */
   beyond: boolean
 }
 

@@ -1,14 +1,14 @@
 import { readThreadCpu, type ThreadCpu } from '../cpu.ts'
 import { median } from '../statistics.ts'
 
-/** What a process used of the processors, in seconds. */
+/** The CPU that a process used, in seconds. */
 export interface Use {
   elapsed: number
   cpu: ThreadCpu
 }
 
 export interface ThreadAccount {
-  /** What the process has used since the account was opened. */
+  /** The CPU that the process has used since the account was opened. */
   read(): Use
 }
 

@@ -3,13 +3,13 @@ import { openConnection } from './connection.ts'
 import type { PreparedRequests } from './requests.ts'
 import { createTally, type LoadResult } from './tally.ts'
 
-/** Each connection sends its next request after the response to the last: as fast as possible. */
+/** Each connection sends its next request as soon as it has the response to the last one. */
 export interface ClosedLoop {
   loop: 'closed'
   /** Ports of the gateways; the connections are spread over them. */
   ports: number[]
   connections: number
-  /** Ends after this time, or after `requestsMax`, whichever comes first. */
+  /** The load ends after this time or after `requestsMax` requests, whichever comes first. */
   seconds: number
   requestsMax?: number
   /** Pause between a response and the next request; default 0. */
@@ -42,7 +42,7 @@ export async function runClosedLoop(
           if (pauseMs > 0) await pause(pauseMs)
         }
       } catch (error) {
-        // This connection has closed; the failure invalidates the whole measurement.
+        // The connection is given up, because the failure invalidates the whole measurement.
         tally.failed(error)
       } finally {
         connection.close()

@@ -17,9 +17,9 @@ export interface Connection {
 const headEnd = Buffer.from('\r\n\r\n')
 
 /**
- * An HTTP/1.1 client that does only what a load generator needs, so that it takes little of the CPU
- * that it shares with what it measures: responses with `content-length`, no redirects, no
- * pipelining.
+ * An HTTP/1.1 client with only the features that a load generator needs: responses with
+ * `content-length`, no redirects, no pipelining. It must use little CPU, because it shares the
+ * processors with the measured processes.
  */
 export async function openConnection(
   port: number,
@@ -35,7 +35,8 @@ export async function openConnection(
   })
   socket.on('error', (error) => (problem = error))
   socket.setTimeout(answerMs, () => {
-    // A client may be idle for longer between two requests.
+    // Only a pending response times out. Between two requests the connection may be idle for
+    // longer.
     if (pending !== undefined) socket.destroy(new Error(`no response within ${answerMs} ms`))
   })
   socket.on('close', () => pending?.reject(problem))

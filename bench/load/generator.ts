@@ -18,7 +18,7 @@ export interface Generator {
 const script = fileURLToPath(new URL('main.js', import.meta.url))
 
 const prepareMs = 30_000
-/** Pending requests at the end have 30 s, and the result must be computed. */
+/** Time after a load for the pending requests, which have 30 s, and for computing the result. */
 const settleMs = 60_000
 
 type Message = { prepared: true } | { result: LoadResult }

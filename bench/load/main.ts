@@ -10,7 +10,7 @@ interface Content {
   keepAckTimes?: boolean
 }
 
-/** A load without its target. */
+/** A load without its gateways. */
 export type Demand = (Omit<ClosedLoop, 'ports'> | Omit<OpenLoop, 'ports'>) & Content
 
 /** A load on certain gateways. */

@@ -15,14 +15,17 @@ export interface OpenLoop {
   /** Requests per second on average. */
   rate: number
   seconds: number
-  /** If all of them are busy, due requests wait, and the wait counts as latency. */
+  /**
+   * The number of connections. While all are busy, due requests wait; their latency includes the
+   * wait.
+   */
   connections: number
 }
 
 const tickMs = 1
 /**
- * The kernel completes connections before the server accepts them, which takes a moment for
- * hundreds.
+ * Time for the server to accept the connections before the load starts. The kernel completes
+ * connections earlier, and accepting hundreds takes a moment.
  */
 const acceptMs = 250
 
@@ -60,7 +63,8 @@ export async function runOpenLoop(
 
   function dispatch(): void {
     while (due.length > 0) {
-      // Uses the connection that has been idle the longest, so that the server closes none as idle.
+      // Uses the connection that has been idle the longest, so that the server closes no connection
+      // as idle.
       const connection = idle.shift()
       if (connection === undefined) return
       void send(connection, due.shift() as number)

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { createCorpus, type BodySize, type LogBody } from '../corpus.ts'
 
-/** What a load consists of. */
+/** The kind of the requests in a load, and their size. */
 export type RequestKind =
   | { kind: 'log'; size: BodySize }
   | { kind: 'batch'; size: BodySize; entries: number; gzip: boolean }
@@ -15,9 +15,12 @@ export interface PreparedRequests {
 }
 
 const seed = 20_261_121
-/** Different batches; each has different events of the corpus. */
+/** The number of prepared batches, each with other events of the corpus. */
 const batches = 16
-/** Different forms: as many as fit into `formBytesMax`, but at least one. */
+/**
+ * The highest number of prepared forms. Large forms are fewer: all together have at most
+ * `formBytesMax` bytes, unless a single form is larger.
+ */
 const formsMax = 8
 const formBytesMax = 64 * 1024 * 1024
 
@@ -63,7 +66,9 @@ function request(options: {
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
 }
 
-/** One device context with many logs, as an SDK sends events that it has collected on a phone. */
+/**
+ * Batches of logs with one device context, as an SDK sends events that it has collected on a phone.
+ */
 function batchRequests(
   { size, entries, gzip }: RequestKind & { kind: 'batch' },
   apiKey: string,

@@ -4,7 +4,7 @@ import type { Answer } from './connection.ts'
 
 /** The result of a load, as the client sees it. */
 export interface LoadResult {
-  /** From the first request to the last response. */
+  /** Seconds from the first request to the last response. */
   seconds: number
   requests: number
   /** The acknowledged events, by the ids in the responses. */
@@ -13,7 +13,10 @@ export interface LoadResult {
   failures: Record<string, number>
   /** The latency of the acknowledgements, in milliseconds. */
   latencyMs: Percentiles
-  /** When each event was acknowledged, in milliseconds since 1970, ascending. Only on request. */
+  /**
+   * When each event was acknowledged, in milliseconds since 1970, ascending. Empty unless
+   * `keepAckTimes` is set.
+   */
   ackTimes: number[]
 }
 
@@ -26,8 +29,8 @@ const idMark = '"id":"'
 const idLength = 36
 
 /**
- * Collects responses; cheap while the load runs, the digest is computed at the end. A response that
- * acknowledges fewer events than its request contained is a failure.
+ * Collects responses. It does little while the load runs: the digest is computed at the end. A
+ * response that acknowledges fewer events than its request contained counts as a failure.
  */
 export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: number }): {
   settled(answer: Answer, latencyMs: number): void

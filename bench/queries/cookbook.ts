@@ -3,13 +3,13 @@ import { documentedQueries } from '@intake/test-kit/documented-queries'
 
 export interface BenchQuery {
   name: string
-  /** Has the parameters `app`, `from`, `to` and those of the lookups. */
+  /** A query with the parameters `app`, `from` and `to`, or with those of the lookups. */
   sql: string
 }
 
 const page = new URL('../../../docs/queries.md', import.meta.url)
 
-/** Queries beside those of docs/queries.md. */
+/** Queries that docs/queries.md does not have. */
 const more: readonly BenchQuery[] = [
   { name: 'count of everything', sql: 'SELECT count() FROM intake.logs' },
   {
@@ -25,13 +25,13 @@ ORDER BY time DESC LIMIT 100`,
   },
 ]
 
-/** The queries of docs/queries.md, about one application and 30 days, and three more. */
+/** The queries of docs/queries.md, for one application and 30 days, and three more. */
 export function readCookbook(): BenchQuery[] {
   const documented = documentedQueries(readFileSync(page, 'utf8'))
   return [...more, ...documented.map(({ title, sql }) => ({ name: title, sql }))]
 }
 
-/** Finding few records among all, without application or period. */
+/** Queries that find a few records among all, without an application or a period. */
 export const lookups: readonly BenchQuery[] = [
   { name: 'by id', sql: 'SELECT * FROM intake.logs WHERE id = {id:UUID}' },
   {

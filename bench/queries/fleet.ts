@@ -6,9 +6,9 @@ import { appVersions, models, networks, screens } from '../vocabulary.ts'
  * number 0.
  */
 export interface Fleet {
-  /** Events without repeats. */
+  /** The number of events, repeats not counted. */
   rows: number
-  /** Milliseconds of the epoch. */
+  /** The time of the last arrival, in milliseconds since 1970. */
   endMs: number
 }
 
@@ -25,7 +25,7 @@ export const applications = [
   'com.example.notes',
 ] as const
 
-/** The first of every 100 devices that belongs to each further application. */
+/** Of every 100 devices, the number of the first one that uses each application. */
 const firstOfApplication = [0, 45, 70, 85, 95]
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']
@@ -40,7 +40,7 @@ const ofModel = (value: (model: (typeof models)[number]) => string | number) =>
   `${list(models.map(value))}[1 + model_index]`
 const hash = (...of: string[]) => `cityHash64(${of.join(', ')})`
 
-/** The UUID with these two expressions as its halves. */
+/** A UUID from two SQL expressions for its upper and lower 64 bits. */
 const uuid = (high: string, low: string) =>
   `reinterpretAsUUID(bitOr(bitShiftLeft(toUInt128(${low}), 64), toUInt128(${high})))`
 
@@ -65,7 +65,7 @@ const device = `tuple(
     ${ofModel(({ brand }) => brand)}, ${ofModel(({ product }) => product)}, ${ofModel(({ sdk }) => sdk)},
     ['arm64-v8a'], 41820 + version * 10, ${pick(appVersions, 'version')})`
 
-/** One param in ten has a number as a fraction, one in fifty as a text. */
+/** One event in ten has a fraction as the param `ms`, one in fifty a text. */
 const params = `concat(
     '{"screen":"', ${pick(screens, hash('n', '21'))}, '","session_id":"', toString(${randomUuid('session')}),
     '","step":', toString(step), ',"ms":', multiIf(event_hash % 10 = 0,
@@ -81,9 +81,11 @@ const params = `concat(
 
 /**
  * Events in arrival order, as columns of `logs_raw`. A session is 20 events of one device within
- * about seven minutes. All of a session arrives at once: 82 % within seconds, 15 % up to an hour
- * late, 3 % up to ten days.
- * @param repeated only one event in a hundred, arriving a day later: a repeat of the same record
+ * about seven minutes. All events of a session arrive at once: 82 % of sessions within seconds, 15
+ * % up to an hour late, 3 % up to ten days late.
+ *
+ * @param range.repeated selects only one event in a hundred, which arrives a second time a day
+ * later
  */
 export function logsSelect(fleet: Fleet, range: { from: number; to: number; repeated: boolean }) {
   const { from, to, repeated } = range

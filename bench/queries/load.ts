@@ -4,7 +4,7 @@ import { dayMs, feedbackSelect, logsSelect, type Fleet } from './fleet.ts'
 
 const insertsMax = 200
 const rowsPerInsertMin = 20_000
-/** A repeat arrives this many inserts later. */
+/** A repeat is inserted this many inserts after the event. */
 const repeatedAfter = 3
 const settleTimeoutMs = 900_000
 
@@ -14,9 +14,9 @@ export const logColumns = `${head}, event, params`
 const feedbackColumns = `${head}, feedback_id, email, text, attachments`
 
 /**
- * Writes the fleet's events in the order of their arrival, one in a hundred a second time, and its
- * feedback. Resolves when ClickHouse has finished the merges that it starts by itself, which may be
- * after a day for months without arrivals.
+ * Writes the fleet's events and its feedback in the order of their arrival; one event in a hundred
+ * is written twice. Resolves when ClickHouse has finished the merges that it starts by itself. In a
+ * table that merges idle months after a day, those merges are made at once.
  */
 export async function load(
   sql: ClickHouse,
@@ -42,8 +42,8 @@ SELECT ${feedbackColumns} FROM (${feedbackSelect(fleet, range)})`)
 }
 
 /**
- * Merges the months that have had no arrival for a day at the fleet's end, if the table's settings
- * make ClickHouse do so after a day: the bench does not wait for that.
+ * Merges the months that have had no arrivals for a day at the end of the fleet, if the table's
+ * settings make ClickHouse do that after a day. The bench does not wait for a day.
  */
 async function mergeIdleMonths(sql: ClickHouse, fleet: Fleet): Promise<void> {
   const months = await sql.query<{ id: string }>(

@@ -8,7 +8,7 @@ import type { Server } from './server.ts'
 export interface MeasuredQuery {
   name: string
   milliseconds: number
-  /** User and system time of all threads of the query. */
+  /** User and system time of all threads that executed the query. */
   cpuMilliseconds: number
   rows: number
   bytes: number
@@ -32,7 +32,7 @@ export interface Storage {
 const runs = 5
 const periodDays = 30
 
-/** Every query five times, while events arrive; the median of each. */
+/** Executes every query five times while events arrive, and returns the median of each. */
 export async function measureQueries(server: Server, fleet: Fleet): Promise<Measured> {
   const { sql, analystUrl } = server
   const params = { ...periodOf(fleet), ...(await oneFeedback(server)) }

@@ -5,13 +5,13 @@ import { migrate } from '@intake/schema'
 import { startClickHouse } from '@intake/local'
 import type { Bench } from '../bench.ts'
 
-/** A ClickHouse of its own, at normal priority. */
+/** A separate ClickHouse server, at normal priority. */
 export interface Server {
   pid: number
-  /** The owner's connection. */
+  /** The connection of the tables' owner. */
   sql: ClickHouse
   analystUrl: string
-  /** Stops it and deletes its data. */
+  /** Stops the server and deletes its data. */
   end(): Promise<void>
 }
 

@@ -11,7 +11,7 @@ export function checksMarkdown(checks: Check[]): string {
   if (checks.length === 0) return ''
   return tableMarkdown({
     title: 'Requirements',
-    head: ['#', 'requirement', 'measured', 'limit', 'verdict'],
+    head: ['#', 'requirement', 'measured', 'limit', 'result'],
     rows: checks.map(({ item, what, measured, limit, met }) => [
       item,
       what,

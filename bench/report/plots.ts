@@ -5,10 +5,10 @@ import type { RowsSample } from '../rows-over-time.ts'
 import type { Plot } from '../suites/suite.ts'
 
 const costParts = ['gateway', 'redis', 'worker', 'clickhouse'] as const
-/** Points of a line, equally far apart. */
+/** The number of points of a line, at equal distances. */
 const linePoints = 40
 
-/** One bar per variant. */
+/** A chart with one bar per variant. */
 export function cpuBars(costs: Costs): Plot {
   const totals = [...costs.values()].map((cost) =>
     costParts.reduce((sum, part) => sum + cost[part], 0),
@@ -20,7 +20,10 @@ export function cpuBars(costs: Costs): Plot {
   ])
 }
 
-/** One bar per query before, and a line for after; new queries are left out. */
+/**
+ * A chart with a bar for each query's time before, and a line for the times after. Queries without
+ * a time before are left out.
+ */
 export function queryBars({ queries }: Measured): Plot {
   const milliseconds = queries.map((query) => query.milliseconds)
   return chart('Time of each query, in the order of the table', [
@@ -41,7 +44,7 @@ interface Latencies {
   p999: number
 }
 
-/** One bar per percentile and load for Intake, and a line for `bare`. */
+/** A chart with one bar of Intake per load and percentile, and a line for `bare`. */
 export function latencyBars(levels: LatencyLevel[]): Plot {
   const groups = levels.flatMap(({ label, intake, bare }) =>
     (['p50', 'p99', 'p999'] as const).map((point) => ({
@@ -88,7 +91,7 @@ function lineChart(title: string, unit: string, points: Point[]): Plot {
   ])
 }
 
-/** The value of the last point that is not after `x`. */
+/** The value of the last point at or before `x`. */
 function valueAt(points: Point[], x: number): number {
   return (points.findLast((point) => point.x <= x) ?? points[0])?.y ?? 0
 }

@@ -15,7 +15,7 @@ const growthMax = 0.15
 const method = `Closed loop over ${connections} connections: \`POST /api/feedback\` with ${images} images of
 ${imageBytes / 1_000} kB each. The gateway's resident memory is read four times a second.`
 
-/** The cost of forms with images, and whether the gateway's memory grows with them. */
+/** Measures the cost of forms with images, and whether the gateway's memory grows with them. */
 export async function feedback(bench: Bench): Promise<SuiteResult> {
   const intake = await bench.start('intake')
   const [gateway] = intake.gateways
@@ -63,7 +63,7 @@ function table(round: Round, samples: ResidentSample[]) {
   }
 }
 
-/** A short check; the soak takes ten minutes. */
+/** Checks in a short run that memory does not grow. The suite `soak` checks it for ten minutes. */
 function check(samples: ResidentSample[]): Check {
   const third = Math.ceil(samples.length / 3)
   const of = (part: ResidentSample[]) => median(part.map(({ mebibytes }) => mebibytes))

@@ -8,7 +8,7 @@ import { scale } from './scale.ts'
 import { soak } from './soak.ts'
 import type { Suite } from './suite.ts'
 
-/** In the order of execution. */
+/** The suites, in the order of execution. */
 export const suites: Readonly<Record<string, Suite>> = {
   capacity,
   latency,

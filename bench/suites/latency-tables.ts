@@ -3,17 +3,17 @@ import { number, range } from '../report/format.ts'
 import { median, type Percentiles } from '../statistics.ts'
 import type { Check, Table } from './suite.ts'
 
-/** Shares of the capacity. */
+/** The loads, as shares of the capacity. */
 export const levels = [0.25, 0.5, 0.75] as const
 export const judgedLevel = 0.5
 
-/** A round of the open loop at a share of the capacity. */
+/** A round of the open loop. `level` is its load as a share of the capacity. */
 export interface OpenRound {
   level: number
   round: Round
 }
 
-/** Sequential requests, and the single Redis write that each waits for. */
+/** Latency of sequential requests, and of the single Redis write for which each request waits. */
 export type Idle = Record<'intake' | 'bare' | 'redis', Percentiles>
 
 type Point = 'p50' | 'p99' | 'p999'
@@ -24,7 +24,7 @@ const values = (rounds: OpenRound[], variant: string, level: number, point: Poin
     .filter((one) => one.level === level && one.round.variant === variant)
     .map(({ round }) => round.load.latencyMs[point])
 
-/** Median of the rounds, in milliseconds. */
+/** Median over the rounds, in milliseconds. */
 export function latencyAt(
   rounds: OpenRound[],
   variant: string,

@@ -22,12 +22,15 @@ import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
 const capacityConnections = 64
-/** Single rounds of one day varied from 4,800 to 7,400 events per second. */
+/**
+ * The capacity is the median of this many rounds, because single rounds of one day varied from
+ * 4,800 to 7,400 events per second.
+ */
 const capacityTurns = 3
 const openConnections = 256
-/** Percentiles need more events than costs do. */
+/** Added to the length of an open-loop round: percentiles need more events than costs do. */
 const openExtraSeconds = 0.5
-/** Additional turns at the level with a limit. */
+/** Additional turns at the load that has a limit. */
 const extraTurns = 2
 const idleRequests = 200
 const idlePauseMs = 10
@@ -39,7 +42,10 @@ median of three rounds); \`bare\` gets the same rates. Both are warmed up by a c
 one, which single requests need. Latencies are exact, not from histogram buckets. The worker runs on the
 same cores at the same time, and so does ClickHouse, at idle priority.`
 
-/** Latency of the acknowledgement under load and idle, and from there to visibility. */
+/**
+ * Measures the latency of acknowledgements under load and idle, and the time until events are
+ * visible.
+ */
 export async function latency(bench: Bench): Promise<SuiteResult> {
   const { options } = bench
   const variants = [await bench.start('intake'), await bench.start('bare')] as const

@@ -45,11 +45,11 @@ export function outageTable(of: Drain): Table {
 
 /** How a backlog drained, and how fast its events were accepted. */
 export interface DrainedLoad extends Drain {
-  /** Events per second. */
+  /** Events per second that the gateway acknowledged. */
   acceptedPerSecond: number
 }
 
-/** The cost of drains, and of what they are compared with. */
+/** The cost of drains, of direct inserts and of rounds of `bare`. */
 export interface Saturated {
   drains: DrainedLoad[]
   direct: DirectInsert[]

@@ -30,11 +30,13 @@ import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
 /**
- * Enough for the worker to claim a frame for each that it completes, until seven tenths are
- * visible.
+ * Enough events to saturate a worker: until seven tenths are visible, it claims as many frames as
+ * it completes.
  */
 const saturationEvents = 80_000
-/** Share of the run's repetitions: a turn takes much longer than in other suites. */
+/**
+ * Share of the options' repetitions that this suite uses, because a turn takes much longer here.
+ */
 const repeatedShare = 1 / 3
 
 const method = `ClickHouse is killed, then events arrive over ${backlogConnections} connections as fast as
@@ -91,7 +93,7 @@ const closedLoop = (seconds: number): Demand => ({
   requests,
 })
 
-/** Drains, direct inserts and rounds of `bare` in turn. */
+/** Measures drains, direct inserts and rounds of `bare` in turn. */
 async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
   const bare = await bench.start('bare')
   await measureRound(bench, bare, closedLoop(bench.options.warmUpSeconds))
@@ -102,7 +104,7 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     })
     const drained = await drain(bench, intake, buffered.load)
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
-    // From the load just before: a drain has no load.
+    // The load generator's CPU is that of the load just before, because a drain has no load.
     const cpuPerEvent = { load: buffered.loadCpuPerEvent }
     return { ...drained, acceptedPerSecond: acceptedPerSecond(buffered), cpuPerEvent }
   }

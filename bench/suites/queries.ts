@@ -22,7 +22,7 @@ through the views, while a 20,000th of the rows arrives every second in one inse
 median of ClickHouse's own time. Queries of one application ask for the largest one and 30 days. Rows read are a share of all
 rows, bytes read are uncompressed. **Inserts**: 5,000 rows of 1.3 KB each, into an empty table.`
 
-/** The questions of analysts. */
+/** Measures the queries of analysts. */
 export async function queries(bench: Bench): Promise<SuiteResult> {
   const { quick, rows } = bench.options
   const fleet: Fleet = { rows: quick ? Math.min(rows, 1_000_000) : rows, endMs: Date.parse(end) }

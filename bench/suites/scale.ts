@@ -23,11 +23,11 @@ const mixed: readonly Size[] = [
 ]
 const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
-/** The same load for any number of processes. */
+/** The number of connections, which is the same for any number of gateways. */
 const sharedConnections = 1024
 /**
- * How long V8 takes to compile the code of four gateways, and then that of one under the whole
- * load.
+ * Seconds that V8 needs to compile the code: first of all four gateways, then of a single gateway
+ * that gets the whole load.
  */
 const warmUpSeconds = { all: 16, one: 4 }
 const toleranceShare = 0.1
@@ -47,7 +47,9 @@ interface Shape {
   size: BodySize
 }
 
-/** Whether more processes, larger events or more connections change what an event costs. */
+/**
+ * Measures whether more processes, larger events or more connections change the cost of an event.
+ */
 export async function scale(bench: Bench): Promise<SuiteResult> {
   const { quick, rounds } = bench.options
   const all = await bench.start('intake', { gateways: 4, workers: 4 })
@@ -93,7 +95,7 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-/** The variant with only this many processes; the others are frozen. */
+/** The variant with only this many processes running; the others are frozen. */
 async function only(all: Variant, size: Size): Promise<Variant> {
   const split = (processes: BenchProcess[], count: number) => {
     freeze(processes.slice(count))

@@ -23,7 +23,7 @@ const method = `${logsPerSecond} logs per second (open loop), and every ten seco
 with ${images} images of ${imageBytes / 1e6} MB. The gateway's resident memory is read every second; its
 slope is the least-squares line through all but the first ${settledShare * 100} % of the run.`
 
-/** Whether the gateway's memory stays constant. */
+/** Measures whether the gateway's memory use is constant. */
 export async function soak(bench: Bench): Promise<SuiteResult> {
   const { services, generator, options } = bench
   const intake = await bench.start('intake')

@@ -8,7 +8,7 @@ export interface Check {
   /** The measured value and the limit, as printed. */
   measured: string
   limit: string
-  /** Undefined: the figure depends on the machine, so it gets no verdict. */
+  /** Whether the limit is met; undefined if the figure depends on the machine and is not judged. */
   met: boolean | undefined
 }
 
@@ -16,7 +16,7 @@ export interface Table {
   title: string
   head: string[]
   rows: (string | number)[][]
-  /** What a reader must know to understand it. */
+  /** A note that readers need to understand the table. */
   note?: string
 }
 
@@ -29,7 +29,7 @@ export interface Plot {
 export interface SuiteResult {
   name: string
   title: string
-  /** How it was measured. */
+  /** How the suite measured. */
   method: string
   tables: Table[]
   checks: Check[]

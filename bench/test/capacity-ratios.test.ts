@@ -21,7 +21,7 @@ t.test('the ratios compare the components that they name', async (t) => {
   t.match(capacityRatios([costs]), [
     { item: '1', values: [1.3], limit: 1.4 },
     { item: '2', values: [0.5], limit: 0.5 },
-    // 60 beyond bare against 500.
+    // Beyond `bare`, Intake costs 60 µs and `naive` 500 µs.
     { item: '2', values: [0.12], limit: 0.125 },
   ])
   t.same(multiplesOf('naive', costs), { gateway: 2, gatewayAndRedis: 1, beyondBare: 1 })

@@ -9,11 +9,14 @@ import {
   readThreadCpu,
 } from '../cpu.ts'
 
-t.test('the CPU time of a process is its user and system time, whatever its name', async (t) => {
-  const fields =
-    '4242 (tricky) name ) 1) S 1 4242 4242 0 -1 4194560 999 0 3 0 1234 66 7 8 20 0 11 0'
-  t.equal(parseProcessStat(fields), 13)
-})
+t.test(
+  'the CPU time of a process is its user and system time, even with an odd name',
+  async (t) => {
+    const fields =
+      '4242 (tricky) name ) 1) S 1 4242 4242 0 -1 4194560 999 0 3 0 1234 66 7 8 20 0 11 0'
+    t.equal(parseProcessStat(fields), 13)
+  },
+)
 
 t.test(
   'the machine is busy in user, nice, system and interrupt time; idle and I/O wait are not',
@@ -39,7 +42,7 @@ t.test('the CPU accounted to a busy process matches the clock', { skip: noProc()
   const atLeast = usedSince(opened)
   const { cpu, elapsed } = account.read()
   const atMost = usedSince(begin)
-  // User and system time are each cut to whole ticks, at the begin and at the end.
+  // User and system time are cut to whole ticks, each at the beginning and at the end.
   const ticks = 0.02
   t.ok(elapsed > 0)
   t.ok(cpu.load > atLeast - ticks, `${cpu.load} s, this process at least ${atLeast} s`)
@@ -56,7 +59,7 @@ t.test('the CPU time of a thread is the first field, in nanoseconds', async (t) 
 t.test('work of the event loop is that of the main thread', { skip: noProc() }, async (t) => {
   const begin = process.cpuUsage()
   const before = readThreadCpu(process.pid)
-  // Compiled code without allocations: helper threads have nothing to do.
+  // The loop runs compiled code without allocations, so the helper threads have nothing to do.
   let used = 0
   while (used < 0.3) {
     const { user, system } = process.cpuUsage(begin)

@@ -66,7 +66,8 @@ t.test('a response in several chunks is one response', async (t) => {
 t.test(
   'in the open loop a stall adds to the latency of every request that was due meanwhile',
   async (t) => {
-    // One connection, 10 ms of service at 200 requests/s: each must wait for all before it.
+    // One connection that takes 10 ms per request gets 200 requests/s: each request waits for all
+    // before it.
     const port = await serve(t, () => 10)
     const result = await runOpenLoop(
       { loop: 'open', ports: [port], rate: 200, seconds: 0.5, connections: 1, keepAckTimes: false },

@@ -15,11 +15,11 @@ import type { Variant } from '../variants.ts'
 
 const onLinux = { skip: process.platform === 'linux' ? false : 'the bench needs Linux' }
 
-/** `R` running, `S` asleep, `T` stopped; undefined if it is gone. */
+/** The state of a process: `R` running, `S` asleep, `T` stopped; undefined if it is gone. */
 function stateOf(pid: number): string | undefined {
   try {
     const state = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '')[0]
-    // A zombie.
+    // A zombie has ended, too.
     return state === 'Z' ? undefined : state
   } catch {
     return undefined
@@ -27,7 +27,8 @@ function stateOf(pid: number): string | undefined {
 }
 
 /**
- * Waits for the state, which a signal reaches after a moment. If it never does, the test times out.
+ * Waits until a process has the state, which it reaches a moment after the signal. If it never
+ * does, the test times out.
  */
 const untilState = async (pid: number, state: string | undefined) => {
   await until(`its state is ${state}`, () => stateOf(pid) === state)

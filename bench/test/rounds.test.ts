@@ -7,8 +7,8 @@ t.test('variants run forwards and backwards in turn', async (t) => {
 })
 
 /**
- * Successive measurements with these foreign shares and this CPU per event of the load generator;
- * later ones have neither. A measurement returns the number of its try.
+ * Simulates successive measurements with these foreign shares and this CPU per event of the load
+ * generator. Measurements beyond the lists have neither. Each returns the number of its try.
  */
 function build(found: { foreignShares?: number[]; loadCpu?: number[] } = {}) {
   const { foreignShares = [], loadCpu = [] } = found
@@ -78,7 +78,7 @@ t.test('rounds of another call are not compared', async (t) => {
 })
 
 t.test('the most disturbed turns come first, and the least disturbed try counts', async (t) => {
-  // Being much slower counts more than a slightly larger foreign share.
+  // A much slower round counts as more disturbed than one with a slightly larger foreign share.
   const { rounds, tried, measure } = build({
     foreignShares: [0.06, 0, 0, 0, 0, 0.07],
     loadCpu: [10, 10, 18, 10, 19, 10, 10, 17],

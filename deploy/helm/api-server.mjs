@@ -17,7 +17,7 @@ export function missingPrograms() {
   return Object.values(programs).filter((name) => spawnSync(name, ['--version']).error)
 }
 
-/** Runs a program to its end; resolves to its status and output. */
+/** Runs a program and resolves to its status and output. */
 export function execute({ command, args, input = '', env = process.env }) {
   return new Promise((resolve) => {
     const limits = { timeout: 300_000, maxBuffer: 64 * 1024 * 1024 }

@@ -1,4 +1,4 @@
-// Checks what no schema can know about the chart's manifests; used by scripts/test-deploy.mjs.
+// Checks of the chart's manifests that no schema can make; used by scripts/test-deploy.mjs.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { GatewayConfig, WorkerConfig } from '@intake/config'
 const closeTimeoutMs = 10_000
 /** The default of `helm install --timeout`. */
 const helmTimeoutSeconds = 300
-/** The variables that processes and commands read beside their settings. */
+/** Variables that processes and commands read although they are not settings. */
 const others = [
   'LOG_LEVEL',
   'INTAKE_API_KEY',
@@ -79,8 +79,8 @@ function checkPod(pod, name) {
 }
 
 /**
- * A Job must end before helm stops waiting, or helm could not say why it failed. Its pauses are 10
- * s, then twice as long each time.
+ * Checks that a Job ends before helm stops waiting; otherwise helm could not print why it failed.
+ * The first pause between two attempts is 10 s, and each further one is twice as long.
  */
 function checkJob({ activeDeadlineSeconds, backoffLimit }) {
   assert.ok(activeDeadlineSeconds < helmTimeoutSeconds)
@@ -114,7 +114,10 @@ function checkTargets(objects) {
   }
 }
 
-/** The rules must be those of deploy/observability/alerts.yml, with an address before the pages. */
+/**
+ * Checks that the rules are those of deploy/observability/alerts.yml, with the address of the
+ * documentation pages added.
+ */
 function checkAlerts({ objects, chart }) {
   for (const { spec } of objects.filter(({ kind }) => kind === 'PrometheusRule')) {
     const { groups } = parse(readFileSync(join(chart, 'files/alerts.yml'), 'utf8'))

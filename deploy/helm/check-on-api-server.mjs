@@ -1,11 +1,14 @@
-// The chart on a real API server that has no nodes and no controllers; used by
+// Installs the chart on a real API server that has no nodes and no controllers; used by
 // scripts/test-deploy.mjs.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execute, startApiServer } from './api-server.mjs'
 
-/** The hardest name that Helm allows: Service names may have no dots, label values no plus. */
+/**
+ * The hardest release name that Helm allows: a Service name must not contain dots. The version is
+ * as hard: a label value must not contain a plus sign.
+ */
 const release = 'in.house'
 const version = '0.0.1+test'
 const fullName = 'in-house-intake'
@@ -58,8 +61,8 @@ export async function checkOnApiServer({ helm, chart, sets, definitions, folder 
 }
 
 /**
- * Checks that all objects are valid, without unknown fields and warnings, and so are the pods that
- * controllers would create from them.
+ * Checks that all objects are valid, without unknown fields and warnings. The pods that controllers
+ * would create from them must be valid, too.
  */
 async function checkObjects({ kubectl, run }) {
   for (const part of ['manifest', 'hooks']) {
@@ -149,8 +152,8 @@ function requireQuiet(result) {
 }
 
 /**
- * The objects that a cluster has before an install. A controller would fill the role `edit` with
- * these two; the rights for custom resources come from their operators.
+ * The objects that exist in a cluster before an install. A controller would aggregate these two
+ * roles into the role `edit`; operators bring the rights for their custom resources.
  */
 function surroundings() {
   const customResources = {

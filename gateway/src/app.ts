@@ -36,19 +36,19 @@ import { logRoute } from './routes/log.ts'
 import { openapiRoute } from './routes/openapi.ts'
 
 /**
- * Longer than load balancers keep idle connections (60 s, some 600): one that both ends close at
- * the same time loses a request. Idle connections make room for new ones, so keeping them costs
- * nothing.
+ * Load balancers keep idle connections for 60 s, some for 600 s; the gateway keeps them longer, so
+ * that it never closes a connection on which the balancer is sending a request. Idle connections
+ * make room for new ones, so keeping them costs nothing.
  */
 const keepAliveTimeoutMs = 620_000
 /** A request without a response after this time, from its last byte on, loses its connection. */
 const responseTimeoutMs = 30_000
 /**
- * The slowest senders that get a response. One that is ten seconds behind the rate, or late with a
- * head, gets 408.
+ * The limits for slow senders. A sender gets 408 when its body is ten seconds behind this rate, or
+ * when it takes longer than this to send the head of a request.
  */
 const slowestSenders = { bodyBytesPerSecondMin: 4_096, headersTimeoutMs: 10_000 }
-/** Serving them takes about two milliseconds. */
+/** Serving this many requests takes about two milliseconds. */
 const requestsPerTurn = 32
 
 export interface AppOptions {
@@ -91,7 +91,7 @@ export async function buildApp(
   await app.register(errorHandler, { outcomes })
   await app.register(expectContinue)
   await openapiRoute(app)
-  // These are public, so they omit the reasons; the admin port gives them.
+  // The public health routes omit the reasons; those on the admin port give them.
   healthRoutes(app, { problems, isDraining, reasons: false })
 
   const commits = createCommits(options)

@@ -68,8 +68,8 @@ export async function compose(gateway: Process): Promise<{
 }> {
   const { config, log, owner, isDraining } = gateway
   const { own } = owner
-  // Closed last, so that probes get a response until everything else has ended. Opened only after
-  // the application accepts requests.
+  // The admin server is closed last, so that probes get a response until everything else has ended.
+  // It is opened only after the application accepts requests.
   let admin: Awaited<ReturnType<typeof startAdminServer>> | undefined
   const tracing = await openTracing(gateway)
   owner.add(() => tracing?.close())
@@ -230,7 +230,10 @@ function openRedis({ config, log, secrets, owner }: Process) {
 
 type OpenRedis = ReturnType<typeof openRedis>
 
-/** Creates what records and their reservations are written to, and the checks of it. */
+/**
+ * Creates the queues and reservations to which records are written, and the checks that these are
+ * usable.
+ */
 function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
   const { client, onError, warnWhileConnected } = redis
   const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
@@ -305,8 +308,9 @@ const closeSink = (sink: JobSink) => sink.close()
 function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
   const { client, warnWhileConnected } = redis
   /**
-   * Warns about an unreadable entry. It affects only its own subject, and its name reveals nothing
-   * of its content.
+   * Creates a function that warns about entries that cannot be read. Each affects only the API key
+   * or the retention that it describes. The warning contains the names of the entries, which reveal
+   * nothing of their content.
    */
   function warnOfUnreadable(what: string) {
     const warn = limitRepeats((err, omitted) => log.warn({ err, omitted, help: lostHelp }, what))
@@ -325,7 +329,7 @@ function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
       store: createPolicyStore({ redis: client }),
       intervalMs: 2_000,
       onError: warnWhileConnected('the policy could not be read'),
-      onUnreadable: warnOfUnreadable('a part of the retention cannot be read'),
+      onUnreadable: warnOfUnreadable('the retention of a table cannot be read'),
     }),
   )
   const window = { windowMs: limits.rateWindowMs }
@@ -335,7 +339,7 @@ function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
       max: config.RATE_LIMIT_MAX,
       ...window,
       onError: warnWhileConnected(
-        'the rates of API keys could not be shared; each gateway counts its own',
+        'the request counts of API keys could not be shared; each gateway uses only its own',
       ),
     }),
   )
@@ -363,11 +367,11 @@ function reportOutcomes(
   return startOutcomeReports({
     counts,
     producer,
-    onError: warnWhileConnected('the counts of outcomes could not be sent; they are kept'),
+    onError: warnWhileConnected('outcome counts could not be sent; they will be sent again'),
     onLost: (err, records) =>
       log.error(
         { err, records, help: redisHelp },
-        'the last counts of outcomes could not be sent: their records are missing from the outcome counts',
+        'the last outcome counts could not be sent: their records are missing from the outcome counts',
       ),
   })
 }

@@ -5,7 +5,7 @@ import t from 'tap'
 
 const source = fileURLToPath(new URL('../src', import.meta.url))
 
-/** From the top: each floor may import those below it, and nothing else. */
+/** The floors from top to bottom. Each may import only from the floors below it. */
 const floors = [
   'main.ts',
   'compose.ts',

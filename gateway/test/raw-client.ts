@@ -3,7 +3,11 @@ import { secret } from './support.ts'
 
 export { open, received } from '@intake/test-kit/raw-client'
 
-/** The head of a `POST` with the test key; `more` are further header lines. */
+/**
+ * The head of a `POST` with the test's API key.
+ *
+ * @param more further header lines
+ */
 export function post(path: string, more: string[] = [], key = secret): string {
   const lines = [`POST ${path} HTTP/1.1`, 'host: x', `x-api-key: ${key}`, ...more, '', '']
   return lines.join('\r\n')
@@ -11,7 +15,9 @@ export function post(path: string, more: string[] = [], key = secret): string {
 
 export const json = 'content-type: application/json'
 
-/** A sweep every 5 ms, at each of which one second has passed. */
+/**
+ * A clock for connection sweeps. There is a sweep every 5 ms, and one second has passed at each.
+ */
 export function fastClock(): SweepClock {
   let now = 0
   return { now: () => (now += 1_000), intervalMs: 5 }

@@ -31,7 +31,7 @@ export interface TestGateway {
   rows(kind: RecordKind): Record<string, unknown>[]
   release(): void
   outcomes: OutcomeCounts
-  /** In Prometheus format. */
+  /** The metrics in Prometheus format. */
   metrics(): Promise<string>
   /** Errors with which the next calls of a port fail. */
   fail: {

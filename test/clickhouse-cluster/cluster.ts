@@ -11,14 +11,14 @@ import { until } from '@intake/test-kit/until'
 import { startFront } from './front.ts'
 
 export interface Server {
-  /** The URL of its front, with credentials. */
+  /** The URL of the server's front (front.ts), with credentials. */
   url: string
-  /** SIGKILL; resolves when it has ended. */
+  /** Sends SIGKILL; resolves when the server has ended. */
   kill(): Promise<void>
   /**
-   * Starts it again on its data. Resolves when it executes queries.
+   * Starts the server again on its data. Resolves when it executes queries.
    *
-   * @param shards as many of the servers are shards of the cluster from now on
+   * @param shards how many of the servers are shards of the cluster from now on
    */
   start(shards: number): Promise<void>
 }
@@ -27,7 +27,7 @@ const script = fileURLToPath(new URL('server.mjs', import.meta.url))
 const readyMs = 120_000
 export const cluster = 'fleet'
 
-/** Starts servers, the first of which form a cluster of so many shards. They end with the test. */
+/** Starts `servers` servers, the first `shards` of which form a cluster. They end with the test. */
 export async function startCluster(
   t: Test,
   { servers: count, shards }: { servers: number; shards: number },

@@ -3,10 +3,10 @@ import { buffer } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 
 /**
- * HTTP in front of one server, with what the embedded engine lacks: it executes `ON CLUSTER` on all
- * servers of the cluster, with plain engines instead of replicated ones (there is one replica of
- * each shard), and what is written into the tables that every server holds goes to all. Everything
- * else passes unchanged.
+ * An HTTP server in front of one ClickHouse server, which adds what the embedded engine lacks. It
+ * executes `ON CLUSTER` on all servers of the cluster, with plain engines instead of replicated
+ * ones (there is one replica of each shard). It sends writes to tables that every server holds to
+ * all servers. All other requests pass unchanged.
  */
 export async function startFront(options: { target: string; members: () => readonly string[] }) {
   const { target, members } = options
@@ -18,7 +18,7 @@ export async function startFront(options: { target: string; members: () => reado
     const body = await buffer(request)
     const url = new URL(request.url ?? '/', target)
     const sql = url.searchParams.get('query') ?? body.toString()
-    // Replicas of one are never behind.
+    // Each shard has a single replica, which is never behind.
     if (sql.startsWith('SYSTEM SYNC REPLICA ON CLUSTER')) return response.end()
     const isForAll = onCluster.test(sql) || heldByAll.test(sql)
     const plain = isForAll ? Buffer.from(toPlain(sql)) : body

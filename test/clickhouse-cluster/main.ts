@@ -201,7 +201,7 @@ t.test('erasing a user removes every version on every shard', async (t) => {
   t.equal(await count(second, 'logs_raw', `unique_user_id = '${user.id}'`), 0)
   t.equal(await countPayloads(second, user), 0)
   await insert(second, rows)
-  t.equal(await count(first, 'logs', `unique_user_id = '${user.id}'`), 0, 'a repeat stays hidden')
+  t.equal(await count(first, 'logs', `unique_user_id = '${user.id}'`), 0, 'a repeat remains hidden')
   t.equal(await count(first, 'logs'), others)
 })
 
@@ -250,7 +250,7 @@ t.test('a server that was behind when the views were defined is found and repair
 })
 
 t.test(
-  'a shard that is added gets rows from a stated time on; a repeat stays beside its first',
+  'an added shard gets rows from a stated time on; a repeat goes to the shard of its first',
   async (t) => {
     await Promise.all(servers.map((server) => server.kill()))
     await Promise.all(servers.map((server) => server.start(3)))

@@ -56,7 +56,7 @@ const feedback = Array.from({ length: 60 }, (_, index) =>
 /** Asks a cluster and a single server with the same records what analysts and the page ask. */
 export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void> {
   const single = (await startServer(t)).connect(t)
-  // Twice, as after a lost confirmation.
+  // Inserts everything twice, as after a lost confirmation.
   for (const clickhouse of [fleet, single, fleet, single]) {
     await clickhouse.insertGzip({ table: 'logs', members: [member(logs)], rows: logs.length })
     const rows = feedback.length
@@ -93,7 +93,7 @@ export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void>
   for (const path of ['/overview', '/dead-letters']) t.ok(await show(pages[0]!.url + path), path)
 }
 
-/** Rows that are equal in what they are ordered by come in any order. */
+/** Puts rows into one order, because rows with equal sort keys may come in any order. */
 const inOneOrder = (rows: object[]) => rows.map((row) => JSON.stringify(row)).toSorted()
 
 async function show(url: string): Promise<string> {

@@ -8,7 +8,7 @@ import type { Topology } from './topologies.ts'
 export type Fault = (topology: Topology, shard: number) => Promise<RedisServer>
 export type FaultName = 'killed' | 'killed, replicas behind'
 
-/** Shorter than the time after which others count a silent server as failed. */
+/** A time shorter than that after which the other servers count a silent server as failed. */
 const behindMs = 1_200
 
 export const faults: Record<FaultName, Fault> = {
@@ -20,8 +20,8 @@ export const faults: Record<FaultName, Fault> = {
   },
 
   /**
-   * The replicas lose their connection a moment before, as when a machine or its network dies by
-   * and by.
+   * The replicas lose their connection a moment earlier, as when a machine or its network fails
+   * gradually.
    */
   async 'killed, replicas behind'(topology, shard) {
     const primary = await topology.primaryOf(shard)

@@ -21,7 +21,7 @@ const { values } = parseArgs({
     failovers: { type: 'string', default: '3' },
     /** Records per second. */
     rate: { type: 'string', default: '150' },
-    /** One of them alone. */
+    /** Runs only one topology, or only one setting. */
     topology: { type: 'string' },
     setting: { type: 'string' },
     /** Keeps the data and logs. */
@@ -32,9 +32,9 @@ const { values } = parseArgs({
 interface Setting {
   gatewayEnv: Record<string, string>
   redisConfig: readonly string[]
-  /** The number of shards of the log queue. Each failover is that of the next shard. */
+  /** The number of shards of the log queue. Each failover concerns the next shard. */
   shards: number
-  /** Nothing may be lost or doubled. */
+  /** No record may be lost or stored twice. */
   isSafe: boolean
   /** Runs only on this topology; default: on all. */
   only?: TopologyName
@@ -133,7 +133,8 @@ async function play(
       const killed = await faults[fault](stage.topology, shard)
       const lostAt = performance.now()
       await until('there is another primary', async () => (await primaryOf(shard)) !== killed)
-      // Back as a replica: without one, what replicas must confirm is refused.
+      // Starts it again, as a replica: without a replica, records that replicas must confirm are
+      // refused.
       await killed.process.start()
       await acknowledged(1)
       const seconds = (performance.now() - lostAt) / 1_000
@@ -151,7 +152,8 @@ async function play(
     result.reasons.push(...violations)
     if (config.isSafe && counts.lost > 0) result.reasons.push('acknowledged records were lost')
     if (config.isSafe && counts.doubled > 0) result.reasons.push('records became two')
-    // Otherwise the fault had no effect, and the result of the safe setting means nothing.
+    // If nothing is lost even with the unsafe settings, the fault had no effect, and the results
+    // with the safe setting prove nothing.
     if (fault === 'killed, replicas behind' && isPlain(config) && counts.lost === 0) {
       result.reasons.push('nothing was lost, although the replicas were behind')
     }

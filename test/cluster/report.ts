@@ -7,9 +7,9 @@ export interface Result {
   setting: string
   fault: FaultName
   counts: Counts | undefined
-  /** How long after the loss of the primary the first record was acknowledged, the longest time. */
+  /** The longest time from the loss of a primary to the next acknowledged record. */
   pauseSeconds: number
-  /** Empty: it passed. */
+  /** Why the run failed; empty if it passed. */
   reasons: string[]
 }
 

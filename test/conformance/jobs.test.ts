@@ -38,7 +38,8 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
     await registerShard(redis, shard)
     const key = (part: string) => `${shardPrefix(shard)}:${queueNames.logs}:${part}`
     const lockOf = ({ id }: ClaimedJob) => key(`${id}:lock`)
-    // Locks expire, and jobs stall, only where the script says so: real time may pass in between.
+    // Locks expire and jobs stall only where the script says so, although real time passes between
+    // the steps.
     await redis.set(key('stalled-check'), 'done', 'PX', hourMs)
     const sink = createJobSink({ redis, kind: 'logs', shard })
     const onError = (error: Error) => t.fail(error)
@@ -67,7 +68,7 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
 
     const actions: (() => Promise<void>)[] = [
       () => {
-        // Some ids are already there.
+        // There are few ids, so that some added ids are already in the queue.
         const id = `job-${random.below(30)}`
         return both(
           `add ${id}`,

@@ -8,7 +8,7 @@ import { createRandom } from '../simulation/random.ts'
 import { createReservations } from '../simulation/reservations.ts'
 
 const calls = 20_000
-/** Enough keys to fill hashes of the first levels. */
+/** The number of keys, enough to fill hashes of the first levels. */
 const keysMax = 4_000
 const dayMs = 86_400_000
 
@@ -52,7 +52,7 @@ t.test('the simulated Redis replies as the script of the gateway does in a real 
   let today: number
   let compared: Compared[]
   let real: unknown[]
-  // Again if midnight came during the calls: the script reads the clock of Redis.
+  // Repeats the calls if midnight came while they were made: the script reads the clock of Redis.
   do {
     await redis.flushall()
     today = await dayOfRedis()

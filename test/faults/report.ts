@@ -39,7 +39,8 @@ function total(results: Result[]): Counts {
 }
 
 /**
- * Events that a run must contain at least once, and does not: a run without faults proves nothing.
+ * Names the events that a run must contain at least once but does not contain. A run without faults
+ * proves nothing.
  */
 export function neverHappened(results: Result[]): string[] {
   const sum = total(results)

@@ -26,7 +26,7 @@ t.test('the peer sees that the connection was reset', async (t) => {
   await t.rejects(closed, { code: 'ECONNRESET' })
 })
 
-t.test('a connection closes, whatever is in flight', async (t) => {
+t.test('a connection closes in every state', async (t) => {
   const before: Record<string, (socket: Socket) => unknown> = {
     'a byte': (socket) => socket.write('a'),
     'a FIN': (socket) => socket.end(),

@@ -16,7 +16,7 @@ export interface Result {
   id: string
   title: string
   status: 'passed' | 'failed' | 'skipped'
-  /** Why it failed or was skipped. */
+  /** The reason why the scenario failed or was skipped. */
   reasons: string[]
   counts: Counts | undefined
   ms: number

@@ -3,7 +3,10 @@ import type { Producer } from './kit/producer.ts'
 import type { History } from './kit/history.ts'
 import type { Payload } from './kit/payload.ts'
 
-/** One fault at one moment, and what must hold besides conservation, which is always checked. */
+/**
+ * A fault at a given moment, and its conditions. Beside these, every scenario checks that no record
+ * is lost or doubled.
+ */
 export interface Scenario {
   /** The row of the fault matrix, with a letter if it needs several scenarios. */
   id: string
@@ -23,7 +26,7 @@ export interface Scenario {
   rewritesRows?: boolean
   /** How long the backlog may stay the same size while it drains. */
   drainStallMs?: number
-  /** Returns the reason if it cannot run on this machine. */
+  /** Returns the reason if the scenario cannot run on this machine. */
   cannotRun?: () => Promise<string | undefined>
   run(stage: Stage): Promise<void>
 }

@@ -34,7 +34,7 @@ export function watchGateway(pid: number): GatewayWatch {
       const schedstat = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
       waitMs = Number(schedstat[1]) / 1_000_000
     } catch {
-      // It has exited; `run-case.ts` detects that.
+      // The process has exited, which `run-case.ts` detects.
     }
   }
   const timer = setInterval(read, intervalMs)

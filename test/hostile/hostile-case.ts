@@ -1,4 +1,4 @@
-/** What an attack can use. It runs in its own process. */
+/** The interface that an attack uses. The attack runs in its own process. */
 export interface Attacker {
   port: number
   /** A valid key, but not the innocent sender's. */
@@ -12,11 +12,14 @@ export type Facts = { sent: number } & Record<string, number>
 
 export type Expect = (holds: boolean, sentence: string) => void
 
-/** One attack, and what must hold besides "the innocent sender is not affected". */
+/**
+ * An attack and its conditions. Beside these, every case checks that the innocent sender is not
+ * affected.
+ */
 export interface HostileCase<Seen extends Facts = Facts> {
   /** A letter for the kind of attack (README.md) and a number. */
   id: string
-  /** What the attack sends. */
+  /** A description of what the attack sends. */
   title: string
   /** How long new requests are sent, in milliseconds; default 10,000. */
   attackMs?: number
@@ -33,10 +36,13 @@ export interface HostileCase<Seen extends Facts = Facts> {
   visibleMsMax?: number
   /** ClickHouse is frozen during the attack, so a backlog builds up. */
   whileClickHouseIsFrozen?: boolean
-  /** Its requests repeat an id among their entries, so more counts as accepted than is stored. */
+  /**
+   * Set if the attack's requests repeat an id among their entries, so that more counts as accepted
+   * than is stored.
+   */
   repeatsIds?: boolean
   gatewayEnv?: Record<string, string>
-  /** What the attacker does before the attack is timed. */
+  /** Prepares the attack before its time is measured. */
   prepare?(attacker: Omit<Attacker, 'signal'>): Promise<void>
   /** Resolves when `signal` is aborted and pending work has ended, or earlier. */
   attack(attacker: Attacker): Promise<Seen>

@@ -4,7 +4,7 @@ import { createPayloads, type Payload } from '../faults/kit/payload.ts'
 import { startProducer } from '../faults/kit/producer.ts'
 import { until } from '@intake/test-kit/until'
 
-/** What the innocent sender saw in a period. */
+/** The responses that the innocent sender got in a period. */
 export interface Notice {
   responses: number
   p50Ms: number
@@ -20,14 +20,16 @@ export interface Innocent {
   where: string
   /** Resolves when this many more records have been sent. */
   issued(more: number): Promise<void>
-  /** Starts a period; call the result to end it. */
+  /** Starts a period. Calling the result ends the period and returns its responses. */
   observe(): () => Notice
   /** Stops sending; resolves when every request has an outcome. */
   stop(): Promise<void>
 }
 
 const rate = 20
-/** One in this many records also has this field: its document is parsed in turns with others. */
+/**
+ * One record in this many also has this field, so that its document is parsed in turns with others.
+ */
 const largeEvery = 10
 const large = 'x'.repeat(20_000)
 

@@ -57,7 +57,7 @@ await runCases({
   onResult(result) {
     run.results.push(result)
     console.log(line(result))
-    // Written after each case, so that an interrupted run also has results.
+    // The results are written after each case, so that an interrupted run has results, too.
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`)
     if (values.write !== undefined) writeFileSync(values.write, markdown(run, before))
   },
@@ -76,7 +76,8 @@ process.exit(passed === results.length && passed > 0 ? 0 : 1)
 function raisePriority(): void {
   try {
     setPriority(-15)
-    // Linux first schedules whole sessions against each other. This session outlives the suite.
+    // Linux first schedules whole sessions against each other, so the session gets the priority,
+    // too. It outlives the suite.
     writeFileSync('/proc/self/autogroup', '-15')
     process.once('exit', () => writeFileSync('/proc/self/autogroup', '0'))
   } catch {

@@ -5,7 +5,7 @@ import type { Notice } from './innocent.ts'
 export interface Result {
   id: string
   title: string
-  /** Why it failed; empty if it passed. */
+  /** The reasons why the case failed; empty if it passed. */
   reasons: string[]
   seen?: Seen
   ms: number
@@ -14,8 +14,8 @@ export interface Result {
 /** The data that a result is based on. */
 export interface Seen {
   /**
-   * What the innocent sender saw: before the attack, and from its start to two seconds after its
-   * end.
+   * The responses that the innocent sender got before the attack, and from its start until two
+   * seconds after its end.
    */
   before: Notice
   during: Notice
@@ -24,11 +24,11 @@ export interface Seen {
   peakMiB: number
   /** Share of one CPU that the gateway used during the attack. */
   cpuShare: number
-  /** Share of that time in which it waited for a CPU. */
+  /** Share of that time in which the process waited for a CPU. */
   waitShare: number
   /** Load average of the machine over the last minute. */
   load: number
-  /** When the attack's connections were closed, after its start; null: they were not. */
+  /** How long after the start of the attack its connections were closed; null if they were not. */
   connectionsEndMs: number | null
   /**
    * Milliseconds from the acknowledgement of an innocent event until it was visible; only if the

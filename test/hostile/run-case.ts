@@ -16,9 +16,12 @@ export interface RunOptions {
   stage: Stage
   /** Number of the case in the run; unique. */
   run: number
-  /** Default: that of the case. */
+  /** Default: the duration that the case has. */
   attackMs?: number
-  /** Records of the innocent sender after the attack, 20 a second; half as many before it. */
+  /**
+   * Number of records that the innocent sender sends after the attack, 20 a second. Before the
+   * attack it sends half as many.
+   */
   records: number
   slowestMsMax: number
   /**

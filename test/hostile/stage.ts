@@ -22,12 +22,12 @@ export interface Gateway {
   process: AppProcess
   port: number
   url: string
-  /** Resolves when it is ready. */
+  /** Resolves when the gateway is ready. */
   start(): Promise<void>
 }
 
 const attackerKey = 'hostile-key-0123456789abcdef'
-/** Makes a gateway that uses too much memory crash instead of grow. */
+/** The maximum heap of a gateway: one that uses too much memory crashes instead of growing. */
 const heapMiB = 512
 
 /** @param options.root directory of the built code to test */

@@ -13,26 +13,28 @@ export interface LogEntry extends Record<string, unknown> {
 /** A program as a real process that can be killed, frozen and started again. */
 export interface AppProcess {
   name: string
-  /** Of the current or last run. */
+  /** The pid of the current or last run. */
   pid(): number
   running(): boolean
-  /** Of the admin interface; changes with each start. */
+  /** The URL of the admin interface; changes with each start. */
   adminUrl(): string
   /** The log lines of all runs. */
   log: LogEntry[]
   /** Resolves when the process prints that it is up. */
   start(): Promise<void>
-  /** When it was killed, in milliseconds since 1970. */
+  /** The times at which the process was killed, in milliseconds since 1970. */
   killedAtMs: number[]
-  /** SIGKILL; resolves when the process is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
-  /** SIGSTOP. */
+  /** Sends SIGSTOP. */
   freeze(): void
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   thaw(): void
   /** Works only if the process was started with `preloadArgs`. */
   tell(order: Order): void
-  /** SIGTERM, also to a frozen process, and SIGKILL after a minute; resolves to the exit code. */
+  /**
+   * Sends SIGTERM, also to a frozen process, and SIGKILL after a minute; resolves to the exit code.
+   */
   terminate(): Promise<number | null>
 }
 
@@ -42,19 +44,21 @@ export interface AppProcessOptions {
   command?: string
   args: readonly string[]
   env: Record<string, string>
-  /** Receives its output. */
+  /** Receives the output of the process. */
   logFile: string
-  /** A line it prints when it is up. @default JSON with `adminPort` or `up` */
+  /** A line that the process prints when it is up. @default JSON with `adminPort` or `up` */
   up?: RegExp
-  /** @default 120,000, much longer than a start takes: only a hang reaches it. */
+  /**
+   * @default 120,000, much longer than a start takes: only a process that hangs takes so long
+   */
   startMs?: number
 }
 
-/** A process runs built code, also for a test that runs this file as it is. */
+/** A process runs built code, even if the test itself runs from source. */
 const built = new URL(import.meta.url.endsWith('.ts') ? './dist/' : './', import.meta.url)
-/** For processes that are controlled with `tell`. */
+/** The arguments for a process that is controlled with `tell`. */
 export const preloadArgs = ['--import', new URL('preload.js', built).href]
-/** Arguments and environment of a process that has other limits than those of the contract. */
+/** Arguments and environment for a process whose limits differ from those of the contract. */
 export const changedLimits = (changes: Partial<Record<keyof typeof limits, unknown>>) => ({
   args: ['--import', new URL('changed-limits.js', built).href],
   env: { CHANGED_LIMITS: JSON.stringify(changes) },

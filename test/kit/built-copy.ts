@@ -8,7 +8,10 @@ export interface Edit {
   replace: string
 }
 
-/** Copies the built code into an empty folder and applies the edits. Third-party packages are linked. */
+/**
+ * Copies the built code into an empty folder and applies the edits. Third-party packages are
+ * linked.
+ */
 export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }): void {
   const { root, copy, edits } = options
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))

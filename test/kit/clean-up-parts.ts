@@ -1,6 +1,6 @@
 /**
- * Statements after which ClickHouse removes replaced parts within seconds, and not after eight minutes.
- * The tables are opened anew because the next clean-up is already planned, in up to 30 seconds.
+ * Statements after which ClickHouse removes replaced parts within seconds instead of eight minutes.
+ * The tables are opened anew because their next clean-up is already planned, in up to 30 seconds.
  */
 export const cleanUpPartsSoon = ['logs_raw', 'feedback_raw', 'dead_letters_raw'].flatMap(
   (table) => [

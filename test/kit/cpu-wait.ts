@@ -4,9 +4,9 @@ import { readFileSync, readdirSync } from 'node:fs'
 const everyMs = 50
 
 /**
- * Returns how long the threads of these processes were runnable but waited for a CPU, in milliseconds
- * since the first call; 0 if the system does not report it. A duration minus this is what the
- * processes themselves took, however busy the machine is.
+ * Returns how long the threads of these processes were runnable but waited for a CPU, in
+ * milliseconds since the first call; 0 if the system does not report it. A duration minus this wait
+ * is the time that the processes themselves took, however busy the machine is.
  *
  * @param pids may return different processes each time
  */

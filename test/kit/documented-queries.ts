@@ -1,6 +1,6 @@
 export interface DocumentedQuery {
   title: string
-  /** With parameters such as `{app:String}`. */
+  /** SQL with parameters such as `{app:String}`. */
   sql: string
 }
 

@@ -5,23 +5,27 @@ import { until } from './until.ts'
 
 const nobody = 65_534
 
-/** Why this process cannot start one of another user; false: it can. */
+/** Why this process cannot start a process of another user; false if it can. */
 export const noForeignListener =
   (process.platform !== 'linux' || process.getuid?.() !== 0) &&
   'only root can start a process of another user'
 
 export interface ForeignListener {
-  /** In the order of the options. */
+  /** The ports, in the order of the options. */
   ports: number[]
   /** Everything that clients sent to it. */
   received(): string
-  /** Resolves when that many connections to that port, or to any, have come and gone. */
+  /**
+   * Resolves when `times` connections have been opened and closed: connections to `port`, or to any
+   * port if it is not given.
+   */
   untilClosed(times: number, port?: number): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * A process of the user `nobody` that listens on 127.0.0.1, on each port as soon as it is free, until the test ends.
+ * A process of the user `nobody` that listens on 127.0.0.1 until the test ends, on each port as
+ * soon as the port is free.
  *
  * @param wanted 0 selects a free port
  */

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '@intake/runtime'
 
-/** Every timer is due at once. */
+/** A clock whose timers are all due at once. */
 export const hurriedClock: Clock = {
   ...systemClock,
   setTimeout: (run) => setImmediate(run),

@@ -11,7 +11,7 @@ export interface CollectedSpan {
   name: string
   traceId: string
   spanId: string
-  /** Empty: it is the first of its trace. */
+  /** Empty if the span is the first of its trace. */
   parentSpanId: string
   links: { traceId: string; spanId: string }[]
   attributes: Record<string, string | number | undefined>
@@ -22,18 +22,18 @@ export interface CollectedSpan {
 }
 
 export interface OtlpCollector {
-  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  /** The URL for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   url: string
   spans: CollectedSpan[]
-  /** All requests so far. */
+  /** The number of all requests so far. */
   requests: number
 }
 
 /**
- * An HTTP server that receives OTLP until the test ends.
+ * Starts an HTTP server that receives OTLP until the test ends.
  *
- * @param options.mode `hang`: it reads requests and never responds; `trickle`: it sends a byte of its
- * response every tenth of a second, without an end
+ * @param options.mode `hang`: it reads requests and never responds; `trickle`: it sends a byte of
+ * its response every tenth of a second, without an end
  */
 export async function startOtlpCollector(
   t: Test,
@@ -66,7 +66,7 @@ export async function startOtlpCollector(
   return collector
 }
 
-/** Field numbers of `opentelemetry/proto/trace/v1/trace.proto`. */
+/** Reads spans by the field numbers of `opentelemetry/proto/trace/v1/trace.proto`. */
 function readSpans(body: Buffer): CollectedSpan[] {
   return messagesOf(readMessage(body), 1).flatMap((resourceSpans) => {
     const [resource] = messagesOf(resourceSpans, 1)

@@ -32,7 +32,8 @@ const redis = createPool({
 })
 
 const clickhouse = createPool({
-  // Tests wait for it: beside a busy machine it would get next to nothing with its usual priority.
+  // With the usual low priority, a server on a busy machine would hardly run, and tests wait for
+  // it.
   start: (dataDir) => startClickHouse({ dataDir, port: 0, niceness: 0 }),
   async empty({ url }) {
     const client = createClickHouse({ url })
@@ -65,7 +66,7 @@ function createPool<S extends Service>(kind: {
   start: (dataDir: string) => Promise<S>
   empty: (service: S, dataDir: string) => Promise<void>
 }) {
-  /** Keeps the services; absent: each is stopped when its test ends. */
+  /** The owner of the services that are kept; undefined if each is stopped when its test ends. */
   let keeper: Owner | undefined
   const free: Running<S>[] = []
 

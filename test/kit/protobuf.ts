@@ -1,4 +1,7 @@
-/** A message of the Protocol Buffers wire format: the values of each field, by its number, in order. */
+/**
+ * A message of the Protocol Buffers wire format: the values of each field in order, by the field's
+ * number.
+ */
 export type Message = ReadonlyMap<number, readonly (bigint | Buffer)[]>
 
 /** @throws {RangeError} when the bytes end too early or have a group */
@@ -51,7 +54,7 @@ export function buffersOf(message: Message, field: number): Buffer[] {
   return (message.get(field) ?? []).filter((value) => Buffer.isBuffer(value))
 }
 
-/** The last value of a field; undefined: it is not set. */
+/** The last value of a field; undefined if the field is not set. */
 export function integerOf(message: Message, field: number): bigint | undefined {
   const value = message.get(field)?.at(-1)
   return typeof value === 'bigint' ? value : undefined

@@ -5,21 +5,23 @@ import { until } from './until.ts'
 
 /** A Redis Cluster of real processes. */
 export interface RedisCluster {
-  /** For `REDIS_URL`. */
+  /** The URL for `REDIS_URL`. */
   url: string
   servers: RedisServer[]
-  /** The server that its cluster takes for the primary of a key, asked of one that runs. */
+  /** The server that a running server takes for the primary of a key. */
   primaryOf(key: string): Promise<RedisServer>
-  /** Resolves when every slot has a primary and so many replicas are online. */
+  /** Resolves when every slot has a primary and all replicas are online. */
   untilWhole(): Promise<void>
   close(): Promise<void>
 }
 
 const slots = 16_384
-/** After which a server that does not respond counts as failed. */
+/** A server that does not respond for this long counts as failed. */
 const nodeTimeoutMs = 2_000
 
-/** @param options.replicas of each of the primaries */
+/**
+ * @param options.replicas number of replicas of each primary
+ */
 export async function startRedisCluster(options: {
   dataDir: string
   primaries?: number

@@ -10,11 +10,11 @@ import { until } from './until.ts'
 
 /** A primary with replicas, and three sentinels, as real processes. */
 export interface SentinelSetup {
-  /** For `REDIS_URL`. */
+  /** The URL for `REDIS_URL`. */
   url: string
   servers: RedisServer[]
   sentinels: RedisServer[]
-  /** The primary by the sentinels. */
+  /** The primary, according to the sentinels. */
   primary(): Promise<RedisServer>
   /** Resolves when the primary has all replicas. */
   untilWhole(): Promise<void>

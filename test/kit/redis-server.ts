@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { findRedis } from '@intake/local'
 import { createAppProcess, type AppProcess } from './app-process.ts'
 
-/** A Redis or sentinel of its own, which can be killed, frozen and started again on the same data. */
+/** A separate Redis or sentinel, which can be killed, frozen and started again on the same data. */
 export interface RedisServer {
   port: number
-  /** Of this server alone. */
+  /** The URL of this server alone. */
   url: string
   process: AppProcess
 }
@@ -17,7 +17,7 @@ export const redisPassword = 'topologies'
 export const createRedisServer = (options: {
   dataDir: string
   port: number
-  /** More lines of its configuration. */
+  /** Additional lines of the server's configuration. */
   config?: readonly string[]
 }): Promise<RedisServer> =>
   create(options, [
@@ -28,7 +28,7 @@ export const createRedisServer = (options: {
     'save ""',
     'maxmemory 256mb',
     'maxmemory-policy noeviction',
-    // A replica that is far behind would otherwise wait for it.
+    // By default the server waits a while before it serves a replica that is far behind.
     'repl-diskless-sync-delay 0',
   ])
 

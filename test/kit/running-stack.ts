@@ -17,7 +17,7 @@ export interface RunningStack {
 }
 
 const script = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
-/** One per operation and one for the first query; nothing is printed after them. */
+/** The output ends with one command per operation and one for the first query. */
 const curlLines = 4
 const portNames = [
   'PORT',

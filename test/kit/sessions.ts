@@ -3,7 +3,10 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The processes whose session was opened by one of these, as lines of ps; zombies do not count. */
+/**
+ * The processes in the sessions that one of these processes has opened, as lines of ps. Zombies do
+ * not count.
+ */
 export async function inSessionsOf(pids: readonly number[]): Promise<string[]> {
   const { stdout } = await run('ps', ['-eo', 'sid=,stat=,pid=,args='])
   return stdout.split('\n').filter((line) => {

@@ -12,7 +12,7 @@ export interface Network {
   holdAnswers?: boolean
   /** Requests pass; the first response is dropped and the connection cut. */
   dropAnswers?: boolean
-  /** Requests pass; responses are dropped, the connection stays open. */
+  /** Requests pass; responses are dropped, and the connection remains open. */
   swallowAnswers?: boolean
   /** Every new connection is reset. */
   refuse?: boolean

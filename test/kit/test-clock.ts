@@ -1,9 +1,12 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { Clock } from '@intake/runtime'
 
-/** A clock that stands still until the test moves it. */
+/** A clock that advances only when the test moves it. */
 export interface TestClock extends Clock {
-  /** Runs the timers of the next `ms` milliseconds in order, each with everything that follows from it. */
+  /**
+   * Runs the timers of the next `ms` milliseconds in order, each with everything that follows from
+   * it.
+   */
   advance(ms: number): Promise<void>
   /** Runs timers until none is pending. */
   runAll(): Promise<void>
@@ -21,7 +24,7 @@ export function createTestClock(): TestClock {
   const timers = new Set<Pending>()
   const inOrder = () => [...timers].toSorted((a, b) => a.at - b.at)
 
-  /** Lets everything happen that waits for no timer. */
+  /** Lets everything happen that does not wait for a timer. */
   async function settle(): Promise<void> {
     for (let turn = 0; turn < 3; turn++) await turnOfTheLoop()
   }

@@ -6,7 +6,10 @@ export interface UntilOptions {
    * condition itself counts.
    */
   progress?: () => unknown
-  /** The longest time without progress. Much longer than any step takes: only a stall reaches it. */
+  /**
+   * The longest time without progress. It is much longer than any step takes, so only a stall
+   * reaches it.
+   */
   stallMs?: number
   everyMs?: number
 }

@@ -1,9 +1,9 @@
 import { Type, type Static, type TProperties } from 'typebox'
 
 /**
- * What the dashboards use of Grafana's dashboard model (schema version 39, Grafana 11 and later),
- * and nothing else: Grafana ignores what it does not know, so a misspelt option would have no
- * effect.
+ * The part of Grafana's dashboard model (schema version 39, Grafana 11 and later) that the
+ * dashboards use. Other options are errors: Grafana ignores unknown options, so a misspelt one
+ * would have no effect.
  */
 const exact = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false })

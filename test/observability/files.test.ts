@@ -45,10 +45,7 @@ t.test('each dashboard is valid, and no two have the same uid', async (t) => {
   t.equal(new Set([...dashboards.values()].map(({ uid }) => uid)).size, dashboards.size)
 })
 
-/**
- * The service is degraded, because it does a part of its job; but what it refuses is refused until
- * somebody acts.
- */
+/** Codes of a degraded service that refuses something until an operator acts. */
 const refusingCodes: ReadonlySet<ProblemCode> = new Set(['queue_full', 'keys_full'])
 
 t.test('each problem code has exactly one alert: its title, severity and page', async (t) => {
@@ -108,7 +105,7 @@ t.test('each metric that a dashboard or an alert names is documented', async (t)
     [...dashboardQueries(), ...alertQueries()].flatMap(({ expr }) => metricsIn(expr)),
   )
   t.ok(names.size > 30, `${names.size} names`)
-  // The others are of prom-client.
+  // All other metrics come from prom-client.
   for (const name of names) {
     if (name.startsWith('intake_')) t.ok(documented.includes(`\`${name}\``), name)
   }

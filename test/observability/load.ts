@@ -6,7 +6,7 @@ export interface Load {
   /** Responses so far, by status. */
   statuses: Map<number, number>
   /**
-   * Ends it; resolves when no request is in progress. Rejects if a request failed without a
+   * Ends the load; resolves when no request is in progress. Rejects if a request failed without a
    * response.
    */
   stop(): Promise<void>
@@ -39,7 +39,7 @@ const senders: { pauseMs: number; request: () => Request }[] = [
   { pauseMs: 50, request: () => logRequest({ id: randomUUID() }) },
   { pauseMs: 200, request: () => batch(25) },
   { pauseMs: 400, request: feedback },
-  // Careless senders.
+  // The following senders make mistakes.
   { pauseMs: 1_000, request: () => batch(3, [{ event: '' }]) },
   { pauseMs: 1_000, request: () => ({ path: '/api/log', body: '{' }) },
   {

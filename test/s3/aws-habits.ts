@@ -159,7 +159,7 @@ async function serveCredentials(t: Test, identity: Awaited<ReturnType<typeof ass
   return { url: `http://127.0.0.1:${port}/credentials`, requests: () => count }
 }
 
-/** Every name is this machine: not every system resolves names below localhost. */
+/** Resolves every name to this machine, because not every system resolves names below localhost. */
 function resolveToLoopback(t: Test): void {
   const { lookup } = dns
   t.teardown(() => Object.assign(dns, { lookup }))

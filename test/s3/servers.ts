@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pickPort, startChild, startS3, untilReady, type Service } from '@intake/local'
 
-/** A kind of S3 server, and what it has beyond objects. */
+/** A kind of S3 server, and what it supports beyond objects. */
 export interface ServerKind {
   name: string
-  /** Starts one on loopback, on given data and port (0: a free one). */
+  /** Starts a server on loopback, with this data folder and port (0: a free one). */
   launch: (options: { dataDir: string; port: number }) => Promise<Service>
   /** The bucket can be in the host name, below `localhost`. */
   hasVirtualHosts: boolean
@@ -17,7 +17,7 @@ const accessKey = 'intake'
 const secretKey = 'intake-s3-secret'
 /** Much longer than a start takes. */
 const readyMs = 120_000
-/** The key for the encryption of MinIO: any 32 bytes. */
+/** The name of the key with which MinIO encrypts. Its value can be any 32 bytes. */
 export const kmsKeyId = 'intake-key'
 const kmsKey = `${kmsKeyId}:${Buffer.alloc(32, 7).toString('base64')}`
 

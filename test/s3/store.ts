@@ -28,7 +28,7 @@ export async function keysOf(store: ObjectStore, prefix: string): Promise<string
   return keys
 }
 
-/** Resolves when the server does not respond any more: its threads stop one after the other. */
+/** Resolves when the server no longer responds. Its threads stop one after the other. */
 export async function freeze(t: Test, server: ManagedService): Promise<void> {
   const impatient = openStore(t, server, { timeoutMs: 500 })
   server.freeze()
@@ -40,7 +40,7 @@ export async function freeze(t: Test, server: ManagedService): Promise<void> {
   )
 }
 
-/** What gateway, worker and commands do with attachments, on one server. */
+/** Tests on one server everything that gateway, worker and commands do with attachments. */
 export async function testStore(t: Test, server: ManagedService): Promise<void> {
   const store = openStore(t, server)
 
@@ -92,7 +92,7 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
       t.same(await keysOf(below, 'feedback/2026/10/'), [])
       for (let at = 0; at < keys.length; at += 64) await below.remove(keys.slice(at, at + 64))
       t.same(await keysOf(below, ''), [])
-      t.same(await store.get(stored), body, 'what is not below the prefix stays')
+      t.same(await store.get(stored), body, 'objects outside the prefix are kept')
     },
   )
 

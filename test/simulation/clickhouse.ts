@@ -8,7 +8,7 @@ import { createProcess, type Part, type World } from './world.ts'
 export interface Insert {
   table: RecordKind
   rows: readonly Row[]
-  /** The insert deduplication token; undefined: no deduplication. */
+  /** The insert deduplication token; undefined without deduplication. */
   token: string | undefined
 }
 
@@ -20,7 +20,7 @@ export interface ClickHouse extends Part {
   find(table: RecordKind, rows: readonly Row[]): Set<Row>
   /** Whether some parts of an insert are in place, and not all. */
   isHalfDone(): boolean
-  /** Makes the running inserts fail where they are. */
+  /** Makes the running inserts fail at the point that they have reached. */
   failInserts(): void
   tables: Record<RecordKind, Table>
   watermark: Watermark

@@ -6,7 +6,7 @@ import type { Reply } from './network.ts'
 import { createProcess, type World } from './world.ts'
 
 const submissionsMax = 24
-/** Submissions come in bursts: otherwise frames and insert batches stay small. */
+/** Submissions come in bursts, because frames and insert batches would otherwise be small. */
 const burstsAt = [0, 60, 120]
 const burstTicks = 12
 const timeoutTicks = 220
@@ -15,21 +15,21 @@ const pauseTicks = 40
 const eventAgeMs = 60_000
 const uuidV4 = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
 
-/** What a client sends to make its attempts one submission. */
+/** How a client marks its attempts as one submission. */
 type Retry = 'nothing' | 'UUIDv7' | 'UUIDv4' | 'Idempotency-Key'
 
 interface Sender {
   request: Request
-  /** False: each attempt is a separate submission. */
+  /** If false, each attempt is a separate submission. */
   isRepeatable: boolean
   attemptsMax: number
 }
 
 /**
  * Realistic clients: each submission is sent until it is created or the client gives up. With an id
- * or a key all attempts are one submission. Some are sent again although they were created, or use
- * the key of another one, or the id of another device. Without, each attempt is a separate
- * submission.
+ * or a key, all attempts are one submission; without, each attempt is a separate submission. Some
+ * submissions are sent again although they were created, or use the key of another submission, or
+ * the id of another device.
  */
 export function startClients(options: {
   world: World
@@ -69,7 +69,10 @@ export function startClients(options: {
   }
 
   const eventIds = new Map<number, string>()
-  /** Some events lie at the lower bound of the window, so that their retries are beyond it. */
+  /**
+   * Some events have times at the lower bound of the accepted period, so that their retries are too
+   * old.
+   */
   function eventId(index: number): string {
     const agoMs = (random.chance(0.1) ? limits.eventAgeMs - 2_000 : 0) + random.below(eventAgeMs)
     const { id } = createIdentity(wallMs() - agoMs)

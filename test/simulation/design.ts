@@ -12,7 +12,7 @@ export interface Design {
   identity: 'gateway' | 'worker'
   time: 'from the id' | 'of arrival'
 
-  /** What is on Redis's disk when it confirms. */
+  /** The data that is on Redis's disk when Redis confirms. */
   appendfsync: 'always' | 'everysec'
   /** Number of recoveries after which a stalled job is failed. */
   maxStalledCount: number
@@ -28,7 +28,7 @@ export interface Design {
   /** The frames whose records are not before the watermark. */
   pending: 'all frames' | 'waiting frames' | 'shard 0'
 
-  /** What the deduplication token of an insert is derived from. */
+  /** The source of an insert's deduplication token. */
   insertToken: 'none' | 'the jobs' | 'the first job'
   /**
    * ClickHouse was measured to write its dedup log first, and then to rename the part into place.

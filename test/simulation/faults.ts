@@ -8,14 +8,17 @@ export interface Faults {
   strike(): void
 }
 
-/** The longest exceeds the timeout of a request. */
+/** Durations of an outage. The longest exceeds the timeout of a request. */
 const downTicks = [10, 60, 250] as const
 const fullTicks = 60
-/** The longest far exceeds the life of a lock, and the time in which a record must be stored. */
+/**
+ * Durations of a freeze. The longest is much longer than the life of a lock, and than the time
+ * within which a record must be stored.
+ */
 const frozenTicks = [20, 100, 500] as const
 
 /**
- * The faults of one run. Each run has its own rate and its own selection of them, so that rare
+ * The faults of one run. Each run has its own rate and its own selection of kinds, so that rare
  * combinations occur too.
  */
 export function createFaults(options: {

@@ -24,7 +24,7 @@ export interface Request {
 }
 
 export type GatewayAnswer =
-  /** 201. Without an id if the design has none yet. */
+  /** The response 201. It has no id if the design assigns ids later. */
   | { outcome: 'created'; id: string | undefined }
   /** Any response that means: not stored. */
   | { outcome: 'refused' }

@@ -5,12 +5,12 @@ import type { World } from './world.ts'
 export interface InsertPart {
   partition: string
   rows: Row[]
-  /** The part's name in the dedup log; undefined: no deduplication. */
+  /** The part's name in the dedup log; undefined without deduplication. */
   dedupName: string | undefined
 }
 
 const blockRows = 4
-/** An insert at another time may go to another one of these. */
+/** How long the partitions are in the design that partitions by the time of the insert. */
 const insertPartitionTicks = 25
 
 /** Splits an insert into blocks, and each block by partition. */

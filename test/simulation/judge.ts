@@ -7,9 +7,9 @@ import type { Row } from './row.ts'
 export type Rule =
   /** Acknowledged, but not visible. */
   | 'lost'
-  /** One id visible twice. */
+  /** An id that is visible twice. */
   | 'duplicate'
-  /** One submission, or one key, visible under two ids. */
+  /** A submission, or a key, that is visible under two ids. */
   | 'split'
   /** Visible, but never sent. */
   | 'phantom'

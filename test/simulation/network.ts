@@ -2,8 +2,9 @@ import type { Random } from './random.ts'
 import type { Process, Scheduler } from './scheduler.ts'
 
 /**
- * - `unreachable`: no process was listening; the request was certainly not handled.
- * - `unknown`: no response; the request was handled, is being handled, will be handled, or never.
+ * - `unreachable`: no process was listening, so the request was certainly not handled.
+ * - `unknown`: there was no response. The request may have been handled, may be handled later, or
+ *   never.
  */
 export type Reply<Answer> =
   { outcome: 'answered'; value: Answer } | { outcome: 'unreachable' } | { outcome: 'unknown' }

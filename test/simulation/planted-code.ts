@@ -6,7 +6,7 @@ interface PlantedCode {
   name: string
   edits: Edit[]
   breaks: Rule
-  /** The seed of a run that finds it, if few do: the search begins with it. */
+  /** The seed of a run that finds the bug, if few runs do. The search begins with it. */
   seed?: number
 }
 

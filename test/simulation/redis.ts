@@ -5,7 +5,9 @@ import { createProcess, type Part, type World } from './world.ts'
 
 /** Redis with the queues and the reservations. */
 export interface Redis extends Part {
-  /** @param shard of the log queue; default: 0 */
+  /**
+   * @param shard number of the shard of the log queue; default: 0
+   */
   jobs(kind: RecordKind, shard?: number): Jobs
   /** The jobs of all shards. */
   allJobs(kind: RecordKind): readonly Jobs[]

@@ -4,8 +4,8 @@ import type { World } from './world.ts'
 /** The reservations in Redis. */
 export interface Reservations {
   /**
-   * The script of the gateway, one atomic command; `test/conformance/reservations.test.ts` compares
-   * it with the script.
+   * Simulates the gateway's reservation script as one atomic command;
+   * `test/conformance/reservations.test.ts` compares both.
    */
   reserve(call: ReserveCall): ReserveReply
   copy(): Reservations

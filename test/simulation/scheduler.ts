@@ -20,10 +20,10 @@ export interface Event {
   of: Process
   what: string
   run: () => void
-  /** Ticks until it may happen; it may happen at any later time. */
+  /** Ticks until the event may happen. It may also happen at any later time. */
   after?: number
   kind?: EventKind
-  /** Left out of the trace. */
+  /** The event is left out of the trace. */
   isQuiet?: boolean
 }
 
@@ -49,10 +49,10 @@ interface Planned extends Required<Omit<Event, 'after'>> {
 const never = -1
 
 /**
- * All concurrency of a simulation: of the events that may happen, the random numbers choose the
- * next. The same numbers make the same history.
+ * Controls the concurrency of a simulation: of the events that may happen, random numbers choose
+ * the next. The same numbers make the same history.
  *
- * @param options.trace receives one line for each event, the background left out
+ * @param options.trace receives one line for each event, except background events
  */
 export function createScheduler(options: {
   random: Random
@@ -106,7 +106,8 @@ export function createScheduler(options: {
       chosen.life = never
       if (!chosen.isQuiet) note(chosen.of.name, chosen.what)
       chosen.run()
-      // Everything that the real code does about it, except what it has planned, is now done.
+      // After this turn the real code has done all work that the event caused, except for work that
+      // it has scheduled for later.
       await turnOfTheLoop()
       return true
     },

@@ -7,7 +7,7 @@ import type { Rule, Violation } from './judge.ts'
 
 export interface Finding {
   seed: number
-  /** Number of runs until it was found. */
+  /** Number of runs until the rule was broken. */
   runs: number
   violations: Violation[]
 }

@@ -5,11 +5,14 @@ import type { Rule } from './judge.ts'
 export interface WrongDesign {
   change: Partial<Design>
   breaks: Rule
-  /** The seed of a run that finds it, if few do: the search begins with it. */
+  /** The seed of a run that finds the wrong design, if few runs do. The search begins with it. */
   seed?: number
 }
 
-/** Harmless, except for the gap in ClickHouse's deduplication that each of the three uses adds. */
+/**
+ * Wrong designs that include this change have one gap in ClickHouse's deduplication. Without a gap
+ * the change is harmless.
+ */
 const dedupByToken: Partial<Design> = { insertToken: 'the jobs', blocks: 'always the same' }
 
 /** The simulation must find these. Each name is a design that may seem good enough. */

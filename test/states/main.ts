@@ -25,7 +25,9 @@ const only = values.only?.split(',')
 const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
 /** The required limit. */
 const limitSeconds = 15
-/** A state that another has left behind must be over first: notes last five minutes. */
+/**
+ * How long to wait until a state that an earlier case left behind is over: notes last five minutes.
+ */
 const overSeconds = 400
 
 const dir = mkdtempSync(join(tmpdir(), 'intake-states-'))

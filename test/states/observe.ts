@@ -13,7 +13,9 @@ async function get(app: AppProcess, path: string): Promise<string> {
   return (await fetch(`${app.adminUrl()}${path}`, { signal })).text()
 }
 
-/** Whether a problem shows in one of the ways now. */
+/**
+ * For each way in which a problem is reported, a function that checks whether it is reported now.
+ */
 export function createObserver(options: {
   app: AppProcess
   code: ProblemCode

@@ -5,7 +5,7 @@ export interface Result {
   code: ProblemCode
   cause: string
   seenBy: string
-  /** The ways in which it can be seen. */
+  /** The ways in which the state can be seen. */
   possible: readonly Way[]
   /** The seconds until it was seen, by way; undefined if it was not seen in time. */
   seconds: Partial<Record<Way, number | undefined>>

@@ -7,8 +7,8 @@ const requestMs = 60_000
 const device = { os: 'Android' }
 
 /**
- * Sends a log five times a second and a feedback with an image once a second, whatever the
- * responses are.
+ * Sends a log five times a second and a feedback with an image once a second. The responses do not
+ * change that.
  */
 export function startSender({ url, apiKey }: { url: string; apiKey: string }): {
   stop(): Promise<void>
@@ -42,7 +42,7 @@ export function startSender({ url, apiKey }: { url: string; apiKey: string }): {
   async function repeat(everyMs: number, sendOne: () => Promise<void>): Promise<void> {
     const sent = new Set<Promise<void>>()
     while (!stop.signal.aborted) {
-      // A state may refuse or break it.
+      // The state under test may make requests fail.
       const one = sendOne().catch(() => undefined)
       sent.add(one)
       void one.finally(() => sent.delete(one))

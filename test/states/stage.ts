@@ -11,13 +11,13 @@ import { startSender } from './sender.ts'
 /** A cluster under a little load, and means to bring about bad states. */
 export interface Stage {
   cluster: Cluster
-  /** Puts a fake in the way, which treats some requests. */
+  /** Puts a fake between the processes, which handles some requests. */
   treat(
     network: 'workerToClickHouse' | 'gatewayToS3',
     concerns: (request: IncomingMessage) => boolean,
     treatment: Treatment,
   ): Promise<void>
-  /** Takes the fakes away. */
+  /** Removes the fakes. */
   heal(): Promise<void>
   /** Begins so many requests that others of the same key get no place. */
   holdRequests(): Promise<void>
@@ -28,7 +28,7 @@ export interface Stage {
   close(): Promise<void>
 }
 
-/** Limits connections, so that few requests use up the places. */
+/** Limits connections, so that few requests occupy all places. */
 const connectionsMax = 24
 
 export async function startStage(options: { root: string; dataDir: string }): Promise<Stage> {

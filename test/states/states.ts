@@ -250,7 +250,7 @@ export const states: State[] = [
     begin: async ({ cluster }) => cluster.gateways[0]!.tell({ framingFails: true }),
     end: async ({ cluster }) => cluster.gateways[0]!.tell({ framingFails: false }),
   },
-  // The last one: Prometheus does not know the port of the worker that follows.
+  // This state comes last, because Prometheus does not know the port of the next worker.
   {
     code: 'process_ends',
     cause: 'the worker killed; it cannot show that itself',

@@ -105,7 +105,7 @@ function connect({ config, log, secrets, owner }: Context) {
     requestTimeoutMs: config.INSERT_TIMEOUT_MS,
   })
   owner.add(() => clickhouse.close())
-  /** The client for what the worker shows and sends. */
+  /** The client that reads what the page shows and the webhook sends. */
   const reader = createClickHouse({
     url: secrets.follow(config.PAGE_CLICKHOUSE_URL ? 'PAGE_CLICKHOUSE_URL' : 'CLICKHOUSE_URL'),
     spread: true,

@@ -4,7 +4,10 @@ import { judge } from '../../guard/judge.ts'
 
 const runs = 2_000
 
-/** The share of runs with this verdict, if the ratios of processes scatter around a true ratio. */
+/**
+ * The share of simulated runs with this result. The ratios of processes scatter around a true
+ * ratio.
+ */
 function shareOf(
   wanted: string,
   { ratio, spread, processes = 8 }: { ratio: number; spread: number; processes?: number },
@@ -37,7 +40,7 @@ t.test('10 % are found, and never accepted, when processes differ by 4 %', async
   t.equal(shareOf('ok', { ratio: 1.1, spread: 0.04 }), 0)
 })
 
-t.test('exactly at the limit each verdict is wrong in one of twenty runs', async (t) => {
+t.test('exactly at the limit each result is wrong in one of twenty runs', async (t) => {
   for (const spread of [0.02, 0.2]) {
     t.ok(shareOf('beyond', { ratio: 1.05, spread }) < 0.06)
     t.ok(shareOf('ok', { ratio: 1.05, spread }) < 0.06)
@@ -49,7 +52,7 @@ t.test('the bounds are those of the signed-rank test', async (t) => {
   // Three of 64 combinations of signs have a rank sum of at most 2.
   const six = judge([1.01, 1.02, 1.03, 1.04, 1.05, 1.06])
   t.equal(six.confidence, 1 - 3 / 64)
-  // 1.01 and the average of 1.01 and 1.02 are left out.
+  // Two averages are left out: 1.01 with itself, and 1.01 with 1.02.
   t.equal(six.low.toFixed(4), Math.sqrt(1.01 * 1.03).toFixed(4))
   t.equal(six.high.toFixed(4), Math.sqrt(1.04 * 1.06).toFixed(4))
   t.equal(six.ratio.toFixed(4), '1.0350')
@@ -60,7 +63,7 @@ t.test('one process that is out of line makes it unsure, not wrong', async (t) =
   t.match(judge([1.1, 1.12, 1.09, 1.11, 1.13, 1.1, 1.12, 0.3]), { verdict: 'cannot tell' })
 })
 
-t.test('fewer than five processes are no reason for a verdict, however clear', async (t) => {
+t.test('fewer than five processes give no result, even if their ratios are clear', async (t) => {
   const close = (one: number, other: number) => Math.abs(one - other) < 1e-9
   const three = judge([1.2, 1.07, 1.1])
   t.ok(close(three.low, 1.07) && close(three.high, 1.2))

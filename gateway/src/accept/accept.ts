@@ -33,7 +33,7 @@ export interface Steps<Submission, Prepared, Identified> {
   /** Reads and validates what was sent, except the entries of a batch. */
   read(request: FastifyRequest): Submission | Promise<Submission>
   senderOf(submission: Submission): Sender
-  /** Does what does not need the identity; a batch prints its rows here. */
+  /** Does the work that does not need the identity. For a batch, this prints the rows. */
   prepare(submission: Submission, arrival: Arrival): Prepared | Promise<Prepared>
   /** Assigns each record its identity. It stores nothing but reservations. */
   identify(
@@ -59,8 +59,9 @@ export type Accept = <Submission, Prepared, Identified>(
 ) => Promise<{ submission: Submission; identified: Identified }>
 
 /**
- * The steps of every write operation, in order. The records of a suppressed sender are not stored.
- * A refused request throws, and the error handler counts it; any other request is counted here.
+ * The steps of every write operation, in order. Nothing is stored for a suppressed sender, one
+ * whose records were erased with `--suppress`. A refused request throws, and the error handler
+ * counts it; any other request is counted here.
  */
 export function createAccept(options: {
   contextOf: ContextOf

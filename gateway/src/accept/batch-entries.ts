@@ -10,12 +10,12 @@ export type OrRejection<Progress> = Progress | IntakeError
 /** An entry that can be stored. */
 export interface Entry {
   log: LogEntry
-  /** Its row without the identity. */
+  /** The entry's row without the identity. */
   columns: string
 }
 
 const validateEntry = compileSchema(LogEntry)
-/** An entry is nested two levels below the document. */
+/** The root of the document and the array `logs` are the two levels above an entry. */
 const entryDepthMax = limits.jsonDepth - 2
 
 /**
@@ -23,7 +23,7 @@ const entryDepthMax = limits.jsonDepth - 2
  *
  * @param options.sender from `senderColumns`
  * @param options.extra prints the unknown fields
- * @param options.isPlain the parser has checked what `checkJson` does
+ * @param options.isPlain the parser has already made the checks of `checkJson`
  * @param options.bytesMax the maximum size of a row
  */
 export function createEntryReader(options: {
@@ -33,7 +33,10 @@ export function createEntryReader(options: {
   bytesMax: number
 }): (value: unknown, index: number) => OrRejection<Entry> {
   const { sender, extra, isPlain, bytesMax } = options
-  /** A row of at most this many UTF-16 units fits, whichever characters it has. */
+  /**
+   * A row of at most this many UTF-16 units fits, because a unit takes at most three bytes of
+   * UTF-8.
+   */
   const unitsMax = (bytesMax - identityBytes) / 3
   return (value, index) => {
     try {

@@ -58,8 +58,8 @@ export async function assignIdentities(
     if (repeat !== undefined) return repeat
     const clientId = clientIdKey(log.id)
     if (whole !== undefined && clientId === undefined) {
-      // Relative to the first attempt, so that every attempt gets the same time, as long as the
-      // retention is the same.
+      // Computed relative to the time of the first attempt, so every attempt gets the same time as
+      // long as the retention does not change.
       const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time), retentionMs)
       const derived = deriveIdentity(whole, index, timeMs)
       requireKept(derived.id, nowMs, retentionMs)

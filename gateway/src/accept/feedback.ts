@@ -108,7 +108,7 @@ async function readFeedback(
     },
     turns,
     attachmentBytesMax,
-    // Files that are too large are discarded from a lenient form, so that its text can be kept.
+    // A lenient form discards files that are too large, so that its text can be kept.
     bytesMax: lenient ? Infinity : formBytesMax(attachmentBytesMax),
   })
   return { ...form, isLenient: lenient, invalidEmail }

@@ -47,8 +47,8 @@ export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
  * How the log events of a batch are accepted, each on its own: an invalid one does not affect the
  * others.
  *
- * @param options.sharedBytesMax maximum size of the device and unknown fields of the batch, times
- * the number of entries
+ * @param options.sharedBytesMax the maximum of this product: bytes of the device and the unknown
+ * fields of the batch × number of entries
  * @param options.entryBytesMax maximum size of an entry, including the device
  */
 export function createBatchSteps(options: {
@@ -109,9 +109,12 @@ function readEnvelope(request: FastifyRequest): SentBatch {
 }
 
 /**
- * Leases the columns of the sender and the unknown fields of the batch once for each entry, because
- * every row repeats them: a large device multiplies a small request. Refuses more than a large
- * request may have.
+ * Charges the columns of the sender and the unknown fields of the batch to the lease, once for each
+ * entry, because every row repeats them. Otherwise a large device in a small request would use much
+ * uncharged memory.
+ *
+ * @throws {IntakeError} `body_too_large` when that is more than `bytesMax`, or more members and
+ * elements than a batch may have
  */
 function leaseShared(
   request: FastifyRequest,

@@ -1,9 +1,9 @@
 import type { Sender } from '@intake/contract'
 
 /**
- * Replaces lone surrogates in the identifiers by U+FFFD, as in their row. Authorization,
- * idempotency and suppression then judge what is stored. Both identifiers together take 6 ns of CPU
- * if all characters are Latin-1, else up to 0.3 µs (Node 20).
+ * Replaces lone surrogates in the identifiers by U+FFFD, as printing the row does, so that
+ * authorization, idempotency and suppression use the identifiers that are stored. Checking both
+ * identifiers takes 6 ns of CPU if all characters are Latin-1, else up to 0.3 µs (Node 20).
  */
 export function makeWellFormed(sender: Sender): void {
   if (!sender.bundle_identifier.isWellFormed()) {

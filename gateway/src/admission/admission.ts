@@ -22,8 +22,7 @@ export interface Admission {
   /** The kinds of record for which the queue has no capacity. */
   full(): RecordKind[]
   /**
-   * What is wrong with the clock of this gateway, in words for an operator; undefined if nothing
-   * is.
+   * The fault of this gateway's clock, in words for an operator; undefined if the clock is right.
    */
   clockSkew(): string | undefined
 }

@@ -10,8 +10,8 @@ export interface CheckedTime {
    */
   skewMs: number | undefined
   /**
-   * The tables would reject a record with this time or a time within its window, even if Redis's
-   * clock agrees.
+   * Whether the tables would reject a record with this time, or with a time that a client may give
+   * it at this time. Redis's clock can be equally wrong.
    */
   isOutOfRange: boolean
 }
@@ -19,16 +19,16 @@ export interface CheckedTime {
 const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
 
 /**
- * Reads the wall clock of this process and checks whether it differs from Redis's by more than
- * `clockSkewMaxMs`, or shows a time that no record can have: on one machine both clocks can be
- * wrong together.
+ * Reads the wall clock of this process and checks two things: whether it differs from Redis's clock
+ * by more than `clockSkewMaxMs`, and whether it shows a time that no record can have. The second
+ * check is for a machine on which both clocks are wrong by the same amount.
  *
- * Compares with Redis's last known time, advanced by the monotonic clock, so it notices a clock
- * jump at once and without Redis. When the error of the measurement allows both results, the
- * previous result is kept: a slow network neither causes nor ends skew.
+ * The clock is compared with Redis's last known time, advanced by the monotonic clock, so a jump is
+ * noticed at once and without asking Redis. When the error of the measurement allows both results,
+ * the previous result is kept: a slow network neither causes nor ends skew.
  *
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
- * @param options.clock the one that the readings refer to
+ * @param options.clock the monotonic clock that `reading` refers to
  */
 export function createSkewGauge(options: {
   reading: () => RedisState['clock']

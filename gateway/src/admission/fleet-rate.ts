@@ -27,8 +27,8 @@ const urgentPart = 1 / 50
 /**
  * Counts the requests of each API key over all gateways, without a call per request. Each gateway
  * counts its own requests, adds them to the common count every half second, or sooner when there
- * are many, and reads the counts of the others. Each gateway lets through an excess of at most
- * about a fiftieth of the limit, or of what it gets in half a second. Without Redis each gateway
+ * are many, and reads the counts of the others. So each gateway may let through too many requests:
+ * at most about a fiftieth of the limit, or those of half a second. Without Redis each gateway
  * continues with the counts that it knows.
  *
  * @param options.max requests of a key in a window
@@ -52,16 +52,16 @@ export function startFleetRate(options: {
       else if (requests > 0) unsent.push({ apiKeyId, requests, window })
     }
     if (unsent.length === 0) return
-    // When a reply is lost, the same requests are added again. The gateways then allow less until
-    // the window ends.
+    // When a reply is lost, the same requests are added a second time. Gateways then allow fewer
+    // requests until the window ends.
     const known = await counts.add(unsent)
     for (const [index, { requests, window }] of unsent.entries()) {
       const all = known[index]
       if (all === undefined) continue
       window.sent += requests
       if (all.requests < window.sent) {
-        // The common window ended earlier than this one, so only the last requests belong to the
-        // new window.
+        // The common window ended before this gateway's own window did, so only the last requests
+        // belong to the new common window.
         window.own -= window.sent - requests
         window.sent = requests
       }

@@ -6,9 +6,9 @@ import { requireApiKey } from './authenticate.ts'
 import type { FleetRate } from './fleet-rate.ts'
 
 /**
- * Limits the requests of each API key, without I/O and without a way to fail a request. Each
- * response has the limit, the remaining requests and the seconds until the window ends, as this
- * gateway knows them (`x-ratelimit-*`). Register it after authentication.
+ * Limits the requests of each API key. It does no I/O, so it cannot fail a request. Each response
+ * has the limit, the remaining requests and the seconds until the window ends, as this gateway
+ * knows them (`x-ratelimit-*`). Register it after authentication.
  *
  * @param options.max requests in a window of `windowMs`, which `rate` counts
  */

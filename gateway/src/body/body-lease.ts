@@ -13,7 +13,7 @@ declare module 'fastify' {
 
 /**
  * A body that exceeds its limit is read and discarded up to this multiple of the limit. Without a
- * maximum, an endless form would hold its place indefinitely.
+ * maximum, an endless form would occupy one of the places for requests in flight indefinitely.
  */
 const readPastFactor = 8
 
@@ -23,8 +23,8 @@ const readPastFactor = 8
  * has finished).
  *
  * @param readsPast whether bytes beyond `bodyBytesMax` are read and discarded
- * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when
- * that many bytes do not fit now
+ * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when the
+ * declared length does not fit into the budget now
  */
 export function leaseBody(
   budget: ByteBudget,
@@ -47,9 +47,9 @@ export function leaseBody(
 }
 
 /**
- * Wraps a handler so that the bytes of the body stay leased until it has finished: a client that
- * disconnects frees no memory. When the handler takes too long, the request fails, but the handler
- * keeps running and its bytes stay leased.
+ * Wraps a handler so that the bytes of the body remain leased until it has finished, because a
+ * client that disconnects frees no memory. When the handler takes too long, the request fails, but
+ * the handler keeps running and its bytes remain leased.
  */
 export function whileLeased<Request extends FastifyRequest, Result>(
   handler: (request: Request, reply: FastifyReply) => Promise<Result>,

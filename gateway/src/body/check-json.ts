@@ -4,7 +4,8 @@ import { documentedPointer } from './json-pointer.ts'
 import { isBeyond64Bits } from './lossless-json.ts'
 
 /**
- * Checks what the parser does not check. Skipped if the parser has found the document to be plain.
+ * Makes the checks that the parser has not made. Callers skip it for a document that the parser
+ * found to be plain (`ParsedJson.isPlain`).
  *
  * @param options.depthMax maximum nesting depth
  * @param options.pointer location of the value in the document

@@ -1,6 +1,6 @@
 /**
- * The chunks of a stream, kept while they fit. A class, because creating one per request must be
- * cheap.
+ * Collects the chunks of a stream as long as they fit. It is a class, because creating one per
+ * request must be cheap.
  */
 export class Chunks {
   /** Bytes that have arrived, whether kept or not. */
@@ -27,7 +27,7 @@ export class Chunks {
     return true
   }
 
-  /** All bytes. Call it once, after the end of the stream. */
+  /** Returns all bytes. Call it once, after the end of the stream. */
   concat(): Buffer {
     const [only] = this.#kept
     return this.#kept.length === 1 && only !== undefined

@@ -10,8 +10,9 @@ import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.
 export const smallJsonBytes = 8 * 1024
 
 /**
- * Up to this size a document is counted and charged after parsing. It takes at most 20 MB
- * uncharged, and only one document is parsed at a time.
+ * A document of up to this size is parsed first; its members are counted and its memory is charged
+ * afterwards. While it is parsed it takes at most 20 MB that are not charged. Only one document is
+ * parsed at a time.
  */
 export const countedLaterBytes = 256 * 1024
 
@@ -150,8 +151,8 @@ interface Survey {
 const entryDepthLeft = limits.jsonDepth - 2
 
 /**
- * Walks through a parsed document once and notes what `checkJson` and `rowJson` would otherwise
- * walk through it again to find.
+ * Walks through a parsed document once, and notes everything for which `checkJson` and `rowJson`
+ * would otherwise walk through it again.
  *
  * @param isInArray the value is an element: an array in an array is judged with the outer one
  */
@@ -173,8 +174,8 @@ function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boo
       if (typeof inner === 'object' && inner !== null) isNested = true
       survey(inner, depthLeft - 1, found, true)
     }
-    // Numbers, texts and nulls alone are never stored as text. Both functions would overflow the
-    // stack on a value that is nested too deeply.
+    // An array of only numbers, strings and nulls is never stored as text. On a value that is
+    // nested too deeply, `isMixedArray` and `losesNull` would overflow the stack.
     if (isNested && !isInArray && !found.isDeep && (isMixedArray(value) || losesNull(value))) {
       found.isOdd = true
     }

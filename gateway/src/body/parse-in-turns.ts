@@ -10,7 +10,7 @@ import {
   type ParsedJson,
 } from './json.ts'
 
-/** Up to this size even the slow parser finishes within a few milliseconds. */
+/** Up to this size even the slow parser, `parseLossless`, finishes within a few milliseconds. */
 const shortJsonBytes = 64 * 1024
 
 /**

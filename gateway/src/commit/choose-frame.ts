@@ -1,7 +1,7 @@
 import type { IntakeError } from '@intake/contract'
 import type { Row } from '../record/row.ts'
 
-/** A row that waits to be put into a frame. */
+/** A row that is not in a frame yet. */
 export interface Waiting {
   row: Row
   /** In milliseconds of `clock.now()`. */

@@ -7,10 +7,10 @@ import type { Image } from '../form/upload.ts'
 
 /**
  * Stores the images of a record, then runs `commit` with the columns of the row that refer to them.
- * Object keys contain the hash of the content, so no object is ever overwritten with other bytes:
- * the row of an earlier attempt may refer to it. When either step has certainly failed, deletes the
- * objects if it can. When the outcome of `commit` is unknown they are kept, because the row may
- * exist.
+ * Object keys contain the hash of the content, so an object to which the row of an earlier attempt
+ * may refer is never overwritten with other bytes. When either step has certainly failed, this
+ * deletes the objects if it can. When the outcome of `commit` is unknown they are kept, because the
+ * row may exist.
  *
  * @param options.repeatable the request has an idempotency key, so a retry, possibly already in
  * progress, uses the same objects: they are always kept

@@ -180,14 +180,17 @@ function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void>
         if (row.receivedAtMs >= arrivedAfter) resolve()
         else reject(new IntakeError('outcome_unknown', 'The queue took the record too late.'))
       }
-      // The difference would be negative if the wall clock was set back meanwhile.
+      // The wall clock may have been set back since the row arrived; then the difference would be
+      // negative.
       const ms = Math.max(0, storedAtMs - receivedAtMs)
       options.onStored({ rows: frame.length, bytes: gzip.length, ms })
     } catch (cause) {
       const error =
         cause instanceof IntakeError
           ? cause
-          : new IntakeError('internal_error', 'The record could not be framed.', { cause })
+          : new IntakeError('internal_error', 'The record could not be put into a frame.', {
+              cause,
+            })
       span?.end(error.code)
       for (const { reject } of frame) reject(error)
     }

@@ -25,18 +25,19 @@ export interface RecordConnections {
   feedback: RecordConnection
   outcomes: RecordConnection
   reserve: Reserve
-  /** Closes the connections that it has opened. */
+  /** Closes the connections that were opened here. */
   close(): void
 }
 
 /**
- * Without replicas everything uses one connection. A connection that waits for replicas sends
- * nothing else, so with replicas each kind of record and the reservations have their own.
+ * Opens the connections that write records and reservations. Without replicas they are one
+ * connection. A connection that waits for replicas sends nothing else meanwhile, so with replicas
+ * each kind of record has its own, and so have the reservations.
  *
  * @param options.redis belongs to the caller
  * @param options.tags the hash tags that have a mark of the installation
- * @param options.refusalOf why nothing may be written to the server of a hash tag, as far as that
- * is known by other means
+ * @param options.refusalOf why nothing may be written to the server of a hash tag, if the poll of
+ * Redis's state has found a reason
  */
 export function openRecordConnections(options: {
   redis: Redis
@@ -90,8 +91,8 @@ function reserveExamined(reserve: Reserve, { requireExamined }: Examination): Re
 }
 
 /**
- * A reservation must survive as long as its record, so it waits for the same replicas: without it a
- * repeat would become a second record.
+ * Reservations wait for the same replicas as records: if a reservation were lost but its record
+ * survived, a repeated request would store the record a second time.
  */
 function reserveOnReplicas(reserve: Reserve, acks: ReplicaAcks): Reserve {
   return (call) =>

@@ -11,7 +11,10 @@ import type { Outcomes } from '../report/outcomes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The number of records that are refused if the request is; 1 while that is not known. */
+    /**
+     * The number of records in the request, all of which are refused with it; 1 while it is not
+     * known.
+     */
     records: number
   }
 }
@@ -107,8 +110,8 @@ function sendProblem(
 const asIs = (body: unknown) => body as string
 
 /**
- * Whether the declared body is small enough to be read and discarded, so that the connection stays
- * open.
+ * Whether the declared body is small enough to be read and discarded, so that the connection can be
+ * kept open.
  */
 function isSmall(headers: IncomingHttpHeaders): boolean {
   return (
@@ -118,8 +121,8 @@ function isSmall(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Adds up to as much again, at random, so that clients that were refused together do not retry
- * together.
+ * Lengthens a delay by a random part of itself, so that clients that were refused together do not
+ * retry together. A delay of one second is not changed.
  */
 function spread(seconds: number): number {
   return Math.ceil(seconds * (seconds === 1 ? 1 : 1 + Math.random()))

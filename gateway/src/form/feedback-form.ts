@@ -22,15 +22,15 @@ export interface FeedbackForm {
 }
 
 /**
- * Every part, including text parts, arrives as a stream of bytes, so that nothing is silently
- * truncated or decoded.
+ * Makes the parser emit every part, including text parts, as a stream of bytes, so that nothing is
+ * silently truncated or decoded.
  */
 export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBaseOptions {
   return {
     isPartAFile: () => true,
     throwFileSizeLimit: false,
-    // More than arrives in one turn of the event loop; with less, the parser stalls on a part that
-    // it skips.
+    // A buffer larger than the data that can arrive in one turn of the event loop. With a smaller
+    // buffer the parser stalls on a part that it skips.
     fileHwm: 1024 * 1024,
     limits: {
       parts: limits.formParts,
@@ -112,7 +112,7 @@ const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
 /**
  * Collects the text parts.
  *
- * @param room bytes for the text parts: what the payload leaves of its limit
+ * @param room bytes for the text parts: the maximum size of the payload, less its actual size
  * @param omitted counts the parts that do not fit
  */
 function fieldsOf(

@@ -42,7 +42,7 @@ export async function readParts(
   const readText = createTextReader(lease)
   for await (const part of request.parts()) {
     parts.count++
-    // With `isPartAFile` the parser emits every part as a file; the check is for the types.
+    // With `isPartAFile` the parser emits every part as a file. Only the compiler needs this check.
     if (part.type !== 'file') continue
     const { file, filename } = part
     const name = nameOf(part)
@@ -100,7 +100,10 @@ function nameOf(part: MultipartFile): string {
   throw new IntakeError('invalid_multipart', detail)
 }
 
-/** The maximum length of a part's name, below the 80 KiB after which the parser truncates a header. */
+/**
+ * The maximum length of a part's name. It is below the 80 KiB after which the parser truncates a
+ * header.
+ */
 const nameLengthMax = 16 * 1024
 
 /** Some clients send the media type of an image without a file name. */
@@ -119,7 +122,10 @@ interface Text {
   bytes: number
 }
 
-/** Reads text parts to their end. Keeps as many as fit into the size of one payload together. */
+/**
+ * Reads text parts to their end. All parts that it keeps have together at most the maximum size of
+ * a payload.
+ */
 function createTextReader(lease: ByteLease) {
   let kept = 0
   let leased = 0

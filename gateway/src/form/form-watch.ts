@@ -4,10 +4,14 @@ import { bodyTooLarge } from '../body/body-lease.ts'
 import { chunksTooSmall, createChunkLimit } from '@intake/http-edge'
 
 /**
- * Scans the bytes of a form, independently of the parser (docs/decisions/0007-multipart-parser.md).
+ * Observes the bytes of a form beside the parser, to find what the parser misses
+ * (docs/decisions/0007-multipart-parser.md).
  */
 export interface FormWatch {
-  /** Number of parts that have begun; the parser skips parts that it cannot read. */
+  /**
+   * Number of parts that have begun, including those that the parser skips because it cannot read
+   * them.
+   */
   parts(): number
   /** Why the parser skips parts or does not find the end, as far as the delimiters show it. */
   reason(): string | undefined
@@ -29,8 +33,8 @@ const turnsAfterEnd = 1_000
 export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const delimiter = Buffer.from(`\r\n--${boundaryOf(raw.headers['content-type'])}`)
   /**
-   * The longest part of a delimiter, with the two bytes after it, that can lie in the last chunk
-   * while the rest is in the next.
+   * A delimiter and the two bytes after it can be split between two chunks. This is the highest
+   * number of these bytes that one of the two chunks can contain.
    */
   const overlap = delimiter.length + dashes.length - 1
   const isAcceptable = createChunkLimit()
@@ -39,11 +43,11 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   let hasLooseDelimiter = false
   let ended = false
   let fail!: (error: Error) => void
-  // Without an AbortController, which would cost a tenth of a form.
+  // An AbortController would add a tenth to the cost of a form.
   const failure = new Promise<never>((_resolve, reject) => (fail = reject))
   /**
-   * The last bytes that may begin a delimiter. Starts with a line break, because the first
-   * delimiter has none before it.
+   * The last bytes received, which may be the beginning of a delimiter. At the start it is a line
+   * break, because the first delimiter of a form has none before it.
    */
   let tail: Buffer = Buffer.from('\r\n')
 
@@ -54,7 +58,7 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
     if (ended) return
     const seam = Buffer.concat([tail, chunk.subarray(0, overlap)])
     const from = search(seam, 0)
-    // Copies only the bytes around the boundary of the chunks, because a picture is large.
+    // Copies only the bytes where the two chunks meet, because a picture is large.
     tail =
       chunk.length <= overlap
         ? seam.subarray(from)
@@ -119,5 +123,5 @@ function boundaryOf(contentType = ''): string {
 }
 
 const parameters = /;\s*([^\s=;"]+)=(?:"([^"]*)"|([^\s;"]*))/g
-/** Allows more than RFC 2046, whose boundaries have fewer characters and at most 70 of them. */
+/** RFC 2046 allows at most 70 characters, and fewer different ones. This pattern allows more. */
 const usualBoundary = /^[!-~ ]{0,199}[!-~]$/

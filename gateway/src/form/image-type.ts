@@ -5,8 +5,8 @@ const signatures: readonly [string, readonly (number | undefined)[]][] = [
   ['image/png', [...Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')]],
   ['image/gif', [...Buffer.from('GIF8')]],
   ['image/webp', [...Buffer.from('RIFF'), ...any(4), ...Buffer.from('WEBP')]],
-  // The size of the second header is below 256. Without this check, a text that begins with BM
-  // would be an image.
+  // The three zeros are the upper bytes of the size of the second header, which is below 256. If
+  // only the letters BM were checked, a text that begins with them would be an image.
   ['image/bmp', [...Buffer.from('BM'), ...any(13), 0, 0, 0]],
   ['image/tiff', [...Buffer.from('II*\0')]],
   ['image/tiff', [...Buffer.from('MM\0*')]],
@@ -26,10 +26,10 @@ const brands: ReadonlyMap<string, string> = new Map([
   ['avif', 'image/avif'],
   ['avis', 'image/avif'],
 ])
-/** These brands name only the family, not the format. */
+/** Brands that name only the family of formats, not the format. */
 const commonBrands = new Set(['mif1', 'msf1'])
 
-/** No real file has more bytes of brands. */
+/** A limit that no real file exceeds. */
 const brandBytesMax = 1_024
 
 /** The media type of an image by its first bytes; undefined if it is not an accepted image. */

@@ -39,7 +39,7 @@ export async function readUpload(
       hash.update(chunk)
     },
   })
-  // A part that cannot be kept is read to its end, too, so that the parser continues.
+  // Reads a part to its end even if it cannot be kept, so that the parser continues.
   await readPart(part, (chunk) => chunks.add(chunk))
   const { bytes } = chunks
   if (overCount) {

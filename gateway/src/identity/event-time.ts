@@ -32,8 +32,9 @@ export function eventTimeMs(
 }
 
 /**
- * Refuses an id whose time is outside the window. There a retry could not be distinguished from a
- * new event, because reservations expire, and retention may have dropped its month.
+ * Refuses an id whose time is outside the window. Outside it a retry could not be distinguished
+ * from a new event, because reservations expire, and retention may have dropped the month of the
+ * first attempt.
  *
  * @param id UUIDv7
  * @param retentionMs undefined: records are kept without limit
@@ -49,14 +50,14 @@ export function requireIdInWindow(id: string, nowMs: number, retentionMs?: numbe
 }
 
 /**
- * Refuses an id whose record retention may have dropped. An earlier attempt with this key may have
- * stored the record, which would reappear.
+ * Refuses an id that is older than the retention period. An earlier attempt with this key may have
+ * stored the record and retention may have dropped it; storing it again would make it reappear.
  *
  * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
  */
 export function requireKept(id: string, nowMs: number, retentionMs: number | undefined): void {
   if (retentionMs === undefined || timeOfUuidV7(id) >= nowMs - retentionMs) return
-  throw outOfRange('The key belongs to a record that is older than records are kept.', nowMs)
+  throw outOfRange('The key belongs to a record that is older than the retention period.', nowMs)
 }
 
 function outOfRange(detail: string, nowMs: number): IntakeError {

@@ -5,7 +5,10 @@ import { isDamaged, type Redis } from '@intake/redis'
 export interface ReservationUsage {
   /** Counts a new reservation. */
   add(kind: RecordKind, apiKeyId: string): void
-  /** All reservations of a kind, as far as this gateway knows. */
+  /**
+   * The number of reservations of a kind that this gateway knows, including those of other
+   * gateways.
+   */
   total(kind: RecordKind): number
   /** The reservations of one API key. */
   of(kind: RecordKind, apiKeyId: string): number
@@ -17,7 +20,7 @@ export interface ReservationUsage {
   sync(today: Day): Promise<void>
 }
 
-/** One hash per day and kind: API key id to number of reservations. */
+/** The key of the hash for one day and kind, which maps API key ids to numbers of reservations. */
 const usageKey = (kind: RecordKind, day: Day) => `{intake}:reservations:used:${kind}:${day}`
 
 /** Number of reservations by API key, and in total. */
@@ -39,20 +42,21 @@ function count(tally: Tally, apiKeyId: string, number: number): void {
 }
 
 /**
- * The counts of this many days can change: gateways whose clocks differ a little, or that have not
- * noticed midnight yet, still count for yesterday. Older counts are final.
+ * The counts of the last two days, including today, can change: gateways whose clocks differ a
+ * little, or that have not noticed midnight yet, still count for yesterday. Older counts are final.
  */
 const changingDays = 2
 /** The counts of older days are read again at this interval, because Redis may have lost them. */
 const pastMs = 10 * 60_000
 
 /**
- * Counts reservations without asking Redis for each. A gateway that is killed loses the count since
- * the last `sync`.
+ * Counts reservations without asking Redis for each. If a gateway is killed, the reservations that
+ * it has counted since the last `sync` are missing from the counts.
  */
 export function createReservationUsage({ redis }: { redis: Redis }): ReservationUsage {
   /**
-   * `known` is the state in Redis; `unsent` is what this gateway has counted since the last `sync`.
+   * `known` has the counts in Redis; `unsent` has what this gateway has counted since the last
+   * `sync`.
    */
   let known = createTallies()
   let unsent = createTallies()
@@ -112,7 +116,9 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
   }
 }
 
-/** Adds the counts of the days from `from` days ago to before `to` days ago to the given counts. */
+/**
+ * Adds to the given counts those of the days that are at least `from` and less than `to` days ago.
+ */
 async function readDays(
   redis: Redis,
   today: Day,
@@ -132,8 +138,8 @@ async function readDays(
 }
 
 /**
- * A damaged hash counts as empty: the limits on reservations then ignore those of that day, of all
- * API keys.
+ * A damaged hash counts as empty: the reservations of that day, of all API keys, are then missing
+ * from the counts.
  */
 async function readCounts(redis: Redis, key: string): Promise<Record<string, string>> {
   try {

@@ -40,7 +40,7 @@ export interface ExtraPrinter {
   print(inRecord: Extra): string | undefined
 }
 
-/** Prints the unknown fields of a submission once for all its records. */
+/** Prints the unknown fields of a submission once for all records of the submission. */
 export function createExtraPrinter(submission: Extra, record: string): ExtraPrinter {
   const { [record]: namesake, ...others } = submission ?? {}
   const shared = rowJson(others).slice(1, -1)

@@ -5,8 +5,8 @@ import type { Extra } from './row.ts'
 const isEmail = compileCheck(FeedbackPayload.properties.feedback.properties.email)
 const feedbackFields: ReadonlySet<string> = new Set(['email', 'id', 'text', 'attachments'])
 /**
- * The fields that are known only if their value is not a list. The content of a client's list is
- * kept without being interpreted.
+ * The fields that count as known if the list `attachments` in the JSON is not empty. Intake does
+ * not interpret such a list, so it is kept in `extra` like an unknown field.
  */
 const unlessListed: ReadonlySet<string> = new Set(['email', 'id', 'text'])
 
@@ -21,7 +21,7 @@ export const invalidEmailErrors: FieldError[] = [
 ]
 
 /**
- * Removes the white space around the e-mail of an unvalidated payload, which phone keyboards add.
+ * Removes the white space that phone keyboards add around an e-mail. The payload need not be valid.
  */
 export function trimEmail(payload: unknown): void {
   const feedback = (payload as { feedback?: { email?: unknown } | null } | null)?.feedback
@@ -32,7 +32,8 @@ export function trimEmail(payload: unknown): void {
 }
 
 /**
- * Removes an invalid e-mail from an unvalidated payload and returns it; undefined if there is none.
+ * Removes an invalid e-mail from a payload and returns it; undefined if there is none. The payload
+ * need not be valid.
  */
 export function takeInvalidEmail(payload: unknown): InvalidEmail | undefined {
   const feedback = (payload as { feedback?: unknown } | null)?.feedback

@@ -9,7 +9,7 @@ export interface RequestContext {
   requestId: string
   /** The gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
-  /** Two capital letters; absent if unknown. */
+  /** The country as two capital letters; absent if unknown. */
   country?: string | undefined
   /** Undefined if the request is not traced. */
   span?: RequestSpan | undefined

@@ -23,7 +23,7 @@ export interface Row {
   json: string
   /** The gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
-  /** The span of its request; undefined if the request is not traced. */
+  /** The span of the record's request; undefined if the request is not traced. */
   span?: RequestSpan | undefined
 }
 
@@ -83,8 +83,8 @@ export function senderColumns(context: RequestContext, from: Sender, isPlain = f
 export type Extra = Record<string, unknown> | undefined
 
 /**
- * The row of a log event that was sent alone. It is printed at once, which is cheaper than printing
- * its parts.
+ * The row of a log event that was sent alone. It is printed in one piece, which is cheaper than
+ * printing its parts.
  *
  * @param record.extra JSON; undefined if there are no unknown fields
  */

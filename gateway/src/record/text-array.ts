@@ -3,24 +3,24 @@ import { isRoundingArray } from './rounding-array.ts'
 
 /**
  * Whether an array is stored as text (its JSON), because ClickHouse would change one of its
- * elements, reject the row, or take seconds (docs/decisions/0020-exact-arrays.md). It is if that is
- * true of any array in it.
+ * elements, reject the row, or take seconds (docs/decisions/0020-exact-arrays.md). An array that
+ * contains such an array is stored as text, too.
  */
 export function isTextArray(array: readonly unknown[]): boolean {
   return isMixedArray(array) || losesNull(array) || isRoundingArray(array) || hasBothSigns(array)
 }
 
 /**
- * Whether ClickHouse would replace a `null` in an array by an empty array. It does so where all
- * other elements at the same depth, also those of neighbouring arrays, are arrays.
+ * Whether ClickHouse would replace a `null` in an array by an empty array. It does so at a depth at
+ * which all other elements, also those of neighbouring arrays, are arrays.
  */
 export function losesNull(array: readonly unknown[]): boolean {
   return array.some(isArray) && depthsOf(array) === undefined
 }
 
 /**
- * The depths at which an array has values of each kind, as bits: the lowest bit stands for its
- * elements.
+ * The depths at which an array has values of each kind, as bits: bit 0 stands for the elements of
+ * the array, bit 1 for those of the arrays in it, and so on.
  */
 interface Depths {
   nulls: number
@@ -46,8 +46,8 @@ function depthsOf(array: readonly unknown[]): Depths | undefined {
 }
 
 /**
- * Whether the arrays in an array have both a negative integer and one that only UInt64 can hold.
- * ClickHouse may choose UInt64 for all of them, and then rejects the row.
+ * Whether the arrays in an array contain both a negative integer and an integer that only UInt64
+ * can hold. ClickHouse may choose UInt64 for all arrays, and then rejects the row.
  */
 function hasBothSigns(array: readonly unknown[]): boolean {
   if (!array.some(isArray)) return false

@@ -16,7 +16,10 @@ interface Sources {
   shardCount: number
 }
 
-/** What `/status` of the gateway shows beside its problems; null stands for not known yet. */
+/**
+ * The part of the gateway's `/status` beside its problems. Null means that a value is not known
+ * yet.
+ */
 export function gatewayFacts({ metrics, connections, connectionsMax, ...sources }: Sources) {
   const { acceptedPerSecond, refusedPerSecond } = metrics.rates()
   const { open, inFlight } = connections.counts()

@@ -58,7 +58,7 @@ function edgeMetrics(registry: Registry): Pick<GatewayMetrics, 'requestEnded' | 
   const { counter, histogram } = metricsOf(registry)
   const requests = histogram(
     'intake_http_request_duration_seconds',
-    'From the head of a request to the end of its response; status class `none`: the connection ended without one.',
+    'From the head of a request to the end of its response; status class `none`: the connection ended before a response began.',
     ['operation', 'status_class'],
     requestSeconds,
   )
@@ -68,7 +68,10 @@ function edgeMetrics(registry: Registry): Pick<GatewayMetrics, 'requestEnded' | 
     ['reason'],
     endReasons.map((reason) => ({ reason })),
   )
-  /** Looking up the labels of a histogram takes longer than observing. */
+  /**
+   * The series that have been used, because looking one up by its labels takes longer than
+   * observing.
+   */
   const series = new Map<string, { observe(seconds: number): void }>()
 
   return {

@@ -20,7 +20,10 @@ export interface Outcome {
 export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
-  /** UUID. Part of the identity of the count. */
+  /**
+   * A UUID. When a dropped minute is begun again, its counts have a new one, so that they are added
+   * to the earlier counts instead of replacing them.
+   */
   run: string
   apiKeyId: string
   kind: RecordKind | ''
@@ -32,7 +35,7 @@ export interface OutcomeReport {
 /** Counts outcomes in memory, per minute. */
 export interface OutcomeCounts {
   count(outcome: Outcome): void
-  /** The counts that have changed since they were confirmed. */
+  /** The counts that have changed since Redis last confirmed them. */
   unreported(): OutcomeReport[]
   /** Marks a report as stored on stable storage. */
   confirm(report: OutcomeReport): void
@@ -59,11 +62,14 @@ interface Minute {
 const minuteMs = 60_000
 /** A minute that has been reported is dropped when it has not changed for this long. */
 const quietMs = 120_000
-/** These take about 10 MB. */
+/** The highest number of counters, which take about 10 MB. */
 const countersMax = 50_000
-/** As many minutes as a day without Redis has. */
+/** The minutes of one day. A day without Redis loses no count. */
 const minutesMax = 1_440
-/** The column `minute` ends in 2106. A wrong clock is reported elsewhere. */
+/**
+ * Times outside this range are counted at its ends, because the column `minute` can hold no time
+ * after 2106. A wrong clock is reported as the problem `clock_skew`.
+ */
 const timesMs = { first: Date.UTC(2020, 0), last: Date.UTC(2100, 0) }
 
 /**
@@ -107,7 +113,7 @@ export function createOutcomeCounts(
     return minute
   }
 
-  /** Drops minutes that are reported and quiet. A late record begins them again, in another `run`. */
+  /** Drops reported, quiet minutes. A later record begins its minute again, with another `run`. */
   function dropReported(): void {
     const quietSince = clock.now() - quietMs
     for (const minute of minutes.values()) {

@@ -7,7 +7,7 @@ export interface Settled {
   kind: RecordKind
   apiKeyId: string
   requestId: string
-  /** When they arrived, by the gateway's clock, in milliseconds since 1970. */
+  /** When the records arrived, by the gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
   /** How many records are stored, or dropped because their sender is suppressed. */
   accepted: number

@@ -5,8 +5,8 @@ import type { GatewayProblems } from './problems.ts'
 import type { GatewayMetrics } from './metrics.ts'
 
 /**
- * A refused request. Nothing of it is stored, or possibly something is (`outcome_unknown`,
- * `internal_error`).
+ * A refused request. Nothing of it is stored, except that something may be with the codes
+ * `outcome_unknown` and `internal_error`.
  */
 export interface Refused {
   error: IntakeError
@@ -48,7 +48,10 @@ type RefusedRequests = Sample & { error: IntakeError }
 type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
 
 const intervalMs = 1_000
-/** Beyond this number of lines in a second, lines no longer distinguish API keys. */
+/**
+ * The highest number of lines in a second. Beyond it, further requests of all API keys share one
+ * line per code.
+ */
 const linesMax = 1_000
 
 /**

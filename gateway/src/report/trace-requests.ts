@@ -11,8 +11,8 @@ declare module 'fastify' {
 }
 
 /**
- * Traces the requests of its scope.
- * A `traceparent` of the client is ignored: anybody with an API key could then decide what is traced.
+ * Traces the requests of its scope. A `traceparent` of the client is ignored, because otherwise
+ * anybody with an API key could decide what is traced.
  *
  * @param options.tracing undefined: traces are off
  */

@@ -87,7 +87,7 @@ t.test('503, not 401, when Redis has lost its data and the API keys with it', as
   t.match(response.json(), { status: 503, code: 'queue_unavailable' })
 })
 
-t.test('503 while Redis refuses writes, whatever else its state says', async (t) => {
+t.test('503 while Redis refuses writes, even if the rest of its state is fine', async (t) => {
   const writeRefusal = 'Redis is a replica'
   const { app, state } = await startGateway(t, { queueState: { writeRefusal } })
   const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })

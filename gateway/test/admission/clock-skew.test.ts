@@ -7,7 +7,7 @@ import { feedbackPayload, headers, logBody, secret, startGateway } from '../supp
 
 const startMs = Date.UTC(2026, 10, 1)
 
-/** A gateway whose clock is `offMs` ahead of the clock of Redis. The limit is 5 s. */
+/** A gateway whose clock can be set ahead of that of Redis by `offMs`. The limit is 5 s. */
 function createGauge(options: { errorMs: number }) {
   const at = { offMs: 0, elapsedMs: 0 }
   const clock = { offsetMs: startMs, errorMs: options.errorMs }

@@ -6,7 +6,7 @@ import type { RateCounts } from '../../src/admission/rate-counts.ts'
 const windowMs = 60_000
 const max = 6_000
 
-/** What Redis does, with the clock of the test. */
+/** Counts requests like Redis does, but in memory and with the test's clock. */
 function createMemoryCounts(clock: TestClock): RateCounts & { fails: boolean; calls: number } {
   const common = new Map<string, { requests: number; endsAt: number }>()
   return {

@@ -68,7 +68,8 @@ t.test(
 )
 
 t.test('503 busy when decompressed bytes exceed the budget; they are released later', async (t) => {
-  // Three tenths are for logs, two thirds of that for one API key: 46 MiB, enough for two of these.
+  // Logs may use three tenths of the bytes, and one API key two thirds of that: 46 MiB, enough for
+  // two of these bodies.
   const gateway = await startGateway(t, {
     env: { BYTES_IN_FLIGHT_MAX: String(232 * 1024 * 1024) },
     holdFrames: true,
@@ -78,7 +79,7 @@ t.test('503 busy when decompressed bytes exceed the budget; they are released la
   const text = Array.from({ length: 700 }, () => unit + randomBytes(1_000).toString('hex')).join('')
   const payload = gzipSync(JSON.stringify(batch([{ event: text }])))
   const large = () => gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
-  // Accepted requests keep their bytes until another one is refused.
+  // Accepted requests keep their bytes until another request is refused.
   const sent = [large(), large(), large()]
   t.equal((await Promise.race(sent)).statusCode, 503)
   gateway.release()

@@ -41,7 +41,7 @@ function build(loopUtilization: () => number = () => 0) {
     onStored: ({ rows }) => (stored += rows),
     clock,
   })
-  /** The frames so far; fails if there are fewer. */
+  /** Returns the frames sent so far; fails if there are fewer or more than `count`. */
   const sent = async (count: number) => {
     await clock.advance(0)
     t.equal(frames.length, count)

@@ -6,7 +6,8 @@ import { feedbackPayload, images, secret, startGateway } from '../support.ts'
 import { file, payload, send } from '../forms.ts'
 
 t.test('503 busy for forms of unknown length, too, by the bytes that have arrived', async (t) => {
-  // Seven tenths are for forms, two thirds of that for one API key: 108 MiB, twelve images of 9 MB.
+  // Forms may use seven tenths of the bytes, and one API key two thirds of that: 108 MiB, enough
+  // for twelve images of 9 MB.
   const env = { BYTES_IN_FLIGHT_MAX: String(232 * 1024 * 1024) }
   const { app } = await startGateway(t, { env })
   await app.listen({ host: '127.0.0.1', port: 0 })
@@ -54,7 +55,7 @@ t.test('503 busy for forms of unknown length, too, by the bytes that have arrive
 })
 
 t.test('503 busy when the bytes in flight are used up', async (t) => {
-  // Seven tenths are for forms, two thirds of that for one API key: 42 MiB.
+  // Forms may use seven tenths of the bytes, and one API key two thirds of that: 42 MiB.
   const env = {
     BYTES_IN_FLIGHT_MAX: String(92 * 1024 * 1024),
     BATCH_BODY_BYTES_MAX: String(256 * 1024),

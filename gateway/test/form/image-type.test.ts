@@ -3,7 +3,7 @@ import { imageTypes } from '@intake/contract'
 import { imageTypeOf } from '../../src/form/image-type.ts'
 import { images } from '../support.ts'
 
-/** The beginning of a file of the HEIF family, and what may follow. */
+/** The beginning of a file of the HEIF family: its major brand and its compatible brands. */
 function heif(major: string, ...compatible: string[]): Buffer {
   const brands = [major, '\0\0\0\0', ...compatible]
   const size = Buffer.alloc(4)
@@ -88,7 +88,7 @@ t.test('everything else is no image', async (t) => {
   }
 })
 
-t.test('the brands end with their box, whatever size it declares', async (t) => {
+t.test('the brands end with their box, even if it declares another size', async (t) => {
   const behind = Buffer.concat([heif('mp42', 'isom'), Buffer.from('heicheicheic')])
   t.equal(imageTypeOf(behind), undefined)
   for (const size of [0, 1, 7, 8, 15, 16, 0xffffffff]) {

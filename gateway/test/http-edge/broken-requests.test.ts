@@ -12,7 +12,8 @@ const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
 /**
- * The status lines, codes and `connection: close` headers that a connection receives until it ends.
+ * The status lines, codes and `connection: close` headers that a client receives until the
+ * connection ends.
  */
 async function outcome(
   t: Test,
@@ -25,7 +26,8 @@ async function outcome(
   const response = received(socket)
   if (options.halfClose === true) socket.end(bytes)
   else socket.write(bytes)
-  // Node reports the end of a connection whose own half is still open only as `end`.
+  // While the socket's own half is open, Node reports that the gateway ended the connection only as
+  // `end`.
   socket.once('end', () => socket.destroy())
   const found = (await response).match(/(?<=HTTP\/1\.1 )\d+|connection: close|(?<="code":")\w+/gi)
   return (found ?? []).join(' ').toLowerCase()
@@ -132,7 +134,7 @@ t.test('bytes that begin no request get no response behind an earlier one', asyn
   const socket = await open(t, gateway)
   socket.write(log)
   t.match(await received(socket, /message/), /^HTTP\/1\.1 201 /)
-  // The client would take it for the response to its next request.
+  // A response to this byte would be taken for the response to the client's next request.
   socket.write(' ')
   t.equal(await received(socket), '')
   const other = await open(t, gateway)

@@ -86,7 +86,7 @@ t.test('a connection with a refused request can be evicted', async (t) => {
   const taken = new Promise<Socket>((resolve) => server.once('connection', resolve))
   const refused = await open(t, gateway)
   const ended = once(await taken, 'close')
-  // A client that does not close when the response has ended.
+  // This client does not close the connection when the response has ended.
   refused.allowHalfOpen = true
   refused.write(post('/api/log', ['content-type: text/plain', 'content-length: 300000']))
   t.match(await received(refused, /"code"/), /connection: close/i, 'now it waits for the client')

@@ -59,7 +59,8 @@ t.test('a refused upload that waits for 100 Continue never gets it', async (t) =
   const head = (method: string, path: string, key: string) =>
     `${method} ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n` +
     `content-length: 2\r\nexpect: 100-continue\r\nx-api-key: ${key}\r\n\r\n`
-  // The connection ends with the response, because the client may or may not send the body.
+  // The gateway closes the connection after the response, because it cannot know whether the client
+  // will send the body.
   const refused = await exchange(t, head('POST', '/api/log', 'wrong'))
   t.match(refused, /^HTTP\/1\.1 401 [^]*\r\nconnection: close\r\n/i)
   t.match(await exchange(t, head('POST', '/api/none', secret)), /^HTTP\/1\.1 404 /)

@@ -30,7 +30,10 @@ t.test('a refused endless body: the client gets the response, then the end', asy
   await Promise.all(refused.flatMap((one) => [send(one, 'length'), send(one, chunked)]))
 })
 
-/** Writes as fast as the other side reads, and reports how many bytes that was. */
+/**
+ * Writes as fast as the other side reads. The returned function reports the number of bytes
+ * written.
+ */
 function sendWithoutEnd(socket: Socket, framing: Framing): () => number {
   const piece = Buffer.alloc(65_536, 0x20)
   const chunk =
@@ -45,16 +48,19 @@ function sendWithoutEnd(socket: Socket, framing: Framing): () => number {
   return () => socket.bytesWritten
 }
 
-t.test('a refused small body: the client gets the response, the connection stays', async (t) => {
-  const gateway = await startGateway(t)
-  const socket = await open(t, gateway)
-  const head = post('/api/log', [json, 'content-length: 200000'], 'wrong')
-  socket.write(head)
-  t.match(await received(socket, /unauthorized/), /^HTTP\/1\.1 401 /)
-  socket.write(Buffer.alloc(200_000))
-  socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
-  t.match(await received(socket), /^HTTP\/1\.1 200 /)
-})
+t.test(
+  'a refused small body: the client gets the response, the connection remains open',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const socket = await open(t, gateway)
+    const head = post('/api/log', [json, 'content-length: 200000'], 'wrong')
+    socket.write(head)
+    t.match(await received(socket, /unauthorized/), /^HTTP\/1\.1 401 /)
+    socket.write(Buffer.alloc(200_000))
+    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+    t.match(await received(socket), /^HTTP\/1\.1 200 /)
+  },
+)
 
 t.test('a refused small body that does not arrive is not awaited', async (t) => {
   const gateway = await startGateway(t, { clock: fastClock() })

@@ -37,7 +37,7 @@ async function createStore(
 }
 
 const soon = () => performance.now() + 60_000
-/** The day by the clock of Redis. */
+/** Today's number, in days since 1970, by the clock of Redis. */
 const today = async () => Math.floor(Number((await redis.time())[0]) / 86_400)
 const id = (n: number) => `019aa5e6-5c40-7abc-8def-${String(n).padStart(12, '0')}`
 const first = {
@@ -80,7 +80,7 @@ t.test(
       const before = await today()
       await store.reserve({ ...first, scope }, soon())
       const [key] = await redis.keys(`{intake:*:${scope}:*`)
-      // Midnight may have passed meanwhile.
+      // Accepts both days, because midnight may have passed meanwhile.
       const ends = [before, await today()].map((day) => (day + 1 + days) * 86_400)
       t.ok(ends.includes(await redis.expiretime(key!)), scope)
     }
@@ -137,7 +137,7 @@ const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memor
 for (const scope of ['logs', 'feedback'] as const) {
   t.test(`one day may use the whole share of ${scope}, at 64 bytes per reservation`, async (t) => {
     await redis.flushall()
-    // The value in Redis's own redis.conf.
+    // The default in Redis's redis.conf.
     await redis.config('SET', 'hash-max-listpack-entries', '128')
     const memoryBytes = 16 * mebibyte
     const { store, ledger } = await createStore(t, { memoryBytes })

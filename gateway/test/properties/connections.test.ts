@@ -11,14 +11,14 @@ import { feedbackPayload, logBody, secret, startGateway } from '../support.ts'
 import { checkProperty } from './property.ts'
 import { smallBudget, takeRows } from './stored.ts'
 
-/** A request that the gateway understands, and what it must do with it. */
+/** A valid request, and what the gateway must do with it. */
 interface Understood {
   text: string
   status: number
-  /** How many rows of log events and of feedback it stores. */
+  /** How many rows of log events and of feedback the request stores. */
   logs?: number
   feedback?: number
-  /** Whether its header says that it is the last request. */
+  /** Whether the request's header makes it the last request of the connection. */
   isLast?: boolean
 }
 
@@ -37,7 +37,7 @@ function post(path: string, body: string, more: string[], options: { key?: strin
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** The same request, its body in two chunks. */
+/** Returns the same request with its body in two chunks. */
 function chunked(text: string): string {
   const [head = '', body = ''] = text.split('\r\n\r\n', 2)
   const bytes = Buffer.from(body)
@@ -81,10 +81,13 @@ const understood: Understood[] = [
   { text: get('/api/log'), status: 405 },
 ]
 
-/** What follows the last request. */
+/** The bytes that follow the last valid request. */
 interface Rest {
   bytes: Buffer
-  /** The gateway must close the connection although the client may send more. */
+  /**
+   * Whether the gateway must close the connection because of these bytes, although the client could
+   * send more.
+   */
   isBroken: boolean
 }
 
@@ -99,7 +102,7 @@ const rests: Arbitrary<Rest> = fc.oneof(
   fc.string({ maxLength: 100 }).map((text) => ({ bytes: Buffer.from(text), isBroken: false })),
   some(true, ' ', '}', 'ü"}}', '\r\n\r\n ', '\0', event, ' '.repeat(400_000)),
   some(false, '\r\n', '\n', 'P'),
-  // A body that is cut off, or invalid: its request is not understood.
+  // Requests whose body is cut off or invalid; the gateway must not execute them.
   some(
     true,
     ...['zz\r\n', '-1\r\n', '2\r\n{}zz', '0\r\na b\r\n\r\n'].map(
@@ -115,7 +118,7 @@ const rests: Arbitrary<Rest> = fc.oneof(
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     'GET / HTTP/3.0\r\n\r\n',
   ),
-  // A request that a parser would execute if it continued behind broken bytes.
+  // A valid request behind broken bytes. A parser that continued there would execute it.
   some(
     true,
     ...[' ', '\0\r\n', 'zz\r\n\r\n', 'GET / NOPE\r\n\r\n', ' \r\n'].map((bytes) => bytes + logText),
@@ -138,7 +141,9 @@ interface Response {
   code: ErrorCode | undefined
 }
 
-/** The final responses in what a connection received; throws if it is anything else. */
+/**
+ * The final responses in the text that a connection received. Throws if it contains anything else.
+ */
 function parse(text: string, methods: string[]): Response[] {
   const responses: Response[] = []
   let left = text
@@ -193,62 +198,65 @@ async function send(
   return text
 }
 
-t.test('whatever follows them, all understood requests get one response, in order', async (t) => {
-  const gateway = await startGateway(t, { env: smallBudget })
-  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = gateway.app.server.address() as AddressInfo
-  const counts = { responses: 0, closed: 0, refused: 0 }
+t.test(
+  'all valid requests get one response, in order, even if broken bytes follow them',
+  async (t) => {
+    const gateway = await startGateway(t, { env: smallBudget })
+    await gateway.app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = gateway.app.server.address() as AddressInfo
+    const counts = { responses: 0, closed: 0, refused: 0 }
 
-  await checkProperty(t, {
-    runs: 400,
-    value: sent,
-    async holds({ requests, rest, cuts, halfCloses }) {
-      const last = requests.findIndex(({ isLast }) => isLast)
-      const expected = last === -1 ? requests : requests.slice(0, last + 1)
-      const methods = expected.map(({ text }) => text.split(' ', 1)[0] ?? '')
-      for (const kind of ['logs', 'feedback'] as const) takeRows(gateway, kind)
-      const text = await send(port, {
-        bytes: Buffer.concat([...requests.map((one) => Buffer.from(one.text)), rest.bytes]),
-        cuts,
-        isDone(received) {
-          if (received === undefined) return halfCloses
-          const responses = received.match(/HTTP\/1\.1 [2-5]\d\d /g)?.length ?? 0
-          return !rest.isBroken && responses >= expected.length
-        },
-      })
-      const check = (holds: boolean, what: string) => {
-        if (!holds) throw new Error(`${what}: ${text}`)
-      }
-      const responses = parse(text, methods)
-      const got = responses.slice(0, expected.length)
-      check(
-        isDeepStrictEqual(
-          got.map(({ status }) => status),
-          expected.map(({ status }) => status),
-        ),
-        `not ${expected.map(({ status }) => status).join()}`,
-      )
-      const refused = responses.slice(expected.length)
-      check(refused.length <= 1, 'a response too many')
-      check(
-        refused.every(({ code }) => code === 'malformed_http'),
-        'not malformed_http',
-      )
-      check(
-        responses.slice(0, -1).every(({ isLast }) => !isLast),
-        'a response after the last',
-      )
-      for (const kind of ['logs', 'feedback'] as const) {
-        const rows = expected.reduce((sum, one) => sum + (one[kind] ?? 0), 0)
-        check(takeRows(gateway, kind).length === rows, `not ${rows} rows of ${kind}`)
-      }
-      counts.responses += got.length
-      counts.refused += refused.length
-      if (responses.at(-1)?.isLast === true) counts.closed++
-    },
-  })
-  t.comment(
-    `${counts.responses} responses to what was understood, ${counts.refused} to what was not; ` +
-      `${counts.closed} connections whose last response announced the end`,
-  )
-})
+    await checkProperty(t, {
+      runs: 400,
+      value: sent,
+      async holds({ requests, rest, cuts, halfCloses }) {
+        const last = requests.findIndex(({ isLast }) => isLast)
+        const expected = last === -1 ? requests : requests.slice(0, last + 1)
+        const methods = expected.map(({ text }) => text.split(' ', 1)[0] ?? '')
+        for (const kind of ['logs', 'feedback'] as const) takeRows(gateway, kind)
+        const text = await send(port, {
+          bytes: Buffer.concat([...requests.map((one) => Buffer.from(one.text)), rest.bytes]),
+          cuts,
+          isDone(received) {
+            if (received === undefined) return halfCloses
+            const responses = received.match(/HTTP\/1\.1 [2-5]\d\d /g)?.length ?? 0
+            return !rest.isBroken && responses >= expected.length
+          },
+        })
+        const check = (holds: boolean, what: string) => {
+          if (!holds) throw new Error(`${what}: ${text}`)
+        }
+        const responses = parse(text, methods)
+        const got = responses.slice(0, expected.length)
+        check(
+          isDeepStrictEqual(
+            got.map(({ status }) => status),
+            expected.map(({ status }) => status),
+          ),
+          `not ${expected.map(({ status }) => status).join()}`,
+        )
+        const refused = responses.slice(expected.length)
+        check(refused.length <= 1, 'a response too many')
+        check(
+          refused.every(({ code }) => code === 'malformed_http'),
+          'not malformed_http',
+        )
+        check(
+          responses.slice(0, -1).every(({ isLast }) => !isLast),
+          'a response after the last',
+        )
+        for (const kind of ['logs', 'feedback'] as const) {
+          const rows = expected.reduce((sum, one) => sum + (one[kind] ?? 0), 0)
+          check(takeRows(gateway, kind).length === rows, `not ${rows} rows of ${kind}`)
+        }
+        counts.responses += got.length
+        counts.refused += refused.length
+        if (responses.at(-1)?.isLast === true) counts.closed++
+      },
+    })
+    t.comment(
+      `${counts.responses} responses to what was understood, ${counts.refused} to what was not; ` +
+        `${counts.closed} connections whose last response announced the end`,
+    )
+  },
+)

@@ -53,7 +53,7 @@ export async function exchange(
   return { status: response.statusCode ?? 0, body: (await json(response)) as Answer['body'] }
 }
 
-/** Reuses connections, so unread bytes of a body would break the next request. */
+/** Reuses connections: bytes of a body that were left unread would break the next request. */
 const agent = new Agent({ keepAlive: true })
 
 /** Whether the request was refused. Throws for a response that no complete request may get. */

@@ -51,7 +51,7 @@ const faults: Arbitrary<Damage[]> = fc.array(
   { maxLength: 2 },
 )
 
-/** Usually the first value. */
+/** Usually produces the first value, rarely one of the others. */
 const rarely = <Value>(usual: Value, ...others: Value[]) =>
   fc.oneof({ arbitrary: fc.constant(usual), weight: 8 }, fc.constantFrom(...others))
 

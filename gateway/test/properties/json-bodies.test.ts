@@ -41,7 +41,10 @@ async function startServer(t: Test) {
   return gateway
 }
 
-/** Sends `bodyOf` a document and compares the stored rows with `jsonOf` the body. */
+/**
+ * Sends the body that `bodyOf` makes of a document, and compares the stored rows with the value
+ * that `jsonOf` finds in it.
+ */
 async function checkBodies(
   t: Test,
   options: {

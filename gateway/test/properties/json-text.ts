@@ -111,7 +111,10 @@ export const jsonText: Arbitrary<JsonText> = fc.letrec<{ any: JsonText }>((tie) 
   ),
 })).any
 
-/** With a fourth element, the member appears twice; the last one counts. */
+/**
+ * A JSON object of these members. A fourth element in a member makes it appear twice; the last one
+ * counts.
+ */
 function object(
   members: [
     name: { text: string; value: string },

@@ -22,7 +22,7 @@ export async function checkProperty<Value>(
   const at = PROPERTY_PATH === undefined ? {} : { path: PROPERTY_PATH }
   const { failed, numShrinks, ...details } = await fc.check(property, {
     numRuns,
-    // A value that takes too long is a failure, too.
+    // A value whose check takes too long counts as a failure.
     timeout: silenceMs,
     ...again,
     ...at,

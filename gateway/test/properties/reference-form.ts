@@ -3,7 +3,7 @@
  * of the non-empty files, in their order. It is correct for accepted forms.
  */
 export function readParts(body: Buffer): { payload: string; contents: Buffer[]; files: Buffer[] } {
-  // Each character is a byte.
+  // With this encoding each character is one byte.
   const bytes = `\r\n${body.toString('latin1')}`
   const contents: Buffer[] = []
   const files: Buffer[] = []
@@ -14,7 +14,7 @@ export function readParts(body: Buffer): { payload: string; contents: Buffer[]; 
     const header = part.slice(0, end)
     const content = Buffer.from(part.slice(end + 4), 'latin1')
     contents.push(content)
-    // A fault may have damaged the quotes, which parsers read differently.
+    // A random fault may have damaged the quotes, which parsers then read differently.
     if (/name[="; ]*payload/i.test(header)) payload = content.toString()
     else if (/filename|content-type: ?image\//i.test(header) && content.length > 0) {
       files.push(content)

@@ -16,7 +16,7 @@ const analyst = createClickHouse({ url: server.analystUrl })
 t.teardown(() => analyst.close())
 const gateway = await startGateway(t)
 
-/** Sends each event by itself, and inserts what the gateway makes of them as one insert. */
+/** Sends each event by itself, and stores the rows that the gateway makes of them in one insert. */
 async function insertTogether(params: readonly string[]): Promise<string[]> {
   const { log: _, ...sender } = logBody()
   const ids: string[] = []
@@ -40,13 +40,13 @@ interface Stored {
   /** The params as `intake.logs` prints them. */
   params: string
   isReadable: 0 | 1
-  /** Members in the flat view, by JSON_VALUE. */
+  /** The members that the flat view shows, as read by JSON_VALUE. */
   flat: Record<string, string | null>
 }
 
 const names = ['a', 'b', 'c']
 
-/** ClickHouse takes parameters of limited length. */
+/** ClickHouse limits the length of parameters. */
 const idsPerQuery = 200
 
 async function readStored(ids: readonly string[]): Promise<Stored[]> {
@@ -123,8 +123,8 @@ const anyValue = fc.letrec<{ any: string }>((tie) => ({
 const params = object(anyValue)
 
 /**
- * A value as a comparable text: without members that are null or empty, and arrays that are stored
- * as text as arrays.
+ * A value as a text that can be compared: null and empty members are removed, and an array that is
+ * stored as text becomes an array again.
  */
 function canonical(json: unknown): string {
   return JSON.stringify(reduce(json), (_, inner: unknown) =>
@@ -151,7 +151,7 @@ const isEmptyObject = (json: unknown) =>
 type Scalar = string | number | bigint | boolean
 
 /**
- * What the flat view shows of scalars, by the member's name; a double may be printed differently.
+ * The scalar members that the flat view must show, by name. A double may be printed differently.
  */
 function flatValues(value: Record<string, unknown>, flat: Stored['flat']): Stored['flat'] {
   const scalars = names.flatMap((name) => {

@@ -7,7 +7,8 @@ import type { TestGateway } from '../support.ts'
 export type Row = Record<string, unknown>
 
 /**
- * Settings that reveal, within some thousand requests, a request that does not release its bytes.
+ * Settings with a budget so small that some thousand requests reveal a request that does not
+ * release its bytes.
  */
 export const smallBudget = {
   BATCH_BODY_BYTES_MAX: '20000',

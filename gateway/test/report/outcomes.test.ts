@@ -6,7 +6,7 @@ import { batch, send } from '../batches.ts'
 import { payload, send as sendForm } from '../forms.ts'
 import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
 
-/** What has been counted, as `key kind code: records`. */
+/** The counts so far, as lines `key kind code: records`. */
 const counted = ({ outcomes }: TestGateway) =>
   outcomes
     .unreported()

@@ -246,7 +246,7 @@ t.test('207: 500 bad entries are rejected in 60 KB, the first ten with the reaso
   t.same(results[10], { status: 'rejected', code: 'invalid_request' })
 })
 
-t.test('rows of two months never share a frame, whatever their order', async (t) => {
+t.test('rows of two months never share a frame, in any order', async (t) => {
   const gateway = await startGateway(t)
   const realNow = Date.now
   t.teardown(() => (Date.now = realNow))

@@ -13,7 +13,7 @@ const sendLog = ({ app }: TestGateway, country: Record<string, string>) =>
     payload: logBody(),
   })
 
-t.test('the country that the named header tells is in every row', async (t) => {
+t.test('the country in the configured header is in every row', async (t) => {
   const gateway = await startGateway(t, { env })
   await sendLog(gateway, { 'cf-ipcountry': 'de' })
   const logs = batch([{ event: 'a' }, { event: 'b' }])

@@ -101,7 +101,8 @@ t.test('201: an animated PNG is a PNG, in a file part and in a text part', async
 t.test('201: the white space around an e-mail is removed', async (t) => {
   const gateway = await startGateway(t)
   const id = randomUUID()
-  // White space as added by keyboards, by copying from a page, and by a Japanese keyboard.
+  // Addresses with white space: added by a keyboard, by copying from a page, and by a Japanese
+  // keyboard.
   for (const email of [
     'user@example.com',
     ' user@example.com',
@@ -258,7 +259,7 @@ t.test(
   },
 )
 
-t.test('a different image under the same key is refused, and the first one stays', async (t) => {
+t.test('a different image under the same key is refused, and the first one is kept', async (t) => {
   const gateway = await startGateway(t)
   const id = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
   t.equal((await send(gateway, [payload({ id }), file(images.png)])).status, 201)

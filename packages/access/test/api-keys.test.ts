@@ -33,7 +33,7 @@ t.test('a secret that no header field can carry is refused', async (t) => {
     'schlüssel-zum-schloss',
     'a\nb'.repeat(9),
   ]) {
-    await t.rejects(store.create({ name: 'unusable', secret }), /ASCII characters only/, secret)
+    await t.rejects(store.create({ name: 'unusable', secret }), /must be ASCII/, secret)
   }
   t.equal((await store.create({ name: 'spaces', secret: 'sixteen letters or more' })).created, true)
 })
@@ -115,7 +115,7 @@ t.test('keys that cannot be read at first are retried with growing pauses', asyn
   })
   t.teardown(() => directory.close())
   await until('five attempts have failed', () => attempts.length === 5)
-  // Timers may fire slightly early. Their lateness is not tested.
+  // Timers may fire slightly early. Late timers would not fail this check.
   t.ok(attempts[4]! - attempts[0]! >= 100 + 200 + 300 + 300 - 10)
 })
 
@@ -140,7 +140,7 @@ t.test('a damaged entry harms only its own key, and is named without its content
     ['"key_0123456789ab"', field.slice(0, 8)],
     [JSON.stringify({ ...key, id: 'DAMAGED' }), field.slice(0, 8)],
     [named, key.id],
-    // If accepted, each of these entries would allow more than the key may do.
+    // Damaged entries. If a gateway accepted one of these, the key could do more than it may.
     [JSON.stringify({ ...key, bundleIdentifiers: 'DAMAGED' }), key.id],
     [JSON.stringify({ ...key, bundleIdentifiers: [7] }), key.id],
     [JSON.stringify({ ...key, expiresAt: 'DAMAGED' }), key.id],
@@ -170,7 +170,7 @@ t.test('a damaged entry harms only its own key, and is named without its content
   t.match(await store.create({ name: 'again', secret }), { created: true })
 })
 
-t.test('a gateway that knows a key goes on with it when its entry is damaged', async (t) => {
+t.test('a gateway that knows a key still accepts it when its entry is damaged', async (t) => {
   const { key, secret } = await store.create({ name: 'known' })
   let unreadable = 0
   const watching = { store, intervalMs: 20, onError: (error: unknown) => t.fail(String(error)) }

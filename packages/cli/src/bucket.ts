@@ -15,19 +15,21 @@ const BucketConfig = Type.Object({
 })
 
 /**
- * The object store with the attachments, from the same environment variables as gateways use.
+ * The object store with the attachments, from the same environment variables that gateways use.
  *
- * @throws {ConfigError} one error for all problems of these settings
+ * @throws {ConfigError} one error that names all problems of these settings
  */
 export const findBucket = (): ObjectStoreSettings =>
   readBucket({
     ...process.env,
     S3_ENDPOINT: findEndpoint('S3_ENDPOINT'),
-    // The file has already been read.
+    // `findEndpoint` has already read this file.
     S3_ENDPOINT_FILE: undefined,
   })
 
-/** @throws {ConfigError} one error for all problems of these settings */
+/**
+ * @throws {ConfigError} one error that names all problems of these settings
+ */
 export function readBucket(env: Record<string, string | undefined>): ObjectStoreSettings {
   const config = loadConfig(BucketConfig, env)
   const problems = findObjectStoreProblems(config)

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 
-/** A command of the command line. Its module is loaded when the command is asked for. */
+/** A command of the command line. Its module is loaded only when the command is used. */
 interface LazyCommand {
   description: string
-  /** Adds its arguments, options, subcommands and action. */
+  /** Adds the command's arguments, options, subcommands and action. */
   define(command: Command): Promise<void>
 }
 
@@ -35,12 +35,12 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     define: async (command) => (await import('./commands/keys.ts')).defineKeys(command),
   },
   user: {
-    description: 'what is stored of one user',
+    description: 'export or erase what is stored about one user',
     define: async (command) =>
       (await import('./commands/subjects.ts')).defineSubject(command, 'user'),
   },
   device: {
-    description: 'what is stored of one device',
+    description: 'export or erase what is stored about one device',
     define: async (command) =>
       (await import('./commands/subjects.ts')).defineSubject(command, 'device'),
   },
@@ -49,11 +49,11 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     define: async (command) => (await import('./commands/erase.ts')).definePurge(command),
   },
   erasures: {
-    description: 'what has been erased',
+    description: 'list what has been erased, and erase it again where it has reappeared',
     define: async (command) => (await import('./commands/erase.ts')).defineErasures(command),
   },
   retention: {
-    description: 'how long records are kept',
+    description: 'set how long records are kept, and drop older ones',
     define: async (command) => (await import('./commands/retention.ts')).defineRetention(command),
   },
   setup: {

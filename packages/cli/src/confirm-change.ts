@@ -11,7 +11,8 @@ export class UnconfirmedError extends Error {
 }
 
 /**
- * Makes a change in Redis. Resolves when as many replicas have confirmed it as gateways require.
+ * Makes a change in Redis. Resolves when it is confirmed by the number of replicas that gateways
+ * require.
  *
  * @throws {UnconfirmedError} when they do not confirm it within a second
  * @throws {ConfigError} if `REDIS_ACK_REPLICAS` is wrong; nothing is changed
@@ -29,7 +30,7 @@ export async function confirmChange<Result>(
   } catch (error) {
     if (!(error instanceof NotReplicatedError)) throw error
     throw new UnconfirmedError(
-      `The change is made, but a failover of Redis could undo it; check it after one (${error.message}).`,
+      `The change is made, but a failover of Redis could undo it; check it after a failover (${error.message}).`,
       { cause: error },
     )
   }

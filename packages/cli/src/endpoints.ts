@@ -68,8 +68,8 @@ export function adoptSettings(): void {
 }
 
 /**
- * The running stack; undefined also if its file cannot be read: a command that needs it reports
- * that.
+ * The running stack. Undefined also if its file cannot be read, because a command that needs the
+ * stack reports that.
  */
 function findStack(): Endpoints | undefined {
   try {
@@ -93,10 +93,10 @@ const ClickHouseConfig = Type.Object({
 })
 
 /**
- * The URL of ClickHouse and the cluster with the tables.
+ * The URL of ClickHouse, and the cluster with the tables.
  *
  * @throws {UsageError} like `findEndpoint`
- * @throws {ConfigError} one error for all problems of these settings
+ * @throws {ConfigError} one error that names all problems of these settings
  */
 export function findClickHouse(): { url: string; cluster: string | undefined } {
   const { CLICKHOUSE_URL: url, CLICKHOUSE_CLUSTER: cluster } = loadConfig(ClickHouseConfig, {

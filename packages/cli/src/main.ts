@@ -9,10 +9,10 @@ Commands find the services by REDIS_URL, CLICKHOUSE_URL and S3_ENDPOINT (or by f
 those that npm start runs in this folder (in another one: INTAKE_DATA_DIR).
 
 Examples:
-  intake status                   how is it, and what to do
-  intake doctor                   is anything configured wrongly
+  intake status                   the state of the services, and what to do
+  intake doctor                   what is configured wrongly
   intake trace 019aa5e6-5c40-7abc-8def-0123456789ab
-                                  where is this record
+                                  where this record is
   intake keys create --name iOS   a key for an application
 
 Exit codes: 0 done, 1 the command failed or was used wrongly; the help of a command lists its others.

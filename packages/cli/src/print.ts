@@ -40,12 +40,12 @@ export async function printJsonLine(json: string): Promise<void> {
 /** Prints a line unchanged, for a shell to evaluate. Only for settings of this machine. */
 export const printForShell = (line: string): void => void process.stdout.write(`${line}\n`)
 
-/** Prints to standard error what is not the result of the command. */
+/** Prints a message that is not part of the command's result, to standard error. */
 export const note = (text: string): void => void process.stderr.write(`${visibleText(text)}\n`)
 
 /**
- * Prints an error. Only its first line begins a line, because the message of a server can quote
- * what a client sent, and must not look like another message.
+ * Prints an error, with all lines but the first indented: the message of a server can quote what a
+ * client sent, which must not look like another message.
  */
 export const printError = (error: unknown): void =>
   note((error instanceof Error ? error.message : String(error)).replaceAll('\n', '\n  '))

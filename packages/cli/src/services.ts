@@ -7,7 +7,7 @@ import { findClickHouse, findEndpoint, UsageError } from './endpoints.ts'
 
 const connectTimeoutMs = 10_000
 const objectTimeoutMs = 30_000
-/** Long, because a statement may scan all tables. */
+/** Timeout of a statement. It is long, because a statement may scan all tables. */
 const statementTimeoutMs = 30 * 60_000
 
 /**
@@ -43,7 +43,7 @@ export async function withRecords<T>(
       readInstallation(redis),
       connectTimeoutMs,
     ).catch((error: unknown) =>
-      // If there is no connection, its errors say more than the timeout.
+      // If there is no connection, the connection's errors say more than the timeout.
       redis.status === 'ready' ? (error as Error) : (failures.at(-1) ?? (error as Error)),
     )
     if (installation instanceof Error) {

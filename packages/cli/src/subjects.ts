@@ -5,7 +5,7 @@ import { UsageError } from './endpoints.ts'
 
 /** A user or a device. */
 export type PersonalSubject = Exclude<Subject, { kind: 'api-key' }>
-/** What was sent with an API key in a period. */
+/** The records that were sent with an API key in a period. */
 export type KeySubject = Extract<Subject, { kind: 'api-key' }>
 
 /** @throws {UsageError} if the identifier is invalid */

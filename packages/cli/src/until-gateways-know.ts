@@ -8,7 +8,8 @@ import { pause, systemClock, type Clock } from '@intake/runtime'
 const untilReadMs = 15_000
 
 /**
- * Resolves when gateways know a change of the policy, and what they accepted before it is in Redis.
+ * Resolves when all gateways know a change of the policy, and Redis has every record that they
+ * accepted before they knew it.
  */
 export async function untilGatewaysKnow(
   progress: (sentence: string) => void,
@@ -16,7 +17,7 @@ export async function untilGatewaysKnow(
 ): Promise<void> {
   const ms = untilReadMs + Math.max(...Object.values(limits.acceptanceMs))
   progress(
-    `waiting ${ms / 1_000} s until gateways know it, and what they accepted before is enqueued`,
+    `waiting ${ms / 1_000} s until gateways know the change and have enqueued what they accepted before`,
   )
   await pause(ms, { clock })
 }

@@ -71,7 +71,7 @@ t.test('dead letters are listed, shown, replayed and dropped', async (t) => {
 })
 
 t.test(
-  '--all continues after a row that is rejected again, which stays a dead letter',
+  '--all continues after a row that is rejected again, which remains a dead letter',
   async (t) => {
     const good = await writeDeadLetter(logRow({ event: 'good' }))
     const bad = await writeDeadLetter(logRow({ event: { not: 'a text' } }))

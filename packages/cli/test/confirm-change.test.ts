@@ -45,11 +45,12 @@ t.test('a change is confirmed by as many replicas as gateways wait for', async (
   await t.rejects(confirmChange(redis, change), /The change is made.*0 of 1 replicas have it/)
   t.equal(await redis.get(key), 'made')
 
-  // A command without a reply is sent again to another server, which has a replica.
+  // The command gets no reply, so it is sent again, to another server. That server has a replica.
   let isOver = true
   let outcome: Promise<unknown> = Promise.resolve()
   await until('it waits for a replica', async () => {
-    // The confirmation waits for a second, which may pass between two checks on a busy machine.
+    // The confirmation waits for at most a second, which may pass between two checks on a busy
+    // machine, so it is repeated.
     if (isOver) {
       isOver = false
       outcome = confirmChange(redis, change)

@@ -26,7 +26,7 @@ function operate(t: Test, { url }: RedisServer) {
   return operator
 }
 
-/** A primary with one replica. */
+/** Starts a primary with one replica. */
 async function startPair(t: Test, config: (replicaPort: number) => string[] = () => []) {
   const [port, replicaPort] = (await freePorts(2)) as [number, number]
   const primary = await createRedisServer({ dataDir: createDataDir(t), port })

@@ -17,7 +17,7 @@ interface Report {
 }
 
 interface Examined {
-  /** Per cent of a disk that must be free. */
+  /** The percentage of a disk that must be free. */
   diskFree?: number
   env?: Record<string, string>
   /** By how much the clock of this machine is ahead. */
@@ -26,7 +26,7 @@ interface Examined {
 
 interface Planted {
   what: string
-  /** Plants the problem; resolves to what is examined. */
+  /** Plants the problem and resolves to the options of the command. */
   plant: (t: Test) => Promise<Examined | void>
   /** Removes the problem. */
   repair?: (() => Promise<unknown>) | undefined
@@ -40,7 +40,7 @@ const setUpAgain = async () => {
   await repairViews(clickhouse)
 }
 
-/** The server for a user with this zone in the profile. */
+/** The URL of a ClickHouse user whose profile sets this time zone. */
 const inZone = (session_timezone: string) =>
   withSettings(endpoints.CLICKHOUSE_URL, { session_timezone })
 
@@ -49,7 +49,7 @@ const setRedis = (name: string, wrong: string, right: string) => ({
   repair: () => keys.config('SET', name, right),
 })
 
-/** The object store without the right to delete. */
+/** Starts an object store that does not allow deleting. */
 async function startLimitedStore(t: Test): Promise<string> {
   const target = new URL(s3.url)
   const proxy = createServer((incoming, response) => {
@@ -193,7 +193,7 @@ const planted: Planted[] = [
     plant: async () => ({ aheadMs: 60_000 }),
     code: 'clock_skew',
     detail:
-      // The difference is measured within the time of a response.
+      // The measured difference is off by up to the time of a response.
       /^The clock of Redis is [56]\d\.\d s behind and that of ClickHouse [56]\d\.\d s behind of this machine/,
   },
   {
@@ -204,7 +204,7 @@ const planted: Planted[] = [
   },
 ]
 
-/** Runs the command. */
+/** Runs `intake doctor`. */
 async function doctor({ diskFree = 10, env }: Examined = {}) {
   const { code, stdout, stderr } = await intake(
     ['doctor', '--json', '--disk-free', `${diskFree}`],
@@ -214,7 +214,7 @@ async function doctor({ diskFree = 10, env }: Examined = {}) {
   return { code, ...(JSON.parse(stdout) as Report) }
 }
 
-/** The findings of the command, run in this process. */
+/** The findings of `intake doctor` when it runs in this process. */
 async function findingsOf({ diskFree = 10, env = {}, aheadMs = 0 }: Examined): Promise<Finding[]> {
   const now = Date.now
   Date.now = () => now() + aheadMs

@@ -33,10 +33,10 @@ const rejected = new ClickHouseError('no', { kind: 'rejected', code: 27, serverT
 const rawRows = (id: string) =>
   number(`count() AS n FROM intake.logs_raw WHERE unique_user_id = '${id}'`)
 
-/** Whether a text is in any file of ClickHouse: parts, mutations, logs of queries. */
+/** Whether a text is in any file of ClickHouse: in parts, mutations or query logs. */
 async function isOnDisk(text: string): Promise<boolean> {
-  // A search fails if its files are removed meanwhile, because it may have missed one that was
-  // renamed.
+  // A search fails if files are removed while it runs, because it may have missed a renamed file.
+  // Then it is repeated.
   const found = await until('all files are searched', async () => {
     const search = spawn('grep', ['-rqF', text, join(dataDir, 'clickhouse')], { stdio: 'ignore' })
     const [code] = (await once(search, 'close')) as [number | null]
@@ -58,7 +58,7 @@ async function strayParts(table: string): Promise<string[]> {
   return readdirSync(info!.path).filter((name) => /^(\d{6}|all)_/.test(name) && !names.has(name))
 }
 
-t.test('a user is erased in every version and place; everybody else stays', async (t) => {
+t.test('a user is erased in every version and place; other users are kept', async (t) => {
   const [victim, other] = [user(), user()]
   const mine = logsOf(victim, 5)
   const theirs = logsOf(other, 5)
@@ -147,7 +147,7 @@ t.test('a user is erased in every version and place; everybody else stays', asyn
 })
 
 t.test(
-  'a version hidden behind the record of another user is deleted, the record stays',
+  'a version hidden behind the record of another user is deleted, that record is kept',
   async (t) => {
     const [victim, other] = [user(), user()]
     const [visible] = logsOf(other, 1)
@@ -214,7 +214,7 @@ t.test('purge refuses the id of a key that is unknown and has sent nothing', asy
     const refused = await intake(['purge', '--api-key', 'key_mistyped', ...range, ...more])
     t.match(refused, { code: 1, stdout: '', stderr: /No API key has the id key_mistyped/ })
   }
-  // A removed key that has rows outside the period.
+  // The removed key has rows outside the given period.
   await insert('logs', logsOf(user(), 1, { api_key_id: 'key_removed' }))
   const later = ['--from', '2026-11-22', '--to', '2026-11-23']
   const counted = await intake(['purge', '--api-key', 'key_removed', ...later])
@@ -242,7 +242,7 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
   t.equal(early.code, 2, 'out of time')
   t.match(early.stdout, /INCOMPLETE: 1 frames in Redis/)
 
-  // An erasure is listed before it has read the frames.
+  // The erasure must be listed before it reads the frames.
   const said: string[] = []
   const done = eraseSubject({
     services: { clickhouse, redis: keys, objects, installation: 'x' },
@@ -285,7 +285,7 @@ t.test('an erasure that was killed is completed by the next one', async (t) => {
   await insert('logs', mine)
   const sql = createClickHouse({ url: services.server.url })
   t.teardown(() => sql.close())
-  // The state after an erasure that was killed once the tombstones were written.
+  // Simulates an erasure that was killed after it had written the tombstones.
   const [{ id, time, bundle_identifier, device_uuid } = mine[0]!] = mine
   await sql.command(
     `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted)
@@ -308,8 +308,8 @@ t.test('rows that become visible while it runs are erased too', async (t) => {
     ...clickhouse,
     async command(sql: string, params?: Record<string, unknown>) {
       await clickhouse.command(sql, params)
-      // The erasure cannot see this row's frame: the row is inserted after the tombstones have been
-      // written.
+      // Inserts a row after the tombstones have been written, when its frame is no longer in the
+      // queue, so the erasure cannot see it there.
       if (isLate && sql.includes('logs_raw DELETE')) await insert('logs', [late!])
       isLate &&= !sql.includes('logs_raw DELETE')
     },

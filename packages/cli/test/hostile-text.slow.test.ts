@@ -14,8 +14,8 @@ const { clickhouse, insert, intake, keys } = await startServices(t)
 const sources = fileURLToPath(new URL('../src/', import.meta.url))
 
 /**
- * A text that clears the screen, sets the title, changes the direction, and looks like two more
- * records.
+ * A text that clears the screen, sets the title, changes the text direction, and contains lines
+ * that look like two more records.
  */
 const hostile =
   'a\u001b[2J\u001b]0;title\u0007\u009b31m\u202eb\u2066\u200b\rstored\nstored\tlogs\tforged\u{e0041}'

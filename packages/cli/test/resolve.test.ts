@@ -11,7 +11,7 @@ t.test('a name with several addresses stands for several processes', async (t) =
   ])
 })
 
-t.test('a name with one address, none, or a certificate stays', async (t) => {
+t.test('a name with one address, none, or a certificate is not replaced', async (t) => {
   const one = worker('http://worker:3002')
   t.same(await resolveProcesses(one, async () => ['10.0.0.5']), [one])
   t.same(await resolveProcesses(one, () => Promise.reject(new Error('not found'))), [one])

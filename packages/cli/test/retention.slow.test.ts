@@ -40,7 +40,11 @@ t.test('whole months are dropped when their last moment is too old', async (t) =
   t.match(await applyRetention(services, { now: new Date(end + days90 - 1) }), {
     logs: ['202101', '202606'],
   })
-  t.equal(await number('count() AS n FROM intake.logs'), 2, 'a month stays whole until it is over')
+  t.equal(
+    await number('count() AS n FROM intake.logs'),
+    2,
+    'a month is kept whole until it is over',
+  )
   t.match(await applyRetention(services, { now: new Date(end + days90) }), { logs: ['202607'] })
   t.equal(await number('count() AS n FROM intake.logs_raw'), 0)
   t.equal((await policy.load())!.droppedUntilMs.logs, end, 'gateways refuse what may come back')

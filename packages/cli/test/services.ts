@@ -12,7 +12,7 @@ import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { feedbackRow, logRow, member, uuidV7 } from '../../schema/test/fixture.ts'
 
-/** The command line. */
+/** The program of the command line. */
 export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const bucket = { bucket: 'intake', region: 'us-east-1' }
 
@@ -22,7 +22,7 @@ export interface CommandResult {
   stderr: string
 }
 
-/** Runs the command line like an operator. */
+/** Returns a function that runs the command line as an operator does. */
 export function createIntake(options: { cwd: string; env: Record<string, string> }) {
   return (args: string[], env: Record<string, string> = {}): Promise<CommandResult> =>
     new Promise((resolve) => {
@@ -37,7 +37,7 @@ export function createIntake(options: { cwd: string; env: Record<string, string>
 }
 
 /**
- * All services, set up, for one test.
+ * Starts all services for one test and sets them up.
  *
  * @param options.timeZone time zone of ClickHouse
  */
@@ -58,13 +58,13 @@ export async function startServices(t: Test, { timeZone = 'UTC' } = {}) {
   const clickhouse = createClickHouse({ url: server.url })
   t.teardown(() => clickhouse.close())
   for (const statement of cleanUpPartsSoon) await clickhouse.command(statement)
-  // Without merges every row can be counted.
+  // Stops merges, so that every inserted row can be counted.
   for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw']) {
     await clickhouse.command(
       `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
     )
   }
-  // Makes the text searchable in the files.
+  // Without compression, a text can be found in ClickHouse's files.
   for (const table of ['logs_raw', 'feedback_raw']) {
     await clickhouse.command(`ALTER TABLE intake.${table} MODIFY COLUMN unique_user_id CODEC(NONE)`)
   }
@@ -84,7 +84,7 @@ function rowsOf(clickhouse: ReturnType<typeof createClickHouse>) {
     clickhouse.insertGzip({ table, members: [member(rows)], rows: rows.length })
   return {
     insert,
-    /** The number that a query returns. */
+    /** The number that an SQL expression evaluates to. */
     async number(sql: string): Promise<number> {
       const [row] = await clickhouse.query<{ n: number }>(`SELECT ${sql}`)
       return row!.n

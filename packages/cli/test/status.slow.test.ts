@@ -75,7 +75,7 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
     { queue: 'feedback', paused: false },
     { queue: 'outcomes', paused: false },
   ])
-  // A shard that is used for the first time.
+  // Uses a shard for the first time.
   await registerShard(keys, 1)
   const sink = createJobSink({ redis: keys, kind: 'logs', shard: 1 })
   t.teardown(() => sink.close())
@@ -150,7 +150,7 @@ t.test(
     await worker.kill()
     const { code, stdout } = await intake(['status'], {
       INTAKE_GATEWAY_ADMIN_URL: gateway.adminUrl(),
-      // The object store responds, but is no worker.
+      // The object store responds, but it is not a worker.
       INTAKE_WORKER_ADMIN_URL: `${url}/, ${new URL(s3.url).origin}`,
     })
     t.equal(code, 3)

@@ -4,8 +4,8 @@ import { startServices, user } from './services.ts'
 
 const { intake, keys } = await startServices(t)
 
-// In a file of its own, because it waits for gateways for 45 s, and then deletes the rows of all
-// erasures.
+// This test has a file of its own, because it waits 45 s for gateways, and then deletes the rows of
+// all erasures.
 t.test('--suppress puts the user on the list of gateways, unsuppress removes it', async (t) => {
   const suppressed = user()
   const erased = await intake(['user', 'erase', suppressed, '--suppress', '--yes', '--json'])

@@ -10,7 +10,7 @@ const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverTe
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** Changes the time zone of the machine, for this process and the commands that it starts. */
+/** Sets the machine's time zone for this process and the commands that it starts. */
 function moveMachine(t: Test, timeZone: string): void {
   const before = process.env['TZ']
   process.env['TZ'] = timeZone

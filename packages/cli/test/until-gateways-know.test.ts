@@ -15,7 +15,7 @@ t.test(
     const [ms = 0] = clock.pending()
     t.ok(ms > policyIntervalMs + Math.max(limits.acceptanceMs.logs, limits.acceptanceMs.feedback))
     t.same(sentences, [
-      'waiting 45 s until gateways know it, and what they accepted before is enqueued',
+      'waiting 45 s until gateways know the change and have enqueued what they accepted before',
     ])
     await clock.advance(ms - 1)
     t.notOk(isOver)

@@ -115,9 +115,9 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   }
 
   /**
-   * Cancels an insert whose client has disconnected: ClickHouse would continue it, and the retry
-   * would lack its memory. A failure of the kill does not matter, because the outcome of the insert
-   * is unknown anyway.
+   * Cancels an insert whose client has disconnected. ClickHouse would continue it, and the memory
+   * that it uses would be missing for the retry. If the kill fails, nothing is lost, because the
+   * outcome of the insert is unknown anyway.
    */
   async function kill({ queryId }: Statement, executeThere: typeof execute): Promise<void> {
     if (queryId === undefined) return

@@ -41,7 +41,7 @@ const endpointCodes: ReadonlySet<number> = new Set([202, 225, 236, 242, 243, 745
  */
 export function createEndpoints(options: {
   urls: string | { current(): string }
-  /** Start with a random one instead of the first. */
+  /** Start with a random endpoint instead of the first. */
   spread: boolean
   requestTimeoutMs: number
   config: Omit<ClickHouseClientConfigOptions, 'url' | 'http_headers'>
@@ -62,7 +62,8 @@ export function createEndpoints(options: {
   const inOrder = [...endpoints.slice(start), ...endpoints.slice(0, start)]
 
   /**
-   * The endpoint that may be used first. Among those that may be used now, the first in the list.
+   * The first endpoint in the list that may be used now. If none may, the endpoint that may be used
+   * soonest.
    */
   function choose(untried: readonly Endpoint[]): Endpoint | undefined {
     const now = performance.now()
@@ -79,7 +80,8 @@ export function createEndpoints(options: {
   return {
     execute: async (statement) => {
       const endsAt = performance.now() + requestTimeoutMs
-      // The first endpoint may use the whole timeout, also if the process is interrupted here.
+      // The first attempt gets the whole timeout, even if this process was interrupted since
+      // `endsAt` was computed.
       let timeoutMs = requestTimeoutMs
       for (let untried = inOrder; ; timeoutMs = endsAt - performance.now()) {
         const endpoint = choose(untried)!

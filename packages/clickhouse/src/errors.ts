@@ -13,7 +13,7 @@ export type FailureKind = 'retry' | 'operator' | 'split' | 'rejected'
 const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   3: ['retry', 'UNEXPECTED_END_OF_FILE'],
   75: ['retry', 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
-  // Too many open files: the insert has too many columns or partitions.
+  // The server has too many open files: the insert has too many columns or partitions.
   76: ['split', 'CANNOT_OPEN_FILE'],
   107: ['retry', 'FILE_DOESNT_EXIST'],
   159: ['retry', 'TIMEOUT_EXCEEDED'],

@@ -48,7 +48,8 @@ export const createExecutor = (options: {
       ...(statement.body && { values: Readable.from([statement.body]) }),
       http_headers: { ...headers(), ...statement.headers },
     })
-    // The client watches the signal only until the headers have arrived, so the body needs this.
+    // Also aborts reading the body, because the client watches the signal only until the headers
+    // have arrived.
     const cut = () => stream.destroy(new Error('Cut off'))
     signal.addEventListener('abort', cut)
     if (signal.aborted) cut()

@@ -27,10 +27,10 @@ export const insertSettings: ClickHouseSettings = {
   async_insert: 0,
   insert_deduplicate: 0,
   ...distributed,
-  // One thread. Two would be slightly faster but cost more CPU, which other work needs.
+  // Uses one thread. Two would be slightly faster but cost more CPU, which other work needs.
   max_threads: 1,
   input_format_parallel_parsing: 0,
-  // One invalid row rejects the whole insert.
+  // Makes one invalid row reject the whole insert.
   input_format_allow_errors_num: '0',
   input_format_allow_errors_ratio: 0,
   // A field without a column is an error, not a silent loss.
@@ -38,9 +38,9 @@ export const insertSettings: ClickHouseSettings = {
   input_format_json_ignore_unknown_keys_in_named_tuple: 0,
   input_format_json_defaults_for_missing_elements_in_named_tuple: 1,
   date_time_input_format: 'best_effort',
-  // Before 26.7 the default reads one double in six as one of its neighbours.
+  // Before ClickHouse 26.7 the default algorithm reads one double in six as a neighbouring double.
   precise_float_parsing: 1,
-  // Inside JSON columns a string stays a string and a number stays a number.
+  // Inside JSON columns, strings and numbers must keep their types.
   input_format_try_infer_dates: 0,
   input_format_try_infer_datetimes: 0,
   input_format_json_try_infer_numbers_from_strings: 0,
@@ -51,7 +51,8 @@ export const insertSettings: ClickHouseSettings = {
   input_format_json_read_arrays_as_strings: 0,
   // A dot in a key is not a level: {"a.b": 1} and {"a": {"b": 1}} stay different.
   json_type_escape_dots_in_keys: 1,
-  // Without this, null next to an array in an array ([[1], null]) rejects the insert.
+  // Without this setting, ClickHouse rejects an insert with a null next to an array in an array
+  // ([[1], null]).
   input_format_null_as_default: 1,
   // Keys that still collide ({"a%2Eb": 1, "a.b": 2}) keep one value instead of rejecting the
   // insert.
@@ -83,12 +84,12 @@ export const querySettings: ClickHouseSettings = {
  * @param requestTimeoutMs the timeout of the request
  */
 export const clusterSettings = (requestTimeoutMs: number): ClickHouseSettings => ({
-  // A subquery sees the rows of all shards, wherever it is executed.
+  // Makes a subquery see the rows of all shards, on any server.
   distributed_product_mode: 'global',
   // Every row passes through the sharding key.
   parallel_distributed_insert_select: '0',
-  // Shorter than the request's timeout, so that ClickHouse can report which server did not execute
-  // a statement.
+  // A timeout shorter than that of the request, so that ClickHouse can report which server did not
+  // execute a statement.
   distributed_ddl_task_timeout: String(beforeTimeout(requestTimeoutMs) / 1_000),
 })
 

@@ -295,7 +295,7 @@ t.test('retry or split: a response that is not a confirmation', async (t) => {
 
 t.test('an insert that times out is killed, so that it uses no memory', async (t) => {
   await clickhouse.insertGzip({ table: 'logs', members: [member([logRow()])], rows: 1 })
-  // An insert takes longer than this timeout, even on a fast machine.
+  // Makes an insert take longer than its timeout, even on a fast machine.
   await clickhouse.command(
     `ALTER TABLE intake.logs_raw MODIFY SETTING
        parts_to_delay_insert = 1, min_delay_to_insert_ms = 5000, max_delay_to_insert = 5`,

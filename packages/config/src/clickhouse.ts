@@ -6,8 +6,8 @@ export const clickhouseUrl = Type.String({
   isUrlList: true,
   pattern: '^https?://',
   description:
-    'http(s)://user:password@host:port. Several, separated by commas, are servers of one cluster: another is ' +
-    'used while one does not respond.',
+    'http(s)://user:password@host:port. Several URLs, separated by commas, name servers of one cluster: while one does ' +
+    'not respond, another is used.',
 })
 
 /** The name is restricted, because statements contain it unquoted. */

@@ -29,9 +29,9 @@ export const GatewayConfig = Type.Object({
     {
       default: 'strict',
       description:
-        '`strict`: refuse records while Redis is configured so that it could lose them; `asserted`: the same, for ' +
-        'a Redis that does not let its settings be read (managed ones): you assert that they are right; ' +
-        '`relaxed`: accept them and log a warning.',
+        '`strict`: refuse records while Redis is configured so that it could lose them; `asserted`: the same, ' +
+        'but if a managed Redis hides its settings, you assert that they are correct; `relaxed`: accept records ' +
+        'nevertheless and log a warning.',
     },
   ),
   REDIS_ACK_REPLICAS: Type.Integer({
@@ -47,9 +47,9 @@ export const GatewayConfig = Type.Object({
     maximum: 16,
     default: 1,
     description:
-      'Shards of the log queue. In a Redis Cluster, as many as it has masters lets each take its part. Workers and ' +
-      'commands find all shards that were ever used, so it may be changed at any time, and differ among gateways ' +
-      'meanwhile. Upgrade all workers before it is first raised.',
+      'Number of shards of the log queue. In a Redis Cluster, set it to the number of masters, so that each stores a ' +
+      'part. Workers and commands find all shards that were ever used, so it may be changed at any time and may ' +
+      'differ among gateways meanwhile. Upgrade all workers before you first raise it.',
   }),
   S3_ENDPOINT: s3Endpoint,
   ...ObjectStoreConfig.properties,
@@ -57,8 +57,8 @@ export const GatewayConfig = Type.Object({
     Type.String({
       pattern: '^[A-Za-z0-9-]+$',
       description:
-        'Header with the country of the client as two letters, such as `cf-ipcountry`, kept as the column ' +
-        '`country`. Only a proxy that replaces what clients send in it may set it. Default: no country.',
+        'Header in which a proxy sends the country of the client as two letters, such as `cf-ipcountry`; stored in the ' +
+        'column `country`. The proxy must replace what clients send in this header. Default: no country.',
     }),
   ),
   RATE_LIMIT_MAX: Type.Integer({
@@ -99,7 +99,8 @@ export const GatewayConfig = Type.Object({
     default: 0,
     description:
       'How long after SIGTERM the gateway serves as usual while `/readyz` responds 503, so that a load balancer ' +
-      'takes it out before it closes. Longer than the balancer takes to notice; the supervisor must wait ten seconds more.',
+      'stops using it before it closes. Set it longer than the balancer takes to notice. The supervisor must allow ten ' +
+      'seconds more before it kills the process.',
   }),
   ENQUEUE_TIMEOUT_MS: Type.Integer({
     minimum: 100,
@@ -121,7 +122,7 @@ export function batchJsonBytesMax(config: Pick<GatewayConfig, 'BATCH_BODY_BYTES_
 /** @throws {ConfigError} for settings that are valid individually but contradict each other */
 export function checkGatewayConfig(config: GatewayConfig): void {
   const problems = [...findRedisUrlProblems(config.REDIS_URL), ...findObjectStoreProblems(config)]
-  /** The amount of each part that one API key can use. */
+  /** The share of the bytes in flight that one API key can use for logs, and for forms below. */
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare
   const needs = {

@@ -44,12 +44,12 @@ export const ObjectStoreConfig = Type.Object({
     }),
   ),
   AWS_ACCESS_KEY_ID: secret('Access key, if `S3_ENDPOINT` has none.'),
-  AWS_SECRET_ACCESS_KEY: secret('Its secret key.'),
-  AWS_SESSION_TOKEN: secret('Its session token, if it is a temporary one.'),
+  AWS_SECRET_ACCESS_KEY: secret('Secret key of `AWS_ACCESS_KEY_ID`.'),
+  AWS_SESSION_TOKEN: secret('Session token, if the access key is temporary.'),
   AWS_WEB_IDENTITY_TOKEN_FILE: secret(
     'File with a token that STS exchanges for temporary credentials of `AWS_ROLE_ARN` (IRSA).',
   ),
-  AWS_ROLE_ARN: optional('The role.'),
+  AWS_ROLE_ARN: optional('Role whose credentials STS returns for `AWS_WEB_IDENTITY_TOKEN_FILE`.'),
   AWS_ENDPOINT_URL_STS: Type.Optional(
     Type.String({
       hasCredentials: true,
@@ -65,8 +65,10 @@ export const ObjectStoreConfig = Type.Object({
       description: 'URL of the credentials of a container (EKS).',
     }),
   ),
-  AWS_CONTAINER_AUTHORIZATION_TOKEN: secret('Sent to that URL as `Authorization`.'),
-  AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: secret('File with such a token, read for each request.'),
+  AWS_CONTAINER_AUTHORIZATION_TOKEN: secret(
+    'Token that is sent to the URL of the credentials as `Authorization`.',
+  ),
+  AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: secret('File with that token, read for each request.'),
 })
 export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>
 

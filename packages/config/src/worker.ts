@@ -38,8 +38,8 @@ export const WorkerConfig = Type.Object({
     Type.String({
       writeOnly: true,
       description:
-        'Password of the page at `/` of the admin port (docs/page.md), at least 12 characters. Without it only this ' +
-        'machine gets the page.',
+        'Password of the page at `/` of the admin port (docs/page.md), at least 12 characters. Without it the ' +
+        'page is served only to this machine.',
     }),
   ),
   TRUST_PROXY: Type.Optional(
@@ -47,8 +47,8 @@ export const WorkerConfig = Type.Object({
       pattern: '^[0-9A-Fa-f.:/, ]+$',
       description:
         'Addresses of the proxies in front of the page, separated by commas (10.0.0.5): wrong passwords are then counted ' +
-        'by the address that they tell in `X-Forwarded-For`. A network may be given (10.0.0.0/28), but whoever sends ' +
-        'from it can tell any address. Gateways use no address of a client.',
+        'by the client address in `X-Forwarded-For`. A network may be given (10.0.0.0/28), but anybody in it can then ' +
+        'claim any address. Gateways do not use the addresses of clients.',
     }),
   ),
   PAGE_CLICKHOUSE_URL: Type.Optional(
@@ -61,7 +61,8 @@ export const WorkerConfig = Type.Object({
   S3_ENDPOINT: Type.Optional(
     Type.String({
       ...s3Endpoint,
-      description: 'As for the gateway, to read attachments. Without it the page has no pictures.',
+      description:
+        'The same as for the gateway. The page reads attachments with it; without it the page has no pictures.',
     }),
   ),
   ...ObjectStoreConfig.properties,
@@ -70,15 +71,15 @@ export const WorkerConfig = Type.Object({
       writeOnly: true,
       pattern: '^https?://',
       description:
-        'Gets a signed request for each new feedback (docs/webhook.md). Without user and password.',
+        'URL that gets a signed request for each new feedback (docs/webhook.md), without user and password.',
     }),
   ),
   FEEDBACK_WEBHOOK_SECRET: Type.Optional(
     Type.String({
       writeOnly: true,
       description:
-        'Signs these requests: `whsec_` and 24 to 64 bytes in base64, or any other text of at least 16 characters. ' +
-        'Required with the URL.',
+        'Secret that signs the requests of the webhook: `whsec_` and 24 to 64 bytes in base64, or any other text of ' +
+        'at least 16 characters. Required with the URL.',
     }),
   ),
   ...TracingConfig.properties,

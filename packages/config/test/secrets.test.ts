@@ -25,7 +25,7 @@ t.test('settings that are secrets are marked, so that they are not logged', asyn
   }
 })
 
-/** In each of these, the secret is where a parser could quote it. */
+/** Malformed URLs with the secret in places from which a parser could quote it. */
 const malformed: ((marker: string) => string)[] = [
   (marker) => marker,
   (marker) => `https://${marker}`,

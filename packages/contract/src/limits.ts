@@ -26,7 +26,8 @@ export const limits = {
    */
   batchJsonNodes: 60_000,
   /**
-   * Size of a document with an integer beyond 2^53 or an escape in a name; its parser is slower.
+   * Maximum size of a document that has an integer beyond 2^53 or an escape in a name, because the
+   * parser for such documents is slower.
    */
   losslessJsonBytes: 1024 * 1024,
   supportedAbis: 64,
@@ -53,7 +54,7 @@ export const limits = {
    * nothing. The watermark of the views lags by this time.
    */
   clockSkewMaxMs: 5_000,
-  /** Parts of the memory of Redis for idempotency keys; one API key gets at most half of each. */
+  /** Shares of Redis's memory for idempotency keys; one API key gets at most half of each. */
   reservationShares: { logs: 0.15, feedback: 0.1 },
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },

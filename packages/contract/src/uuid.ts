@@ -30,7 +30,7 @@ export function createUuidV7(timeMs: number): string {
   return `${uuidTime(timeMs)}-7${randomUUID().slice(15)}`
 }
 
-// Cached, because most times share the millisecond of another.
+// Cached, because consecutive calls often have the same millisecond.
 let last = { timeMs: 0, digits: printTime(0) }
 
 /** The first 48 bits of a UUIDv7, with its first hyphen. */

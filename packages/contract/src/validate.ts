@@ -38,12 +38,15 @@ export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => 
 
 const int64 = { type: 'bigint', minimum: -(2 ** 63), exclusiveMaximum: 2 ** 63 }
 
-/** Integers beyond 2^53 are parsed as `bigint`s, even if a double can hold them. */
+/**
+ * A `bigint` that a double can hold exactly. Integers beyond 2^53 are parsed as `bigint`s even if a
+ * double can hold them.
+ */
 const exactDouble = Type.Refine(Type.BigInt(), (integer) => BigInt(Number(integer)) === integer)
 
 /**
- * The schema to compile in place of a published one. It accepts `bigint`s for `int64`, for integers
- * that a double would round, and for numbers, if a double is equal.
+ * The schema to compile in place of a published one. It also accepts `bigint`s: for `int64` those
+ * in its range, and for numbers those that a double can hold exactly.
  */
 function withExactIntegers(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withExactIntegers)
@@ -78,8 +81,8 @@ function fieldErrors(error: SchemaError, root: string, value: unknown): FieldErr
 }
 
 /**
- * The text for an error whose own message would repeat a pattern, or a minimum length, which is
- * always 1, or would say that an integer is not a number.
+ * A clearer text for an error whose own message would repeat a pattern, state the minimum length
+ * (which is always 1), or say that an integer is not a number.
  */
 function expectation(
   { keyword, params, instancePath }: SchemaError,

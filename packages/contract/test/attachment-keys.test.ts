@@ -5,7 +5,7 @@ const id = '01a1fc28-0000-7000-8000-000000000001'
 const time = '2026-11-21T23:59:59.999Z'
 const sha256 = 'a'.repeat(64)
 
-t.test('a key tells the day, the feedback and the number of an attachment', async (t) => {
+t.test('a key contains the day, the feedback and the number of an attachment', async (t) => {
   const key = attachmentKey({ id, time, number: 2, sha256, extension: 'jpg' })
   t.equal(key, `feedback/2026/11/21/${id}/2-${sha256}.jpg`)
   t.same(parseAttachmentKey(key), { id, number: 2 })

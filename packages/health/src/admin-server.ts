@@ -9,9 +9,12 @@ import { coalesce } from './coalesce.ts'
 import { readStatus } from './status.ts'
 
 const keepAliveTimeoutMs = 72_000
-/** More than operators, probes and scrapers need together. */
+/** Maximum number of connections, more than operators, probes and scrapers need together. */
 const connectionsMax = 500
-/** A request has no body. The queries of a page have shorter timeouts of their own. */
+/**
+ * The minimum rate does not matter, because these requests have no body. The timeout is longer than
+ * those of the page's queries.
+ */
 const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 
 /**
@@ -25,8 +28,8 @@ const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
  * @param options.notes see `healthRoutes`
  * @param options.isDraining see `healthRoutes`
  * @param options.facts what `/status` shows of this service beside its problems
- * @param options.scaling the numbers for an autoscaler; undefined: not known, which it must not
- * take for zero
+ * @param options.scaling the numbers for an autoscaler; undefined if they are not known: the
+ * response is then 503, so that the autoscaler does not read zeros
  * @param options.trustProxy addresses or networks of proxies whose `X-Forwarded-For` determines
  * `request.ip`
  * @param options.page more routes, which authenticate requests themselves

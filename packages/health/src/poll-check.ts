@@ -3,7 +3,10 @@ import { startPolling, withTimeout, type Clock } from '@intake/runtime'
 export interface PolledCheck {
   /** Why the last check failed; undefined if it passed. */
   problem(): string | undefined
-  /** What the last check rejected with; undefined if it passed, or there was none yet. */
+  /**
+   * The reason with which the last check rejected; undefined if it passed, or before the first
+   * check.
+   */
   error(): unknown
   /** Checks at once; if a check is in progress, checks again after it. */
   checkNow(): void

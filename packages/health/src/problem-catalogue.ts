@@ -1,6 +1,6 @@
 /**
- * `down`: the service does not do its job, and is not ready. `degraded`: it does it in part,
- * slowly, or an operator must look.
+ * `down`: the service does not do its job, and is not ready. `degraded`: the service does its job
+ * only in part or slowly, or an operator must look at it.
  */
 export type ProblemState = 'degraded' | 'down'
 

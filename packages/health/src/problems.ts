@@ -9,7 +9,7 @@ import {
 export interface Problem {
   code: ProblemCode
   state: ProblemState
-  /** When it began, as an ISO time. */
+  /** When the problem began, as an ISO time. */
   since: string
   /** Details in words for an operator. */
   detail: string
@@ -35,7 +35,7 @@ export interface Problems<Noted extends ProblemCode = never> {
 }
 
 interface Episode {
-  /** The wall-clock time when it began. */
+  /** The wall-clock time when the problem began. */
   sinceMs: number
   beganAt: number
   /** When the problem was last present. */
@@ -49,7 +49,7 @@ const intervalMs = 1_000
 const noteMs = 5 * 60_000
 /** A problem that returns within this time counts as uninterrupted. */
 const quietMs = 10_000
-/** A problem that is over within this time, as many are at the start, is not logged. */
+/** A problem that ends within this time, like many at the start of a process, is not logged. */
 const lastingMs = 2_000
 
 /**

@@ -15,7 +15,7 @@ import { startAdmin } from './start-admin.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
-/** Problems of a process whose Redis and disk a test breaks. */
+/** The problems of a process. The test can break its Redis and its disk. */
 function watch({ states = {} }: Pick<Parameters<typeof startProblems>[0], 'states'> = {}) {
   const clock = createTestClock()
   const broken: Partial<Record<ProblemCode, string | typeof notKnown>> = {}
@@ -140,7 +140,7 @@ t.test('an event is a problem for a while', async (t) => {
   problems.close()
 })
 
-t.test('the admin server tells the same in every way', async (t) => {
+t.test('every endpoint of the admin server reports the same problems', async (t) => {
   const { broken, metrics, problems } = watch()
   let scaling: Record<string, number> | undefined = { drain_seconds: 3 }
   t.teardown(() => problems.close())
@@ -183,7 +183,7 @@ t.test('the admin server tells the same in every way', async (t) => {
   t.match(text, 'intake_problem{code="redis_connection"} 1')
 })
 
-t.test('while a check cannot tell, a problem stays, and none begins', async (t) => {
+t.test('while a check has no result, no problem begins or ends', async (t) => {
   const { clock, broken, lines, metrics, problems } = watch()
   broken.queue_full = notKnown
   await clock.advance(5_000)

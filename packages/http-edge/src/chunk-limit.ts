@@ -1,15 +1,17 @@
 import { IntakeError } from '@intake/contract'
 
-/** The first chunks may have any size; further ones must have `chunkBytesMin` bytes on average. */
+/**
+ * This many chunks may have any size. Further chunks must have `chunkBytesMin` bytes on average.
+ */
 const freeChunks = 1_024
 const chunkBytesMin = 16
 
 /**
- * Limits the number of chunks of a body. Each chunk costs the parser about two microseconds,
- * whatever its size, and a read of 64 KB holds eleven thousand chunks of one byte: a body in tiny
- * chunks would delay all other requests.
+ * Limits the number of chunks of a body. The parser needs about two microseconds for each chunk,
+ * even if it is tiny, and a read of 64 KB can contain eleven thousand chunks of one byte. A body in
+ * tiny chunks would therefore delay all other requests.
  *
- * @returns a function that says whether the body is still acceptable after this chunk
+ * @returns a function that reports whether the body is still acceptable after this chunk
  */
 export function createChunkLimit(): (chunk: Buffer) => boolean {
   let balance = freeChunks * chunkBytesMin

@@ -9,8 +9,8 @@ import type { Refuse } from './refuse.ts'
  * Ends a connection on which the HTTP parser refused something: too slow, header too large, or not
  * HTTP. Nothing that follows is parsed. Requests that were parsed keep their responses, in order,
  * and the last response says that the connection closes. A request whose body is broken is refused.
- * Bytes that belong to no such request get a response only if no client can take it for that of
- * another request.
+ * Bytes that belong to no such request get a response only if no client can mistake it for the
+ * response to another request.
  */
 export function createClientErrorHandler(refuse: Refuse) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {
@@ -37,10 +37,10 @@ export function createClientErrorHandler(refuse: Refuse) {
 }
 
 /**
- * Ignores everything that follows on a connection, and closes it after the responses to the
- * requests on it. If the body of the latest one is incomplete, that request fails with `error`.
+ * Ignores all further bytes on a connection, and closes it after the responses to the requests that
+ * have arrived. If the body of the latest request is incomplete, that request fails with `error`.
  *
- * @returns whether there are such requests
+ * @returns whether the connection has requests whose responses are not complete
  */
 export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   const connection = connectionOf(socket)
@@ -51,7 +51,7 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   connection.isEnding = true
   discardRest(socket)
   const { request, response } = last
-  // The header of this response may say that the connection stays open.
+  // The header of this response may have announced a persistent connection.
   if (response.headersSent) addOnEnd(last, () => closeInStages(socket))
   else {
     response.setHeader('connection', 'close')

@@ -28,7 +28,10 @@ export const endReasons = [
 export type EndReason = (typeof endReasons)[number]
 
 export interface Connections {
-  /** Registers a new connection. If there are too many, it closes another one, or else this one. */
+  /**
+   * Registers a new connection. If there are too many, closes an idle connection or, if there is
+   * none, the new one.
+   */
   open(socket: Socket): void
   /** Registers a request; undefined if it must be ignored because its connection is closing. */
   begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined
@@ -71,7 +74,9 @@ export function createConnections(options: Options): Connections {
   const loopTurn = createLoopTurn()
   const { finish, drain } = createFinish({ ...options, end, evictionOrder })
 
-  /** One listener for all responses, because a closure for each would cost more than the call. */
+  /**
+   * One listener serves all responses, because a closure for each would cost more than the call.
+   */
   function onResponseClose(this: ServerResponse): void {
     const exchange = exchangeOf(this.req)
     if (exchange !== undefined) finish(exchange)
@@ -165,7 +170,7 @@ function createFinish(
         return
       }
       if (!request.complete) {
-        // The rest of the body, which is small here, is discarded, so that the connection can stay
+        // The rest of the body is small here. It is discarded, so that the connection can remain
         // open.
         connection.unwanted = { request, ms: 0 }
         request.resume()
@@ -206,8 +211,8 @@ function countsOf(open: Set<Connection>): { open: number; inFlight: number } {
 }
 
 /**
- * Ends a connection after the responses to the requests that have begun on it. Bytes that follow
- * are not parsed, from the next read on, because the parser is still processing this one.
+ * Ends a connection after the responses to the requests that have begun on it. The parser still
+ * processes the current read; from the next read on, nothing is parsed.
  */
 function ignoreRest(connection: Connection): void {
   const { socket } = connection

@@ -38,7 +38,7 @@ export function createEdgeServer(
       // The time for bodies is limited by the sweep.
       requestTimeout: 0,
       keepAliveTimeout: options.keepAliveTimeoutMs,
-      // The default is to check for slow headers only every 30 s.
+      // By default Node checks for slow headers only every 30 s.
       connectionsCheckingInterval: 2_000,
       requireHostHeader: false,
     },

@@ -8,7 +8,7 @@ export interface EvictionOrder {
   rest(connection: Connection): void
   /** The connection has been authenticated, or has closed. */
   remove(connection: Connection): void
-  /** The next connection to close; undefined if all have requests in progress. */
+  /** The connection to close next; undefined if all have requests in progress. */
   next(): Connection | undefined
 }
 

@@ -7,7 +7,7 @@ export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly connection: Connection
-  /** `clock.now()` when its head had arrived. */
+  /** The time (`clock.now()`) at which the request's head had arrived. */
   readonly startedAt: number
   /** True once the response has been sent, or the connection has ended. */
   isOver: boolean
@@ -43,7 +43,7 @@ export interface Progress {
 /** An open connection and its requests in progress. */
 export interface Connection {
   readonly socket: Socket
-  /** The account of its first request with a valid API key. */
+  /** The id of the API key of its first request that had a valid key. */
   apiKeyId: string | undefined
   /**
    * The number of sweeps that have seen it; below two, its first request may not have been read
@@ -64,15 +64,16 @@ export interface Connection {
   isBroken: boolean
   /** A body that still arrives after its response has been sent. */
   unwanted: { request: IncomingMessage; ms: number } | undefined
-  /** Its place in the order of eviction. */
+  /** The connection's place in the order of eviction. */
   readonly place: Place
-  /** Makes it evictable like an idle one. */
+  /** Makes the connection evictable like an idle one. */
   readonly makeEvictable: () => void
 }
 
 /**
- * A place in a list of connections. The links are in the connections, so that a request moves its own
- * without a search: in a set that would cost half as much as routing it.
+ * A place in a list of connections. The links are in the connections themselves, so that a
+ * connection is moved without a search. In a `Set`, moving it would cost half as much as routing a
+ * request.
  */
 export interface Place {
   list: ConnectionList | undefined
@@ -86,7 +87,8 @@ export interface ConnectionList {
   size: number
 }
 
-// On the objects themselves: looking each up in a WeakMap several times per request costs more.
+// Stored on the objects themselves, because looking up each object in a WeakMap several times per
+// request costs more.
 const connectionKey = Symbol('connection')
 const exchangeKey = Symbol('exchange')
 
@@ -166,7 +168,10 @@ export function whenEnded(
   else addOnEnd(exchange, onEnd)
 }
 
-/** Starts with one element, because an empty array that grows would allocate room for seventeen. */
+/**
+ * Creates the array with one element, because an empty array that grows would allocate room for
+ * seventeen.
+ */
 export function addOnEnd(exchange: Exchange, onEnd: () => void): void {
   if (exchange.onEnd === undefined) exchange.onEnd = [onEnd]
   else exchange.onEnd.push(onEnd)

@@ -6,7 +6,9 @@ export interface ExchangeLimits {
   responseTimeoutMs: number
 }
 
-/** How many seconds a body may be behind the minimum rate. A fast burst does not extend it. */
+/**
+ * How many seconds a body may be behind the minimum rate. A fast burst does not extend this time.
+ */
 const bodyGraceSeconds = 10
 /** Timeout for a client to read a response. */
 const readTimeoutMs = 10_000
@@ -31,7 +33,8 @@ export function judgeExchange(
     progress.unreadMs += elapsedMs
     return progress.unreadMs > readTimeoutMs ? 'unread' : 'fine'
   }
-  // A response that began before the end of the body waits for the rest of it, and ends by itself.
+  // A response that began before the end of the body ends by itself, after it has waited for the
+  // rest of the body.
   if (response.headersSent) return 'fine'
 
   const { bytesRead } = request.socket

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 
 /**
- * After a refusal, a body of up to this size is read and discarded so that the connection can stay
- * open. The same amount is read after the last request of a connection.
+ * After a refusal, a body of up to this size is read and discarded so that the connection can
+ * remain open. The same amount is read after the last request of a connection.
  */
 export const unwantedBytesMax = 256 * 1024
 /**

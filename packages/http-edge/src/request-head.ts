@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { IntakeError } from '@intake/contract'
 
 /**
- * More header fields than any client or proxy sends. Node silently drops fields beyond its own
- * limit.
+ * Maximum number of header fields, more than any client or proxy sends. Node silently drops fields
+ * beyond its own limit.
  */
 export const headerFieldsMax = 100
 

@@ -68,7 +68,7 @@ t.test('each request ends once, also when its client leaves', async (t) => {
   await until('both have begun', () => begun === 2)
   socket.destroy()
   await until('both have ended', () => ended.includes('/a') && ended.includes('/b'))
-  // The responses emit their own end after that of the socket.
+  // A response emits its end after its socket has emitted its own.
   await new Promise((resolve) => setImmediate(resolve))
   t.same(ended.toSorted(), ['/a', '/b', 'end of /a', 'end of /b'])
 })

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { printUuid, type RecordKind } from '@intake/contract'
 
-/** What a key identifies. The same key in two scopes is two different keys. */
+/**
+ * The kind of request to which a key belongs. The same text in two scopes is two different keys.
+ */
 export type KeyScope = RecordKind | 'batches'
 
 /**
@@ -15,7 +17,7 @@ export interface ClientKey {
   key: string
 }
 
-/** What Redis stores under a key. */
+/** The value that Redis stores under a key. */
 export interface Reserved {
   /** UUID, in lower case. */
   id: string

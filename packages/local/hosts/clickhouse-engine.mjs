@@ -1,20 +1,20 @@
 // Runs a ClickHouse server in this process: libchdb contains the whole engine with its HTTP server.
 // clickhouse-local, the program behind chdb_query_cmdline, starts to listen on a SQL statement.
-// Arguments: data folder, configuration file, port, and the number of free bytes on its disk below
-// which it ends.
+// Arguments: data folder, configuration file, port, and a number of bytes: when its disk has less
+// free space than that, the process ends.
 import { fchmodSync, fstatSync, readdirSync, statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
 const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
-/** The interval of disk checks when the disk is nearly full, and otherwise. */
+/** The interval of disk checks: `min` when the disk is nearly full, otherwise up to `max`. */
 const diskCheckMs = { min: 5, max: 100 }
-/** No disk, not even a memory disk, accepts more. */
+/** The highest assumed speed at which a disk fills up. Not even a memory disk is faster. */
 const diskBytesPerMs = 8 * 1024 ** 2
 const pipeCheckMs = 5_000
 
-// The second statement never ends, so the server keeps running. Nothing reads its progress, which
-// is ten times a second by default.
+// The second statement never ends, so the server keeps running. Nothing reads the statement's
+// progress, which by default is reported ten times a second, so it is reported every three seconds.
 const sql = `SYSTEM START LISTEN HTTP;
 SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, max_threads = 1, interactive_delay = 3000000 FORMAT Null`
 
@@ -42,7 +42,7 @@ const result = await load({
   runInNewThread: true,
 })
 
-// Reached only when the server could not start or has failed; for a port in use there is no
+// Reached only when the server could not start or has failed. For a port in use the engine gives no
 // message.
 const message = resultError(DataType.External)
 console.error(isNullPointer(message) ? 'The engine has ended.' : resultError(DataType.String))
@@ -51,8 +51,8 @@ process.exitCode = 1
 /**
  * libchdb ignores the error of a write for which the disk has no room
  * (WriteBufferFromFileDescriptor.cpp), and confirms the insert or replaces parts by a broken one.
- * It must therefore not run on a full disk: when the space that it leaves free is used, it ends as
- * abruptly as in a crash, which the tables survive.
+ * It must therefore not run on a full disk: when less than `endBelowBytes` are free, the process
+ * ends as abruptly as in a crash, which the tables survive.
  */
 function endBeforeDiskIsFull() {
   const left = freeBytes() - Number(endBelowBytes)
@@ -65,8 +65,9 @@ function endBeforeDiskIsFull() {
 
 /**
  * `file('/proc/self/fd/4')` opens a pipe of this process a second time, which Landlock allows, and
- * reading it never ends. Without file rights no one can open it by that name, while those who have
- * it open are not affected. Root does not need the rights (hung-queries.ts).
+ * reading it never ends. If the pipe has no access rights, nobody can open it by that name, while
+ * those who already have it open are not affected. This does not stop root; hung-queries.ts ends
+ * its queries.
  */
 function closePipesToNames() {
   setInterval(() => {
@@ -89,7 +90,7 @@ function closeIfPipe(descriptor) {
   }
 }
 
-/** 0 if it cannot be read: then nothing may be written, either. */
+/** The free bytes of the disk; 0 if they cannot be read, because then nothing may be written. */
 function freeBytes() {
   try {
     const { bavail, bsize } = statfsSync(dataDir)

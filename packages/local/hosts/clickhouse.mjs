@@ -37,7 +37,7 @@ function startConfined(args) {
 
 /** Inserts and merges come in bursts. On shared CPUs they must not delay acknowledgements. */
 function lowerPriority(niceness) {
-  // Linux may schedule by session first (autogroup). In that case only this value has an effect.
+  // If Linux schedules by session (autogroup), only the priority of the session has an effect.
   const ofSession = '/proc/self/autogroup'
   try {
     setPriority(niceness)

@@ -24,7 +24,7 @@ const truncate = 1n << 14n
 const bindTcp = 1n << 0n
 const connectTcp = 1n << 1n
 
-/** All file rights that a version of Landlock knows. */
+/** All file rights that this version of Landlock knows. */
 const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
 
 /** Why this system cannot confine a process, for files and for connections. Undefined if it can. */

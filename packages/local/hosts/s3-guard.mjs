@@ -1,14 +1,14 @@
-// Decides which requests reach the embedded S3 server. S3rver serves static websites, preflight
-// requests and anything that it does not recognise as signed without a signature, and it joins
-// names with its folder unchecked. Therefore only the requests that Intake's S3 client makes pass,
-// in the one form in which S3rver verifies their signature. Everything else is refused.
+// Decides which requests reach the embedded S3 server. S3rver requires no signature for static
+// websites, preflight requests and anything that it does not recognise as signed, and it does not
+// check the names that it appends to its folder. Therefore only the requests of Intake's S3 client
+// pass, in the one form in which S3rver verifies their signature. Everything else is refused.
 
 const hosts = /^(?:127\.0\.0\.1|localhost)(?::\d{1,5})?$/
 const signature =
   /^AWS4-HMAC-SHA256 Credential=(?<accessKey>[\w-]+)\/\d{8}\/[\w-]+\/s3\/aws4_request, ?SignedHeaders=[a-z\d;-]+, ?Signature=[\da-f]{64}$/
 
 const bucket = '[a-z\\d][a-z\\d.-]{1,61}[a-z\\d]'
-// No segment is empty or consists of dots only, and nothing is encoded.
+// A path segment that is not empty, does not consist of dots only, and has no encoded characters.
 const segment = '(?!\\.+(?:/|\\?|$))[\\w.-]{1,200}'
 const target = new RegExp(
   `^/(?<bucket>${bucket})(?:/(?<key>${segment}(?:/${segment})*))?(?:\\?(?<query>.*))?$`,
@@ -81,8 +81,8 @@ function isList(query) {
 }
 
 /**
- * Without an `x-amz-date` S3rver may take a request for one to a static website. Other headers of
- * this kind change what it does, for example copying another object, and it does not verify the
+ * Without an `x-amz-date` S3rver may treat a request as one to a static website. Other `x-amz-`
+ * headers change what the request does, for example copy another object. S3rver does not verify the
  * signatures of chunks.
  */
 function hasPlainHeaders(headers, operation) {

@@ -10,7 +10,7 @@ import { createGuard } from './s3-guard.mjs'
 const { S3_DIRECTORY, S3_PORT } = process.env
 const accounts = JSON.parse(process.env.S3_ACCOUNTS)
 
-// S3rver has one account with well-known keys; they are replaced.
+// S3rver has one account with well-known keys, which are replaced here.
 account.DUMMY_ACCOUNT.revokeAccessKey('S3RVER')
 for (const { accessKey, secretKey } of accounts)
   account.DUMMY_ACCOUNT.createKeyPair(accessKey, secretKey)

@@ -11,7 +11,8 @@ import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
   /**
-   * Only `[A-Za-z0-9/_.-]`. Like every key here, it does not include the prefix of the settings.
+   * A key of an object. It has only characters of `[A-Za-z0-9/_.-]` and, like every key here, does
+   * not include the prefix of the settings.
    */
   key: string
   body: Buffer
@@ -33,7 +34,7 @@ export interface ObjectStore {
    * not respond in time, or if the object is larger than `bytesMax` (default: any size).
    */
   get(key: string, options?: { bytesMax: number }): Promise<Buffer | undefined>
-  /** Deletes as many as it can within the timeout. Rejects if an object may remain. */
+  /** Deletes as many objects as it can within the timeout. Rejects if one may remain. */
   remove(keys: string[]): Promise<void>
   /**
    * The keys that start with `prefix`, in order, read in pages. Rejects when reading a page takes
@@ -77,8 +78,8 @@ export function createObjectStore(
   const encryptionHeaders = headersFor(options.encryption)
 
   const exists = async () => {
-    // With a folder this check is skipped: rights may be limited to the folder, and only listing it
-    // is allowed.
+    // With a folder this check is skipped, because rights may be limited to the folder: then only
+    // listing it is allowed.
     if (folder === '' && (await isFound())) return true
     // Lists objects, because an error then has a code: without the right or with an unknown key,
     // some servers respond to HEAD as if there were no bucket.
@@ -118,11 +119,12 @@ export function createObjectStore(
         'Content-Type': contentType,
         'Content-Length': body.length,
         'x-amz-meta-sha256': sha256,
-        // Without TLS, the signature contains the hash.
+        // With TLS the hash is sent in this header. Without TLS the signature contains it.
         ...(secure && { 'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64') }),
         ...encryptionHeaders,
       }
-      // `putObject` would hash the body again, in two ways: a fifth of what an image costs.
+      // `putObject` is not used, because it would hash the body again in two ways, which is a fifth
+      // of the cost of an image.
       const attempt = async () => {
         const request = { method: 'PUT', bucketName: bucket, objectName: folder + key, headers }
         const signed = secure ? '' : sha256
@@ -200,7 +202,7 @@ export function createObjectStore(
       const ensure = async () => {
         if (await exists()) return
         await client.makeBucket(bucket, region).catch(async (error: unknown) => {
-          // Another process may have created the bucket meanwhile.
+          // Another process may have created the bucket since the check.
           if (!(await exists())) throw error
         })
       }
@@ -211,7 +213,7 @@ export function createObjectStore(
   }
 }
 
-/** A prefix with a slash at its end. */
+/** The prefix of the settings with a slash at its end. */
 function folderOf(prefix = ''): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 }

@@ -6,11 +6,14 @@ export interface TemporaryCredentials {
   expiresAtMs: number
 }
 
-/** With less time left, new credentials are loaded while requests still use the old ones. */
+/**
+ * When less than this time is left, new credentials are loaded while requests still use the old
+ * ones.
+ */
 const renewBeforeMs = 5 * 60_000
 /**
- * With less time left, requests wait for new credentials, because a request must arrive before its
- * credentials expire.
+ * When less than this time is left, requests wait for new credentials, because a request must
+ * arrive before its credentials expire.
  */
 const unusableBeforeMs = 30_000
 /** The pause after a failed renewal, as long as the old credentials can be used. */
@@ -48,7 +51,8 @@ export function renewCredentials(options: {
   return async () => {
     const leftMs = (current?.expiresAtMs ?? 0) - wallMs()
     if (current === undefined || leftMs < unusableBeforeMs) return renew()
-    // The next request tries again, and the last ones before the expiry report the reason.
+    // If this renewal fails, a later request tries again. Shortly before the expiry, requests wait
+    // for the renewal and report why it fails.
     if (leftMs < renewBeforeMs && wallMs() >= notBeforeMs) renew().catch(() => undefined)
     return current
   }

@@ -31,7 +31,7 @@ async function fromWebIdentity(
     Version: '2011-06-15',
     RoleArn: role,
     RoleSessionName: 'intake',
-    // Read each time, because it is replaced before it expires.
+    // The token file is read each time, because the token is replaced before it expires.
     WebIdentityToken: (await readFile(tokenFile, 'utf8')).trim(),
   })
   const url = identity.stsUrl ?? `https://sts.${region}.${domain}`

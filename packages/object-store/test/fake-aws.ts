@@ -25,9 +25,9 @@ export interface Response {
 }
 
 /**
- * An HTTP server on loopback that responds as it is told, and remembers what it received.
+ * Starts an HTTP server on loopback that responds as `respond` decides and records the requests.
  *
- * @param tls a key and its certificate: then it speaks HTTPS
+ * @param tls a key and its certificate; with them the server speaks HTTPS
  */
 export async function startFake(
   t: Test,
@@ -58,7 +58,10 @@ export async function startFake(
 
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
-/** The response of the metadata of an instance or of a container. */
+/**
+ * A role's credentials in the form in which the metadata service of an instance or container
+ * returns them.
+ */
 export const roleJson = (accessKey: string, expiration = inAnHour()) =>
   JSON.stringify({
     AccessKeyId: accessKey,
@@ -67,7 +70,7 @@ export const roleJson = (accessKey: string, expiration = inAnHour()) =>
     Expiration: expiration,
   })
 
-/** The response of STS. */
+/** Temporary credentials in the form in which STS returns them. */
 export const stsXml = (accessKey: string) => `<AssumeRoleWithWebIdentityResponse
   xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials>
   <AccessKeyId>${accessKey}</AccessKeyId><SecretAccessKey>role-secret</SecretAccessKey>

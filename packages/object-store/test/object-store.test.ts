@@ -91,7 +91,7 @@ t.test(
       client.pipe(upstream)
       client.on('error', () => upstream.destroy())
       upstream.on('error', () => client.destroy())
-      // Drops the first response together with the connection.
+      // Drops the first connection when its response arrives.
       if (connections++ === 0) upstream.once('data', () => client.destroy())
       else upstream.pipe(client)
     })
@@ -124,7 +124,8 @@ t.test('a connection that the server closes when it is used again is no failure'
 })
 
 /**
- * A store whose server closes the first connection when a second request arrives, like an idle one.
+ * A store on a server that closes the first connection as idle at the moment when a second request
+ * arrives.
  */
 async function openClosing(t: Test) {
   const { hostname, port } = new URL(server.url)

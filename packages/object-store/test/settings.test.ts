@@ -23,7 +23,7 @@ const selfSigned = () => {
 }
 const place = { bucket: 'bucket', region: 'eu-west-1' }
 
-/** A store on a server that accepts everything. */
+/** Connects a store to a server that accepts every request. */
 async function connect(
   t: Test,
   settings: Partial<ObjectStoreSettings>,

@@ -6,16 +6,17 @@ import pLimit from 'p-limit'
 import { isLoopbackAddress, isLoopbackHost } from '@intake/runtime'
 import { PageError } from './page-error.ts'
 
-/** Fields that proxies add: a request that has one was not made on this machine. */
+/** Header fields that proxies add. A request that has one was not made on this machine. */
 const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
 const wrongPasswords = { timeWindow: 60_000, ofAddress: 10, ofAll: 100 }
 
 /**
- * Refuses requests with 401, 403 or 429. With a password: basic authentication, the user name is free. Without one: only
- * requests from this machine to this machine. The `Host` must be a loopback name too, because a foreign site can
- * give its name the address 127.0.0.1 (DNS rebinding).
+ * Refuses requests with 401, 403 or 429. With a password, requests need basic authentication; any
+ * user name is accepted. Without a password, only requests from this machine to this machine are
+ * accepted. Their `Host` must be a loopback name too, because a foreign site can give its name the
+ * address 127.0.0.1 (DNS rebinding).
  *
- * @param options.isOpen needs no password
+ * @param options.isOpen whether a request needs no password
  */
 export async function guardAccess(
   app: FastifyInstance,
@@ -34,7 +35,8 @@ export async function guardAccess(
       max: ofAddress,
       keyGenerator: (request) => `${senderOf(request)} ${request.ip}`,
     }),
-    // Whoever can choose an address, or has many, gets no more tries than this.
+    // Limits the tries from all addresses together, because a sender can have many addresses, or
+    // choose them.
     app.createRateLimit({ timeWindow, max: ofAll, keyGenerator: senderOf }),
   ]
   const requirePassword = async (given: string, request: FastifyRequest) => {
@@ -48,7 +50,7 @@ export async function guardAccess(
     for (const limit of limits) await limit(request)
     throw unauthorized()
   }
-  // One at a time, so that each sees the count of those before it.
+  // Checks passwords one at a time, so that each check sees the count of all earlier ones.
   const inTurn = pLimit(1)
   await app.register(basicAuth, {
     authenticate: { realm: 'Intake' },
@@ -63,37 +65,42 @@ export async function guardAccess(
   })
 }
 
-/** The error that the plugin has for a request without a password, or with one that it cannot read. */
+/** The plugin has this error for a request without a password, or with one that it cannot read. */
 const isMissingPassword = (error: unknown) =>
   (error as { code?: string } | undefined)?.code ===
   'FST_BASIC_AUTH_MISSING_OR_BAD_AUTHORIZATION_HEADER'
 
 /**
- * A foreign site may lead to the page, but may not make the browser of a reader send searches.
+ * Another site may link to the page, but must not make a reader's browser send searches.
  *
  * @throws {PageError} 403
  */
 export function requireOwnSite(request: FastifyRequest): void {
   if (!isFromOtherSite(request) || request.headers['sec-fetch-mode'] === 'navigate') return
-  throw new PageError(403, 'The page answers no requests of other sites.')
+  throw new PageError(403, 'The page serves no requests from other sites.')
 }
 
-/** Browsers say so to an https or loopback URL only. */
+/**
+ * Whether another site made the browser send this request. Browsers report that only to https and
+ * loopback URLs.
+ */
 function isFromOtherSite({ headers }: FastifyRequest): boolean {
   return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
 }
 
 /**
- * Who sends wrong passwords. A web page can make its visitors' browsers open `http://user:guess@…/` as often as it
- * likes, and what such a navigation shows is asked for with the same password, as if from the same site. Both
- * are counted apart, so that no site locks readers out.
+ * Under which of three names a wrong password is counted. A foreign web page can make its visitors'
+ * browsers open `http://user:guess@…/` as often as it likes; this counts for another site. The
+ * pictures and style sheets that the browser then loads have the same password, but seem to come
+ * from the same site; these count as parts. Both are counted apart from readers, so that no site
+ * locks readers out.
  */
 function senderOf(request: FastifyRequest): 'another site' | 'part' | 'reader' {
   if (isFromOtherSite(request)) return 'another site'
   return isPart(request) ? 'part' : 'reader'
 }
 
-/** A style sheet, a picture or an icon, says a browser. */
+/** Whether the browser loads a part of a page: a style sheet, a picture or an icon. */
 function isPart({ headers }: FastifyRequest): boolean {
   return !['document', 'undefined'].includes(String(headers['sec-fetch-dest']))
 }
@@ -109,7 +116,7 @@ function requireLoopback({ socket, headers }: FastifyRequest): void {
 
 const unauthorized = () => new PageError(401, 'The page needs its password. Any user name will do.')
 
-/** In a time that does not depend on where they differ. */
+/** Compares two texts in a time that does not depend on where they differ. */
 function isEqual(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(one), digest(other))

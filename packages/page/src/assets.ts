@@ -1,4 +1,4 @@
-/** The only files of the page. */
+/** The style sheet and the icon are the only files of the page. */
 export const stylesheet = `
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; }
 * { box-sizing: border-box; }

@@ -11,7 +11,7 @@ import {
 } from './records.ts'
 import { timeOfId } from './search.ts'
 
-/** A batch has at most 500 entries. */
+/** A request has at most this many records, because a batch has at most 500 entries. */
 const otherIdRows = 500
 
 /** Finds all records with this id: several devices may have sent the same one. */
@@ -32,8 +32,8 @@ export async function findById(
 }
 
 /**
- * Parses without `JSON.parse`, which would round large integers, and confuses names with an escape
- * (nodejs/node#63785).
+ * Parses without `JSON.parse`, which would round large integers, and confuses names that contain an
+ * escape (nodejs/node#63785).
  */
 function parseExact(line: string): unknown {
   return parse(line, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })

@@ -30,7 +30,7 @@ interface Summaries {
   logs: EventSummary
 }
 
-/** The newest records that match, at most a page of them. */
+/** The newest records that match, at most one page. */
 export async function listRecords<Kind extends RecordKind>(
   reader: RecordReader,
   kind: Kind,
@@ -65,7 +65,7 @@ export async function listEventsAround(
         ? { from: moment, to: Date.now() + limits.eventAheadMs }
         : { from: limits.recordTimeMs.after, to: moment },
       forwards,
-      // One more row, because the record itself may be among them.
+      // Reads one more row, because the record itself may be among the rows.
       rowsMax: rowsMax + 1,
       read: (window, max) =>
         readWindow(reader, 'logs', { search, window, rowsMax: max, ascending: forwards }),

@@ -60,7 +60,8 @@ async function readRates(reader: RecordReader, kind: RecordKind) {
          TO toStartOfHour(now('UTC')) + INTERVAL 1 HOUR STEP INTERVAL 1 HOUR
        ${querySettings}`,
     ),
-    // Counts by time of arrival, which includes late events and needs no records.
+    // Counts by the time of arrival, which includes late events. The outcome counts are read
+    // instead of the records.
     reader.query<{ last_minute: number; last_hour: number }>(
       `SELECT sumIf(records, minute = toStartOfMinute(now('UTC')) - INTERVAL 1 MINUTE) AS last_minute,
          sum(records) AS last_hour

@@ -30,8 +30,8 @@ export interface PageOptions {
   /** Undefined if only this machine may see the page. */
   password: string | undefined
   /**
-   * A secret that only the workers know; signs links to pictures. Undefined: links expire with the
-   * process.
+   * A secret that only the workers know, for signing links to pictures. If undefined, links expire
+   * with the process.
    */
   linkSecret?: string | undefined
   reader: RecordReader
@@ -49,7 +49,7 @@ interface Elsewhere {
 
 /** How many views are created or sent at once (each runs a few queries), and how many may wait. */
 const viewsMax = { atOnce: 4, waitingMax: 32 }
-/** A view that takes longer, or whose reader does, is cut off. */
+/** A view is cut off when creating and sending it takes longer than this. */
 const viewTimeoutMs = 60_000
 const eventsAround = 25
 const nothingFound = {
@@ -124,7 +124,7 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
           (application === undefined || columns.bundle_identifier === application),
       )
       if (records.length === 0) throw new PageError(404, 'There is no such record.')
-      // Each of the records can be large.
+      // Several records are listed with links instead of shown, because each can be large.
       if (records.length > 1) {
         const rows = records.map(({ columns }) => columns)
         return foundList({ ...nothingFound, [kind]: { rows, hasMore: false } })
@@ -173,7 +173,7 @@ function queryOf({ url }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(url.split('?').slice(1).join('?'))
 }
 
-/** ClickHouse's error code for a user who may not read the views. */
+/** ClickHouse's error codes for a user who may not read the views, and for wrong credentials. */
 const accessDenied = 497
 const wrongCredentials = 516
 

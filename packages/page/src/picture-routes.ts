@@ -12,11 +12,14 @@ import { shownTypes } from './views/pictures.ts'
 export const signedPrefix = '/pictures/'
 
 /**
- * Pictures in memory at once, for all readers, and those that wait: a list of feedback requests
- * many.
+ * How many pictures are in memory at once, for all readers, and how many may wait. Many may wait,
+ * because a list of feedback requests many.
  */
 const picturesMax = { atOnce: 2, waitingMax: 200 }
-/** A reader who is slower is cut off, because others wait. 5 Mbit/s suffice for 12 MB. */
+/**
+ * A reader to whom a picture takes longer is cut off, because others wait. 5 Mbit/s suffice for 12
+ * MB.
+ */
 const sendTimeoutMs = 20_000
 
 /**

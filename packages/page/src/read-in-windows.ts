@@ -8,7 +8,7 @@ export interface TimeWindow {
 }
 
 const widthsMs = [dayMs, 30 * dayMs, Infinity]
-/** No further window is read after this time. */
+/** The time after which no further window is read. */
 const budgetMs = 6_000
 
 /**

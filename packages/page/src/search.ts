@@ -30,7 +30,7 @@ export const searchFields = {
   feedback: ['text', 'application', 'version', 'user'],
   logs: ['event', 'application', 'version', 'user'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
-/** Longer than the longest identifier: 255 characters outside the basic plane. */
+/** A limit above the longest identifier: 255 characters of two UTF-16 units each. */
 export const searchLengthMax = 600
 
 /**
@@ -67,12 +67,12 @@ export function printSearch(search: Search): string {
   return new URLSearchParams(entries).toString()
 }
 
-/** One value of the query string without spaces at its ends; undefined if absent or empty. */
+/** A value of the query string without spaces at its ends; undefined if absent or empty. */
 export function readText(query: URLSearchParams, name: string): string | undefined {
   return readExact(query, name)?.trim() || undefined
 }
 
-/** One value of the query string, unchanged; undefined if absent or empty. */
+/** A value of the query string, unchanged; undefined if absent or empty. */
 export function readExact(query: URLSearchParams, name: string): string | undefined {
   const [value = '', ...others] = query.getAll(name)
   if (others.length > 0) throw new PageError(400, `${name} is given more than once.`)

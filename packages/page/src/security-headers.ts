@@ -1,4 +1,7 @@
-/** On every response of the page: no script runs, nothing is loaded from elsewhere, nothing is kept. */
+/**
+ * Headers of every response of the page: no script runs, nothing is loaded from other sites, and
+ * nothing is cached.
+ */
 export const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
@@ -12,8 +15,8 @@ export const securityHeaders = {
 } as const
 
 /**
- * A picture opened by itself is a document of its own, which may do nothing. The style is that of the browser's
- * own viewer.
+ * A picture that is opened by itself is a document of its own, which may do nothing. The style that
+ * is allowed is that of the browser's own viewer.
  */
 export const pictureHeaders = {
   'content-security-policy':

@@ -19,7 +19,8 @@ t.test(
     const { port } = await startPage(t, { password })
     const attack = `<!doctype html><script>
     for (let n = 0; n < 12; n++) window.open('http://reader:guess' + n + '@127.0.0.1:${port}/')
-    // What the browser shows of these has a style sheet and an icon, which it asks for with the same password.
+    // The pages that the browser shows have a style sheet and an icon, which it requests with the
+    // same password.
     for (let n = 0; n < 15; n++) window.open('http://reader:guess@a' + n + '.localhost:${port}/')
   </script>`
     const site = createServer((_request, response) => {

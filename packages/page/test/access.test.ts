@@ -94,27 +94,24 @@ t.test('429 of navigations from other sites leaves readers their own ten', async
   t.equal(await statusOf(port, basic('a secret of the test')), 200, 'not a browser')
 })
 
-t.test(
-  'behind a trusted proxy wrong passwords are counted by the address that it tells',
-  async (t) => {
-    const from = (address: string, password: string) => ({
-      ...basic(password),
-      'x-forwarded-for': address,
-    })
-    const trusted = await startPage(t, { password: 'secret', trustProxy: '10.0.0.0/8, 127.0.0.1' })
-    for (let n = 0; n < 10; n++) await statusOf(trusted.port, from('192.0.2.1', 'guess'))
-    t.equal(await statusOf(trusted.port, from('192.0.2.1', 'secret')), 429)
-    t.equal(await statusOf(trusted.port, from('192.0.2.2', 'secret')), 200)
+t.test('behind a trusted proxy wrong passwords are counted by the forwarded address', async (t) => {
+  const from = (address: string, password: string) => ({
+    ...basic(password),
+    'x-forwarded-for': address,
+  })
+  const trusted = await startPage(t, { password: 'secret', trustProxy: '10.0.0.0/8, 127.0.0.1' })
+  for (let n = 0; n < 10; n++) await statusOf(trusted.port, from('192.0.2.1', 'guess'))
+  t.equal(await statusOf(trusted.port, from('192.0.2.1', 'secret')), 429)
+  t.equal(await statusOf(trusted.port, from('192.0.2.2', 'secret')), 200)
 
-    const direct = await startPage(t, { password: 'secret' })
-    for (let n = 0; n < 10; n++) await statusOf(direct.port, from(`192.0.2.${n}`, 'guess'))
-    t.equal(
-      await statusOf(direct.port, from('192.0.2.99', 'secret')),
-      429,
-      'nobody chooses an address',
-    )
-  },
-)
+  const direct = await startPage(t, { password: 'secret' })
+  for (let n = 0; n < 10; n++) await statusOf(direct.port, from(`192.0.2.${n}`, 'guess'))
+  t.equal(
+    await statusOf(direct.port, from('192.0.2.99', 'secret')),
+    429,
+    'nobody chooses an address',
+  )
+})
 
 t.test('wrong passwords are forgotten after a minute', async (t) => {
   let now = Date.now()
@@ -147,7 +144,7 @@ t.test('of many guesses at once, no more than ten are compared', async (t) => {
 t.test('of several guesses in one packet, no more than ten are compared', async (t) => {
   const { port } = await startPage(t, { password: 'secret' })
   for (let n = 0; n < 9; n++) t.equal(await statusOf(port, basic(`guess ${n}`)), 401)
-  // As many as a connection may send before the first response.
+  // The highest number of requests that a connection may send before it has the first response.
   const guesses = Array.from({ length: 4 }, (_, n) =>
     [
       'GET /page.css HTTP/1.1',

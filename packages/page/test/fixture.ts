@@ -14,10 +14,10 @@ const noBacklog = () => ({
   secondsToDrain: 0,
 })
 
-/** A row store without rows. */
+/** A reader whose queries return no rows. */
 export const emptyReader: PageOptions['reader'] = { query: async () => [], lines: async () => [] }
 
-/** The page on a free port, until the test ends. */
+/** Starts the page on a free port; it stops when the test ends. */
 export async function startPage(
   t: Test,
   options: Partial<PageOptions> & { host?: string; trustProxy?: string } = {},
@@ -45,14 +45,14 @@ export async function startPage(
   return { url: `http://127.0.0.1:${port}`, port, lines }
 }
 
-/** A connection as the user who may only read the views. */
+/** Connects as the user who may only read the views. */
 function connectReader(t: Test, url: string): ClickHouse {
   const clickhouse = createClickHouse({ url, requestTimeoutMs: 60_000 })
   t.teardown(() => clickhouse.close())
   return clickhouse
 }
 
-/** ClickHouse with tables, and pages for a user who may only read the views. */
+/** Starts ClickHouse with the tables, and pages for a user who may only read the views. */
 export async function startRowStore(t: Test) {
   const { server, connect } = await startServer(t)
   const owner = connect(t)
@@ -87,6 +87,6 @@ export async function view(url: string, path: string): Promise<{ status: number;
   return { status: response.status, text: await response.text() }
 }
 
-/** The paths that a document leads to. */
+/** The paths to which a document has links. */
 export const linksIn = (text: string): string[] =>
   Array.from(text.matchAll(/href="(\/[^"]*)"/g), ([, path = '']) => path.replaceAll('&#38;', '&'))

@@ -1,6 +1,8 @@
 import { feedbackRow, logRow, uuidV7 } from '../../schema/test/fixture.ts'
 
-/** Texts that would run a script, leave an attribute, load something or confuse the reader. */
+/**
+ * Texts that try to run a script, to end an attribute, to load something or to confuse the reader.
+ */
 export const hostileTexts = [
   '<script>document.title = "run"; alert(1)</script>',
   '"><img src=x onerror=alert(1)>',
@@ -42,7 +44,8 @@ const deviceTexts = [
 ]
 
 /**
- * Records in which every text that a client chooses is the given one; also names of unknown fields.
+ * Records in which every text that a client can choose is the given one, including names of unknown
+ * fields.
  */
 export function hostileRecords(text: string, { time, device }: { time: string; device: string }) {
   const head = {

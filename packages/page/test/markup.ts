@@ -17,8 +17,8 @@ const tags = new Set(
 )
 
 /**
- * Checks that a document consists of nothing but harmless tags and text: every value is text or in
- * double quotes, whatever it contained, and every address is one of the page itself.
+ * Checks that a document consists only of harmless tags and text. Every value from a record must be
+ * text or in double quotes, and every address must be one of the page itself.
  */
 export function checkMarkup(t: Test, document: string, path: string): void {
   const rest = document.replace(/^<!doctype html>/, '').replaceAll(tag, (_, __, name, list) => {

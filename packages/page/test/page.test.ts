@@ -37,7 +37,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
   }
   const { url } = await startReaderPage(t)
 
-  // Follows links from the lists to every page.
+  // Visits every page, by following the links from the lists.
   const seen = new Set<string>()
   const waiting = [
     '/',
@@ -76,7 +76,7 @@ t.test('every response forbids scripts, frames, caching and referrers', async (t
 
 t.test('another site may lead to the page, but not make requests to it', async (t) => {
   const { url } = await startReaderPage(t)
-  // fetch would set these headers itself.
+  // Node's `get` is used, because `fetch` would set these headers itself.
   const statusOf = async (headers: Record<string, string>) => {
     const [response] = (await once(get(`${url}/overview`, { headers }), 'response')) as [
       IncomingMessage,
@@ -154,7 +154,7 @@ t.test('503 at once when too many views are being made', async (t) => {
   let refused = 0
   const requests = Array.from({ length: 40 }, async () => {
     const { status } = await fetch(`${url}/dead-letters`)
-    // Four more requests than there are places: four at once and 32 that wait.
+    // The server has places for 36 requests: four run and 32 wait. Four more must be refused.
     if (status === 503 && ++refused === 4) release()
     return status
   })

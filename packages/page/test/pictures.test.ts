@@ -21,7 +21,7 @@ const photo = readFileSync(new URL('../../../test/images/photo.jpg', import.meta
 const id = '01a1fc28-0000-7000-8000-000000000001'
 const sha256Of = (body: Buffer) => createHash('sha256').update(body).digest('hex')
 
-/** A stored picture and its entry in a row. */
+/** Stores a picture and returns its entry for a row. */
 async function storePicture(options: {
   number: number
   body?: Buffer
@@ -35,7 +35,7 @@ async function storePicture(options: {
   return { key, content_type: type, bytes: body.length, sha256 }
 }
 
-/** Rows of one feedback with these pictures. */
+/** A reader with one feedback that has these pictures. */
 const readerOf = (...attachments: Attachment[]): RecordReader => ({
   ...emptyReader,
   query: async <Row>() => [{ attachments }] as Row[],
@@ -96,7 +96,7 @@ t.test('a type that browsers do not show is a download', async (t) => {
   await response.arrayBuffer()
 })
 
-t.test('404 for what no feedback has, whatever the store has', async (t) => {
+t.test('404 for a picture that no feedback has, even if the store has it', async (t) => {
   const attachment = await storePicture({ number: 1 })
   for (const key of [
     attachment.key.replace('/1-', '/2-'),

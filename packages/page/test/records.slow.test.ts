@@ -57,7 +57,7 @@ t.test('pages follow each other without a gap, also among equal ids', async (t) 
   const shared = { time: ago(2_000), id: uuidV7(ago(2_000)) }
   const rows = Array.from({ length: 130 }, (_, n) => {
     const time = ago(2_100 + n)
-    // 70 records of different devices have the same id.
+    // The first 70 records have the same id but different devices.
     const identity = n < 70 ? shared : { id: uuidV7(time), time }
     return logRow({ ...identity, bundle_identifier: application, event: `event ${n}` })
   })

@@ -7,22 +7,29 @@ import { shardMarkKey, shardPrefix } from './shards/shards.ts'
 export interface Backlog {
   /** Frames that no worker has claimed. */
   waiting: number
-  /** Frames claimed by a worker, or by a dead one and not redelivered yet. */
+  /**
+   * Frames that a worker has claimed, including those of a dead worker that are not redelivered
+   * yet.
+   */
   active: number
   /** Postponed frames: unreadable for this version, or with rows that cannot be stored now. */
   delayed: number
-  /** Rows of all these frames; beyond 2,000 frames, an estimate from 2,000 of them. */
+  /**
+   * The rows of all these frames. If there are more than 2,000 frames, an estimate from 2,000 of
+   * them.
+   */
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
   jsonBytes: number
-  /** Redis memory of these frames, estimated from up to ten of each list. */
+  /** The Redis memory of these frames, estimated from up to ten frames of each list. */
   redisBytes: number
   /** An operator has paused the queue: no worker claims its frames. */
   isPaused: boolean
   /** When the oldest row arrived, by the gateway's clock, in milliseconds since 1970. */
   oldestMs: number | undefined
   /**
-   * False if a frame may be older, because not every frame was read, or the id of one has no time.
+   * False if an older frame may exist, because not every frame was read, or the id of a frame has
+   * no time.
    */
   isOldestExact: boolean
 }
@@ -30,8 +37,8 @@ export interface Backlog {
 /** The content of the queues at one moment, all shards of a queue together. */
 export interface Backlogs {
   /**
-   * Redis's clock in milliseconds since 1970, before any shard was read: a frame that is in no
-   * shard and not completed was added later.
+   * Redis's clock in milliseconds since 1970, read before any shard: a frame that is in no shard
+   * was completed, or was added later.
    */
   nowMs: number
   queues: Record<QueueName, Backlog>
@@ -44,8 +51,8 @@ export interface Backlogs {
  * to undefined if Redis, or the node of a shard, belongs to no installation: then it has lost its
  * frames. Rejects if a shard cannot be read.
  *
- * @param options.framesMax maximum length of a list that is read completely; of a longer one,
- * frames at twenty positions are read, including both ends
+ * @param options.framesMax maximum length of a list that is read completely; of a longer list, only
+ * the frames at twenty positions are read, including both ends
  * @param options.turnMs length of a turn: also resolves to undefined if another process has read
  * within this time
  */

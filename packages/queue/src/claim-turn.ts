@@ -3,8 +3,8 @@ import type { Waiting } from './job-source.ts'
 
 const defaultGatherMs = 350
 /**
- * The interval of a consumer that yields to another one. The other keeps claiming, and its
- * connection stays warm.
+ * The interval of a consumer that yields to another one. The other consumer keeps claiming, and its
+ * connection remains in use.
  */
 const standbyMs = 500
 /** The maximum interval: jobs whose delay has passed are found only by a claim. */

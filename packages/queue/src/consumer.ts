@@ -32,8 +32,8 @@ export interface ClaimedFrame extends Frame {
    */
   attempts: number
   /**
-   * When its oldest row arrived, by the gateway's clock, in milliseconds since 1970; undefined if
-   * not known.
+   * When the frame's oldest row arrived, by the gateway's clock, in milliseconds since 1970;
+   * undefined if not known.
    */
   receivedAtMs: number | undefined
 }
@@ -44,7 +44,7 @@ export interface FrameConsumer {
    * again after `complete` or `release`. Resolves to undefined after `close`.
    */
   take(limits: BatchLimits): Promise<Batch | undefined>
-  /** Ends `take`; the current batch still belongs to its holder. */
+  /** Ends `take`. The holder of the current batch keeps it. */
   close(): void
 }
 
@@ -57,8 +57,8 @@ const unreadableRetryMs = 60_000
 const errorPauseMs = 1_000
 const commandTimeoutMs = 10_000
 /**
- * A batch looks for frames that have just arrived for this long. Its first frames do not wait
- * longer.
+ * How long a batch may be extended by frames that have just arrived. The limit is short, because
+ * the first frames of the batch wait meanwhile.
  */
 const lookAgainMs = 350
 /** The number of commands in one write, which needs one round trip and one sync to disk. */
@@ -139,7 +139,7 @@ export function createFrameConsumer(options: {
     jobs: readonly ClaimedJob[],
     command: (job: ClaimedJob) => Promise<Result>,
   ): Promise<Result[]> {
-    // Each command releases the lock; a concurrent renewal would report it as lost.
+    // Each command releases the lock, which a concurrent renewal would report as lost.
     for (const job of jobs) locks.delete(job)
     const commands = jobs.map((job) =>
       withTimeout(command(job), commandTimeoutMs, 'a queue command', clock),
@@ -150,8 +150,8 @@ export function createFrameConsumer(options: {
   /**
    * Claims as many waiting frames as fit; returns none if none waits.
    *
-   * @param waiting how many were waiting a moment ago; claiming a frame that is not there costs as
-   * much as any claim
+   * @param waiting number of frames that were waiting a moment ago. A claim that finds no frame
+   * costs as much as any other, so no more are tried
    */
   async function fill(limits: BatchLimits, waiting: number): Promise<Claimed[]> {
     const batch: Claimed[] = []
@@ -172,8 +172,8 @@ export function createFrameConsumer(options: {
   }
 
   /**
-   * The number of frames that have arrived meanwhile. An error or a timeout counts as 0, so that
-   * the frames already claimed are kept.
+   * The number of frames that are waiting now. An error or a timeout counts as 0, so that the
+   * frames already claimed are kept.
    */
   async function countWaiting(timeoutMs: number): Promise<number> {
     if (timeoutMs <= 0) return 0

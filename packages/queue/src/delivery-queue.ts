@@ -31,7 +31,7 @@ interface Delivery {
 interface FailedDelivery {
   id: string
   attempt: number
-  /** No further attempt follows. */
+  /** The delivery has failed finally: no further attempt follows. */
   isLast: boolean
   error: Error
 }
@@ -78,7 +78,8 @@ export function startDeliveryQueue(options: {
     {
       ...shared,
       concurrency: atOnce,
-      // Unlimited, because a process that is killed repeatedly must not exhaust the deliveries.
+      // Unlimited, because a process that is killed repeatedly must not use up the attempts of a
+      // delivery.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
       settings: {
         backoffStrategy: (attemptsMade) =>

@@ -19,7 +19,7 @@ export interface Frame {
 
 /** A frame that is not in the queue yet. */
 export interface NewFrame extends Frame {
-  /** When its oldest record arrived, by the gateway's clock, in milliseconds since 1970. */
+  /** When the frame's oldest record arrived, by the gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
 }
 

@@ -33,11 +33,11 @@ export interface JobSource {
   complete(job: ClaimedJob, options: { claimNext: boolean }): Promise<ClaimedJob | undefined>
   /** Makes a job available again after `ms` at the earliest. */
   postpone(job: ClaimedJob, ms: number): Promise<void>
-  /** Returns a job to the queue as the oldest one. */
+  /** Returns a job to the queue, where it becomes the oldest job again. */
   release(job: ClaimedJob): Promise<void>
   /** Renews the locks. Returns the ids of the jobs that another worker may also have. */
   renew(jobs: readonly ClaimedJob[]): Promise<string[]>
-  /** Claimed jobs stay locked until their locks expire. */
+  /** Claimed jobs remain locked until their locks expire. */
   close(): Promise<void>
 }
 
@@ -68,8 +68,8 @@ export function createJobSource(options: {
   void worker.startStalledCheckTimer()
 
   /**
-   * The keys of BullMQ's lists, because its getters would read whole jobs.
-   * `test/conformance/jobs.test.ts` checks the names.
+   * The key of one of BullMQ's lists, which are read directly, because BullMQ's getters would read
+   * whole jobs. `test/conformance/jobs.test.ts` checks the names.
    */
   const key = (list: string) => `${prefix}:${queueNames[kind]}:${list}`
   const jobs = new WeakMap<ClaimedJob, { job: Job; token: string }>()

@@ -9,9 +9,9 @@ export const queueNames = { logs: 'logs', feedback: 'feedback', outcomes: 'outco
 export type QueueName = keyof typeof queueNames
 
 /**
- * The lists in which BullMQ keeps the ids of jobs that are not completed. A job moves between them
- * in one step. No job here is ever prioritized or failed. Only earlier versions of BullMQ use the
- * list of paused jobs; it is read too, so that no frame is missed.
+ * The lists and sets in which BullMQ keeps the ids of jobs that are not completed. A job moves
+ * between them in one step. Intake's jobs are never prioritized and never fail, and only earlier
+ * versions of BullMQ use the list `paused`; these are read, too, so that no frame is missed.
  */
 export const jobLists = ['wait', 'paused', 'active'] as const
 export const jobSets = ['delayed', 'prioritized', 'failed'] as const

@@ -7,8 +7,8 @@ import { shardPrefix } from './shards/shards.ts'
 export interface QueuedFrame {
   id: string
   /**
-   * True if claimed by a worker, or by a dead one and not redelivered yet; false if waiting or
-   * postponed.
+   * True if a worker has claimed the frame, even if that worker has died; false if the frame is
+   * waiting or postponed.
    */
   isClaimed: boolean
 }
@@ -21,11 +21,11 @@ export interface QueuedFrames {
   /** All frames, read at one moment. */
   list(): Promise<QueuedFrame[]>
   /**
-   * Undefined if the frame has been completed meanwhile; a `FrameError` if this version cannot read
-   * it.
+   * The frame; undefined if it has been completed since the ids were read, and a `FrameError` if
+   * this version cannot read it.
    */
   read(id: string): Promise<Frame | FrameError | undefined>
-  /** Which of these frames are still in the queue. */
+  /** Returns the ids of those frames that are still in the queue. */
   remaining(ids: readonly string[]): Promise<string[]>
 }
 
@@ -39,7 +39,7 @@ export function createQueuedFrames(options: {
 
   return {
     async list() {
-      // One transaction, because jobs move between the lists.
+      // Reads all lists in one transaction, because jobs move between them.
       const reads = redis.multi()
       for (const name of jobLists) reads.lrange(key(name), 0, -1)
       for (const name of jobSets) reads.zrange(key(name), '0', '-1')

@@ -17,7 +17,7 @@ const noon = Date.UTC(2026, 10, 23, 12)
 const hourMs = 3_600_000
 const turnKey = `${queuePrefix}:watermark:turn`
 
-/** Empty queues of an installation. */
+/** Creates an installation with empty queues. */
 async function setUp(t: Test) {
   await redis.flushall()
   await claimInstallation(redis, 'test')
@@ -44,7 +44,7 @@ async function setUp(t: Test) {
   }
 }
 
-t.test('the oldest record is found in whatever state its frame is', async (t) => {
+t.test('the oldest record is found in every state of its frame', async (t) => {
   const { source, add, oldest } = await setUp(t)
   t.same(await oldest(), [undefined, undefined])
 
@@ -115,7 +115,7 @@ t.test('the time is that of Redis', async (t) => {
   t.ok(backlogs!.nowMs < (Number(after) + 1) * 1_000)
 })
 
-t.test('a frame of a former version tells no rows, one of another no time', async (t) => {
+t.test('an old frame without a row count, and another without a time, are counted', async (t) => {
   const { sinks, add, read } = await setUp(t)
   await add(noon)
   await sinks.logs.add('0193e000-0000-7000-8000-000000000000', {})
@@ -126,7 +126,7 @@ t.test('a frame of a former version tells no rows, one of another no time', asyn
   t.match((await read())?.queues.logs, { oldestMs: former, rows: 9, isOldestExact: false })
 })
 
-t.test('a long queue is looked at in twenty places, both ends among them', async (t) => {
+t.test('a long queue is sampled at twenty places, both ends included', async (t) => {
   const { read } = await setUp(t)
   const id = (n: number) =>
     `0193e000-${n.toString(16).padStart(4, '0')}-7000-8000-000000000000-${n < 20_000 ? 10 : 20}-1000`

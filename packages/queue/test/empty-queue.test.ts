@@ -7,9 +7,11 @@ const limits = { framesMax: 256, gzipBytesMax: 2 ** 25, jsonBytesMax: 2 ** 26 }
 const data = () => createFrame({ rows: 1, jsonBytes: 3, gzip: Buffer.from('any') })
 
 /**
- * A queue that counts its commands; `arriving` jobs are added while the first one is claimed. With
- * `isSilent` it does not respond to a look after that claim. With `claimMs` each claim takes that
- * long, and one more job arrives.
+ * A consumer of a queue that counts its commands.
+ *
+ * @param options.arriving jobs that are added while the first claim runs
+ * @param options.isSilent after the first claim, `peek` gets no response
+ * @param options.claimMs how long each claim takes; during each, one more job arrives
  */
 function build({ arriving = 0, isSilent = false, claimMs = 0 } = {}) {
   const errors: string[] = []
@@ -49,23 +51,20 @@ function build({ arriving = 0, isSilent = false, claimMs = 0 } = {}) {
   return { clock, asked, consumer, add, errors }
 }
 
-t.test(
-  'a queue that stays empty is looked at once a second, and one delayed job is claimed',
-  async (t) => {
-    const { clock, asked, consumer } = build()
-    const taken = consumer.take(limits)
-    await clock.advance(20_000)
-    const before = { ...asked }
-    await clock.advance(60_000)
-    const peeks = asked.peek - before.peek
-    t.ok(peeks >= 50 && peeks <= 75, `${peeks} looks in a minute`)
-    const claims = asked.claim - before.claim
-    t.ok(claims >= 9 && claims <= 13, `${claims} claims in a minute`)
-    consumer.close()
-    await clock.runAll()
-    t.equal(await taken, undefined)
-  },
-)
+t.test('an empty queue is read once a second, and a delayed job is claimed', async (t) => {
+  const { clock, asked, consumer } = build()
+  const taken = consumer.take(limits)
+  await clock.advance(20_000)
+  const before = { ...asked }
+  await clock.advance(60_000)
+  const peeks = asked.peek - before.peek
+  t.ok(peeks >= 50 && peeks <= 75, `${peeks} looks in a minute`)
+  const claims = asked.claim - before.claim
+  t.ok(claims >= 9 && claims <= 13, `${claims} claims in a minute`)
+  consumer.close()
+  await clock.runAll()
+  t.equal(await taken, undefined)
+})
 
 t.test('a frame that ends a long silence is taken within a second and a half', async (t) => {
   const { clock, consumer, add } = build()

@@ -76,7 +76,7 @@ function createConsumer(t: Test) {
   return { consumer, source, unreadable }
 }
 
-/** Takes and processes frames until the test ends. */
+/** Claims and processes frames until the test ends. */
 function consume(
   t: Test,
   process: (frame: Frame) => Promise<void> = async () => {},
@@ -163,7 +163,7 @@ t.test('one of several consumers takes all waiting frames; they do not share the
   }
   await allTaken
   const turns = takers.filter((name, index) => name !== takers[index - 1]).length
-  // Each consumer lets frames gather for 350 ms before it takes any. Timers may fire a millisecond
+  // Each consumer lets frames gather for 350 ms before it claims any. Timers may fire a millisecond
   // early.
   const turnsMax = 3 * ((performance.now() - began) / 349 + 1)
   t.ok(turns <= turnsMax, `${turns} turns for ${frames} frames, at most ${turnsMax}`)
@@ -248,7 +248,7 @@ t.test(
     for (let n = 0; n < 40; n++) await producer.add(frame(`${n}`), soon())
     const { consumer } = createConsumer(t)
     const batch = await consumer.take({ ...wide, framesMax: 8 })
-    // Completing claims the next frames while more wait.
+    // While more frames wait, completing a batch claims the next one.
     await batch?.complete()
     t.equal((await readBacklog())?.active, 8)
     consumer.close()
@@ -302,7 +302,7 @@ t.test('after queue_unavailable, the abandoned attempt stores nothing later', as
   const redis = connect(t, 'producer')
   await once(redis, 'ready')
   kill(redisServer.pid, 'SIGSTOP')
-  // The producer makes its first contact with Redis while Redis is frozen.
+  // The producer connects to Redis for the first time while Redis is frozen.
   const producer = createProducer(t, redis, 'feedback')
   try {
     await t.rejects(producer.add(frame('refused'), soon(300)), { code: 'queue_unavailable' })

@@ -12,7 +12,7 @@ import {
 /** The identity of a dead letter: its record's identity, if it can be read. */
 interface RowIdentity {
   bundle_identifier: string
-  /** UTC; 1970 if it cannot be read. */
+  /** The time in UTC; 1970 if it cannot be read. */
   time: string
   /** The id of the record; if the row has none, it is derived from the bytes of the row. */
   id: string
@@ -72,8 +72,8 @@ export async function readDeadLetters(
 }
 
 /**
- * All dead letters, oldest first, in pages of `pageLetters`. Those of earlier pages may be dropped
- * while the next page is read.
+ * All dead letters, oldest first, in pages of `pageLetters`. Dead letters of earlier pages may be
+ * dropped while the next page is read.
  */
 export async function* readDeadLetterPages(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -106,7 +106,7 @@ export type DeadLetterOutcome = ClickHouseError | undefined
 
 /**
  * Inserts rows into their tables again and, once that is confirmed, drops their dead letters. A row
- * that is rejected again stays a dead letter and does not affect the others.
+ * that is rejected again remains a dead letter and does not affect the others.
  */
 export async function replayDeadLetters(
   clickhouse: Pick<ClickHouse, 'insertGzip'>,
@@ -155,8 +155,8 @@ export async function dropDeadLetters(
   await write(
     clickhouse,
     letters.map((letter) => {
-      // Higher than the version of the entry, even if the clock of its worker was ahead of this
-      // one.
+      // A version above that of the dead letter, even if the clock of the worker that wrote it was
+      // ahead of this clock.
       const ver = Math.max(Date.now(), Date.parse(isoTime(letter.failed_at)) + 1)
       return { ...letter, ver, error: '', row: '', is_deleted: 1 }
     }),
@@ -182,7 +182,8 @@ const noTime = '1970-01-01T00:00:00.000Z'
 const noUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Unreadable parts of the identity stay empty; a missing id is derived from the bytes of the row.
+ * Unreadable parts of the identity are left empty; a missing id is derived from the bytes of the
+ * row.
  */
 function parseRowIdentity(row: string): RowIdentity {
   const { bundle_identifier, time, id, device_uuid } = parseObject(row)

@@ -1,6 +1,6 @@
 import { sqlTime, type ClickHouse, type QueryParams, type RecordTable } from '@intake/clickhouse'
 
-/** What to find records by. */
+/** The criteria for finding records. */
 export type RecordSearch =
   /**
    * The id of the record or of its request, or the client's id of a feedback: a UUID in lower case.
@@ -48,7 +48,7 @@ export async function findRecords(
 ): Promise<FoundRecord[]> {
   const { conditions, params } = conditionsOf(search)
   const found = (['logs', 'feedback'] as const).map((kind) => {
-    // Each match is a condition of its own, so that each can use its index.
+    // Each match is a separate condition, so that each can use its index.
     const matches = conditions[kind].map(
       (condition) => `SELECT ${identity} FROM intake.${kind}_raw WHERE ${condition}`,
     )

@@ -22,11 +22,11 @@ const defaultTimeoutMs = 30_000
 const readsAtOnce = 16
 
 /**
- * Finds the frames that are in Redis when it is called and hold matching rows, or cannot be read.
- * Frames that are completed meanwhile are left out: their rows are in the tables or are dead
- * letters.
+ * Finds the frames that are in Redis when it is called and that contain matching rows or cannot be
+ * read. Frames that are completed during the search are left out: their rows are in the tables or
+ * are dead letters.
  *
- * @param timeoutMs for listing frames, and for reading a few
+ * @param timeoutMs timeout for listing frames, and for reading sixteen of them
  * @throws {TimeoutError}
  */
 export async function* findQueuedRows(

@@ -93,7 +93,7 @@ t.test('integers of 64 bits in a dead letter are exact, shown and replayed', asy
   )
 })
 
-t.test('a row that is rejected again stays a dead letter', async (t) => {
+t.test('a row that is rejected again remains a dead letter', async (t) => {
   const row = JSON.stringify({ ...logRow(), device_uuid: 'not a uuid' })
   await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
   const { id } = JSON.parse(row) as { id: string }

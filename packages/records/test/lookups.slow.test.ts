@@ -15,7 +15,7 @@ const start = Date.parse('2026-10-05T00:00:00Z')
 const device = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
 const request = (index: number) => `10000000-0000-4000-8000-${String(index).padStart(12, '0')}`
 
-/** Four events a day of each device, of two applications and fifty days. */
+/** 200 devices with 200 events each: four a day for fifty days, from two applications. */
 const events = Array.from({ length: 40_000 }, (_, index) => {
   const time = new Date(start + (index % 200) * (day / 4) + index).toISOString()
   const number = Math.floor(index / 200)

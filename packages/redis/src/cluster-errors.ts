@@ -1,6 +1,9 @@
 import { ReplyError, type Cluster } from 'ioredis'
 
-/** Makes a cluster report why it connects again and again: its state, which ioredis waits for, is not `ok`. */
+/**
+ * Makes a cluster report why it reconnects again and again: its state is not `ok`, for which
+ * ioredis waits.
+ */
 export function reportLostPrimary(cluster: Cluster): void {
   let hasSlots = false
   cluster.on('connect', () => (hasSlots = true))
@@ -13,6 +16,9 @@ export function reportLostPrimary(cluster: Cluster): void {
   })
 }
 
-/** The error of the node that was asked last, when none could be asked for the slots. */
+/**
+ * The error of the node that was asked last, if no node could be asked for the slots; otherwise the
+ * error itself.
+ */
 export const causeOf = (error: Error): Error =>
   (error as { lastNodeError?: Error | null }).lastNodeError ?? error

@@ -31,7 +31,7 @@ const roles = {
   consumer: {
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
-    // Longer than the 5 s of BullMQ's blocking read, during which the socket is silent.
+    // A timeout longer than the 5 s of BullMQ's blocking read, during which the socket is silent.
     socketTimeout: 15_000,
   },
 } satisfies Record<RedisRole, RedisOptions>
@@ -50,7 +50,7 @@ const clusterRoles = {
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
- * All commands in flight get such an error. Without the pause each of them would close the
+ * All commands in flight get such an error. Without the pause, every error would close the
  * connection again.
  */
 const leavePauseMs = 100
@@ -114,7 +114,7 @@ function serverOptions(role: RedisRole) {
 const socketOptions = {
   connectTimeout: connectTimeoutMs,
   keepAlive: 10_000,
-  // The default is to wait up to 10 s after Redis has loaded its data.
+  // By default ioredis waits up to 10 s after Redis has loaded its data.
   maxLoadingRetryTime: 1_000,
 } satisfies RedisOptions
 
@@ -151,7 +151,8 @@ function connectCluster(
     ...clusterRoles[role],
     enableOfflineQueue,
     retryDelayOnTryAgain: 100,
-    // Waits before it follows: two nodes can name each other for a moment after a failover.
+    // Waits before a redirection is followed, because two nodes can name each other for a moment
+    // after a failover.
     retryDelayOnMoved: 20,
     slotsRefreshInterval: 2_000,
     slotsRefreshTimeout: 2_000,

@@ -5,12 +5,12 @@ import { findWriteRefusal, RefusedError } from './write-refusal.ts'
 
 export interface Examination {
   /**
-   * Resolves if a command for keys of this hash tag would be sent through a socket that leads to a
-   * primary with a mark of the installation; both were read through that same socket. So nothing is
-   * added to a Redis that was exchanged or has lost its data while there was no connection.
+   * Resolves if the socket for keys of this hash tag leads to a primary that has a mark of the
+   * installation. Role and mark were read through that same socket, so nothing is added to a Redis
+   * that was exchanged, or has lost its data, while there was no connection.
    *
-   * @throws {RefusedError} when it is known that nothing may be written to the server; any other
-   * error otherwise, and while there is no connection
+   * @throws {RefusedError} when `refusalOf` gives a reason; another error when the examination
+   * fails, or when there is no connection
    */
   requireExamined(tag?: string): Promise<void>
 }
@@ -20,8 +20,8 @@ export interface Examination {
  *
  * @param options.tags hash tags with a mark. A server that holds none of them only has to be a
  * primary
- * @param options.refusalOf why nothing may be written to the server of this hash tag, if that is
- * known by other means
+ * @param options.refusalOf why nothing may be written to the server of this hash tag, if another
+ * check has found a reason
  */
 export function createExamination(options: {
   redis: Redis

@@ -27,7 +27,7 @@ export function followCredentials<Connection extends Server | Cluster>(
   function assignCurrent(target: RedisOptions): void {
     try {
       const { username, password } = credentialsOf(parseRedisUrl(url.current()))
-      // Replaces both, so that an earlier user or password does not remain.
+      // Replaces user and password together, so that neither of the earlier values remains.
       known = { username, password }
     } catch (error) {
       onError(error as Error)

@@ -40,7 +40,8 @@ export interface RedisInspection {
 }
 
 /**
- * @param options.tags every server that holds keys of these hash tags is read, and its replicas
+ * @param options.tags hash tags of keys; all servers that hold such keys are read, and their
+ * replicas
  * @throws if Redis does not respond, or refuses to be read
  */
 export async function inspectRedis(

@@ -17,8 +17,8 @@ export interface RedisPoll {
    */
   silentMs(): number
   /**
-   * The other servers that refuse writes, or have not responded for five seconds, as `host:port`
-   * and the reason.
+   * The servers beside the main one that refuse writes or have not responded for five seconds:
+   * `host:port` and the reason.
    */
   unusableServers(): string[]
   /**
@@ -29,10 +29,10 @@ export interface RedisPoll {
   close(): void
 }
 
-/** One server of a cluster, or the only one. */
+/** A server of a cluster, or the only server. */
 interface PolledServer {
   name: string
-  /** One of the hash tags whose keys the server holds. */
+  /** A hash tag of which the server holds the keys. */
   tag: string
   state: RedisState | undefined
   respondedAt: number
@@ -68,7 +68,7 @@ export function pollRedisState(
 ): RedisPoll {
   const { redis, tags = [], intervalMs, onError } = options
   const { replicasMin = 0, assertsDurability = false } = options
-  /** The server that holds the keys of `{intake}`; it may change. */
+  /** The server that holds the keys of `{intake}`. It may become another one. */
   const main = { ...createPolled('', mainTag), respondedAt: -Infinity }
   let others: PolledServer[] = []
   let known: RedisState | undefined
@@ -83,7 +83,7 @@ export function pollRedisState(
     main.name = mainName
     others = groups.map(([name, [tag]]) => {
       const former = others.find((other) => other.name === name)
-      // The keys of its former tag may have moved to another server.
+      // The keys of the server's former tag may have moved to another server.
       return former === undefined ? createPolled(name, tag) : Object.assign(former, { tag })
     })
   }
@@ -135,7 +135,8 @@ export function pollRedisState(
     async poll() {
       findServers()
       try {
-        // Nothing is admitted until each of the other servers has responded or failed.
+        // The first poll waits until each of the other servers has responded or failed; until then
+        // no record is admitted.
         if (known === undefined) await Promise.all([read(main), ...others.map(readOther)])
         else await read(main)
       } finally {
@@ -155,8 +156,8 @@ export function pollRedisState(
   })
   function onReady(): void {
     for (const server of [main, ...others]) server.configReadAt = -Infinity
-    // Each poll of a replica closes the connection, so an immediate poll at the next one would
-    // never pause.
+    // A poll that finds a replica closes the connection. If each new connection were polled at
+    // once, these polls would follow each other without a pause.
     if (known?.writeRefusal !== undefined) return
     ofMain.pollNow()
     ofOthers.pollNow()

@@ -32,7 +32,7 @@ export function primariesOf(redis: Redis, tags: readonly string[] = [mainTag]): 
   })
 }
 
-/** One hash tag of each server that `primariesOf` would return. */
+/** A hash tag for each server that `primariesOf` would return. */
 export const tagPerPrimary = (redis: Redis, tags: readonly string[]): string[] =>
   [...groupByNode(redis, tags).values()].map(([tag]) => tag)
 
@@ -51,7 +51,7 @@ export async function requireConnection(redis: Redis, tag = mainTag): Promise<vo
   if (!(redis instanceof Cluster)) return
   const name = nodeName(redis, tag)
   const node = findNode(redis, name)
-  // Refreshes the slots, because nothing else would look for a node whose connection was lost.
+  // Refreshes the slots. Without that, a node whose connection was lost would never be found again.
   if (node === undefined) redis.refreshSlotsCache()
   if (node?.status === 'wait') await node.connect()
   if (node?.status !== 'ready') throw new Error(`not connected to ${name || 'Redis Cluster'}`)

@@ -8,10 +8,11 @@ import { describeRefusalOf, findWriteRefusal } from './write-refusal.ts'
 
 /** The state of a server, or of a cluster's worst server. */
 export interface RedisState {
-  /** Why it accepts no writes, in words for an operator; undefined if it accepts them. */
+  /** Why the server accepts no writes, in words for an operator; undefined if it accepts them. */
   writeRefusal: string | undefined
   /**
-   * Why it could lose data that it has confirmed, in words for an operator; empty if it could not.
+   * Why the server could lose data that it has confirmed, in words for an operator; empty if it
+   * could not.
    */
   durabilityViolations: string[]
   /** Redis hides its settings, and the operator asserts that they are correct. */

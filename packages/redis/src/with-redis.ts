@@ -11,7 +11,7 @@ export async function withRedis<T>(
   try {
     return await withRedisTimeout(redis, work(redis), timeoutMs)
   } catch (error) {
-    // Without a connection its errors say more than the timeout.
+    // If there is no connection, the connection's error says more than the timeout.
     throw redis.status === 'ready' ? error : (failure ?? error)
   } finally {
     redis.disconnect()

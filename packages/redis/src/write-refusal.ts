@@ -111,8 +111,8 @@ export function isRefusal(error: unknown): error is Error {
 }
 
 /**
- * ioredis reports too many redirections only as a text, even if the last error was a lost
- * connection: then the command may have been executed.
+ * ioredis reports too many redirections only as a text. The text must say that the last error was a
+ * reply: if it was a lost connection, the command may have been executed.
  */
 const isRedirectedTooOften = (error: unknown): boolean =>
   error instanceof Error &&
@@ -129,7 +129,7 @@ export async function requireMemory(redis: Redis, tags: readonly string[] = [mai
   const replies = await Promise.allSettled(
     tagPerPrimary(redis, tags).map(async (tag) => {
       await requireConnection(redis, tag)
-      // This command has no effect, because the key is never written.
+      // This command has no effect, because no code writes the key.
       await redis.set(`${tag}:absent`, '', 'XX')
     }),
   )

@@ -2,8 +2,8 @@ import t from 'tap'
 import { readClock } from '../src/clock.ts'
 
 /**
- * Reads the clock of a Redis with this offset from `performance.now()`, over an asymmetric round
- * trip.
+ * Reads the clock of a Redis that differs from `performance.now()` by this offset. The way there
+ * and back take different times.
  */
 function exchange(options: { offsetMs: number; thereMs: number; backMs: number }) {
   let nowMs = 1_000

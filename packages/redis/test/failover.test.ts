@@ -51,7 +51,7 @@ function open(t: Test, url: string, role: RedisRole): Redis {
   return redis
 }
 
-/** Makes `primary` the primary and the other Redis its replica. */
+/** Makes one of the two servers the primary, and the other its replica. */
 async function promote(t: Test, primary: { port: number; url: string }): Promise<void> {
   const other = primary === first ? second : first
   const [promoted, demoted] = [primary, other].map(({ url }) => open(t, url, 'consumer'))

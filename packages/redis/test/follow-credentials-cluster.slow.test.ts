@@ -35,7 +35,7 @@ t.test('a connection to a cluster changes the user on every node', async (t) => 
   await onEachNode((node) => node.acl('DELUSER', 'old'))
   await writeEverywhere()
 
-  // Makes the connections begin again.
+  // Makes the client connect to all servers again.
   for (const node of redis.nodes('all')) node.disconnect(true)
   await until('they are connected again', () => redis.status === 'ready')
   await writeEverywhere()
@@ -44,7 +44,7 @@ t.test('a connection to a cluster changes the user on every node', async (t) => 
   t.equal(await other.get('key-0'), '1')
   t.match(await usersOf(), ' user=new ')
 
-  // A URL that cannot be read: the handlers of the cluster's events must not throw.
+  // Sets a URL that cannot be parsed. The cluster's event handlers must not throw.
   errors.length = 0
   url.set(urlOf('new').replace('%2F1@', '50%off@'))
   t.match(errors[0], /percent-encoded/)
@@ -55,7 +55,7 @@ t.test('a connection to a cluster changes the user on every node', async (t) => 
   await until('they are connected again', () => redis.status === 'ready')
   await writeEverywhere()
 
-  // Without a user in the URL, the options of later connections must have none.
+  // If the URL has no user, the options of later connections must have none either.
   url.set(servers.url.replace(/:\/\/[^@]*@/, '://'))
   const { username, password } = redis.options.redisOptions ?? {}
   t.same([username, password], [undefined, undefined])

@@ -52,7 +52,7 @@ for (const role of ['producer', 'consumer'] as const) {
     over.abort()
     await load
 
-    // A new connection of the same client.
+    // Makes the same client open a new connection.
     redis.stream.destroy()
     await until('it is gone', () => redis.status !== 'ready')
     await until('it is connected again', () => redis.status === 'ready')

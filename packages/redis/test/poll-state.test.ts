@@ -12,7 +12,7 @@ t.teardown(async () => {
   await server.stop()
 })
 
-/** Polls until a state satisfies the condition. */
+/** Polls the state until it satisfies the condition. */
 async function observe(t: Test, condition: (state: RedisState) => boolean): Promise<RedisState> {
   const poll = pollRedisState({
     redis,
@@ -34,7 +34,7 @@ t.test(
     t.match(state, { writeRefusal: undefined, durabilityViolations: [], installation: null })
     t.ok(state.memoryUsed > 0 && state.memoryUsed < 0.5)
     t.equal(await claimInstallation(redis, 'one'), 'one')
-    t.equal(await claimInstallation(redis, 'two'), 'one', 'the first mark stays')
+    t.equal(await claimInstallation(redis, 'two'), 'one', 'the first mark is kept')
     await observe(t, ({ installation }) => installation === 'one')
   },
 )

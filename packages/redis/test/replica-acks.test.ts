@@ -34,7 +34,7 @@ const key = '{intake}:confirmed'
 
 async function openReady(t: Test) {
   const redis = open(t, primary)
-  // Redis answers INFO before the connection is ready.
+  // Waits, because Redis responds to INFO even before the connection is ready.
   await until('it is connected', () => redis.status === 'ready')
   await until('a replica is online', async () =>
     (await redis.info('replication')).includes('state=online'),
@@ -64,7 +64,7 @@ t.test('writes that arrive meanwhile share the next WAIT', async (t) => {
   const redis = await openReady(t)
   const waits = async () => {
     const stats = await redis.info('commandstats')
-    // Servers since 7.2 have WAITAOF.
+    // Redis versions since 7.2 have WAITAOF, earlier ones only WAIT.
     return Number(/cmdstat_wait(?:aof)?:calls=(\d+)/.exec(stats)?.[1] ?? 0)
   }
   const acks = createReplicaAcks({ redis, replicas: 1 })
@@ -128,7 +128,7 @@ t.test('when WAITAOF is refused, the memory of replicas counts', async (t) => {
   const redis = await openReady(t)
   const server = primaryOf(redis)
   let refused = 0
-  // The reply of Redis 7.2 with `appendonly no`; earlier versions do not have the command.
+  // Redis 7.2 and later replies so with `appendonly no`. Earlier versions do not have the command.
   server.call = async () => {
     refused++
     throw new ReplyError(

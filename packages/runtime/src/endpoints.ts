@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 
 const pid = Type.Union([Type.Integer(), Type.Null()], {
-  description: 'Null if it is not part of the stack, or is being restarted.',
+  description: 'Null if the process is not part of the stack, or is being restarted.',
 })
 
 /**
@@ -24,7 +24,7 @@ export const Endpoints = Type.Object({
   apiKey: Type.String(),
   settings: Type.Record(Type.String(), Type.String(), {
     description:
-      'Settings in the environment that all gateways and workers share. Secrets only as paths of files.',
+      'Settings in the environment that all gateways and workers share. Secrets are given as paths of files.',
   }),
   pids: Type.Object({
     redis: pid,
@@ -54,7 +54,7 @@ export function readEndpoints(dataDir: string): Endpoints | undefined {
   throw new Error(`${file} was written by another version of Intake.`)
 }
 
-/** Undefined if it is not JSON. */
+/** Parses the file; undefined if it is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

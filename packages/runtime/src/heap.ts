@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Lets the heap of this process grow to five times what survived the last major collection before
- * the next one.
+ * Makes V8 start a major collection only when the heap has grown to five times what survived the
+ * previous one.
  *
  * V8 relates garbage collection to elapsed time, not to the time a process works. It keeps the heap
  * of a mostly idle process small, and collects so often that its helper threads cost as much as the

@@ -9,9 +9,9 @@ export type { Logger }
 const waitingBytesMax = 1024 * 1024
 
 /**
- * Logs to standard output: formatted lines if it is a terminal, else JSON lines, as to
- * `destination`. Levels follow the consequence: error means that data is at risk or that an
- * operator must act.
+ * Logs to standard output: formatted lines if it is a terminal, otherwise JSON lines. Logs JSON
+ * lines to a given `destination`. Levels follow the consequence: error means that data is at risk
+ * or that an operator must act.
  */
 export function createLogger(options: {
   name: string
@@ -27,8 +27,8 @@ export function createLogger(options: {
 }
 
 /**
- * Formats lines for a terminal. It prints strings without the escapes of JSON. A process without a
- * terminal does not load pino-pretty.
+ * Formats lines for a terminal. Strings are made safe here, because pino-pretty prints them without
+ * the escapes of JSON. A process without a terminal does not load pino-pretty.
  */
 function terminal(): DestinationStream {
   const load = createRequire(import.meta.url)

@@ -12,7 +12,7 @@ export const isLoopbackAddress = (address = ''): boolean =>
 
 /**
  * Whether the `Host` of a request is a loopback name. A foreign site can give its own name the
- * address 127.0.0.1 (DNS rebinding), and is then the origin of any server there; but it cannot
- * choose another `Host`.
+ * address 127.0.0.1 (DNS rebinding); the browser then treats servers there as part of that site.
+ * But the site cannot choose another `Host`.
  */
 export const isLoopbackHost = (host = ''): boolean => loopbackHost.test(host)

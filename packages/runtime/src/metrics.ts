@@ -34,7 +34,10 @@ export function createMetrics(): Registry {
 export function metricsOf(registry: Registry) {
   const registers = [registry]
   return {
-    /** @param series exist from the start, at 0: Prometheus does not see the first increase of one that begins with it */
+    /**
+     * @param series label values whose counters exist from the start, at 0. A counter that begins
+     * with its first increase hides that increase from Prometheus
+     */
     counter<Label extends string>(
       name: string,
       help: string,

@@ -34,7 +34,7 @@ export function connectOnlyToOwnUser(ports: readonly number[]): void {
 
 function guard(message: unknown) {
   const { socket } = message as { socket: Socket }
-  // This is the first listener, so it runs before those in which clients write.
+  // This listener is the first one, so it runs before the listeners in which clients write.
   socket.once('connect', () => {
     const { remoteAddress, remotePort, localPort } = socket
     if (remoteAddress !== '127.0.0.1' || remotePort === undefined) return

@@ -2,9 +2,9 @@
 export interface Owner {
   /** A function that is added after the end is called at once. */
   add(end: () => unknown): void
-  /** Closes the part at its turn. */
+  /** Closes the part when its turn comes. */
   own<Part extends { close(): unknown }>(part: Part): Part
-  /** Resolves when all have ended. If one fails, the others are ended all the same. */
+  /** Resolves when everything has ended. If one end fails, the other ones still run. */
   end(): Promise<void>
 }
 

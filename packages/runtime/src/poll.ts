@@ -12,7 +12,7 @@ const firstRetryMs = 100
  * Calls `poll` at once and then `intervalMs` after each poll has settled. Until the first success
  * the intervals are shorter: they double from 100 ms.
  *
- * @param options.onError called when a poll rejects, unless polling was closed meanwhile
+ * @param options.onError called when a poll rejects, unless polling has been closed
  */
 export function startPolling(options: {
   poll: () => Promise<void>

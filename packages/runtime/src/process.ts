@@ -12,9 +12,10 @@ const help = 'docs/operations/process-ends.md'
 
 /**
  * Manages the life of a process: sets its heap growth, reads its settings from the environment,
- * logs them without secrets, connects only to engines of its own user under `npm start`, follows the files of secrets, and calls `start`. On SIGTERM, SIGINT or
- * an uncaught error, ends once what `start` gave to the owner. Exits with code 1 if it cannot start
- * or does not close in time.
+ * logs them without secrets, connects only to engines of its own user under `npm start`, follows
+ * the files of secrets, and calls `start`. On SIGTERM, SIGINT or an uncaught error, it ends
+ * everything that `start` gave to the owner. Exits with code 1 if it cannot start or does not close
+ * in time.
  *
  * @param options.closeTimeoutMs how long closing may take
  */
@@ -38,7 +39,8 @@ export async function runProcess<S extends TObject>(options: {
     closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
       if (err) log.fatal({ err, help }, 'uncaught error: closing')
       else log.info({ signal }, 'closing')
-      // Secrets are followed until here, because finishing may need one that changes meanwhile.
+      // The process follows secrets until here, because finishing may need a secret that changes
+      // during it.
       await owner.end()
       secrets.close()
     })

@@ -1,7 +1,7 @@
 import { pause, systemClock, type Clock } from './clock.ts'
 import { TimeoutError, withTimeout } from './timeout.ts'
 
-/** One attempt. It must have no effect once it is abandoned. */
+/** An attempt. It must have no effect once it is abandoned. */
 export interface Attempt {
   isAbandoned: boolean
 }

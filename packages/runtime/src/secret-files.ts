@@ -12,7 +12,7 @@ export interface Traits {
   hasCredentials?: boolean
   /** A running process follows changes of the setting's file. */
   isFollowed?: boolean
-  /** The value is a list of such URLs, separated by commas. */
+  /** The value is a list of URLs that may contain a user and a password, separated by commas. */
   isUrlList?: boolean
   /**
    * Further problems of a value, one sentence each, without any part of it. At start the process
@@ -29,17 +29,23 @@ type Env = Record<string, string | undefined>
 export function secretNames(schema: TObject): string[] {
   return Object.keys(schema.properties).filter((name) => {
     const { writeOnly, hasCredentials } = traitsOf(schema, name)
-    // Some standard variables are themselves paths of files.
+    // Some standard variables are paths of files themselves.
     const isOrHasFile = name.endsWith('_FILE') || `${name}_FILE` in schema.properties
     return (writeOnly ?? hasCredentials ?? false) && !isOrHasFile
   })
 }
 
-/** The path of the file with this setting; undefined if it is not set by a file. */
+/**
+ * The path of the file with the value of this setting; undefined if the setting is not given by a
+ * file.
+ */
 export const secretFile = (env: Env, name: string): string | undefined =>
   env[`${name}_FILE`] || undefined
 
-/** A problem of a file or its variable. Names both, but no value. */
+/**
+ * A problem of a file or of the variable that names it. The message names both, but quotes no
+ * value.
+ */
 export class SecretFileError extends Error {
   override name = 'SecretFileError'
 }

@@ -38,8 +38,8 @@ export function findUrlProblem(urls: readonly string[]): string | undefined {
 }
 
 /**
- * Whether a URL can be used. A character in the password that should be encoded ends the host too
- * early; the rest of the password would be taken for a path.
+ * Whether a URL can be used. If a `/`, `?` or `#` in the password is not encoded, the host ends
+ * within the password, and the rest would be taken for a path.
  */
 function isUrl(url: string): boolean {
   if (!URL.canParse(url)) return false

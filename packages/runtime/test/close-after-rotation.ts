@@ -1,4 +1,4 @@
-// Run by process.test.ts: its close waits for a new value of a secret.
+// process.test.ts runs this program. Closing it waits until a secret has a new value.
 import { Type } from 'typebox'
 import { runProcess } from '../src/process.ts'
 

@@ -1,4 +1,5 @@
-// Logs far more than fits on the disk of its standard output, frees space on it and logs once more.
+// Logs far more than fits on the disk to which its standard output is written, then frees space on
+// that disk and logs once more.
 import { rmSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -8,7 +9,8 @@ import { createLogger } from '../src/logger.ts'
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 /**
- * The bytes still referenced. The size of the process would depend on when garbage is collected.
+ * The bytes that are still referenced. The size of the process is not used, because it depends on
+ * when garbage is collected.
  */
 const keptBytes = () => {
   collectGarbage()
@@ -21,7 +23,7 @@ const lineBytes = 16 * 1024
 const before = keptBytes()
 for (let line = 0; line < 4_000; line++) {
   log.info('x'.repeat(lineBytes))
-  // A stream that was given up is kept until the turn of the event loop ends.
+  // A stream that was given up remains in memory until the turn of the event loop ends.
   if (line % 100 === 99) await turn()
 }
 const kept = keptBytes() - before

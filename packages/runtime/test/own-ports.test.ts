@@ -54,7 +54,7 @@ t.test(
     const request = get(url, { headers: { authorization: 'secret' } })
     t.match(((await once(request, 'error')) as [Error])[0].message, foreign)
 
-    // `fetch` connects again until its deadline.
+    // `fetch` connects again and again until its timeout.
     const signal = AbortSignal.timeout(100)
     await t.rejects(fetch(url, { method: 'POST', body: 'secret', signal }), {
       name: 'TimeoutError',

@@ -2,7 +2,7 @@ import t from 'tap'
 import { retryUntil, type Attempt } from '@intake/runtime'
 import { createTestClock } from '@intake/test-kit/test-clock'
 
-/** Retries in virtual time. */
+/** Runs `retryUntil` in virtual time. */
 async function retry(
   attempt: (state: Attempt) => Promise<string>,
   change: Partial<Parameters<typeof retryUntil>[1]> = {},

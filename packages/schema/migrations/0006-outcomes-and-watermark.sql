@@ -1,5 +1,6 @@
--- Counts of accepted and refused records. Each row is the count of one gateway process; a later report
--- of the same count is higher and replaces it, so a redelivered or reordered report changes nothing.
+-- Counts of accepted and refused records. Each row is the count of one gateway process; a later
+-- report of the same count is higher and replaces it, so a redelivered or reordered report changes
+-- nothing.
 CREATE TABLE IF NOT EXISTS intake.outcomes_raw (
   minute DateTime('UTC'),
   api_key_id LowCardinality(String),
@@ -17,7 +18,7 @@ SETTINGS
   fsync_after_insert = 1,
   fsync_part_directory = 1;
 
--- Every row is true, so the highest one counts, whichever worker wrote it and in whatever order.
+-- Every row is correct, so the highest moment counts, regardless of which worker wrote it and when.
 CREATE TABLE IF NOT EXISTS intake.watermark_raw (
   kind LowCardinality(String),
   visible_until DateTime64(3, 'UTC')

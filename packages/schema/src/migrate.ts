@@ -93,8 +93,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
     applied.push(`${layout.shards.counts.at(-1)} shards from ${layout.shards.changes.at(-1)} on`)
   }
   for (const migration of pending) await applyMigration(migration, checksumOf(migration))
-  // A view copies the columns, too. If it were defined too early, it would convert to their former
-  // types.
+  // A view takes the types of the columns when it is defined. If it were defined too early, it
+  // would convert values to the former types.
   await untilColumnsChanged({ clickhouse, migrations, columnsTimeoutMs })
   if (!hasDefinitions || !isComplete || isResharded) {
     await applyMigration(definitions, checksumOf(definitions))
@@ -134,8 +134,8 @@ const conflictPausesMs = [100, 200, 400, 800]
 const roundsMax = 8
 
 /**
- * Starts again if a conflict persists: another migrator may have removed what an earlier statement
- * created, and ended. Every statement can be repeated.
+ * Applies statements in order. Starts again if a conflict persists: another migrator may have
+ * removed what an earlier statement created, and ended. Every statement can be repeated.
  */
 async function apply(clickhouse: ClickHouse, statements: readonly string[]): Promise<void> {
   for (let round = 1; ; round++) {

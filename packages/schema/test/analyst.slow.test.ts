@@ -38,7 +38,7 @@ const values = [
 ] as const
 
 const numbers = values.map(([name, v]) => logRow({ event: name, params: { v } }))
-/** A text, because JavaScript would round the number. */
+/** The row is a text, because JavaScript would round its large number. */
 const huge = JSON.stringify(logRow({ event: 'huge', params: { v: 'huge' } })).replace(
   '{"v":"huge"}',
   '{"v":18446744073709551615}',
@@ -47,7 +47,7 @@ const huge = JSON.stringify(logRow({ event: 'huge', params: { v: 'huge' } })).re
 const visits = [
   logRow({ ...at('10:00'), device_uuid: device(1), unique_user_id: 'old', device: { os: 'A' } }),
   logRow({ ...at('10:30'), device_uuid: device(1), unique_user_id: 'old', device: { os: 'A' } }),
-  // Arrives late: inserted last, but not the latest.
+  // Arrives late: it is inserted last, but its time is not the latest.
   logRow({ ...at('11:30'), device_uuid: device(1), unique_user_id: 'new', device: { os: 'B' } }),
   logRow({ ...at('09:59'), device_uuid: device(1), unique_user_id: 'late', device: { os: 'C' } }),
   logRow({ ...at('10:00'), device_uuid: device(2), bundle_identifier: 'com.example.other' }),
@@ -61,13 +61,13 @@ const opinion = feedbackRow({
 
 await owner.insertGzip({ table: 'logs', members: [member(numbers)], rows: numbers.length })
 await owner.insertGzip({ table: 'logs', members: [gzipSync(huge)], rows: 1 })
-// Inserted twice, as after a lost confirmation.
+// Inserts the rows twice, as happens after a lost confirmation.
 for (const _ of [1, 2])
   await owner.insertGzip({ table: 'logs', members: [member(visits)], rows: visits.length })
 await owner.insertGzip({ table: 'feedback', members: [member([opinion])], rows: 1 })
 await owner.close()
 
-// Run after a restart, so that the functions must have survived it.
+// Restarts the server before the queries, because the functions must survive a restart.
 await first.stop()
 const server = await startClickHouse(options)
 t.teardown(() => server.stop())
@@ -281,7 +281,7 @@ t.test('intake_number reads every double exactly, also in the flat view', async 
       view,
     )
   }
-  // Before 26.7 the default of ClickHouse reads some doubles as one of their neighbours.
+  // ClickHouse before 26.7 reads some doubles inexactly by default.
   t.same(
     await analyst.query(
       `SELECT value FROM system.settings WHERE name = 'precise_float_parsing' AND changed`,

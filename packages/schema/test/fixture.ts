@@ -35,12 +35,12 @@ async function startIn(t: Test, timeZone: string) {
 }
 
 /**
- * Time zones of the machine, the server or a session: nothing may depend on them. One offset is not
- * a whole hour.
+ * Time zones of the machine, the server or a session. No result may depend on them. The offset of
+ * one of them is not a whole number of hours.
  */
 export const timeZones = ['UTC', 'Asia/Kathmandu', 'America/New_York'] as const
 
-/** The URL for a user whose profile sets this. */
+/** The URL of a user whose profile has these settings. */
 export const withSettings = (url: string, settings: Record<string, string>) => {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(settings)) query.set(`ch_${name}`, value)
@@ -89,8 +89,8 @@ export const member = (rows: readonly object[]) =>
   gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { level: 1 })
 
 /**
- * Doubles of any magnitude, and those that clients send most, except those that JavaScript prints
- * as large integers.
+ * Random doubles of any magnitude, and doubles as clients usually send them. Without those that
+ * JavaScript prints as large integers.
  */
 export const randomDoubles = (count: number): number[] =>
   Array.from({ length: count }, (_, n) => {

@@ -19,8 +19,9 @@ const numbers = [
 ]
 
 /**
- * Random objects, the same for the same seed: everything that `JSON.stringify` can print with
- * well-formed strings, except integers from 2^64 to 1e21 (and from -2^63 down) and keys with `%2E`.
+ * Generates random objects, the same ones for the same seed. They cover everything that
+ * `JSON.stringify` can print with well-formed strings, except integers from 2^64 to 1e21 (and from
+ * -2^63 down) and keys with `%2E`.
  */
 export const jsonGenerator = (seed: number) => {
   let state = seed
@@ -53,8 +54,8 @@ export const jsonGenerator = (seed: number) => {
 }
 
 /**
- * Reduces a value to the information that the JSON column keeps: it drops `null` and empty objects
- * in objects, and may replace `null`, `[]` and `{}` in arrays by each other.
+ * Reduces a value to the information that a JSON column keeps. The column drops `null` and empty
+ * objects in objects. In arrays it may replace `null`, `[]` and `{}` by each other.
  */
 export const normalForm = (value: Json): Json => {
   if (Array.isArray(value)) {
@@ -71,7 +72,7 @@ export const normalForm = (value: Json): Json => {
 
 /**
  * Parses a document whose names may contain escapes. `JSON.parse` of Node 24 and 26 confuses such
- * names with others (nodejs/node#63785), so they are parsed separately, as values.
+ * names with others (nodejs/node#63785), so the names are parsed separately, as string values.
  */
 export const parseJson = (json: string): Json => {
   const names: string[] = []

@@ -43,7 +43,7 @@ t.test('two concurrent migrations create the schema once', async (t) => {
   ])
 })
 
-/** The type of a device field in the tables. */
+/** The type of a device field's column, by the kind of the field. */
 const columnTypes: Record<DeviceField['kind'], string> = {
   text: 'LowCardinality(Nullable(String))',
   number: 'Nullable(Float64)',
@@ -138,8 +138,8 @@ t.test(
   },
 )
 
-// One line in packages/contract/src/schemas/device.ts adds to `deviceFields`; this is the
-// migration.
+// A new device field needs one line in `deviceFields` (packages/contract/src/schemas/device.ts) and
+// a migration like the one in this test.
 t.test('a new device field is one line and a migration, and keeps the rows', async (t) => {
   const locale: DeviceField = { name: 'locale', kind: 'text', description: 'Language and region.' }
   const fields = [...deviceFields, locale]

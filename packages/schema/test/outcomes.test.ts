@@ -21,7 +21,7 @@ t.test('the highest report of each run counts, and runs are added up', async (t)
   })
   await insert('outcomes', report(3))
   await insert('outcomes', report(7), report(2, { run: randomUUID() }))
-  // Redelivered reports, out of order.
+  // Some reports are delivered twice and out of order.
   await insert('outcomes', report(3))
   await insert('outcomes', report(1, { code: 'busy' }), report(4, { api_key_id: '' }))
   await insert('outcomes', report(5, { minute: '2026-12-01T00:00:00.000Z' }))

@@ -62,7 +62,7 @@ const logs = [
     received_at: '2026-11-10T11:40:00.000Z',
     client_timestamp: '2026-11-10T12:40:00.000Z',
   },
-  // Events that do not match: another application, and other times.
+  // Events that must not match: one of another application, and two at other times.
   { ...at('11-03 10:00'), ...one, device: old, event: 'crash', bundle_identifier: 'com.example.b' },
   { ...at('10-25 10:00'), ...one, device: old, event: 'crash' },
   { ...at('11-16 00:00'), ...one, device: old, event: 'crash' },
@@ -163,7 +163,7 @@ const expected: Record<string, object[]> = {
 }
 
 async function store(owner: ClickHouse): Promise<void> {
-  // Inserted twice, as after a lost confirmation.
+  // Inserts the rows twice, as happens after a lost confirmation.
   for (const _ of [1, 2]) {
     await owner.insertGzip({ table: 'logs', members: [member(logs)], rows: logs.length })
     const rows = feedback.length
@@ -223,7 +223,7 @@ for (const timeZone of timeZones) {
 async function testRecipes(t: Test, reader: ClickHouse, who: string): Promise<void> {
   for (const { title, sql } of recipes) {
     if (title === 'Dead letters by reason') {
-      // Dead letters have the time of the worker's clock.
+      // A dead letter has the time at which the worker wrote it.
       const today = { ...params, from: '2020-01-01 00:00:00', to: '2200-01-01 00:00:00' }
       const found = await reader.query(sql, today)
       t.match(found, [{ table: 'logs', error_code: 117, rows: 2 }], `${title}, ${who}`)

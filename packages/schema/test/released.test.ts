@@ -2,7 +2,10 @@ import t from 'tap'
 import { checksumOf } from '../src/migrations/history.ts'
 import { migrations } from '../src/migrations/index.ts'
 
-/** A database remembers them: `setup` refuses tables that were made by another form of a migration. */
+/**
+ * The checksum of each released migration. A database stores them, and `setup` refuses a database
+ * whose migrations differ.
+ */
 const checksums: Record<string, string> = {
   '0001-logs-and-feedback': '8bfe235bac39cd7748ece20510c18b16a42e33083f3d2be88464bb97c18e3f55',
   '0002-dead-letters': '27b8238b5796bff451c10dba783140c51b4ab718d4566d9f4480ce9f0f4ce016',

@@ -14,7 +14,7 @@ import {
 const { server, connect } = await startServer(t, { timeZone: 'Asia/Kathmandu' })
 const owner = connect(t)
 
-/** What profiles may set, so that times are read or printed in another way. */
+/** Settings of profiles that change how times are read or printed. */
 const profiles = [
   ...timeZones.map((session_timezone) => ({ session_timezone })),
   { session_timezone: 'Asia/Kathmandu', date_time_output_format: 'iso' },

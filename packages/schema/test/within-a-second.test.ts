@@ -3,7 +3,7 @@ import t from 'tap'
 import { documentedQueries } from '@intake/test-kit/documented-queries'
 import { feedbackRow, logRow, member, startServer, uuidV7 } from './fixture.ts'
 
-// The results of the documented queries for events that are less than a second apart.
+// Checks the results of the documented queries for events that are less than a second apart.
 const { connect } = await startServer(t)
 const clickhouse = connect(t)
 const page = new URL('../../../docs/queries.md', import.meta.url)
@@ -17,7 +17,9 @@ function createDevice() {
     bundle_identifier: `com.example.app${++applications}`,
     device_uuid: logRow().device_uuid,
   }
-  /** @param time since 10 o'clock, `mm:ss.mmm` */
+  /**
+   * @param time time after 10 o'clock, `mm:ss.mmm`
+   */
   const at = (time: string) => {
     const iso = `2026-11-10T10:${time}Z`
     return { ...sender, id: uuidV7(iso), time: iso, received_at: iso }
@@ -111,7 +113,7 @@ t.test(
     const found = []
     for (const order of [ids, ids.toReversed()]) {
       const device = createDevice()
-      // Several parts, whose rows ClickHouse reads in any order.
+      // Inserts the rows as several parts, which ClickHouse reads in any order.
       for (let n = 0; n < 60; n += 20) {
         const some = order.slice(n, n + 20)
         await device.insert(some.map((id) => device.event('00:00.500', { id, event: id })))

@@ -45,7 +45,8 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
       await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
       if (apiKey) await step('Creating the API key', createApiKey(redis, apiKey))
     }
-    // Returned, so that an error of the connection cannot take its place.
+    // A `SetupError` is returned instead of thrown, so that an error of the connection cannot
+    // replace it.
     const prepared = withRedis({ url: redisUrl, timeoutMs }, (redis) =>
       prepare(redis).catch((error: unknown) => {
         if (error instanceof SetupError) return error

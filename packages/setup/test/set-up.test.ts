@@ -67,7 +67,8 @@ t.test('so is the Redis of a shard of the queue', async (t) => {
   t.equal(await redis.get(shardMarkKey(1)), await redis.get(shardMarkKey(2)))
   await setUp(options)
 
-  // Shard 0 with the registry is lost, but the others are not: their frames must be found.
+  // Shard 0, which has the registry, has lost its data. The other shards have not, so their frames
+  // must be found.
   await redis.del('{intake}:installation', '{intake}:shards')
   /** The commands in the order in which Redis executes them. */
   const executed: string[] = []
@@ -121,7 +122,7 @@ t.test('tables of another version are refused in one sentence with instructions'
   await clickhouse.command(database)
   await redis.flushall()
   await setUp(options)
-  // The state that an earlier version left.
+  // Simulates the tables of an earlier version.
   await clickhouse.command(
     "ALTER TABLE intake.schema_migrations DELETE WHERE name = '0001-logs-and-feedback' " +
       'SETTINGS mutations_sync = 2',

@@ -34,7 +34,7 @@ import {
 import { withTimeout } from '@intake/runtime'
 import type { RequestSpan, Span, Tracing } from './tracing.ts'
 
-/** The SDK's limit; beyond it the SDK would drop the oldest links. */
+/** The SDK's limit of links per span. Beyond it the SDK would drop the oldest links. */
 const linksMax = 128
 /** Maximum concurrent exports. If the collector does not respond, further spans are lost. */
 const exportsMax = 4
@@ -81,7 +81,7 @@ export function createTracing(options: {
       )
       return started.isRecording() ? started : undefined
     } catch (error) {
-      // A sampler can throw. Records must be stored all the same.
+      // A sampler can throw, but records must be stored even then.
       onError(error)
       return undefined
     }

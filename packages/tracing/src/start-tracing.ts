@@ -14,7 +14,7 @@ export async function startTracing(options: {
 }): Promise<Tracing | undefined> {
   const { service, config, onError } = options
   if (config.OTEL_TRACES_EXPORTER === 'none') return undefined
-  // The SDK reads the environment, but not the file that a secret may be set by.
+  // The SDK reads the environment, but not the file that a `_FILE` variable names.
   process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] ||= config.OTEL_EXPORTER_OTLP_ENDPOINT
   const { createTracing } = await import('./opentelemetry.ts')
   return createTracing({ service, onError })

@@ -28,7 +28,10 @@ export interface RequestSpan {
  */
 export interface Tracing {
   startRequest(request: { method: string; route: string; id: string }): RequestSpan | undefined
-  /** A frame on its way to the queue. It continues the trace of its first request and links to all. */
+  /**
+   * Starts the span of a frame on its way to the queue. It continues the trace of the frame's first
+   * request and links to all of its requests.
+   */
   startEnqueue(frame: {
     queue: string
     rows: number

@@ -11,7 +11,7 @@ const collectGarbage = runInNewContext('gc') as () => void
 const request = { method: 'POST', route: '/api/log', id: 'r' }
 const response = { status: 201, apiKeyId: 'key' }
 
-/** With the standard variables of the environment, as in the services. */
+/** Starts tracing with the standard environment variables, as the services do. */
 async function start(t: Test, env: Record<string, string>) {
   // Keeps only texts, because the stack of an error would keep the spans that were to be sent.
   const errors: string[] = []
@@ -72,8 +72,8 @@ t.test('a trace leads from a request through its frame to its insert', async (t)
 })
 
 /**
- * Waits for the spans: closing takes at most two seconds, and a busy machine may send the last
- * spans later.
+ * Waits until this many spans have been received. Closing takes at most two seconds, but a busy
+ * machine may send the last spans later.
  */
 const untilReceived = ({ spans }: OtlpCollector, count: number) =>
   until('all spans are received', () => spans.length >= count)
@@ -101,31 +101,37 @@ t.test('a frame of many requests has a bounded number of links', async (t) => {
 
 const spansAtOnce = 2_000
 const spansMin = 100_000
-/** The spans that wait in the SDK's queue or are being sent take less than 10 MiB. */
+/**
+ * The highest growth of memory in MiB. Spans in the SDK's queue and spans that are being sent take
+ * less than 10 MiB.
+ */
 const growthMiBMax = 30
 
 for (const mode of ['hang', 'trickle'] as const) {
-  t.test(`a collector that would ${mode} holds up nothing, and memory is bounded`, async (t) => {
-    const collector = await startOtlpCollector(t, { mode })
-    const { tracing, errors } = await start(t, {
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_BSP_EXPORT_TIMEOUT: '100',
-    })
-    const heapMiB = () => {
-      collectGarbage()
-      return process.memoryUsage().heapUsed / 1024 / 1024
-    }
-    const before = heapMiB()
-    let spans = 0
-    await until('nothing more is sent to the collector', () => {
-      for (let n = 0; n < spansAtOnce; n++) tracing.startRequest(request)!.end(response)
-      spans += spansAtOnce
-      return spans >= spansMin && errors.some((error) => /export limit/.test(error))
-    })
-    const growth = heapMiB() - before
-    t.ok(growth < growthMiBMax, `${Math.round(growth)} MiB after ${spans} spans`)
-    await tracing.close()
-  })
+  t.test(
+    `if the collector would ${mode}, nothing waits for it, and memory is bounded`,
+    async (t) => {
+      const collector = await startOtlpCollector(t, { mode })
+      const { tracing, errors } = await start(t, {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_BSP_EXPORT_TIMEOUT: '100',
+      })
+      const heapMiB = () => {
+        collectGarbage()
+        return process.memoryUsage().heapUsed / 1024 / 1024
+      }
+      const before = heapMiB()
+      let spans = 0
+      await until('nothing more is sent to the collector', () => {
+        for (let n = 0; n < spansAtOnce; n++) tracing.startRequest(request)!.end(response)
+        spans += spansAtOnce
+        return spans >= spansMin && errors.some((error) => /export limit/.test(error))
+      })
+      const growth = heapMiB() - before
+      t.ok(growth < growthMiBMax, `${Math.round(growth)} MiB after ${spans} spans`)
+      await tracing.close()
+    },
+  )
 }
 
 t.test('a collector that is not there is reported', async (t) => {

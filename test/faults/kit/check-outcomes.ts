@@ -15,8 +15,8 @@ interface Minute {
   stored: number
   accepted: number
   /**
-   * Those that may be stored, in any minute: they are counted when they are refused, maybe by
-   * another clock.
+   * Attempts whose record may be stored, in any minute: they are counted when they are refused,
+   * maybe by another clock.
    */
   unknown: number
 }
@@ -51,10 +51,10 @@ FROM (
 GROUP BY ALL`
 
 /**
- * Ends the gateways, so that they send their last counts, and compares `intake.outcomes` with what
- * is stored, for every API key, kind and minute. What was accepted is stored, unless a request
- * repeats an id. What is stored was accepted, or has an unknown outcome, unless a gateway was
- * killed with its counts.
+ * Ends the gateways, so that they send their last counts, and compares `intake.outcomes` with the
+ * stored records, for every API key, kind and minute. Checks both directions: every record that is
+ * counted as accepted must be stored, unless a request repeats an id; every stored record must be
+ * counted as accepted or have an unknown outcome, unless a gateway was killed with its counts.
  */
 export async function checkOutcomes(
   cluster: Cluster,

@@ -1,7 +1,9 @@
 import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
-/** When its part was stored, in seconds since 1970. Merges are off, so the part is unchanged. */
+/**
+ * When the row's part was stored, in seconds since 1970. Merges are off, so the part is unchanged.
+ */
 interface StoredAt {
   kind: string
   storedAt: number
@@ -11,7 +13,7 @@ const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_tim
   FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
 
 /**
- * The last received_at of several versions, because an earlier attempt may not have been
+ * The last `received_at` of a record's versions, because an earlier attempt may not have been
  * acknowledged.
  */
 const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,

@@ -36,14 +36,15 @@ export interface CheckOptions {
   drainStallMs?: number | undefined
   /** How many frames are meant to stay in the queue. */
   keptFrames?: number
-  /** Also reports records that are visible but were never acknowledged. */
+  /** If set, a record that is visible but was never acknowledged is a violation, too. */
   everyStoredIsAnswered?: boolean
   /**
    * Stored rows are rewritten or deleted, so they are not compared with outcomes and watermarks.
    */
   rewritesRows?: boolean
   /**
-   * Requests repeat an id among their entries: each counts as accepted, and one of them is stored.
+   * Set if requests repeat an id among their entries: each entry counts as accepted, and one record
+   * is stored.
    */
   repeatsIds?: boolean | undefined
   /** SQL condition that selects the rows to check, if others send too; default: all. */

@@ -66,7 +66,7 @@ export interface Cluster {
   close(): Promise<void>
 }
 
-/** Much longer than a start takes: only a hang reaches it. */
+/** A time much longer than a start takes: only a process that hangs reaches it. */
 const readyMs = 300_000
 const apiKey = 'faults-key-0123456789abcdef'
 const s3Settings = { bucket: 'intake', region: 'us-east-1' }
@@ -159,7 +159,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const asWorker = (url: string) => {
       const changed = new URL(url)
       changed.username = 'worker'
-      // Two attempts in one insert stay two rows, so that they can be counted.
+      // Two attempts in one insert must remain two rows, so that they can be counted.
       changed.searchParams.set('ch_optimize_on_insert', '0')
       return changed.href
     }

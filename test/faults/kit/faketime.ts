@@ -20,7 +20,7 @@ export async function mayFakeTime(): Promise<string | undefined> {
 }
 
 /**
- * Restarts a service with a wall clock that can be set; monotonic clocks stay right.
+ * Restarts a service with a wall clock that can be set. Monotonic clocks are not affected.
  *
  * @returns a function that sets the clock's offset
  */
@@ -34,9 +34,10 @@ export async function restartWithFakeTime(
   }
   setOffMs(0)
   await service.kill()
-  // The service inherits these; nothing else is started meanwhile.
+  // The service inherits these variables. No other process is started while they are set.
   const names = {
-    // libc before jemalloc, which reads the time as it starts; libfaketime then needs memory.
+    // Loads libc before jemalloc, because jemalloc reads the time when it starts, for which
+    // libfaketime needs memory.
     LD_PRELOAD: `${findLibrary()}:libc.so.6`,
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_NO_CACHE: '1',

@@ -5,8 +5,8 @@ import type { AttemptOutcome } from './sender.ts'
 const sync = promisify(fdatasync)
 
 /**
- * What happened to one attempt to send one record. `ms` is the response time minus the time that
- * the service waited for a CPU.
+ * The outcome of one attempt to send one record. `ms` is the response time minus the time that the
+ * service waited for a CPU.
  */
 export type Event = { seq: number; attempt: number } & (
   { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' } | (AttemptOutcome & { ms: number })

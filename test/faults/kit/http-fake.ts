@@ -7,7 +7,7 @@ import type { Stage } from '../scenario.ts'
 /** How a request is treated. */
 export type Treatment =
   | { is: 'passed' }
-  /** Neither passed on nor answered. */
+  /** The request is not passed on and gets no response. */
   | { is: 'held' }
   /** The request is not passed on, and gets this response. */
   | { is: 'answered'; status: number; headers?: Record<string, string>; body?: string }
@@ -34,7 +34,7 @@ export const isInsert = ({ url = '' }: IncomingMessage) =>
 /**
  * A proxy for ClickHouse or S3 that responds as a failing server would.
  *
- * @param options.concerns the requests that are treated; all others pass
+ * @param options.concerns selects the requests that the fake handles; all others are passed on
  */
 export async function startHttpFake(options: {
   target: number
@@ -91,8 +91,8 @@ export async function startHttpFake(options: {
 }
 
 /**
- * Leads the workers to a fake of ClickHouse that treats inserts of records; all other requests
- * pass.
+ * Leads the workers to a fake of ClickHouse that handles inserts of records; all other requests are
+ * passed on.
  */
 export async function fakeInserts({ cluster, later }: Stage): Promise<HttpFake> {
   const fake = await startHttpFake({ target: cluster.clickhouse.port(), concerns: isInsert })

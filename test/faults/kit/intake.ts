@@ -7,11 +7,11 @@ import type { Cluster } from './cluster.ts'
 
 /** A run of the command line. */
 export interface IntakeRun {
-  /** Resolves when it prints a line with this on standard error, or has ended. */
+  /** Resolves when the command prints a line with `part` on standard error, or has ended. */
   says(part: string): Promise<void>
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
-  /** Code null: it was killed. */
+  /** `code` is null if the process was killed. */
   outcome: Promise<{ code: number | null; stdout: string; stderr: string }>
 }
 

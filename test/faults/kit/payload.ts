@@ -8,10 +8,12 @@ export interface Payload {
   keyed: boolean
   /** The path of the operation. A batch has this record as its only entry and is compressed. */
   path: string
-  /** The key of the request. A keyed log without one has its own id. */
+  /**
+   * The idempotency key of the request. A log that can be retried without this key has its own id.
+   */
   idempotencyKey: string | undefined
   body: Record<string, unknown>
-  /** What the views must show of the record. */
+  /** The values that the views must show of the record. */
   expected: Record<string, unknown>
   images: Image[]
 }
@@ -24,9 +26,12 @@ export interface Image {
 }
 
 export interface PayloadOptions {
-  /** One in this many records is feedback, most of it with images. 0: none. */
+  /** One record in this many is feedback, most of it with images. With 0 there is none. */
   feedbackEvery: number
-  /** One in this many logs has a key or id and can be retried; feedback always can. 0: none. */
+  /**
+   * One log in this many has a key or id and can be retried; feedback always can. With 0 there is
+   * none.
+   */
   keyedEvery: number
   root: string
 }
@@ -90,7 +95,7 @@ export function createPayloads(options: PayloadOptions): (seq: number) => Payloa
     const params = { seq, square: seq * seq, text: filler(seq), nested: { even: seq % 2 === 0 } }
     const keyed = keyedEvery > 0 && seq % keyedEvery === 0
     const id = `0b000000-0000-4000-8000-${String(seq).padStart(12, '0')}`
-    // Each way to make a retry safe, in turn.
+    // Keyed logs use each way to make a retry safe, in turn.
     const way = keyed ? ways[Math.floor(seq / keyedEvery) % ways.length] : 'none'
     const log = {
       event,

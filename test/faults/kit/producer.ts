@@ -9,13 +9,16 @@ export interface ProducerOptions {
   apiKey: string
   history: History
   payload: (seq: number) => Payload
-  /** Records per second. Each is sent when it is due, whatever happened to earlier ones. */
+  /**
+   * Records per second. Each is sent when it is due, even if earlier ones have failed or are
+   * pending.
+   */
   rate: number
   /** The most requests at once; records beyond that are not issued. */
   clients?: number
   /** How long the service has waited for a CPU so far; see `cpu-wait.ts`. */
   cpuWaitMs?: () => number
-  /** One in this many records uses a connection of its own; default: none. */
+  /** One record in this many uses a connection of its own; by default none does. */
   freshEvery?: number
 }
 

@@ -1,6 +1,6 @@
 const examples = 3
 
-/** Collects what must never happen, grouped, with a few examples of each. */
+/** Collects violations of the guarantees, grouped by kind, with a few examples of each. */
 export function createViolations() {
   const found = new Map<string, string[]>()
   return {

@@ -4,7 +4,7 @@ import { s3Client } from '@intake/test-kit/s3-client'
 import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
-/** What analysts see of one record; `shown` must equal `expected` of `payload.ts`. */
+/** The values that analysts see of one record; `shown` must equal `expected` of `payload.ts`. */
 export interface Row {
   id: string
   kind: 'logs' | 'feedback'

@@ -103,7 +103,8 @@ export const clickhouseScenarios: Scenario[] = [
       await until('inserts are rejected', async () => (await refused()) > 1)
       const before = await insertsOf(stage)
       await limit(3_000)
-      // The first is the rejected one; the second was gathered meanwhile.
+      // The first insert is the rejected one. The rows of the second insert were gathered during
+      // the first.
       await until('two are accepted', async () => (await insertsOf(stage)).count > before.count + 1)
       const after = await insertsOf(stage)
       const usual = before.rows / before.count

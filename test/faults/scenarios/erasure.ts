@@ -46,7 +46,7 @@ function createPerson({ cluster, payload, later, expect }: Stage) {
       const repeatable = sent.filter(({ record }) => record.keyed)
       await Promise.all(
         repeatable.map(async ({ record, id }) => {
-          // A busy gateway may refuse it first.
+          // A busy gateway may refuse the repeat at first.
           const again = await until('a repeat is acknowledged', () => sendOne(record))
           expect(again === id, `a repeat gets the id of the erased record (${again})`)
         }),
@@ -152,7 +152,7 @@ export const erasureScenarios: Scenario[] = [
         `SELECT (SELECT uniqExact(id) FROM intake.logs_raw WHERE is_deleted = 1)
               + (SELECT uniqExact(id) FROM intake.feedback_raw WHERE is_deleted = 1) AS n`,
       )
-      // The records and the dead letter; more if a response was lost.
+      // The records and the dead letter have tombstones. There are more if a response was lost.
       const records = person.sent.length + 1
       expect(tombs!.n >= records, `a tombstone for each of ${records} records (${tombs!.n})`)
 

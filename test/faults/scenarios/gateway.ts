@@ -82,7 +82,7 @@ export const gatewayScenarios: Scenario[] = [
           }
         }),
       )
-      // They lack the part `payload`: those for which there is capacity get 400.
+      // The forms lack the part `payload`, so those for which there is capacity get 400.
       const allowed = statuses.every((status) => [0, 400, 503].includes(status))
       expect(statuses.includes(503), 'some get 503')
       expect(allowed, `only 503 and 400 (${[...new Set(statuses)].join(', ')})`)
@@ -138,7 +138,7 @@ export const gatewayScenarios: Scenario[] = [
     async run(stage) {
       const { cluster, acknowledged, expect, producer } = stage
       await acknowledged(50)
-      // Together more than the budget for bytes in flight, unless bytes are released.
+      // Together the uploads exceed the budget for bytes in flight, unless bytes are released.
       for (let round = 0; round < 8; round++) {
         const uploads = Array.from({ length: 10 }, () => startUpload(cluster, 300_000))
         await pause(200)

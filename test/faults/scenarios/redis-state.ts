@@ -20,7 +20,7 @@ export const redisStateScenarios: Scenario[] = [
     async run({ cluster, acknowledged, producer }) {
       for (let round = 0; round < 2; round++) {
         await acknowledged(50)
-        // Only Redis must have the records; a worker would insert them at once.
+        // The records must be only in Redis; a worker would insert them at once.
         cluster.workers[0]!.freeze()
         const strace = await trace(cluster.redis.pid(), [
           'trace=fdatasync,fsync',

@@ -5,7 +5,8 @@ import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 /**
- * Repeats take longer on a busy machine; the longest that a record may take, so that none expires.
+ * The longest timeout that is allowed, so that no record expires: repeats take longer on a busy
+ * machine.
  */
 const patientGateway = { gatewayEnv: { ENQUEUE_TIMEOUT_MS: '10000' } }
 

@@ -9,7 +9,7 @@ import type { Scenario, Stage } from '../scenario.ts'
 
 /** Refused feedback is retried, so its load grows for as long as the fault lasts. */
 const load = { rate: 50, feedbackEvery: 10 }
-/** Longer than the gateway retries. */
+/** A time longer than the gateway retries. */
 const faultMs = 12_000
 
 /** Checks that a fault of the object store does not affect logs. */

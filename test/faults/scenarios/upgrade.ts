@@ -3,7 +3,7 @@ import { until } from '@intake/test-kit/until'
 import { backlogOf } from '../kit/observe.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Records per step: some hundred milliseconds of the load. */
+/** Number of records per step. The load sends that many within some hundred milliseconds. */
 const some = 60
 
 /**
@@ -34,7 +34,8 @@ export function upgradeScenarios(builds: { old: string }): Scenario[] {
       async run(stage) {
         const { acknowledged } = stage
         await acknowledged(some)
-        // Before the gateway, so that an old worker gets what a new gateway sends.
+        // Replaces the worker before the gateway, so that an old worker gets what a new gateway
+        // sends.
         await replaceWorker(stage, { root: builds.old })
         await replaceGateway(stage, { root: builds.old })
         expectNoneCutOff(stage)

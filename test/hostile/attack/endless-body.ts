@@ -9,7 +9,7 @@ const lanes = 4
 /** Maxima over the connections: `bytesMax` bytes sent, `openMsMax` time open after the response. */
 export type Endless = Record<'sent' | 'refused' | 'bytesMax' | 'openMsMax', number>
 
-/** Sends endless bodies, up to 10 MB a second per connection, whatever the response. */
+/** Sends endless bodies, up to 10 MB a second per connection, and ignores the responses. */
 export async function sendEndlessBodies(
   attacker: Attacker,
   options: { header: string; chunked?: boolean },

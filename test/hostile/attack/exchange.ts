@@ -29,7 +29,8 @@ export function exchange(
   return new Promise((resolve) => {
     const finish = (silent: boolean) => {
       clearTimeout(timer)
-      // A silent one stays open: the gateway must exit on SIGTERM nevertheless.
+      // A connection without a response remains open: the gateway must exit on SIGTERM
+      // nevertheless.
       if (!silent) socket.destroy()
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)
       const body = text.slice(text.indexOf(headerEnd) + headerEnd.length)
@@ -61,7 +62,7 @@ type ResponseClass =
   'accepted' | 'refused' | 'throttled' | 'unavailable' | 'broken' | 'lost' | 'silent'
 export type Tally = Record<'sent' | 'slowestMs' | ResponseClass, number>
 
-/** Counts responses by what they mean. */
+/** Counts responses by their meaning. */
 export function createTally() {
   const tally: Tally = {
     sent: 0,
@@ -78,7 +79,7 @@ export function createTally() {
     tally,
     /** Call when a request is sent. */
     start: () => void tally.sent++,
-    /** Call when it has an outcome. */
+    /** Must be called when the request has an outcome. */
     end(result: Pick<Exchange, 'status' | 'ms' | 'silent'>): void {
       tally.slowestMs = Math.max(tally.slowestMs, result.ms)
       tally[outcomeOf(result)]++

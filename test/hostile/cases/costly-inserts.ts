@@ -8,7 +8,10 @@ import { costly } from './costly.ts'
  */
 const visibleMsMax = 30_000
 
-/** Just enough noise for a body that expands to this many bytes: 200 times its size is allowed. */
+/**
+ * A value of this length that contains just enough noise for the limit of compression: a body may
+ * expand to 200 times its size.
+ */
 const incompressible = (bytes: number) => noise(Math.ceil(bytes / 130))
 
 /** Rows that cost the worker or ClickHouse much more than their bytes on the wire. */

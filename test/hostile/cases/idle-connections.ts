@@ -3,7 +3,7 @@ import { holdConnections, type Held } from '../attack/hold.ts'
 import { head, json, request } from '../attack/http-text.ts'
 import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
 
-/** A few more than the gateway accepts. */
+/** The number of connections, a few more than the gateway accepts. */
 const connections = 2_050
 
 const holdAll = (greeting: string) => (attacker: Attacker) =>

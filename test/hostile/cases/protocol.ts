@@ -5,7 +5,7 @@ import { head, json, request } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
 import { hostileCase, type Attacker, type Expect } from '../hostile-case.ts'
 
-/** Sends each of these in turn over a new connection. */
+/** Sends each of the texts in turn over a new connection. */
 function sendInTurn(options: {
   lanes: number
   pauseMs: number

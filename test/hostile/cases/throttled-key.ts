@@ -7,8 +7,8 @@ import { repeat } from '../attack/loops.ts'
 import { hostileCase } from '../hostile-case.ts'
 
 /**
- * More than the innocent sender, with 20 a second, needs in a window, however long the attack
- * takes.
+ * Requests of a key in a window: more than the innocent sender needs, which sends 20 a second,
+ * however long the attack takes.
  */
 const requestsMax = 1_400
 

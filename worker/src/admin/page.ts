@@ -36,7 +36,11 @@ export function createPage(
   }
 }
 
-/** The user and password in a URL, which may list several hosts. All workers have the same. */
+/**
+ * The user and password in a URL, which may list several hosts. The page derives the key for
+ * signing links to pictures from those of Redis, which are the same for all workers, so each worker
+ * accepts the links of the others.
+ */
 const credentialsOf = (url: string): string | undefined => {
   const [, credentials] = /^[^:]+:\/\/([^/?#]*:[^/?#]+)@/.exec(url) ?? []
   return credentials

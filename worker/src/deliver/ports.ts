@@ -4,10 +4,16 @@ import type { ClaimedFrame, QueueName } from '@intake/queue'
 /** The external dependency of delivery; the type documents its guarantees. */
 export type RowStore = Pick<ClickHouse, 'insertGzip'>
 
-/** Gets every event of the loops of a worker. The loops call its methods in this order. */
+/**
+ * Gets every event of a worker's loops, of which there is one for each queue (`drainQueue`). A loop
+ * calls the methods in this order.
+ */
 export interface DeliveryEvents {
   waitsForFrames(kind: QueueName): void
-  /** Redis refused a command. The loop is alive, and its wait starts anew. */
+  /**
+   * Redis refused a command of a loop that waits for frames. The loop is alive, so it counts as
+   * waiting only from this moment.
+   */
   queueFailed(kind: QueueName): void
   taken(kind: QueueName, frames: readonly ClaimedFrame[]): void
   insertBegan(kind: QueueName): void
@@ -17,7 +23,7 @@ export interface DeliveryEvents {
   visible(kind: QueueName, frame: ClaimedFrame): void
   deadLettered(kind: QueueName): void
   postponed(kind: QueueName, frames: number): void
-  /** The batch has left the worker. */
+  /** All frames of the batch have been completed, postponed or released. */
   batchEnded(kind: QueueName): void
   unreadable(kind: QueueName): void
   locksLost(kind: QueueName, frames: number): void

@@ -6,7 +6,7 @@ import type { DeliveryEvents } from './ports.ts'
 const pauseMinMs = 1_000
 const pauseMaxMs = 60_000
 
-/** Consecutive failures of one kind for one insert. */
+/** How many of the latest attempts of one insert failed in a row, by kind of failure. */
 export interface ConsecutiveFailures {
   refusals: number
   splitFailures: number

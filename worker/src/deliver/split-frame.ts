@@ -10,7 +10,7 @@ export function rowsOf(frame: Frame): string[] {
   }
 }
 
-/** Two frames that together contain the same rows, byte for byte. */
+/** Splits a frame into two that together contain the same rows, byte for byte. */
 export function splitRows(rows: string[]): Frame[] {
   const half = Math.ceil(rows.length / 2)
   return [rows.slice(0, half), rows.slice(half)].map((part) => {

@@ -130,7 +130,7 @@ function split(
 
 /**
  * Returns true if the part is a single row that is now a dead letter; otherwise the part must be
- * retried later. While every row fails, no single row is at fault.
+ * retried later. While the table rejects every row, no row becomes a dead letter.
  */
 async function settle(
   part: Part,

@@ -8,7 +8,7 @@ export async function traceInsert(
     tracing: Tracing
     kind: QueueName
     rows: number
-    /** A frame that was split has several parts. */
+    /** The parts of the insert. Several parts can come from one frame that was split. */
     parts: readonly { origin: Frame }[]
   },
   insert: () => Promise<void>,

@@ -32,11 +32,13 @@ const insertEndMs = 3_000
 /** Timeout for completing or releasing frames when the worker closes. */
 const closeTimeoutMs = 7_000
 
-/** An unreadable frame is handed out again every minute, so its problem is shown for two. */
+/**
+ * An unreadable frame is handed out again every minute, so its problem is shown for two minutes.
+ */
 const unreadableMs = 2 * 60_000
 
 export interface WorkerOptions {
-  /** The worker closes these when it is closed. */
+  /** The worker closes these parts when it is closed. */
   sources: Record<QueueName, JobSource>
   store: RowStore
   /**

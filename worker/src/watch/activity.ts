@@ -3,7 +3,7 @@ import { createRate } from '@intake/health'
 import { queueNames, type QueueName } from '@intake/queue'
 import type { Clock } from '@intake/runtime'
 
-/** What the loop of a queue does at this moment. */
+/** The current work of a queue's loop. */
 export interface Activity {
   /** How long it has been waiting for a frame, without an error; undefined if it has a frame. */
   waitingMs: number | undefined
@@ -27,7 +27,7 @@ interface Failure {
 /** The state of the loop of one queue, derived from its events. */
 export interface LoopState {
   waits(): void
-  /** The loop is alive although it has got nothing yet, so its wait starts anew. */
+  /** The loop is alive although it has got no frames yet, so the measured wait starts anew. */
   waitsAnew(): void
   took(): void
   insertBegan(): void
@@ -40,8 +40,8 @@ export interface LoopState {
 }
 
 /**
- * The worker continues at once after these failures. They stay visible for longer than the interval
- * between scrapes.
+ * After these failures the worker continues at once. They are shown for longer than the interval
+ * between two scrapes, so that a scrape finds them.
  */
 const briefFailures: ReadonlySet<FailureKind> = new Set(['split', 'rejected'])
 const briefFailureMs = 15_000

@@ -45,7 +45,7 @@ export function registerBacklogMetrics(
   addQueueGauge('intake_backlog_rows', 'Rows of all frames in the queue.', ({ rows }) => rows)
   addQueueGauge(
     'intake_backlog_bytes',
-    'Bytes of these rows as JSON, before compression.',
+    'Bytes of the rows of all frames in the queue, as JSON before compression.',
     ({ jsonBytes }) => jsonBytes,
   )
   addQueueGauge(

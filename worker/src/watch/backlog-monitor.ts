@@ -7,7 +7,7 @@ import {
 } from '@intake/queue'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 
-/** One queue as an operator sees it, the same for all workers. */
+/** The state of a queue as an operator sees it. All workers report the same. */
 export interface QueueState extends Backlog {
   /**
    * Seconds since the oldest row arrived; 0 when the queue is empty. Undefined if no frame has a
@@ -19,7 +19,7 @@ export interface QueueState extends Backlog {
    * 15 seconds. `Infinity` when the queue is not getting shorter.
    */
   secondsToDrain: number
-  /** For how long frames have been waiting at every reading of the queue. */
+  /** For how long each reading of the queue has found frames waiting. */
   waitingSeconds: number
 }
 
@@ -28,20 +28,20 @@ export interface BacklogMonitor {
   of(kind: QueueName): QueueState | undefined
   /** The shards of the log queue; undefined while Redis cannot be read. */
   shards(): Backlogs['shards'] | undefined
-  /** Redis belongs to no installation: it is new, or it has lost its frames. */
+  /** Whether Redis has no mark of an installation: it is new, or it has lost its frames. */
   isLost(): boolean
   close(): void
 }
 
 const intervalMs = 5_000
 const readTimeoutMs = 10_000
-/** An older state is not shown. */
+/** A state that is older than this is not shown. */
 const freshMs = 15_000
-/** The speed is measured over this time. */
+/** The speed at which a queue shrinks is measured over this time. */
 const windowMs = 15_000
 /**
- * A queue has a backlog if its oldest row is at least this old. A younger one empties as fast as it
- * fills.
+ * A queue has a backlog if its oldest row is at least this old. A queue whose oldest row is younger
+ * empties as fast as it fills.
  */
 export const backlogFromSeconds = 5
 
@@ -64,7 +64,10 @@ export function startBacklogMonitor(options: {
 }): BacklogMonitor {
   const { readBacklogs, mayTake = () => true, onError, clock = systemClock } = options
   const samples = new Map<QueueName, Sample[]>()
-  /** When frames that may be taken were first seen waiting, if every later reading saw some too. */
+  /**
+   * For each queue, when a reading first found waiting frames that may be taken. It has no entry if
+   * the latest reading found none.
+   */
   const waitingSince = new Map<QueueName, number>()
   let isLost = false
   let states:

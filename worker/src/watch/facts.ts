@@ -11,12 +11,14 @@ interface Sources {
 
 const kinds = Object.keys(queueNames) as QueueName[]
 /**
- * Stands for `Infinity` (a queue that is not getting shorter) for clients that need a number: a
- * day.
+ * One day. It replaces `Infinity`, the time of a queue that is not getting shorter, because an
+ * autoscaler needs a number.
  */
 const neverSeconds = 86_400
 
-/** What `/status` of a worker shows beside its problems; null stands for not known. */
+/**
+ * The part of the worker's `/status` beside its problems. Null means that a value is not known yet.
+ */
 export function workerFacts({ backlogs, activity, stored }: Sources) {
   const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}
   return {

@@ -4,7 +4,10 @@ import { pollCheck, type PolledCheck } from '@intake/health'
 import type { ReadBacklogs, JobSource } from '@intake/queue'
 import { withTimeout, type Clock } from '@intake/runtime'
 
-/** While the installations cannot be compared, `problem` and `error` give the reason. */
+/**
+ * Checks whether Redis and ClickHouse have the mark of the same installation, which `intake setup`
+ * writes to both. While they cannot be compared, `problem` and `error` give the reason.
+ */
 export interface InstallationCheck extends PolledCheck {
   /**
    * Whether frames may be taken: Redis has the mark of ClickHouse's installation, or no mark
@@ -17,9 +20,9 @@ export interface InstallationCheck extends PolledCheck {
 }
 
 /**
- * Compares the installations that Redis and ClickHouse belong to, every few seconds and when Redis
- * is connected. While ClickHouse cannot be read the last result is kept; the check then reports why
- * it cannot, so it detects an outage also while there is nothing to insert.
+ * Compares the installations of Redis and ClickHouse, every few seconds and when Redis is
+ * connected. While ClickHouse cannot be read, the last result is kept and the check reports the
+ * reason; therefore it detects an outage of ClickHouse even when there is nothing to insert.
  *
  * @param options.readMark reads the mark in Redis
  * @param options.redis emits `close` when a connection has ended, because the next one may lead to
@@ -73,8 +76,8 @@ function describe(known: string | null): string {
 }
 
 /**
- * Wraps a source so that it seems empty while its Redis is not confirmed. Claimed frames can still
- * be completed.
+ * Wraps a source of jobs. While it is not confirmed that Redis belongs to the same installation as
+ * ClickHouse, the queue seems empty. Frames that are already claimed can still be completed.
  */
 export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): JobSource {
   return {

@@ -67,7 +67,7 @@ export function createWorkerMetrics(
     batchEnded: (kind) => loops[kind].batchEnded(),
     unreadable(kind) {
       frames.unreadable.inc({ kind })
-      // The loop claims frames, although it cannot store any of them.
+      // A loop that claims only unreadable frames is alive, so it must not be reported as stuck.
       loops[kind].waitsAnew()
     },
     locksLost: (kind, count) => frames.locksLost.inc({ kind }, count),
@@ -123,7 +123,7 @@ function frameCounters(registry: Registry) {
   )
   const redeliveredRows = counter(
     'intake_rows_redelivered_total',
-    'Rows of these frames: the maximum number of duplicates that FINAL hides.',
+    'Rows of redelivered frames: the maximum number of duplicates that FINAL hides.',
   )
   const deadLetters = counter('intake_dead_letters_total', 'Rows that became dead letters.')
   const postponed = counter(

@@ -23,7 +23,7 @@ export type WorkerProblems = Problems<(typeof notedCodes)[number]>
 
 const insertStalledMs = 5_000
 const watermarkLateMs = 8_000
-/** Longer than any pause of a loop that waits for frames. */
+/** A time longer than any pause of a loop that waits for frames. */
 const stuckMs = 60_000
 
 const kinds = Object.keys(queueNames) as QueueName[]
@@ -52,7 +52,8 @@ export function startWorkerProblems(
 ): WorkerProblems {
   const { redisConnection, redisChecks, log, metrics } = options
   /**
-   * Why no frames of shard 0 and the other queues are taken; frames of other shards may still be.
+   * Why no frames of shard 0 and the other queues are taken. Frames of other shards may still be
+   * taken.
    */
   const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
   const isMainFull = () => isOutOfMemory(redisChecks.memory.error())
@@ -71,7 +72,8 @@ export function startWorkerProblems(
       ...storedChecks(options),
     },
     noted: notedCodes,
-    // A gateway refuses what does not fit. A worker does nothing about it, so its text differs.
+    // When Redis is full, a gateway is degraded, because it refuses records. A worker is down,
+    // because it can claim no frames.
     states: {
       queue_full: () => (isMainFull() ? 'down' : 'degraded'),
       redis_connection: () => (redisProblem() === undefined ? 'degraded' : 'down'),

@@ -9,11 +9,14 @@ import {
 } from '@intake/redis'
 
 export interface RedisChecks {
-  /** Whether the server of `{intake}` accepts writes. */
+  /**
+   * Whether the server of the hash tag `{intake}` accepts writes: it has all queues but the other
+   * shards of the log queue.
+   */
   writes: PolledCheck
   /** Whether the servers of the other registered shards of the log queue accept writes. */
   shards: PolledCheck
-  /** Whether the server of `{intake}` has memory left. */
+  /** Whether the server of the hash tag `{intake}` has memory left. */
   memory: PolledCheck
   /** Whether the servers of the other registered shards have memory left. */
   shardMemory: PolledCheck
@@ -31,7 +34,7 @@ export function startRedisChecks(options: {
 
   async function requireWrites(tags: readonly string[]): Promise<void> {
     if (tags.length === 0) return
-    // Without this check a command would wait for a lost server.
+    // Rejects if a server is not connected, because a command would wait for the server.
     await Promise.all(tags.map((tag) => requireConnection(redis, tag)))
     const reason = await findWriteRefusal(redis, { tags })
     if (reason !== undefined) throw new Error(reason)

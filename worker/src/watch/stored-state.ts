@@ -2,7 +2,7 @@ import type { ClickHouse } from '@intake/clickhouse'
 import { kinds, type RecordKind } from '@intake/contract'
 import { addGauge, startPolling, type Registry } from '@intake/runtime'
 
-/** What ClickHouse holds that concerns an operator. */
+/** The state of the tables, as far as an operator must know it. */
 export interface StoredState {
   /** Number of dead letters waiting for an operator, by kind. */
   deadLetters: Record<RecordKind, number>
@@ -19,12 +19,12 @@ export interface StoredStateMonitor {
 }
 
 const intervalMs = 10_000
-/** An older state is not shown. */
+/** A state that is older than this is not shown. */
 const freshMs = 30_000
 
 /**
- * Reads two small tables at intervals. A user who may only insert cannot read them; then nothing is
- * known.
+ * Reads two small tables at intervals. A user of ClickHouse who may only insert cannot read them;
+ * the state is then unknown.
  *
  * @param options.reader its requests have timeouts
  */

@@ -24,7 +24,7 @@ import {
 } from './stored-state.ts'
 import { startWatermark } from './watermark.ts'
 
-/** What the worker knows about its own state and that of its dependencies. */
+/** The parts that watch the worker itself and its dependencies. */
 export interface Watch {
   metrics: WorkerMetrics
   installation: InstallationCheck

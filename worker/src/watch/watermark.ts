@@ -5,7 +5,10 @@ import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runt
 import type { RowStore } from '../deliver/ports.ts'
 
 const intervalMs = 5_000
-/** Shorter than the interval: a turn has ended when its worker reads again, which may take the next. */
+/**
+ * One worker at a time has the turn to store the watermark. A turn is shorter than the interval, so
+ * that it has ended when its worker reads again and may take the next turn.
+ */
 const turnMs = 0.8 * intervalMs
 const readTimeoutMs = 10_000
 /** At most this many frames are read. Redis takes some milliseconds for them. */
@@ -26,7 +29,7 @@ export interface Watermark {
  * advance.
  *
  * @param options.clockSkewMaxMs how far the clocks of gateways may differ from Redis's
- * @param options.onError called when it could not be stored; it is then late, not wrong
+ * @param options.onError called when the watermark could not be stored; it is then late, not wrong
  */
 export function startWatermark(options: {
   readBacklogs: ReadBacklogs

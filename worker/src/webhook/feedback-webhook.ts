@@ -17,13 +17,13 @@ export interface FeedbackWebhook {
   close(): Promise<void>
 }
 
-/** Its name in Redis. */
+/** The name of the queue of webhook requests in Redis. */
 const webhookQueue = 'feedback-webhook'
 
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
-/** Together about three days, as the Standard Webhooks specification recommends. */
+/** The delays add up to about three days, as the Standard Webhooks specification recommends. */
 const retryDelaysMs = [
   5 * second,
   5 * minute,

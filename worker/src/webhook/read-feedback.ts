@@ -10,9 +10,9 @@ interface FeedbackRow {
 }
 
 /**
- * Reads a feedback as the views show it now; undefined if it is not visible, or no longer.
+ * Reads a feedback as the views show it now; undefined if it is not visible yet, or was erased.
  *
- * @param id the record's, a UUIDv7
+ * @param id the id of the record, a UUIDv7
  * @returns the body of a request about a new feedback; times of the record are ISO 8601 in UTC
  */
 export async function readFeedback(

@@ -19,8 +19,8 @@ const frame = (...rows: string[]): ClaimedFrame => ({
 })
 
 /**
- * A store that fails with `failures` first, then rejects every insert with a row that contains
- * `poison`.
+ * A store whose first inserts fail with `failures`. After those it rejects every insert with a row
+ * that contains `poison`.
  */
 function build(failures: ClickHouseError[] = []) {
   const stored: string[] = []
@@ -165,7 +165,7 @@ t.test('while everything fails with an unknown code, no row is dead-lettered', a
 t.test(
   'a table that takes no row, with an unknown code, loses none of a large frame',
   async (t) => {
-    // Dead letters are accepted meanwhile.
+    // Dead letters are stored while inserts fail.
     const { options, stored, deadLetters } = build()
     const { insertGzip } = options.store
     let isBroken = true

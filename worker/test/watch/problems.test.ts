@@ -11,7 +11,7 @@ import type { StoredState } from '../../src/watch/stored-state.ts'
 interface Situation {
   logs?: Partial<QueueState>
   activity?: Partial<Activity>
-  /** Why ClickHouse cannot be read. */
+  /** The error with which reading from ClickHouse fails. */
   unreadable?: ClickHouseError
   refusing?: QueueName[]
   lateMs?: number

@@ -7,7 +7,7 @@ import { startWatermark } from '../../src/watch/watermark.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
-/** Backlogs at noon, with the oldest record of each queue, if it has one. */
+/** The state of the queues at noon. A queue without an oldest record is empty. */
 function backlogsAt(oldestMs: { logs?: number; feedback?: number } = {}, nowMs = noon): Backlogs {
   const { logs, feedback } = oldestMs
   return {
@@ -21,7 +21,7 @@ function backlogsAt(oldestMs: { logs?: number; feedback?: number } = {}, nowMs =
   }
 }
 
-/** What is stored after the queues have been read once. */
+/** Reads the queues once and returns the watermark that has then been stored. */
 async function stored(
   backlogs: Backlogs | undefined,
   { wallMs = noon, ms = 1_000 }: { wallMs?: number; ms?: number } = {},

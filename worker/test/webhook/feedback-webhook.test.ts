@@ -22,7 +22,10 @@ interface Received {
   body: string
 }
 
-/** A receiver that responds with the next of the statuses; undefined: it never responds. */
+/**
+ * A receiver that responds to each request with the next status; it does not respond if that is
+ * undefined.
+ */
 async function startReceiver(t: Test, statuses: (number | undefined)[] = []) {
   const received: Received[] = []
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
@@ -148,7 +151,7 @@ t.test('after its last attempt it is given up, with a log line that names a page
   t.match(await metrics.metrics(), 'intake_webhook_requests_total{outcome="given_up"} 1')
 })
 
-t.test('a receiver that hangs holds up neither the announcements nor the close', async (t) => {
+t.test('a receiver that hangs delays neither new deliveries nor the close', async (t) => {
   const { url, received } = await startReceiver(
     t,
     Array.from({ length: 10 }, () => undefined),

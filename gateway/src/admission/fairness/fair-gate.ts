@@ -4,8 +4,7 @@ import { createRoundRobin } from './round-robin.ts'
 
 /**
  * Serves the first `perTurn` requests of a turn of the event loop at once. Further requests wait,
- * and accounts take turns: a sender with a thousand requests at once delays its own, not those of
- * others.
+ * and accounts take turns: a sender with a thousand simultaneous requests delays only its own.
  *
  * @param options.perTurn maximum requests in one turn of the event loop
  * @param options.accountOf called only for a request that waits

@@ -4,12 +4,12 @@ import type { Clock } from '@intake/runtime'
 export type TakeTurn = <Result>(work: () => Result) => Promise<Result>
 
 /**
- * How long a turn may block the event loop, on which other senders wait; short enough that no pause
- * follows it.
+ * How long a turn may block the event loop, on which other senders wait. It is shorter than the
+ * work after which `Turns` pauses.
  */
 const turnMs = 4
 
-/** The turns of one sender. */
+/** How one sender takes turns with others, and the clock that measures its turns. */
 export interface SenderTurns {
   takeTurn: TakeTurn
   clock: Pick<Clock, 'now'>
@@ -17,7 +17,7 @@ export interface SenderTurns {
 
 /**
  * Maps a long list, taking turns with the work of other senders. Promises among the results are
- * awaited together at the end; the first rejection then rejects.
+ * awaited together at the end; if any rejects, so does the result.
  */
 export async function mapInTurns<Value, Result>(
   values: readonly Value[],

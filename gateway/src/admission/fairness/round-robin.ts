@@ -1,8 +1,8 @@
 export interface RoundRobin<Item> {
   add(account: string, item: Item): void
   /**
-   * Removes and returns the oldest item of the account whose turn it is; undefined when there is
-   * none.
+   * Removes and returns the oldest item of the account whose turn it is; undefined when there is no
+   * item.
    */
   next(): Item | undefined
   isEmpty(): boolean
@@ -10,7 +10,7 @@ export interface RoundRobin<Item> {
 
 /** A queue in which accounts take turns, so that none waits for all the items of another. */
 export function createRoundRobin<Item>(): RoundRobin<Item> {
-  /** By account, in order of turns. */
+  /** The items of each account; the accounts are in the order of their turns. */
   const queues = new Map<string, Item[]>()
   return {
     add(account, item) {

@@ -7,7 +7,7 @@ export interface Shares {
   /** Takes `amount` for the account. Returns false and takes nothing when it is not available. */
   take(account: string, amount: number): boolean
   giveBack(account: string, amount: number): void
-  /** Taken by all accounts together. */
+  /** The amount that all accounts together have taken. */
   used(): number
 }
 

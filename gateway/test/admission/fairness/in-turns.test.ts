@@ -9,7 +9,7 @@ const ownTurns: SenderTurns = {
   clock: systemClock,
 }
 
-/** Takes longer than a turn. */
+/** Blocks the event loop for longer than a turn. */
 function work(): void {
   const until = performance.now() + 6
   while (performance.now() < until);

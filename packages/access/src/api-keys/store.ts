@@ -49,8 +49,8 @@ export interface StoredKeys {
 }
 
 /**
- * A hash that maps the SHA-256 of a secret to its key as JSON. Secrets have 256 random bits, so
- * they need no salt.
+ * The key of a Redis hash that maps the SHA-256 of a secret to its API key as JSON. Secrets have
+ * 256 random bits, so they need no salt.
  */
 const redisKey = '{intake}:api-keys'
 
@@ -77,7 +77,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
         throw new Error(`an API key needs at least ${secretLengthMin} characters`)
       }
       if (!/^[!-~]([ -~]*[!-~])?$/.test(secret)) {
-        throw new Error('an API key has ASCII characters only, and none of its ends is a space')
+        throw new Error('an API key must be ASCII, and must not begin or end with a space')
       }
       const secretHash = hashSecret(secret)
       const key: ApiKey = {
@@ -94,7 +94,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
       const { keys, unreadable } = await load()
       const existing = keys.get(secretHash)
       if (existing === undefined) {
-        // The damaged entry may be a revoked key, so it is not replaced.
+        // A damaged entry may belong to a revoked key, so it is not replaced.
         const damaged = unreadable.get(secretHash)
         throw new Error(
           damaged === undefined
@@ -124,7 +124,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
   }
 }
 
-/** Undefined if it is not JSON. */
+/** Parses an entry; undefined if it is not JSON. */
 function parseEntry(json: string): unknown {
   try {
     return JSON.parse(json)

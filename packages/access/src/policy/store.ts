@@ -11,7 +11,10 @@ interface Suppression {
   bundleIdentifier?: string | undefined
 }
 
-/** The data in Redis that gateways follow. Every method rejects if Redis has lost its data. */
+/**
+ * An operator's decisions about senders and retention, kept in Redis for gateways. Every method
+ * rejects if Redis has lost its data.
+ */
 export interface PolicyStore {
   /** Adds a sender; resolves to false when the list is full. */
   suppress(sender: Suppression): Promise<boolean>
@@ -20,8 +23,8 @@ export interface PolicyStore {
   /** @param days undefined means without limit */
   setRetention(kind: RecordKind, days: number | undefined): Promise<void>
   /**
-   * Notes that records before `until` are dropped. Without this, a repeat of one would reappear,
-   * even if the period becomes longer.
+   * Stores that records before `until` have been dropped. Without this note, gateways would accept
+   * repeats of these records if the period became longer later, and the records would reappear.
    */
   noteDropped(kind: RecordKind, until: Date): Promise<void>
   /**
@@ -41,14 +44,16 @@ export interface StoredPolicy {
   retentionDays: Record<RecordKind, number | undefined>
   /**
    * Records before this moment, in milliseconds since 1970, may have been dropped. Infinity if it
-   * cannot be read: then any record whose month may be dropped counts as dropped.
+   * cannot be read: then all records before the current month count as dropped.
    */
   droppedUntilMs: Record<RecordKind, number>
   /** Fields of the retention that cannot be read. */
   unreadable: string[]
 }
 
-/** Every gateway keeps the whole list in memory. */
+/**
+ * The maximum length of the list of suppressed senders. Every gateway keeps all of it in memory.
+ */
 export const suppressedMax = 100_000
 
 const suppressedKey = '{intake}:suppressed'
@@ -63,7 +68,10 @@ if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 redis.call('SET', KEYS[2], ARGV[4])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])`
 
-/** Never moves the moment back. Replaces a moment that cannot be read. */
+/**
+ * Notes until when records have been dropped. Never moves that moment back, but replaces a value
+ * that cannot be read.
+ */
 const dropScript = `
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 if known and string.match(known, '^%d+$') and tonumber(known) >= tonumber(ARGV[2]) then return 0 end
@@ -129,8 +137,8 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
       const [salt, revision] = await Promise.all([readSalt(), redis.get(revisionKey)])
       const current = `${salt} ${revision ?? ''}`
       if (current === knownRevision) return undefined
-      // A change after the revision was read is read the next time, because the revision then
-      // differs.
+      // A change that is made after the revision was read is found by the next reading, because the
+      // revision then differs.
       const [suppressed, retention] = await Promise.all([
         readInstallationHash(redis, suppressedKey),
         readInstallationHash(redis, retentionKey),
@@ -142,7 +150,8 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         unreadable.push(`the field ${field} of ${retentionKey}`)
         return undefined
       }
-      // An unreadable period counts as none; the other field protects what was already dropped.
+      // A retention period that cannot be read counts as unlimited. The field `dropped-until` still
+      // protects what was already dropped.
       const periodOf = (kind: RecordKind) => numberOf(kind) || undefined
       const droppedUntil = (kind: RecordKind) => numberOf(droppedField(kind)) ?? Infinity
       return {

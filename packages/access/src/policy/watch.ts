@@ -2,13 +2,13 @@ import { dayMs, type RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 import { suppressionHash, type PolicyStore, type StoredPolicy } from './store.ts'
 
-/** What a gateway must not store. Its methods do no I/O. */
+/** Which records a gateway must not store. The methods do no I/O. */
 export interface Policy {
-  /** Whether it has been read at least once; until then nothing may be accepted. */
+  /** Whether the policy has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
   /**
-   * The maximum age of a record of this kind, in milliseconds of its `time`, at which it cannot
-   * have been dropped. Undefined: any age.
+   * The age, in milliseconds of its `time`, up to which a record of this kind cannot have been
+   * dropped. Undefined if no record can have been dropped.
    */
   retentionMs(kind: RecordKind): number | undefined
   /** Whether records of this sender are acknowledged but not stored. */

@@ -27,19 +27,19 @@ interface EraseFlags {
 
 /** The command was run correctly, but not everything is erased yet. */
 const incompleteExitCode = 2
-/** Nothing was erased, only counted. The code lets a script notice a missing `--yes`. */
+/** The exit code of a run that only counted. It lets a script notice a missing `--yes`. */
 const previewExitCode = 3
 
 const effect = `
-Erases rows in all versions, attachments, dead letters, and what waits in Redis, from disk. Everything
-acknowledged before the command starts is erased, and stays erased when it is repeated or redelivered.
-Interrupted or out of time (exit code 2)? Run it again. Without --yes it only counts, and exits with 3.
+Erases from disk: rows in all versions, attachments, dead letters, and records that wait in Redis. It erases
+everything acknowledged before the command starts, which does not reappear when it is sent or delivered again.
+If it is interrupted or runs out of time (exit code 2), run it again. Without --yes it only counts (exit code 3).
 docs/erasure.md has the details.`
 
-/** `intake user|device erase`: erases everything that is stored of a person or device. */
+/** `intake user|device erase`: erases everything that is stored about a person or device. */
 export function addEraseCommand(parent: Command, kind: 'user' | 'device', id: string): void {
   eraseOptions(parent.command(`erase <${id}>`))
-    .description('erase everything that is stored of this ' + kind)
+    .description('erase everything that is stored about this ' + kind)
     .option('--bundle <identifier>', 'only in this application')
     .option('--suppress', 'from now on acknowledge what they send, and store nothing of it')
     .addHelpText('after', effect)
@@ -53,7 +53,7 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
   parent
     .command(`unsuppress <${id}>`)
     .description(`store again what this ${kind} sends, after erase --suppress`)
-    .option('--bundle <identifier>', 'as with --suppress')
+    .option('--bundle <identifier>', 'the same as for erase --suppress')
     .action((value: string, flags: { bundle?: string }) =>
       withServices(async ({ redis }) => {
         const sender = personalSubject(kind, value, flags)
@@ -73,7 +73,7 @@ export function definePurge(purge: Command): void {
       '--from <time>',
       'ISO 8601, UTC unless it has an offset; accepted at or after this time',
     )
-    .requiredOption('--to <time>', 'likewise; accepted before this time')
+    .requiredOption('--to <time>', 'in the same form; accepted before this time')
     .addHelpText('after', effect)
     .action((flags: EraseFlags & { apiKey: string; from: string; to: string }) => {
       const subject = keySubject(flags)
@@ -99,7 +99,9 @@ export function defineErasures(erasures: Command): void {
     )
   const apply = erasures
     .command('apply')
-    .description('delete the payloads of erased records that were repeated since; run it daily')
+    .description(
+      'delete the payloads of erased records that have been sent again since; run it daily',
+    )
   waitOption(apply)
     .option('--json', 'print the report as JSON')
     .action((flags: EraseFlags) => run(undefined, { ...flags, yes: true }))
@@ -188,7 +190,7 @@ interface Preview {
   /** Stored rows, in all versions. */
   rows: number
   deadLetters: number
-  /** Frames in Redis with more rows, or that cannot be read. */
+  /** Frames in Redis that contain more rows of the subject, or that cannot be read. */
   frames: number
 }
 

@@ -8,11 +8,11 @@ import { withServices } from '../services.ts'
 import { personalSubject } from '../subjects.ts'
 import { note, printJsonLine } from '../print.ts'
 
-/** `intake user|device export`: writes everything that is stored of a person or device. */
+/** `intake user|device export`: writes everything that is stored about a person or device. */
 export function addExportCommand(parent: Command, kind: 'user' | 'device', id: string): void {
   parent
     .command(`export <${id}>`)
-    .description(`print everything that is stored of this ${kind}, one line of JSON per record`)
+    .description(`print everything that is stored about this ${kind}, one line of JSON per record`)
     .option('--bundle <identifier>', 'only in this application')
     .option('--out <folder>', 'write records.jsonl and the attachments into this empty folder')
     .addHelpText(

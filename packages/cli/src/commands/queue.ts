@@ -8,7 +8,7 @@ const all = Object.keys(queueNames) as QueueName[]
 
 const effect = `
 While a queue is paused, workers take nothing from it and gateways continue to accept: the records wait in Redis.
-Workers still store what they have taken; it is "in progress" until they have. Watch the memory of Redis:
+Workers still store the frames that they have taken; until then these are "in progress". Watch the memory of Redis:
 gateways refuse records when it is filling up.
 
 Examples:

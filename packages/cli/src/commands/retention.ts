@@ -19,8 +19,8 @@ export function defineRetention(retention: Command): void {
     .description('keep records for this long; nothing is dropped until intake retention apply')
     .addHelpText(
       'after',
-      '\nWhole months of time are dropped, once their last moment is older than the period; dead letters one\n' +
-        'by one. Gateways refuse ids that are older, because their records may be dropped.',
+      '\nRecords are dropped by whole months, once all of the month is older than the period; dead letters are\n' +
+        'dropped one by one. Gateways refuse ids that are older, because their records may have been dropped.',
     )
     .action((kind: RetentionKind, period: Period) =>
       withServices(async ({ clickhouse, redis }) => {

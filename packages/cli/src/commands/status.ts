@@ -17,7 +17,7 @@ const intervalMs = 2_000
 
 const guide = `
 Asks the admin ports of gateways and workers: those given, or those in INTAKE_GATEWAY_ADMIN_URL and
-INTAKE_WORKER_ADMIN_URL (several: with commas), or those of the services that npm start runs. A host name with
+INTAKE_WORKER_ADMIN_URL (separated by commas), or those of the services that npm start runs. A host name with
 several addresses stands for several processes. Each problem has a code and the page that says what to do; a
 process that does not respond has the problem process_ends.
 
@@ -27,7 +27,7 @@ Examples:
   intake status --worker http://10.0.0.5:3002 http://10.0.0.6:3002 --gateway http://10.0.0.4:3001
   intake status --json | jq .problems
 
-${exitCodeHelp} With --watch: of the last state.`
+${exitCodeHelp} With --watch, the exit code is that of the last state.`
 
 /** `intake status`: shows the state of gateways and workers. */
 export function defineStatus(status: Command): void {

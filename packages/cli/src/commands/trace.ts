@@ -27,7 +27,7 @@ interface TraceFlags {
 
 const deadLetteredExitCode = 2
 const unknownExitCode = 3
-/** The indexes respond in less than a second. */
+/** The statements take less than a second, because they use indexes. */
 const statementTimeoutMs = 10_000
 
 const guide = `
@@ -66,7 +66,8 @@ export function defineTrace(trace: Command): void {
         report(await traceRecords(services, search), reservations, flags)
       }
       const withoutRedis = async (clickhouse: ClickHouse, failure: Error) => {
-        // Only Redis knows which id belongs to a client's own key.
+        // A search by a client's own key needs Redis, which alone knows the id that belongs to the
+        // key.
         if (id === undefined) throw failure
         report(await traceTables(clickhouse, idSearch(id, flags), failure), undefined, flags)
       }
@@ -148,6 +149,6 @@ function explain(
     ...sentences,
     reservations.length > 0
       ? 'Nothing was stored under the key after it was reserved: the request was refused, its sender is suppressed, or the record is older than its retention.'
-      : 'No record was acknowledged under it, its sender is suppressed, it was dropped from the dead letters, or it is older than its retention.',
+      : 'No record with this id or key was acknowledged, its sender is suppressed, it was dropped from the dead letters, or it is older than its retention.',
   ]
 }

@@ -13,7 +13,10 @@ export interface ClickHouseExamination {
     | (Omit<ClickHouseFacts, 'schemaDifferences'> & {
         /** Undefined if the tables do not exist. */
         installation: string | null | undefined
-        /** The range of how far its clock is ahead of this machine's. */
+        /**
+         * How far ClickHouse's clock is ahead of this machine's. A range, because the measurement
+         * is not exact.
+         */
         aheadMs: { min: number; max: number }
       })
     | undefined
@@ -77,7 +80,7 @@ export function findClickHouseProblems(
         'clickhouse_schema',
         difference,
         'Run intake setup of the version that the gateways and workers have. It applies migrations and repairs views. ' +
-          'A table or column that it names was removed by hand: bring it back as the page says.',
+          'A table or column that is named here was removed by hand: restore it as the page says.',
       ),
     ),
     ...settingViolations.map(settingFinding),

@@ -1,6 +1,9 @@
 import { finding, type Finding } from './finding.ts'
 
-/** The range of how far the clock of a server is ahead of this machine's, in milliseconds. */
+/**
+ * How far the clock of a server is ahead of this machine's, in milliseconds, as the range that the
+ * measurement allows.
+ */
 export interface Ahead {
   min: number
   max: number

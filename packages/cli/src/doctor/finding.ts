@@ -6,7 +6,7 @@ export interface Finding {
   state: ProblemState
   /** The problem, as a sentence. */
   detail: string
-  /** What to change, as a sentence. */
+  /** The change that solves the problem, as a sentence. */
   change: string
   /** The documentation page, from the root of the repository. */
   help: string
@@ -20,7 +20,7 @@ export const finding = (code: ProblemCode, detail: string, change: string): Find
   help: helpOf(code),
 })
 
-/** The same finding about something that Intake can do without for now. */
+/** The same finding with the state `degraded`, for something that Intake can do without for now. */
 export const degraded = (one: Finding): Finding => ({ ...one, state: 'degraded' })
 
 const sentence = (text: string) =>

@@ -28,10 +28,13 @@ const connectTimeoutMs = 10_000
 const timeoutMs = 20_000
 const serverTimeoutMs = 4_000
 const mebibyte = 1024 ** 2
-/** With less memory, an outage of ClickHouse of a few minutes fills it. */
+/**
+ * The smallest useful `maxmemory`: an outage of ClickHouse of a few minutes fills less than this.
+ */
 const memoryBytesMin = 128 * mebibyte
 /**
- * The rest is for the time in which Redis rewrites its log: it then needs memory beyond its limit.
+ * The largest part of a machine's memory that `maxmemory` may be. While Redis rewrites its log it
+ * needs memory beyond that limit.
  */
 const machineShareMax = 0.75
 const versionMin = 7
@@ -73,8 +76,8 @@ export async function examineRedis(url: string, options: RedisExpectations): Pro
 
 async function examine(redis: Redis, options: RedisExpectations): Promise<Examination> {
   const { replicasMin } = options
-  // Checked first, because a replica has the settings of another server, and nothing else about it
-  // matters.
+  // Checked first: if this server is a replica, its settings are not those of the primary, and no
+  // other finding about it matters.
   const refusal = await refusalOf(redis, mainTag, replicasMin)
   if (refusal !== undefined) return { findings: [unusable(refusal)], facts: undefined }
   const shards = await readShards(redis)
@@ -97,7 +100,8 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
         ])
   return {
     findings: [
-      // A refusing server is only a degradation: records are added to the others.
+      // A server that refuses writes only degrades the service, because records are added to other
+      // servers.
       ...others.flatMap((other) =>
         other.refusal === undefined ? [] : [degraded(unusable(other.refusal))],
       ),
@@ -128,7 +132,7 @@ async function refusalOf(
   }
 }
 
-/** What is wrong with a replica. It counts when it becomes the primary. */
+/** The problems of a replica, which take effect when it becomes the primary. */
 function findReplicaProblems(
   replica: RedisInspection['replicas'][number],
   options: Pick<RedisExpectations, 'assertsDurability'>,
@@ -214,8 +218,8 @@ function findMemoryProblems(server: string, memory: RedisFacts['memory']): Findi
       finding(
         'redis_memory',
         `${server} has maxmemory ${mib(maxBytes)}, and at least ${mib(memoryBytesMin)} is needed`,
-        'Set maxmemory to what waits during the longest outage of ClickHouse that you expect, at 400 bytes per ' +
-          'record, twice.',
+        'Set maxmemory to twice the size of what waits during the longest outage of ClickHouse that you expect, ' +
+          'at 400 bytes per record.',
       ),
     )
   } else if (machineBytes > 0 && maxBytes > machineBytes * machineShareMax) {
@@ -256,7 +260,7 @@ function reasonOf(error: unknown): string {
 
 function messageOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException
-  // ERR is the code of many errors, which only their texts tell apart.
+  // ERR is the code of many errors, which differ only in their texts.
   if (error instanceof ReplyError && !message.startsWith('ERR ')) return describeRefusal(error)
   // The error of a host with several addresses has a code and no message.
   return message || code || String(error)

@@ -6,9 +6,9 @@ import type { PersonalSubject } from '../subjects.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
 
 /**
- * Puts a sender on the suppression list, and waits until gateways know it: what they accept before
- * is then erased. Resolves to the reason why a failover could undo it, because the erasure must be
- * done in any case.
+ * Puts a sender on the suppression list and waits until gateways know it, so that the erasure that
+ * follows finds everything that they accepted before. If too few replicas confirm the change,
+ * resolves to that error instead of rejecting, because the erasure must be done in any case.
  */
 export async function suppress(
   { redis }: Services,

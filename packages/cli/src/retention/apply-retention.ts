@@ -14,8 +14,8 @@ import { untilGatewaysKnow } from '../until-gateways-know.ts'
 import { expiredPrefixes, expiryTimes, findExpired, type Expired } from './find-expired.ts'
 
 /**
- * Drops what is older than its retention; resolves to what was dropped, which is also noted in the
- * journal of erasures. Before that, waits until gateways know the retention.
+ * Drops data that is older than its retention. Resolves to a report of what was dropped, which is
+ * also written to the journal of erasures. Before that, waits until gateways know the retention.
  *
  * @param options.now the time that the age of records is measured from
  */

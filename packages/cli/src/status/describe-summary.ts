@@ -29,8 +29,8 @@ function describeProblem(problem: SharedProblem, now: Date): string {
 }
 
 /**
- * The table of records. All workers report the same queues, so one report is used; the counts of
- * processes are added up.
+ * The table of records. All workers report the same queues, so one report is used; rates are added
+ * up over all processes.
  */
 function describeRecords(services: readonly ServiceStatus[]): string {
   const sum = (read: (service: ServiceStatus) => number | undefined) => {
@@ -100,7 +100,7 @@ function describeProcesses(services: readonly AskedService[], now: Date): string
   return formatTable(rows)
 }
 
-/** What the process is doing now. */
+/** Describes the current work of a process. */
 function load(service: ServiceStatus): string {
   const { requests_in_flight: requests, connections, refused_per_second: refused } = service
   const shards = service.queue_shards

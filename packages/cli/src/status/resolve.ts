@@ -14,16 +14,16 @@ const resolveIpv4: Resolve = async (hostname) => {
 }
 
 /**
- * Replaces a name with several addresses by one entry for each, because each is a process: names of
- * workers in Docker Compose, and of a headless service in Kubernetes. A name that cannot be
- * resolved is kept, so that asking it reports the reason.
+ * Replaces a host name that has several addresses by one entry for each address, because each is a
+ * process. Scaled services in Docker Compose and headless services in Kubernetes have such names. A
+ * name that cannot be resolved is kept, so that asking it reports the reason.
  */
 export async function resolveProcesses(
   address: Address,
   resolve: Resolve = resolveIpv4,
 ): Promise<Address[]> {
   const { hostname, port, protocol } = new URL(address.url)
-  // TLS needs the name, because the certificate belongs to it.
+  // TLS needs the name, because the certificate is issued for it.
   if (protocol !== 'http:') return [address]
   const ips = await resolve(hostname).catch((): string[] => [])
   if (ips.length < 2) return [address]

@@ -3,7 +3,10 @@ import type { Address } from './addresses.ts'
 import { resolveProcesses } from './resolve.ts'
 import { askService, type AskedService } from './service-status.ts'
 
-/** Every worker reports these problems of the same queues, with details that are seconds apart. */
+/**
+ * Problems of the queues, which every worker reports. Their details differ, because the workers
+ * read the queues at different moments.
+ */
 const sharedCodes: ReadonlySet<string> = new Set([
   'queue_paused',
   'backlog',
@@ -11,14 +14,14 @@ const sharedCodes: ReadonlySet<string> = new Set([
   'frame_postponed',
 ])
 
-/** One problem of the deployment, which several processes may report. */
+/** A problem of the deployment. Several processes may report it. */
 export interface SharedProblem {
   code: string
-  /** When the first of them noticed the problem, as an ISO time. */
+  /** When the first process noticed the problem, as an ISO time. */
   since: string
   detail: string
   help: string
-  /** The admin ports that report it. */
+  /** The admin ports that report the problem. */
   from: string[]
 }
 

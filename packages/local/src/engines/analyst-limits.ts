@@ -1,35 +1,37 @@
 /**
  * The settings that analysts and the user `reader` may not change, although `readonly = 2` allows
  * them to change the others. deploy/clickhouse/users.xml has the same list, and a test compares
- * them. If a new version of the engine has a new setting of these kinds, analyst-limits.slow.test.ts
- * fails until it is added here.
+ * them. If a new version of the engine has a new setting of these kinds,
+ * analyst-limits.slow.test.ts fails until the setting is added here.
  */
 
-/** These keep the value of the profile, or else the default. */
+/** Settings that always have the value of the profile or, if it sets none, the default. */
 const fixed = [
-  // They would show rows that the views hide, or read with the rights of the views.
+  // Settings with which queries could show rows that the views hide, or read with the rights of the
+  // views.
   'final',
   'use_skip_indexes_if_final_exact_mode',
   'additional_table_filters',
   'additional_result_filter',
   'parallel_replicas_custom_key',
-  // It would change the defaults of other settings, including those below.
+  // This setting would change the defaults of others, including those below.
   'compatibility',
   'apply_deleted_mask',
   'apply_patch_parts',
 
-  // They write files: on the embedded engine, any file of its data.
+  // These settings write files. On the embedded engine, they could write to any file of its data.
   'output_format_schema',
   'input_format_record_errors_file_path',
   'rename_files_after_processing',
   'format_schema_source',
 
-  // Limits of all queries of a user together.
+  // These settings limit all queries of a user together.
   'max_memory_usage_for_user',
   'max_temporary_data_on_disk_size_for_user',
   'max_concurrent_queries_for_user',
 
-  // More threads than max_threads allows, or earlier than others.
+  // Settings with which a query could use more threads than max_threads allows, or run before
+  // others.
   'aggregation_memory_efficient_merge_threads',
   'max_insert_threads',
   'max_threads_for_indexes',
@@ -41,13 +43,15 @@ const fixed = [
   'priority',
   'workload',
 
-  // Memory that is not counted, or not freed for others.
+  // Settings with which a query could use memory that is not counted, or that is not freed for
+  // others.
   'max_untracked_memory',
   'memory_overcommit_ratio_denominator',
   'memory_overcommit_ratio_denominator_for_user',
   'memory_usage_overcommit_max_wait_microseconds',
 
-  // Waits that neither a time limit nor KILL QUERY ends. A limited bandwidth also works by waiting.
+  // Settings with which a query could wait, and neither a time limit nor KILL QUERY would end it. A
+  // limited bandwidth also works by waiting.
   'function_sleep_max_microseconds_per_block',
   'sleep_after_receiving_query_ms',
   'sleep_in_send_data_ms',
@@ -62,7 +66,8 @@ const fixed = [
   'max_network_bandwidth_for_all_users',
   'timeout_overflow_mode',
 
-  // The time to read and plan a query, which has no time limit.
+  // Settings with which reading and planning a query could take longer. No time limit ends that
+  // phase.
   'max_query_size',
   'max_parser_depth',
   'max_parser_backtracks',
@@ -77,11 +82,12 @@ const fixed = [
   'ast_fuzzer_runs',
   'ast_fuzzer_any_query',
 
-  // The time to compile and run one regular expression.
+  // Settings with which compiling and running one regular expression could take longer.
   'reject_expensive_hyperscan_regexps',
   'regexp_max_matches_per_row',
 
-  // What the server records of every query, and how much it writes for one.
+  // These settings determine what the server logs of every query, and how much it writes for a
+  // query.
   'log_queries',
   'log_queries_min_type',
   'log_queries_min_query_duration_ms',

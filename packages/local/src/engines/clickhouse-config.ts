@@ -3,7 +3,7 @@ import { analystConstraints } from './analyst-limits.ts'
 import { analystGrants, readerGrants, workerGrants } from './clickhouse-grants.ts'
 
 const userNames = ['intake', 'worker', 'reader', 'analyst']
-/** The limit for all queries together. */
+/** The limit for the temporary data of all queries together. */
 const temporaryBytesMax = 1024 ** 3
 
 const queryLog = `<query_log>
@@ -29,12 +29,13 @@ export interface ServerConfigOptions {
  * The engine opens its first session as `default`, without a password, from loopback; this cannot
  * be configured. No HTTP request may use that user, so a request must name its user with
  * `X-ClickHouse-User`: then the engine refuses URL parameters that name another user. With basic
- * authentication it would follow them, so such a request gets 401, like every request that names no
- * user.
+ * authentication it would obey such parameters, so a request with basic authentication gets 401,
+ * like every request that names no user.
  *
  * Resources that analysts could fill are limited here and not in their profile, because `SETTINGS x
- * = DEFAULT` bypasses the limits of a profile (seen with 26.7). Sessions keep what was set in them
- * until they end; cached results and a log of queries keep the content of any query.
+ * = DEFAULT` bypasses the limits of a profile (seen with 26.7). Such resources are sessions, which
+ * keep what was set in them until they end, and cached results and the log of queries, which keep
+ * the content of any query.
  *
  * The text contains no password, because every user can read every file that the engine can read.
  */
@@ -107,7 +108,9 @@ function playRules(path: string) {
     </rule>`
 }
 
-/** @param credentials if absent, those of the request */
+/**
+ * @param credentials of the user; if absent, the request's own credentials are used
+ */
 function queryHandler(credentials = '') {
   return `<handler>
         <type>dynamic_query_handler</type>
@@ -117,15 +120,15 @@ function queryHandler(credentials = '') {
 }
 
 /**
- * The default of 1 GiB would allow only one thread for a query, with the memory that this engine
- * may use.
+ * The free memory that each thread of a query needs. With the default of 1 GiB, a query would get
+ * only one thread in the memory that this engine may use.
  */
 const memoryPerThread = 128 * 1024 ** 2
 
 /**
- * For queries on params: a key with a dot is printed as it was sent, `intake_number` is exact, and
- * `GROUP BY params.x` works. With FINAL, a condition on `id` or `device_uuid` is evaluated before
- * the other columns are read.
+ * Settings for queries on params: a key with a dot is printed as it was sent, `intake_number` is
+ * exact, and `GROUP BY params.x` works. With FINAL, a condition on `id` or `device_uuid` is
+ * evaluated before the other columns are read.
  */
 const readerSettings = `<optimize_move_to_prewhere_if_final>1</optimize_move_to_prewhere_if_final>
       <json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>

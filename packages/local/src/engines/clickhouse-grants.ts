@@ -29,8 +29,8 @@ export const readerGrants: readonly string[] = [
 
 /**
  * The right to read views only, because the raw tables show deleted and duplicate rows. The lists
- * in information_schema, which some tools read under one name or the other, show each user only
- * what that user may read; so does system.parts.
+ * in information_schema, whose name some tools write in capitals, show each user only what that
+ * user may read; so does system.parts.
  */
 export const analystGrants: readonly string[] = [
   'SELECT ON intake.logs',

@@ -48,7 +48,10 @@ export interface ClickHouseOptions extends ServiceOptions {
    * into it through the text of queries, and after a restart the engine no longer uses the old log.
    */
   logQueries?: boolean
-  /** Called with a sentence when a query is cancelled, and when the server is ended for it. */
+  /**
+   * Called with a sentence when a query is cancelled, and when the server is ended because of a
+   * query.
+   */
   say?: (sentence: string) => void
 }
 
@@ -170,12 +173,15 @@ function removeLeftovers(tablesDir: string) {
   }
 }
 
-/** The path is a hash, because every user can make the engine show its configuration. */
+/**
+ * The path contains a hash and not the password, because every user can make the engine show its
+ * configuration.
+ */
 function playPathOf(analystPassword: string) {
   return `/play/${createHash('sha256').update(`play:${analystPassword}`).digest('hex')}`
 }
 
-/** The page sends its queries to the server in the parameter `url`. */
+/** The page sends its queries to the server that its parameter `url` names. */
 function playUrlOf(origin: string, path: string) {
   const url = `${origin}${path}`
   return `${url}?url=${encodeURIComponent(url)}`

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 
 /**
- * Creates a folder for an engine that no other user of the machine can enter. Removes those rights
- * from an existing folder. Only for folders that nothing else uses.
+ * Creates a folder that only this user can enter, for an engine. If the folder exists, removes the
+ * rights of other users. Use it only for folders that no other program uses.
  */
 export function makePrivateDir(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 })

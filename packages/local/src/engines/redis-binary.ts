@@ -14,7 +14,7 @@ const defaultCacheDir = fileURLToPath(
 
 export interface RedisBinary {
   path: string
-  /** Additional environment variables that it needs. */
+  /** Additional environment variables that the program needs. */
   env: NodeJS.ProcessEnv
 }
 
@@ -105,7 +105,8 @@ async function unpackDebs(
       await download(options)
     } catch (error) {
       const updated = await run('apt-get', ['update'], options).catch(() => undefined)
-      // Without permission or network both fail, and the first error says more.
+      // Without permission or network both the download and the update fail, and the download's
+      // error says more.
       if (updated === undefined) throw error
       await download(options)
     }
@@ -119,8 +120,8 @@ async function unpackDebs(
 
 /**
  * Downloads redis-server and its dependencies that are not installed. Always downloads redis-tools,
- * too: it contains the program, and redis-server only a link to it; an installed one is in another
- * folder.
+ * too, because redis-server contains only a link to the program in it. An installed redis-tools
+ * does not help, because it is in another folder.
  */
 async function download(options: ExecFileOptions) {
   const args = ['-s', '--no-install-recommends', 'install', 'redis-server']
@@ -131,7 +132,8 @@ async function download(options: ExecFileOptions) {
 }
 
 /**
- * Moves the folder into place. Keeps a working binary that another process has put there meanwhile.
+ * Moves the folder into place. If another process has put a working binary there in the meantime,
+ * keeps that one.
  */
 async function putInPlace(folder: string, cacheDir: string) {
   if ((await unpackedBinary(cacheDir)) !== undefined) return

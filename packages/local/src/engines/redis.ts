@@ -39,7 +39,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     name: 'Redis',
     command: binary.path,
     args: [configFile],
-    // Sets the zone by the environment, because its log has no setting for it.
+    // Sets the time zone by the environment, because Redis has no setting for the zone of its log.
     env: { ...process.env, TZ: 'UTC', ...binary.env },
     logFile: options.logFile ?? join(dataDir, 'redis.log'),
     ownSession: options.ownSession,

@@ -17,7 +17,7 @@ export interface S3Options extends ServiceOptions {
   gatewaySecretKey?: string
   /** The secret key of `worker`, which may get objects. Default: a new random one. */
   workerSecretKey?: string
-  /** A second pair of keys of the owner, for their rotation. */
+  /** A second pair of keys of the owner, for rotating the keys. */
   otherKeys?: { accessKey: string; secretKey: string }
 }
 

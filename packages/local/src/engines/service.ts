@@ -3,7 +3,7 @@ import type { Child } from '../supervisor/child.ts'
 
 /** One running service of the stack. */
 export interface Service extends Pick<Child, 'name' | 'pid' | 'exited' | 'stop' | 'kill'> {
-  /** Its address, with the credentials. */
+  /** The service's address, with the credentials. */
   url: string
   port: number
 }

@@ -47,14 +47,17 @@ export const StackConfig = Type.Object({
   ),
   REDIS_URL: external(
     redisUrl,
-    'Replaces the embedded Redis, in any form of the setting of gateway and worker.',
+    'Replaces the embedded Redis. All forms that gateway and worker accept are possible.',
   ),
   CLICKHOUSE_URL: external(clickhouseUrl, 'Replaces the embedded ClickHouse.'),
   CLICKHOUSE_CLUSTER: external(
     clickhouseCluster,
     'The cluster that `CLICKHOUSE_URL` belongs to. Default: it is a single server.',
   ),
-  S3_ENDPOINT: external(s3Endpoint, 'Replaces the embedded S3 server, as for the gateway.'),
+  S3_ENDPOINT: external(
+    s3Endpoint,
+    'Replaces the embedded S3 server. Same form as for the gateway.',
+  ),
   ...ObjectStoreConfig.properties,
   REDIS_MAXMEMORY: Type.String({
     default: '512mb',

@@ -4,9 +4,9 @@ import { StartError } from '../supervisor/start-error.ts'
 const othersMay = 0o077
 
 /**
- * Creates the data directory, which only its owner can enter: engines write files inside that
- * everybody could read. Removes the access of others from an existing one that is empty or has been
- * a data directory before.
+ * Creates the data directory, which only its owner can enter, because engines write files in it
+ * that everybody could read. Removes the access of others from an existing directory that is empty
+ * or has been a data directory before.
  *
  * @throws {StartError} if it cannot be used, belongs to another user, or contains something else
  * and is open to other users
@@ -23,7 +23,7 @@ function closeDataDir(path: string): string | undefined {
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.W_OK)
     const { mode, uid } = statSync(path)
-    // Another user may know its passwords. Windows has no user ids.
+    // Another user who owned the folder may know its passwords. Windows has no user ids.
     if (process.getuid !== undefined && uid !== process.getuid())
       return `The data directory ${path} belongs to another user: ${another}`
     if ((mode & othersMay) === 0) return undefined
@@ -38,7 +38,7 @@ function closeDataDir(path: string): string | undefined {
 }
 
 function isOfIntake(path: string) {
-  // The root of a disk contains this folder.
+  // The root folder of a disk contains `lost+found`.
   const names = readdirSync(path).filter((name) => name !== 'lost+found')
   return names.length === 0 || names.includes('format.json')
 }

@@ -13,8 +13,9 @@ const names = new Set([
 const ofOneProcess = /(^|_)(HOST|PORT)$/
 
 /**
- * The settings in the environment that all gateways and workers share, for further ones and for the
- * commands. For a secret that a file sets, the path of the file instead of the value.
+ * The settings in the environment that all gateways and workers share, for starting more processes
+ * and for the commands. A secret that comes from a file is given as the path of that file, not as
+ * its value.
  */
 export function sharedSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   const plain = [...names].filter((name) => !secrets.has(name) && !ofOneProcess.test(name))

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 const shells = new Set(['sh', 'ash', 'bash', 'dash', 'ksh', 'zsh'])
 
 /**
- * Reports whether the process that started this one has ended since the call. That is the parent.
- * If the parent is only the shell in which npm runs a script, npm is watched, too, because that
- * shell survives npm.
+ * Reports whether the process that started this one, its parent, has ended since the call. If the
+ * parent is only the shell in which npm runs a script, npm is watched, too, because that shell
+ * survives npm.
  */
 export function watchAncestors(): { gone(): boolean } {
   const parent = process.ppid

@@ -46,8 +46,8 @@ export interface Child {
 
 /**
  * Starts a watcher that reads descriptor 3, then becomes the service by `exec`, so that the pid is
- * that of the service. A line on the descriptor means that the service has ended. End of file means
- * that the process that started it has ended, even by SIGKILL; then the watcher ends the service.
+ * that of the service. If the watcher reads a line, the service has ended. If it reads the end of
+ * file, the process that started it has ended, even by SIGKILL; then the watcher ends the service.
  * (State Z is a zombie: ended, but not reaped, as in a container without an init.) Other users
  * cannot read the files that the service writes.
  */

@@ -6,8 +6,8 @@ const host = '127.0.0.1'
 const connectTimeoutMs = 500
 
 /**
- * Below the ports that systems give to outgoing connections: such a connection could take a port
- * between its choice and its use.
+ * The range that ports are picked from. It is below the ports that systems give to outgoing
+ * connections, because such a connection could take a port after it was picked.
  */
 const lowestPicked = 20_000
 const highestPicked = 26_383

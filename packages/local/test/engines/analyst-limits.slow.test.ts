@@ -27,7 +27,9 @@ t.test('the limits of analysts', { skip }, async (t) => {
   t.teardown(() => owner.close())
   await migrate({ clickhouse: owner })
 
-  /** @param settings parameters of the URL */
+  /**
+   * @param settings parameters in the URL
+   */
   async function ask(url: string, body: string | FormData, settings: Record<string, string> = {}) {
     const { origin, username, password } = new URL(url)
     const response = await fetch(`${origin}/?${new URLSearchParams(settings).toString()}`, {
@@ -161,7 +163,7 @@ t.test('the limits of analysts', { skip }, async (t) => {
       )
       t.notMatch(texts.join('\n'), word, name)
     }
-    // The owner's results show that these calls reveal the secret when they are allowed.
+    // Without limits, as for the owner, these calls reveal the secret.
     for (const name of ['merge', 'mergeTreeProjection', 'mergeTreeTextIndex', 'view', 'eval']) {
       const texts = await Promise.all(
         callsOf(name).map(async (sql) => (await ask(server.url, sql, settings)).text),
@@ -174,7 +176,7 @@ t.test('the limits of analysts', { skip }, async (t) => {
 
 const isNumber = (value: string) => /^-?[\d.]+$/.test(value)
 
-/** A value of the same type that differs. */
+/** A different value of the same type. */
 function otherThan(value: string) {
   if (isNumber(value)) return `${Number(value) === 1 ? 0 : Number(value) + 1}`
   const others = { '{}': "{'intake.logs': '1'}", throw: 'break', QUERY_START: 'QUERY_FINISH' }
@@ -184,7 +186,7 @@ function otherThan(value: string) {
 const literal = (value: string, type: string) =>
   (isNumber(value) && type !== 'String') || type === 'Map' ? value : `'${value}'`
 
-/** Functions for inserts, other servers and services, or without an effect beyond the query. */
+/** Settings for inserts, other servers and services, or without an effect beyond their query. */
 const harmless = [
   'allow_fuzz_query_functions',
   'backup_slow_all_threads_after_retryable_s3_error',

@@ -81,7 +81,7 @@ t.test(
       await readAll()
       t.ok(shown.get(join(dataDir, 'config/config.xml')), `${start} start: the files can be read`)
       t.ok(shown.get('/proc/self/environ'), `${start} start: and the environment`)
-      // Restarts like the supervisor does.
+      // Restarts the server as the supervisor does.
       server.kill()
       await server.exited
     }
@@ -135,7 +135,7 @@ t.test('queries of analysts that never end', async (t) => {
   })
 
   await t.test('do not keep workers from reading, and end with the server', { skip }, async (t) => {
-    // One block of many minutes: neither the time limit nor KILL QUERY ends it.
+    // A single block that takes many minutes: neither the time limit nor KILL QUERY ends it.
     const dear = `SELECT arrayLevenshteinDistance(range(n), range(n, 2 * n))
       FROM (SELECT materialize(60000) AS n FROM numbers(50))`
     const sql = process.getuid?.() === 0 ? `SELECT file('/proc/self/fd/4')` : dear

@@ -9,7 +9,7 @@ import { migrate } from '@intake/schema'
 import { startClickHouse } from '../../src/index.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
-/** A word in a file next to the data of ClickHouse, like the passwords of an installation. */
+/** A secret word in a file beside ClickHouse's data, where an installation has its passwords. */
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
 const secretFile = join(dataDir, 'secrets.json')
@@ -25,7 +25,7 @@ t.teardown(async () => {
 await migrate({ clickhouse: owner })
 const skip = server.unconfined ?? false
 
-/** The connections that ClickHouse makes to another server. */
+/** Connections from ClickHouse that this other server has accepted. */
 const contacts: string[] = []
 const other = createServer((socket) => {
   contacts.push('a connection')
@@ -36,7 +36,8 @@ t.teardown(() => other.close())
 const otherPort = (other.address() as AddressInfo).port
 
 /**
- * Sends a query as an analyst; fails if the response has the secret or another server is contacted.
+ * Sends a query as an analyst. Fails if the response contains the secret word or ClickHouse
+ * contacts another server.
  */
 async function send(t: Test, query: string): Promise<string> {
   const { origin, username, password } = new URL(server.analystUrl)
@@ -47,7 +48,7 @@ async function send(t: Test, query: string): Promise<string> {
     signal: AbortSignal.timeout(60_000),
   })
   const text = await response.text()
-  // Error messages repeat the query, but no query contains the word.
+  // Error messages repeat the query. That is no leak, because no query contains the word.
   if (text.includes(word)) t.fail(`shows the secret: ${query}`)
   if (contacts.splice(0).length > 0) t.fail(`contacts another server: ${query}`)
   return text
@@ -71,7 +72,7 @@ const quote = (value: string) => `'${value}'`
 const secret = quote(secretFile)
 const url = quote(`http://127.0.0.1:${otherPort}/x`)
 const address = quote(`127.0.0.1:${otherPort}`)
-/** Errors for the number or type of the arguments: the function itself has not run. */
+/** The errors for a wrong number or type of arguments. Then the function itself has not run. */
 const wrongArguments = /^Code: (35|42|43)\./
 
 const skipNetwork = server.unconfinedNetwork ?? skip
@@ -90,7 +91,10 @@ t.test('not even the owner reaches a secret', { skip }, async (t) => {
   t.notMatch(own?.environment, word)
 })
 
-/** Categories of functions that only compute from their arguments: one attempt each is enough. */
+/**
+ * Categories of functions that only compute a result from their arguments. One attempt is enough
+ * for each.
+ */
 const computing =
   /Type Conversion|Date|Array|String|Geo|Hash|JSON|Math|Arithmetic|Map|IP|Compar|Tuple|Dist|Bit|Random|Time|Vector|UUID|Encod|Null|Round|Condition|Logical|Financial/
 
@@ -175,7 +179,7 @@ t.test('analysts cannot read system tables with information about others', { ski
     t.match(await send(t, `SELECT * FROM ${table}`), 'ACCESS_DENIED', table)
   }
   t.match(await send(t, 'SHOW CREATE USER intake'), 'ACCESS_DENIED')
-  // Some tools read these lists; they show what the user may read.
+  // Some tools read these lists. The lists must show only what the user may read.
   t.equal(await send(t, 'SELECT * FROM system.parts'), '')
   const lists = await names(
     `SELECT database || '.' || name AS name FROM system.tables
@@ -183,7 +187,7 @@ t.test('analysts cannot read system tables with information about others', { ski
   )
   t.ok(lists.includes('INFORMATION_SCHEMA.TABLES'))
   for (const list of lists) {
-    // The definitions of views name raw tables, as SHOW CREATE does.
+    // Definitions of views name raw tables, which SHOW CREATE shows as well.
     const columns = list.toLowerCase().endsWith('.views') ? 'table_name' : '*'
     const shown = await send(t, `SELECT ${columns} FROM ${list}`)
     t.notMatch(shown, /_raw|^Code: |Poco::Exception/, list)

@@ -42,7 +42,7 @@ t.test('ClickHouse refuses to write before the disk is full', { skip }, async (t
   fill({ leaveMiB: 16 })
   const refused = /^500 Code: 243.*NOT_ENOUGH_SPACE/
   t.match(await execute(insert), refused)
-  // The command in docs/operations/clickhouse-disk.md.
+  // The commands that docs/operations/clickhouse-disk.md gives.
   t.match(await execute('ALTER TABLE numbers DROP PARTITION tuple()'), refused)
   t.match(await execute('TRUNCATE TABLE numbers'), refused)
   rmSync(filler)

@@ -12,7 +12,7 @@ import { type RawRequest, sendRaw, sign, statusOf } from './s3-requests.ts'
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
 mkdirSync(join(dataDir, 'outside'))
-// S3rver would show the first two as objects outside, and the others unchanged.
+// Files outside the bucket. S3rver would show the first two as objects, and the others unchanged.
 for (const name of ['canary._S3rver_object', 'canary', 'outside/x._S3rver_object', 'outside/x'])
   writeFileSync(join(dataDir, name), word)
 const filesOutside = () =>
@@ -49,8 +49,8 @@ function filesInside() {
 const owner = { accessKey: 'intake', secretKey: 'secret-key', port }
 
 /**
- * Sends a request; fails if the response shows the content or a list, or if the status is not a
- * refusal.
+ * Sends a request that must be refused. Fails if the response contains the word or a list, or has
+ * the status of a success.
  */
 async function refused(t: Test, request: RawRequest, what: string): Promise<void> {
   const response = await sendRaw(port, request)
@@ -62,8 +62,8 @@ async function refused(t: Test, request: RawRequest, what: string): Promise<void
 const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'PATCH', 'COPY', 'TRACE']
 
 /**
- * Targets outside the bucket, in every encoding that S3rver, Koa or Node might decode; and inside,
- * in unusual forms.
+ * Targets outside the bucket, in every encoding that S3rver, Koa or Node might decode, and targets
+ * inside in unusual forms.
  */
 const outside = [
   ...[1, 2, 3, 4].flatMap((levels) => [
@@ -130,7 +130,7 @@ const v4 = (accessKey: string, signature = 'a'.repeat(64)) =>
 const now = () => new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
 const dated = () => ({ 'x-amz-date': now(), 'x-amz-content-sha256': nothing })
 
-/** Query parameters and headers that pretend to be a signature. */
+/** Query parameters and headers that look like a signature but are none. */
 const pretences: { query?: string; headers?: () => Record<string, string> }[] = [
   {},
   { query: 'X-Amz-Signature=x' },
@@ -162,7 +162,7 @@ async function forEachItem<Item>(items: readonly Item[], work: (item: Item) => P
   await Promise.all(Array.from({ length: 16 }, workOff))
 }
 
-/** A test that also checks, at its end, that no file was written or removed. */
+/** A test that also checks, at its end, that no file outside the bucket was written or removed. */
 function test(title: string, work: (t: Test) => Promise<void>, options = {}) {
   t.test(title, options, async (t) => {
     await work(t)
@@ -349,7 +349,11 @@ t.test('403: an unknown access key is named as the reason, as other stores do', 
     return sendRaw(port, { ...request, headers: sign(request, { ...owner, accessKey }) })
   }
   t.match(await refusalOf('unknown'), '<Code>InvalidAccessKeyId</Code>')
-  t.match(await refusalOf('gateway'), '<Code>AccessDenied</Code>', 'a known one that lacks the right')
+  t.match(
+    await refusalOf('gateway'),
+    '<Code>AccessDenied</Code>',
+    'a known one that lacks the right',
+  )
 })
 
 t.test('the process can open only its own files', { skip }, async (t) => {

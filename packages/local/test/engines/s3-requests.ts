@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 
 export interface RawRequest {
   method: string
-  /** The target, exactly as it is sent. */
+  /** The target of the request line, sent exactly as it is. */
   target: string
   headers?: Record<string, string>
   body?: string
@@ -34,7 +34,7 @@ export const statusOf = (response: string): string => response.slice(9, 12)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
-/** The headers of a correct signature, version 4, for a request whose canonical form is given. */
+/** The headers with a correct signature (version 4) for a request with this canonical path. */
 export function sign(
   request: RawRequest & { canonicalPath?: string },
   { accessKey, secretKey, port }: { accessKey: string; secretKey: string; port: number },

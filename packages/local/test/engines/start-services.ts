@@ -1,4 +1,4 @@
-// Starts every service below the given folder, prints their pids and keeps running.
+// Starts every service in the given folder, prints their pids and keeps running.
 import { startClickHouse, startRedis, startS3 } from '../../src/index.ts'
 
 const dataDir = process.argv[2] ?? '.'

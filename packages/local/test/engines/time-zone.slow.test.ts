@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
-/** Gives only the program that it runs another time zone of the machine, by a layer over /etc. */
+/**
+ * Runs a program with another time zone of the machine. A mount over /etc, which only this program
+ * sees, changes it.
+ */
 const inZone = `layer=$(mktemp -d) && mount -t tmpfs layer "$layer" && mkdir "$layer/upper" "$layer/work" &&
 mount -t overlay etc -o "lowerdir=/etc,upperdir=$layer/upper,workdir=$layer/work" /etc &&
 ln -sfn "/usr/share/zoneinfo/$1" /etc/localtime && shift && exec "$@"`
@@ -59,7 +62,7 @@ for (const zone of ['Asia/Kathmandu', 'America/New_York']) {
       const args = unshared(zone, process.execPath, ...node, createDataDir(t))
       const printed = execFileSync('unshare', args, { cwd: root, env, encoding: 'utf8' })
       const utc = `UTC\tUTC\t${Date.UTC(2026, 6) / 1_000}\n`
-      // Node prints Katmandu, the older name.
+      // Node prints the older name Katmandu.
       t.match(JSON.parse(printed), { machine: /^(Asia\/Kath?mandu|America\/New_York)$/ })
       const { rows, redisLogMs } = JSON.parse(printed) as { rows: string[]; redisLogMs: number }
       t.same(rows, [utc, utc])

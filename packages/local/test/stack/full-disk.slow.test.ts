@@ -83,7 +83,8 @@ t.test(
         // another process used the remaining space
       }
     }
-    // Not at once: docs/guarantees.md excepts a disk that is filled within milliseconds.
+    // Leaves some space at first, because docs/guarantees.md excludes a disk that fills within
+    // milliseconds.
     fill({ leave: 4 * 1024 ** 2 })
     await until('it reports the full disk', hasSaid('is full'))
     await until('ClickHouse has ended', () => hasEnded(before.pids.clickhouse!))
@@ -103,13 +104,13 @@ t.test(
     const filling = setInterval(() => fill(), 20)
     const ended = await once(second, 'close').finally(() => clearInterval(filling))
     t.strictSame(ended, [1, null])
-    // Which of the services fails on the full disk depends on what freed a little space meanwhile.
+    // Which service fails first on the full disk depends on what has freed a little space.
     t.match(
       reason,
       /^(Intake cannot start: ENOSPC|ClickHouse needs 16 MiB|Redis ended before it was ready)[^\n]+\n$/,
     )
 
-    // Another process dies, so endpoints.json must be written.
+    // After the death of another process, endpoints.json must be written.
     process.kill(before.pids.s3 ?? 0, 'SIGKILL')
     await until('S3 has died', hasSaid('S3 died'))
     fill()

@@ -17,7 +17,7 @@ import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
 
 const script = fileURLToPath(new URL('../../../../scripts/start.mjs', import.meta.url))
-/** Also loopback, but only reachable for servers that listen on every address. */
+/** A second loopback address. Only servers that listen on every address are reachable there. */
 const otherAddress = '127.0.0.2'
 const anyPorts = {
   PORT: '0',
@@ -34,7 +34,7 @@ interface Start {
   exited: Promise<{ code: number | null; signal: string | null }>
 }
 
-/** Runs what `npm start` runs, as from a terminal or a script. */
+/** Runs the program of `npm start`, as from a terminal or a script. */
 function start(t: Test, dataDir: string, env: Record<string, string> = {}): Start {
   const child = spawn(process.execPath, [script], {
     env: { ...process.env, ...anyPorts, INTAKE_DATA_DIR: dataDir, ...env },
@@ -148,7 +148,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
 
   await t.test('the printed link opens the page for queries', async (t) => {
     const [link] = /http:\S+\/play\/\S+/.exec(first.output()) ?? []
-    // Without confinement of ClickHouse there is no user analyst, and therefore no link.
+    // If ClickHouse cannot be confined, there is no user `analyst`, and therefore no link.
     const isConfined = !first.output().includes('has no user for analysts')
     t.equal(link !== undefined, isConfined)
     if (link === undefined) return
@@ -177,7 +177,8 @@ t.test('npm start, from the first start to the last stop', async (t) => {
       return isNew(pids.redis, redis) && isNew(pids.gateway, gateway) && readEndpoints(dataDir)
     })
     t.strictSame({ ...later, pids: undefined }, { ...endpoints, pids: undefined })
-    // The line was printed before, but this process may have read the file first.
+    // These lines were printed before endpoints.json was written, but this process may read the
+    // output later than the file.
     for (const name of ['Redis', 'Gateway']) {
       const line = `${name} died (signal SIGKILL): restarting it.`
       await until(`it says: ${line}`, () => first.output().split('\n').includes(line))

@@ -1,4 +1,4 @@
-// Locks the given folder, or else the given socket, prints a line and keeps running.
+// Locks the given folder or the given socket, prints a line and keeps running.
 import { lockDataDir, lockSocket } from '../../src/supervisor/lock.ts'
 
 const [kind, place = ''] = process.argv.slice(2)

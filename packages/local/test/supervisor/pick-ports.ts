@@ -1,4 +1,4 @@
-// Picks as many ports as the argument says, prints them and keeps running.
+// Picks the number of ports in its argument, prints them and keeps running.
 import { pickPort } from '../../src/supervisor/ports.ts'
 
 const ports: number[] = []

@@ -8,8 +8,8 @@ import t from 'tap'
 import { pickPort } from '../../src/supervisor/ports.ts'
 
 /**
- * So many that processes which only looked for free ports would very probably pick some of them
- * twice.
+ * The number of ports per process. If processes only looked for free ports, they would almost
+ * certainly pick some of so many ports twice.
  */
 const count = 300
 

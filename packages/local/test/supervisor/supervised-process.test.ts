@@ -46,7 +46,7 @@ function fakeLaunches() {
     onChange: () => changes++,
     backoffMs: (attempt) => attempt,
   })
-  /** Waits for the next launch to begin, then lets it succeed or fail. */
+  /** Waits until a launch has begun, then lets it succeed, or fail with the error. */
   async function settle(error?: Error) {
     await until('it waits', () => waiting.length > 0)
     waiting.shift()?.(error)
@@ -122,7 +122,7 @@ t.test('a process that was never ready is not restarted', async (t) => {
   t.equal(launches.length, 1)
 })
 
-t.test('a stopped process stays stopped, without messages', async (t) => {
+t.test('a stopped process is not started again, and nothing is printed', async (t) => {
   const { supervised, settle, launches, lines } = fakeLaunches()
   const start = supervised.start()
   await settle()

@@ -1,7 +1,7 @@
 import { html, type Html } from '../html.ts'
 import { document } from './document.ts'
 
-/** Tells the reader why there is no page. */
+/** Shows the reader why there is no page. */
 export function problemView(status: number, message: string): Html {
   return document({ title: `Error ${status}`, body: html`<p>${message}</p>` })
 }

@@ -14,7 +14,7 @@ export interface ShardHealth {
 const intervalMs = 1_000
 const responseMs = 1_500
 /**
- * Maximum time since the last success. Longer than a poll that fails first and the pause before it.
+ * For how long a shard is usable after its last successful poll. One poll may fail in this time.
  */
 const freshMs = 5_000
 

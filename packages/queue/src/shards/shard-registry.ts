@@ -26,8 +26,8 @@ export async function readShards(redis: Redis): Promise<number[]> {
 
 /**
  * Leaves out the numbers of a later version with more shards, whose tags this version does not
- * know. Also leaves out what no gateway writes: another notation of a number would count the frames
- * of its shard twice.
+ * know. Also leaves out other notations of a number, such as `01`, which no gateway writes: with
+ * them the frames of a shard would be counted twice.
  */
 export function toShards(members: readonly string[]): number[] {
   const numbers = members.filter((member) => /^[1-9]\d*$/.test(member)).map(Number)

@@ -4,8 +4,8 @@ import type { ClaimedJob, JobSource, Waiting } from '../job-source.ts'
 interface Shard {
   source: JobSource
   /**
-   * The number of jobs that were claimed from it, relative to the others. The shard with the fewest
-   * is next.
+   * The number of jobs that were claimed from this shard, relative to other shards. The shard with
+   * the fewest is next.
    */
   served: number
   /**
@@ -18,20 +18,20 @@ interface Shard {
    * is not asked.
    */
   unanswered: number
-  /** The last error reply or lost connection since the shard was last asked for a job. */
+  /** The last error reply or lost connection since this shard was last asked for a job. */
   refusal: Error | undefined
   /** Jobs that were claimed by a command whose response came late. */
   late: ClaimedJob[]
 }
 
 const listIntervalMs = 5_000
-/** The timeout of a shard's response, so that it does not delay the others. */
+/** The timeout of a shard's response, so that a slow shard does not delay the others. */
 const answerMs = 2_000
 /** An empty shard is asked again after this time, even while others have a backlog. */
 const emptyMs = 250
 /**
- * A completion claims from its own shard, which saves a command, unless that shard is further ahead
- * than this.
+ * The number of jobs by which a shard may be ahead of the shard that was served least. Within it, a
+ * completion claims the next job from its own shard, which saves a command.
  */
 const aheadMax = 16
 
@@ -109,7 +109,7 @@ export function createShardedSource(options: {
 
   /**
    * Resolves to undefined after an error, or if there is no response in time. A late response is
-   * not lost.
+   * passed to `onLate`.
    */
   async function ask<Answer>(
     shard: Shard,

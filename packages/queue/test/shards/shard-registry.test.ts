@@ -32,7 +32,7 @@ const noon = Date.UTC(2026, 10, 23, 12)
 const limits = { framesMax: 100, gzipBytesMax: 1e6, jsonBytesMax: 1e6 }
 const read = defineReadBacklogs({ redis })
 
-/** An empty Redis of an installation. */
+/** Creates an installation in the empty Redis. */
 async function setUp() {
   await redis.flushall()
   await claimInstallation(redis, 'test')
@@ -41,7 +41,7 @@ async function setUp() {
 /** A gateway with this many shards, all of them registered. */
 async function startGateway(t: Test, shards: number) {
   const onError = (error: unknown) => {
-    // A timeout is due to a busy machine; the shard is asked again.
+    // A busy machine may cause a timeout; then the shard is asked again.
     if (!(error instanceof TimeoutError)) t.fail(error as Error)
   }
   const health = startShardHealth({ redis, shards, onError })
@@ -89,7 +89,7 @@ t.test('a worker drains every shard, also those that gateways no longer use', as
   await setUp()
   const four = await startGateway(t, 4)
   for (let n = 0; n < 8; n++) await four.add()
-  // A gateway of an earlier version, or with the default.
+  // A gateway of an earlier version, or with the default number of shards, uses one shard.
   const one = await startGateway(t, 1)
   await one.add()
   const before = await read()

@@ -11,7 +11,7 @@ interface FakeSink extends JobSink {
   ids: string[]
 }
 
-/** A sink that notes what it is sent; `add` then does what the test wants. */
+/** A sink that records the ids that it is sent, then runs the test's `add`. */
 function createSink(add: () => Promise<void> = () => Promise.resolve()): FakeSink {
   const ids: string[] = []
   return {
@@ -62,7 +62,7 @@ t.test('a shard without a connection has certainly not stored the frame', async 
   t.same(countsOf(sinks), [0, 4])
 })
 
-t.test('a frame that may be stored stays in its shard, under the same id', async (t) => {
+t.test('a frame that may be stored is retried in the same shard, under the same id', async (t) => {
   let isBroken = true
   const breaks = () =>
     isBroken ? Promise.reject(new Error('Connection is closed.')) : Promise.resolve()

@@ -6,7 +6,7 @@ import { createShardedSource, type ClaimedJob, type JobSource } from '../../src/
 function createShard(shard: number, jobs: number) {
   const waiting = Array.from({ length: jobs }, (_, n) => `${1_000 + n}-${shard}`)
   const completed: string[] = []
-  /** Commands wait for this promise. */
+  /** Every command first waits for this promise. */
   let answers = Promise.resolve()
   const take = (): ClaimedJob | undefined => {
     const id = waiting.shift()
@@ -29,7 +29,7 @@ function createShard(shard: number, jobs: number) {
     source,
     waiting,
     completed,
-    /** Until the returned function is called, no command gets a response. */
+    /** Commands get no response until the returned function is called. */
     freeze() {
       let thaw = () => {}
       answers = new Promise((resolve) => (thaw = resolve))
@@ -104,7 +104,7 @@ t.test('a full shard does not starve one that gets frames later', async (t) => {
     const next = await Promise.all(batch.map((job) => source.complete(job, { claimNext: true })))
     batch = next.filter((job) => job !== undefined)
   }
-  // Repeated, so that the shard without frames is far behind.
+  // Completes many batches, so that the shard without frames is far behind the other in turns.
   for (let n = 0; n < 20; n++) await completeAll()
   shards[1]!.add(1_000)
   await clock.advance(251)
@@ -122,7 +122,7 @@ t.test('a full shard does not starve one that gets frames later', async (t) => {
 })
 
 t.test(
-  'a shard that does not respond holds up no other, and its late job is handed out',
+  'a shard that does not respond delays no other, and its late job is handed out',
   async (t) => {
     const { source, shards, clock } = await open([5, 5])
     const thaw = shards[1]!.freeze()

@@ -33,7 +33,7 @@ const hidden = (table: RecordTableName, condition: string) =>
  */
 export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise<number> {
   let rows = 0
-  // Each replica deletes by the tombstones that it has.
+  // Each replica deletes the rows of the tombstones that it has.
   await syncReplicas(clickhouse, payloadTables)
   for (const table of payloadTables) rows += await deleteRows(clickhouse, table, erased(table))
   // Versions of a device are never hidden behind another, because the device is part of the

@@ -24,7 +24,7 @@ export interface ErasureReport {
   /** Rows deleted from disk, in all versions, except those that a merge removed earlier. */
   rowsDeleted: number
   objectsDeleted: number
-  /** What is not erased yet; all zero when the erasure is complete. */
+  /** Numbers of items that are not erased yet; all are zero when the erasure is complete. */
   remaining: Remaining
   complete: boolean
 }
@@ -50,8 +50,8 @@ export interface EraseOptions {
 const pollMs = 500
 
 /**
- * Erases a subject (docs/decisions/0012-erasure-and-retention.md). Every step finds its work in
- * what is stored, so a new call completes an interrupted one.
+ * Erases a subject (docs/decisions/0012-erasure-and-retention.md). Every step finds its work in the
+ * stored data, so a new call completes an interrupted one.
  */
 export async function erase(options: EraseOptions): Promise<ErasureReport> {
   const { services, subject, deadline, progress } = options

@@ -9,9 +9,9 @@ import {
   type RecordTableName,
 } from './tombstones.ts'
 
-/** One stored version of a record, or a dead letter. */
+/** A stored version of a record, or a dead letter. */
 export interface ExportedRow {
-  /** One line of JSON; its first members are `kind` and `state`. */
+  /** The row as one line of JSON; its first members are `kind` and `state`. */
   json: string
   bundle_identifier: string
   time: string
@@ -41,7 +41,7 @@ const columnTypes = {
 }
 
 /**
- * Everything stored of a subject that is not erased, each version once: `visible` to analysts,
+ * Everything stored about a subject that is not erased, each version once: `visible` to analysts,
  * `superseded` by another version, or `rejected` (a dead letter).
  */
 export async function* exportRows(

@@ -17,8 +17,8 @@ export interface ExportReport {
 }
 
 /**
- * Writes everything stored of a subject, one line of JSON for each version of a record. Rows that
- * are still in Redis have the state `waiting`.
+ * Writes everything stored about a subject, one line of JSON for each version of a record. Rows
+ * that are still in Redis have the state `waiting`.
  *
  * @param options.folder where attachments are written under their object keys; undefined: they are
  * not written
@@ -35,7 +35,8 @@ export async function exportSubject(options: {
     report.records++
     await write(line)
   }
-  // Read before the tables: a frame that is stored meanwhile is then found in the tables.
+  // Frames are read before the tables, because a frame that is stored in between is then found in
+  // the tables.
   const waiting = await readWaiting(services, subject, report)
   const saveAll = async (attachments: readonly StoredAttachment[] = []) => {
     if (folder === undefined) return

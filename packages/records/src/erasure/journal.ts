@@ -22,7 +22,7 @@ interface ListedErasure {
   report: string
 }
 
-/** Adds an erasure, or replaces its entry. */
+/** Adds an erasure to the journal, or replaces its entry. */
 export async function noteErasure(
   clickhouse: Pick<ClickHouse, 'insertSelect'>,
   erasure: Erasure,

@@ -14,7 +14,7 @@ export function waitingFrames(redis: Redis, subject: Subject): AsyncGenerator<Wa
   return findQueuedRows(redis, (row) => isOf(subject, senderOfRow(row)))
 }
 
-/** The frames among these that are still in Redis. */
+/** Returns those of the `frames` that are still in Redis. */
 export async function stillWaiting(
   redis: Redis,
   frames: readonly WaitingFrame[],

@@ -48,7 +48,7 @@ export function searchOf(sent: SentKey, reservations: readonly Reservation[]): R
   return {
     bundleIdentifier,
     deviceUuid: deviceUuid.toLowerCase(),
-    // A UUIDv7 of the client is the id of its log event without a reservation.
+    // A log event with a UUIDv7 from the client has that id, and needs no reservation.
     ids: [
       ...(isUuidV7(own) ? [own] : []),
       ...reservations.filter(({ scope }) => scope !== 'batches').map(({ id }) => id),

@@ -17,7 +17,7 @@ import { matches, type QueuedRow } from './matches.ts'
 export const traceStates = ['dead_lettered', 'queued', 'in_progress', 'erased', 'stored'] as const
 export type TraceState = (typeof traceStates)[number]
 
-/** One record that was found. Times are ISO 8601 in UTC. */
+/** A record that was found. Times are ISO 8601 in UTC. */
 export interface TracedRecord {
   state: TraceState
   kind: RecordKind
@@ -36,17 +36,17 @@ export interface Trace {
   records: TracedRecord[]
   /** Frames in Redis that this version cannot read: the record may be in one. */
   unreadable_frames: number
-  /** Why Redis could not be read completely, in words for an operator; absent if it was. */
+  /** Why Redis could not be read completely, in words for an operator; absent if it could. */
   queue_unread?: string
-  /** Why ClickHouse could not be asked, in words for an operator; absent if it was. */
+  /** Why ClickHouse could not be asked, in words for an operator; absent if it could. */
   tables_unread?: string
 }
 
 const queueTimeoutMs = 5_000
 
 /**
- * Finds records in Redis and in ClickHouse. A record that is in several places is reported at the
- * last of them.
+ * Finds records in Redis and in ClickHouse. A record that is found in several places is reported
+ * with the last of these: Redis, the dead letters, the tables.
  */
 export async function traceRecords(
   { redis, clickhouse }: Pick<RecordServices, 'redis' | 'clickhouse'>,
@@ -56,7 +56,7 @@ export async function traceRecords(
   const add = (record: TracedRecord) => records.set(identityOf(record), record)
   let unreadableFrames = 0
   const unread: Pick<Trace, 'queue_unread' | 'tables_unread'> = {}
-  // Redis is read first: a frame that is stored meanwhile is then found in the tables.
+  // Redis is read first, because a frame that is stored in between is then found in the tables.
   try {
     const frames = findQueuedRows(redis, matches(search), queueTimeoutMs)
     for await (const { kind, isClaimed, rows } of frames) {
@@ -78,7 +78,7 @@ export async function traceRecords(
   return { records: [...records.values()], unreadable_frames: unreadableFrames, ...unread }
 }
 
-/** Like `traceRecords`, without Redis, which cannot be asked for the reason `failure`. */
+/** Like `traceRecords`, but without Redis. `failure` is the reason why Redis cannot be asked. */
 export async function traceTables(
   clickhouse: RecordServices['clickhouse'],
   search: RecordSearch,
@@ -123,5 +123,7 @@ function traced(
 const identityOf = ({ kind, bundle_identifier, id, device_uuid }: TracedRecord) =>
   JSON.stringify([kind, bundle_identifier, id, device_uuid.toLowerCase()])
 
-/** @param time a time of a row, or as ClickHouse prints it */
+/**
+ * @param time a time as in a row, or as ClickHouse prints it
+ */
 const iso = (time: string) => (time.endsWith('Z') ? time : isoTime(time))

@@ -31,7 +31,7 @@ interface Connection {
   stream: Server['stream']
 }
 
-/** One WAIT for all writes that Redis confirmed before it is sent. */
+/** A single WAIT confirms all writes that Redis has executed before it. */
 interface Round {
   /**
    * Whether the round must write first. WAIT covers only writes of this connection; a value that
@@ -52,12 +52,12 @@ interface Line {
   next: Round | undefined
 }
 
-/** Shorter than an attempt of `retryCommand`. */
+/** Timeout for the replicas, shorter than an attempt of `retryCommand`. */
 const timeoutMs = 1_000
 
 /**
- * Waits for replicas on the connection that wrote. The connection sends nothing else meanwhile, so
- * use one of its own for these writes.
+ * Waits for replicas on the connection that wrote. The connection sends nothing else while it
+ * waits, so use a separate connection for these writes.
  */
 export function createReplicaAcks(options: { redis: Redis; replicas: number }): ReplicaAcks {
   const { redis, replicas } = options
@@ -110,7 +110,8 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
         return local === 0 ? 0 : (remote ?? 0)
       } catch (error) {
         if (!(error instanceof ReplyError)) throw error
-        // Any other cause would make WAIT fail, too.
+        // The server refuses WAITAOF, so WAIT is used from now on. If the refusal had another
+        // cause, WAIT would fail, too.
         line.hasWaitAof = false
       }
     }

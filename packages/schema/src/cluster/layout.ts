@@ -6,8 +6,8 @@ import type { ClusterLayout } from './statements.ts'
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
 /**
- * Plans where rows belong: as the tables have it, or over all shards when there are no tables yet.
- * `layout` is undefined without a cluster.
+ * Plans on which shards rows are stored: as the existing tables have it, or on all shards when
+ * there are no tables yet. `layout` is undefined without a cluster.
  *
  * @param newShardsFrom the `time` from which on added shards get rows
  * @throws {MigrationError} when tables and cluster do not fit
@@ -72,7 +72,7 @@ async function readCluster(clickhouse: Reader, cluster: string) {
 
 /** The engine of the table that log events are inserted into; undefined if there is no table. */
 async function readEngine(clickhouse: Reader): Promise<string | undefined> {
-  // Any server may have been added a moment ago.
+  // Asks all servers, because one that was added a moment ago has no table yet.
   const [table] = await clickhouse.query<{ engine: string }>(
     `SELECT engine_full AS engine FROM ${systemTable(clickhouse, 'tables')}
      WHERE database = 'intake' AND name = 'logs_raw' ORDER BY length(engine) DESC LIMIT 1`,
@@ -97,11 +97,11 @@ export async function findIncompleteServers(clickhouse: Reader): Promise<string[
   return servers.filter(({ tables }) => tables.length < all.size).map(({ server }) => server)
 }
 
-/** Whether every server of the cluster has all tables and views that any of them has. */
+/** Whether every server of the cluster has all tables and views of the other servers. */
 export const isCompleteEverywhere = async (clickhouse: Reader): Promise<boolean> =>
   (await findIncompleteServers(clickhouse)).length === 0
 
-/** How many shards the cluster has beyond those that rows are spread over. */
+/** How many shards of the cluster get no rows yet. */
 export async function countUnusedShards(clickhouse: Reader): Promise<number> {
   const { cluster } = clickhouse
   if (cluster === undefined) return 0

@@ -1,10 +1,10 @@
 import { sqlTime } from '@intake/clickhouse'
 
 /**
- * Which shard a row belongs to, by its `time`: rows before `changes[0]` are spread over `counts[0]`
- * shards, those from then on over `counts[1]`, and so on. A repeat, whose identity has the same
- * `time`, is therefore stored on the shard of its first attempt even when shards were added in
- * between.
+ * The rule that assigns rows to shards by their `time`: rows before `changes[0]` are spread over
+ * `counts[0]` shards, rows from `changes[0]` on over `counts[1]`, and so on. A repeat, whose
+ * identity has the same `time`, is therefore stored on the shard of its first attempt even when
+ * shards were added in between.
  */
 export interface Shards {
   /** Numbers of shards, ascending. There is one more than in `changes`. */

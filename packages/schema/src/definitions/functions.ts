@@ -1,9 +1,9 @@
 /**
- * The SQL of a JSON value as text that ClickHouse's own functions can read. They refuse a whole
- * document if it has an integer that neither Int64 nor UInt64 can hold, and ClickHouse prints
- * doubles from 2^64 to 1e21 as such digits. This adds an exponent, so that they are read as
- * doubles. Few documents have so many digits in a row; only those are split into texts, numbers and
- * the rest.
+ * The SQL of a JSON value as text that ClickHouse's own functions can read. These functions refuse
+ * a whole document if it has an integer that neither Int64 nor UInt64 can hold, and ClickHouse
+ * prints doubles from 2^64 to 1e21 as such integers. This adds an exponent to them, so that they
+ * are read as doubles. Few documents have so many digits in a row; only those are split into texts,
+ * numbers and the rest.
  */
 export const jsonText = (value: string): string =>
   `if(match(toJSONString(${value}), '[0-9]{19}'), ` +
@@ -14,8 +14,9 @@ export const jsonText = (value: string): string =>
 const tokens = String.raw`(?s)"(?:[^"\\\\]|\\\\.)*"|-?[0-9][0-9.eE+-]*|[^"0-9-]+`
 
 /**
- * A client may send the same param as 10, 10.5, "10", true or null, and each is stored as it was
- * sent. These functions read all of them. A param that is absent or cannot be read is NULL.
+ * A client may send the same param as 10, 10.5, "10", true or null, and each value is stored as it
+ * was sent. These functions read a param in all these forms. A param that is absent or cannot be
+ * read is NULL.
  */
 export const functionStatements: readonly string[] = [
   `CREATE OR REPLACE FUNCTION intake_json AS (value) -> ${jsonText('value')}`,

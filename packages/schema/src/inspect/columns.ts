@@ -88,6 +88,6 @@ export function findOutdatedColumns(
   )
 }
 
-/** Whether the table is the one of that name, or a single server's part of it. */
+/** Whether the table has that name, or is the part of that table on a single server. */
 export const isStored = (table: string, name: string): boolean =>
   table === name || table === localName(name)

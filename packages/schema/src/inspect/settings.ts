@@ -14,7 +14,7 @@ const required = {
 /** The tables whose rows exist nowhere else once they are confirmed. */
 const guarded = [rawTables.logs, rawTables.feedback, rawTables.dead_letters, rawTables.outcomes]
 const gibibyte = 1024 ** 3
-/** Enough for inserts of 64 MiB of rows, merges and queries. */
+/** A limit that is enough for inserts of 64 MiB of rows, merges and queries. */
 const memoryBytesMin = gibibyte
 
 /**
