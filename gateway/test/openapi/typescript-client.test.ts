@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -8,6 +8,7 @@ import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { secret } from '../support.ts'
 import { checkCalls, startCallees, type CallResults } from './four-calls.ts'
+import { quickStartBlocks } from './quick-start.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const run = promisify(execFile)
@@ -98,15 +99,6 @@ interface Calls {
   readRefusal(): Promise<object>
 }
 
-/** The TypeScript blocks of the quick start, by what they import. */
-function quickStart(imports: RegExp): string {
-  const text = readFileSync(join(root, 'docs/quick-start.md'), 'utf8')
-  const blocks = [...text.matchAll(/^```ts\n([^]*?)^```/gm)].map(([, block = '']) => block)
-  const block = blocks.find((one) => imports.test(one))
-  if (block === undefined) throw new Error('the quick start has no such block')
-  return block
-}
-
 t.test('a generated TypeScript client compiles, and reads and sends everything', async (t) => {
   const callees = await startCallees(t)
   const { gateway, url } = callees
@@ -123,7 +115,9 @@ t.test('a generated TypeScript client compiles, and reads and sends everything',
     output: { path: join(dir, 'intake'), tsConfigPath: join(dir, 'tsconfig.json') },
     logs: { level: 'silent', file: false },
   })
-  write('quick-start.ts', `${quickStart(/createLog/)}\nexport {}\n`)
+  const [block] = quickStartBlocks('ts', /createLog/)
+  t.type(block, 'string')
+  write('quick-start.ts', `${block}\nexport {}\n`)
 
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   const errors = await run(process.execPath, [compiler, '-p', dir]).then(
