@@ -1,19 +1,22 @@
-// Generates docs/errors.md, configuration.md, metrics.md and operations/states.md from the code.
+// Generates docs/errors.md, configuration.md, metrics.md and operations/states.md from the code, and
+// gateway/docs.html, the page at GET /docs, from the documents for senders.
 // With --check it writes nothing and exits with 1 if a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
+import { openApiDocument } from '../gateway/dist/openapi/document.js'
 import { createGatewayMetrics } from '../gateway/dist/report/metrics.js'
 import { registerEdgeMetrics, registerRedisMetrics } from '../gateway/dist/report/state-metrics.js'
 import { GatewayConfig, ObjectStoreConfig, WorkerConfig } from '../packages/config/dist/index.js'
 import { errorCatalogue } from '../packages/contract/dist/index.js'
 import { helpOf, problemCatalogue, startProblems } from '../packages/health/dist/index.js'
 import { measureObjectStore } from '../packages/object-store/dist/index.js'
-import { createMetrics, secretNames } from '../packages/runtime/dist/index.js'
+import { createMetrics, loadConfig, secretNames } from '../packages/runtime/dist/index.js'
 import { StackConfig } from '../packages/local/dist/stack/config.js'
 import { registerBacklogMetrics } from '../worker/dist/watch/backlog-metrics.js'
 import { createWorkerMetrics } from '../worker/dist/watch/metrics.js'
 import { registerStoredStateMetrics } from '../worker/dist/watch/stored-state.js'
 import { createWebhookMetrics } from '../worker/dist/webhook/metrics.js'
+import { docsPage } from './docs-page.mjs'
 import { statesTable } from './states-page.mjs'
 
 const generated = '<!-- Generated from the code by `npm run docs`. Do not edit. -->\n\n'
@@ -221,19 +224,32 @@ records is only \`degraded\`.
 `
 }
 
+const read = (path) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
+const markdown = (text) => format(text, { parser: 'markdown', printWidth: 100 })
+
 const pages = {
-  'docs/errors.md': errorsPage(),
-  'docs/configuration.md': configurationPage(),
-  'docs/metrics.md': metricsPage(),
-  'docs/operations/states.md': statesPage(),
+  'docs/errors.md': await markdown(errorsPage()),
+  'docs/configuration.md': await markdown(configurationPage()),
+  'docs/metrics.md': await markdown(metricsPage()),
+  'docs/operations/states.md': await markdown(statesPage()),
 }
+const defaults = { REDIS_URL: 'redis://unused', S3_ENDPOINT: 'http://unused' }
+pages['gateway/docs.html'] = docsPage(
+  [
+    { name: 'quick-start.md', text: await read('docs/quick-start.md') },
+    { name: 'sending.md', text: await read('docs/sending.md') },
+    { name: 'errors.md', text: pages['docs/errors.md'] },
+  ],
+  openApiDocument({
+    url: 'http://127.0.0.1:3000',
+    limits: loadConfig(GatewayConfig, defaults),
+  }),
+)
 const check = process.argv.includes('--check')
-for (const [path, text] of Object.entries(pages)) {
-  const url = new URL(`../${path}`, import.meta.url)
-  const page = await format(text, { parser: 'markdown', printWidth: 100 })
+for (const [path, page] of Object.entries(pages)) {
   if (!check) {
-    await writeFile(url, page)
-  } else if ((await readFile(url, 'utf8').catch(() => '')) !== page) {
+    await writeFile(new URL(`../${path}`, import.meta.url), page)
+  } else if ((await read(path).catch(() => '')) !== page) {
     console.error(`${path} differs from the code: run npm run docs`)
     process.exitCode = 1
   }

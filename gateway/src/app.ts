@@ -30,6 +30,7 @@ import type { GatewayProblems } from './report/problems.ts'
 import { createRefusals } from './report/refusals.ts'
 import { registerEdgeMetrics } from './report/state-metrics.ts'
 import { traceRequests } from './report/trace-requests.ts'
+import { docsRoute } from './routes/docs.ts'
 import { feedbackRoute } from './routes/feedback.ts'
 import { logBatchRoute } from './routes/log-batch.ts'
 import { logRoute } from './routes/log.ts'
@@ -90,7 +91,9 @@ export async function buildApp(
 
   await app.register(errorHandler, { outcomes })
   await app.register(expectContinue)
-  await openapiRoute(app)
+  const url = config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`
+  openapiRoute(app, { url, limits: config })
+  docsRoute(app, { url })
   // The public health routes omit the reasons; those on the admin port give them.
   healthRoutes(app, { problems, isDraining, reasons: false })
 
@@ -231,7 +234,6 @@ async function registerOperations(
     steps: createBatchSteps({ logs, idempotency, turns, sharedBytesMax, entryBytesMax, clock }),
     bodyBytesMax,
     jsonBytesMax: batchJsonBytesMax(config),
-    entryBytesMax,
   })
   const attachmentBytesMax = config.ATTACHMENT_BYTES_MAX
   await api.register(feedbackRoute, {

@@ -12,6 +12,7 @@ const floors = [
   'app.ts',
   'ports.ts',
   'routes',
+  'openapi',
   'accept',
   'errors',
   'report',

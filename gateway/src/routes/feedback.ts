@@ -1,7 +1,7 @@
 import multipart from '@fastify/multipart'
 import type { FastifyInstance } from 'fastify'
 import { formBytesMax } from '@intake/config'
-import { FeedbackCreated, FeedbackForm, limits, type AttachmentResult } from '@intake/contract'
+import { FeedbackCreated, type AttachmentResult } from '@intake/contract'
 import { isLenient, type FeedbackSteps } from '../accept/feedback.ts'
 import { requireCapacity } from '../admission/admission.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
@@ -9,8 +9,6 @@ import { contentEncoding } from '../body/content-encoding.ts'
 import { multipartOptions } from '../form/feedback-form.ts'
 import type { Upload } from '../form/upload.ts'
 import { invalidEmailErrors } from '../record/feedback-fields.ts'
-import { errorResponses } from './error-responses.ts'
-import { documentHeaders } from './openapi.ts'
 import type { RouteOptions } from './route-options.ts'
 
 /** `POST /api/feedback`: a feedback text with up to four images. */
@@ -29,19 +27,7 @@ export async function feedbackRoute(
         requireCapacity(admission, 'feedback'),
         leaseBody(budget, formBytesMax(attachmentBytesMax), isLenient),
       ],
-      config: documentHeaders('idempotency-key', 'prefer'),
-      schema: {
-        operationId: 'createFeedback',
-        summary: 'Submit user feedback',
-        description:
-          `Each attachment has at most ${attachmentBytesMax} bytes, the payload ` +
-          `${limits.payloadBytes} bytes and ${limits.jsonNodes} members and elements.`,
-        tags: ['intake'],
-        security: [{ apiKey: [] }],
-        consumes: ['multipart/form-data'],
-        body: FeedbackForm,
-        response: { 201: FeedbackCreated, ...errorResponses },
-      },
+      schema: { response: { 201: FeedbackCreated } },
     },
     whileLeased(async (request, reply) => {
       const { submission, identified } = await accept(steps, request)

@@ -1,11 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { limits, LogCreated, LogSubmission } from '@intake/contract'
+import { limits, LogCreated } from '@intake/contract'
 import type { LogSteps } from '../accept/log.ts'
 import { requireCapacity } from '../admission/admission.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
 import { jsonBody } from '../body/json-body.ts'
-import { errorResponses } from './error-responses.ts'
-import { documentHeaders } from './openapi.ts'
 import type { RouteOptions } from './route-options.ts'
 
 /**
@@ -25,18 +23,7 @@ export async function logRoute(
     {
       bodyLimit: bodyBytesMax,
       onRequest: [requireCapacity(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
-      config: documentHeaders('idempotency-key', 'content-encoding'),
-      schema: {
-        operationId: 'createLog',
-        summary: 'Submit an application log event',
-        description:
-          `At most ${bodyBytesMax} bytes and ${limits.jsonNodes} members and elements; may be ` +
-          'compressed with `Content-Encoding: gzip`.',
-        tags: ['intake'],
-        security: [{ apiKey: [] }],
-        body: LogSubmission,
-        response: { 201: LogCreated, ...errorResponses },
-      },
+      schema: { response: { 201: LogCreated } },
     },
     whileLeased(async (request, reply) => {
       const { identified } = await accept(steps, request)

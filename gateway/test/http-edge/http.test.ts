@@ -149,35 +149,3 @@ t.test('liveness and readiness need no key', async (t) => {
   t.equal((await app.inject('/healthz')).statusCode, 200)
   t.equal((await app.inject('/readyz')).statusCode, 200)
 })
-
-t.test('the OpenAPI document is generated from the schemas', async (t) => {
-  const { app } = await startGateway(t)
-  const document = (await app.inject('/openapi.json')).json()
-  t.match(document, {
-    openapi: '3.1.0',
-    paths: {
-      '/api/log': { post: { requestBody: { content: { 'application/json': {} } } } },
-      '/api/feedback': { post: { requestBody: { content: { 'multipart/form-data': {} } } } },
-    },
-  })
-  t.same(Object.keys(document.paths), ['/api/log', '/api/log/batch', '/api/feedback'])
-  const parameters = (url: string) => {
-    const found: { in: string; name: string; required?: boolean }[] =
-      document.paths[url].post.parameters
-    return found.map((one) => `${one.in} ${one.name}${one.required === true ? ', required' : ''}`)
-  }
-  t.same(parameters('/api/log'), ['header idempotency-key', 'header content-encoding'])
-  t.same(parameters('/api/log/batch'), ['header idempotency-key', 'header content-encoding'])
-  t.same(parameters('/api/feedback'), ['header idempotency-key', 'header prefer'])
-  t.match(document.paths['/api/log'].post.parameters[0], {
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
-    description: /72 hours/,
-  })
-  for (const url of Object.keys(document.paths)) {
-    const { responses } = document.paths[url].post
-    for (const status of Object.keys(responses)) {
-      const { schema } = responses[status].headers['x-ratelimit-remaining']
-      t.match(schema, { type: 'integer' }, `${status} of ${url}`)
-    }
-  }
-})

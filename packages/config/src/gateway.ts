@@ -18,6 +18,14 @@ export const GatewayConfig = Type.Object({
     description: 'Address that the public interface is bound to.',
   }),
   PORT: port(3000, 'Port of the public interface; 0 picks a free one.'),
+  PUBLIC_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s?#]*[^\\s?#/]$',
+      description:
+        'URL at which clients reach the gateway, for `/openapi.json` and `/docs`; with the prefix of a proxy, without ' +
+        'a slash at the end. Default: `PORT` on this machine.',
+    }),
+  ),
   ADMIN_HOST: Type.String({
     default: '127.0.0.1',
     description: 'Address that health checks and metrics are bound to.',

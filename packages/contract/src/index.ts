@@ -10,12 +10,7 @@ export {
   momentDeviceFields,
   type DeviceField,
 } from './schemas/device.ts'
-export {
-  FeedbackPayload,
-  FeedbackForm,
-  FeedbackCreated,
-  AttachmentResult,
-} from './schemas/feedback.ts'
+export { FeedbackPayload, FeedbackCreated, AttachmentResult } from './schemas/feedback.ts'
 export { LogSubmission, LogCreated } from './schemas/log.ts'
 export {
   LogBatchEnvelope,
@@ -30,4 +25,4 @@ export { Problem } from './schemas/problem.ts'
 export { imageTypes } from './image-types.ts'
 export { compileCheck, compileSchema, type Validator } from './validate.ts'
 export { documentedFields } from './schemas/documented.ts'
-export { createUuidV7, isUuid, printUuid, timeOfUuidV7, uuidTime } from './uuid.ts'
+export { createUuidV7, isUuid, printUuid, timeOfUuidV7, uuidPattern, uuidTime } from './uuid.ts'

@@ -35,6 +35,8 @@ async function sendUnreadOnce(attacker: Attacker, options: Parameters<typeof sen
 }
 
 const documentRequest = head('GET /openapi.json')
+/** Its uncompressed response is the largest that a request without a key can get. */
+const pageRequest = head('GET /docs')
 const megabyte = 1_000_000
 
 export const unreadResponses = [
@@ -120,5 +122,22 @@ export const unreadResponses = [
         text: documentRequest,
         readsBytes: 100,
       }),
+  }),
+  hostileCase({
+    id: 'a9',
+    title: 'no key: 25 connections, 3 MB of pipelined `GET /docs`, responses never read',
+    memoryMiBMax: 500,
+    connectionsEndMs: 45_000,
+    attack: (attacker) =>
+      sendUnreadOnce(attacker, { connections: 25, bytes: 3 * megabyte, text: pageRequest }),
+  }),
+  hostileCase({
+    id: 'a10',
+    title: 'no key: `GET /docs` over 16 connections, one after another, all read',
+    memoryMiBMax: 500,
+    attack: (attacker) =>
+      flood(attacker, { lanes: 16, method: 'GET', path: '/docs', body: () => '' }),
+    judge: ({ broken, silent }, expect) =>
+      expect(broken + silent === 0, `no 500, no missing response (${broken + silent})`),
   }),
 ]

@@ -3,30 +3,33 @@ import { keptFor, limits } from '../limits.ts'
 import { uuidPattern } from '../uuid.ts'
 import { nullable, timestampForm } from './fields.ts'
 import { logEvent } from './log.ts'
-import { FieldErrors, serverTime } from './problem.ts'
+import { errorCode, FieldErrors, serverTime } from './problem.ts'
 import { sender } from './sender.ts'
 
 /** One entry of a batch. Unknown fields are kept in `extra`. */
-export const LogEntry = Type.Object({
-  ...logEvent,
-  id: Type.Optional(
-    nullable<string>('string', {
-      pattern: uuidPattern,
-      description:
-        'Identifier of the event, preferably a UUIDv7 of the moment it happened: however often it is sent, ' +
-        'it is one event. The time of a UUIDv7 must lie within 30 days before and 10 minutes after now. ' +
-        'A UUIDv7 that another request used for other content is not detected; the first content is kept. ' +
-        `Any other UUID is remembered for ${keptFor.logs}.`,
-    }),
-  ),
-  timestamp: Type.Optional(
-    nullable<string>('string', {
-      description:
-        `When the event happened by the clock of the device: ${timestampForm} ` +
-        'Any other string is kept in `extra`.',
-    }),
-  ),
-})
+export const LogEntry = Type.Object(
+  {
+    ...logEvent,
+    id: Type.Optional(
+      nullable<string>('string', {
+        pattern: uuidPattern,
+        description:
+          'Identifier of the event, preferably a UUIDv7 of the moment it happened: however often it is sent, ' +
+          'it is one event. The time of a UUIDv7 must lie within 30 days before and 10 minutes after now. ' +
+          'A UUIDv7 that another request used for other content is not detected; the first content is kept. ' +
+          `Any other UUID is remembered for ${keptFor.logs}.`,
+      }),
+    ),
+    timestamp: Type.Optional(
+      nullable<string>('string', {
+        description:
+          `When the event happened by the clock of the device: ${timestampForm} ` +
+          'Any other string is kept in `extra`.',
+      }),
+    ),
+  },
+  { description: 'What happened. Unknown fields are kept in `extra`.' },
+)
 export type LogEntry = Static<typeof LogEntry>
 
 const size = { minItems: 1, maxItems: limits.batchEntries }
@@ -51,21 +54,26 @@ export const LogBatchEnvelope = Type.Object({
 export type LogBatchEnvelope = Static<typeof LogBatchEnvelope>
 
 /** The result for one entry, in the order of the entries. */
-export const LogEntryResult = Type.Union([
-  Type.Object({
-    status: Type.Literal('accepted'),
-    id: Type.String({ format: 'uuid' }),
-  }),
-  Type.Object({
-    status: Type.Literal('rejected'),
-    code: Type.String({ description: 'One of the codes in docs/errors.md.' }),
-    detail: Type.Optional(
-      Type.String({ description: 'Given for the first ten rejected entries.' }),
-    ),
-    errors: Type.Optional(FieldErrors),
-    server_time: Type.Optional(serverTime),
-  }),
-])
+export const LogEntryResult = Type.Union(
+  [
+    Type.Object({
+      status: Type.Literal('accepted'),
+      id: Type.String({ format: 'uuid', description: 'The id of an accepted entry.' }),
+    }),
+    Type.Object({
+      status: Type.Literal('rejected'),
+      code: errorCode,
+      detail: Type.Optional(
+        Type.String({
+          description: `What is wrong with a rejected entry; for the first ${limits.explainedEntries} of them.`,
+        }),
+      ),
+      errors: Type.Optional(FieldErrors),
+      server_time: Type.Optional(serverTime),
+    }),
+  ],
+  { description: 'The result for one entry of a batch.' },
+)
 export type LogEntryResult = Static<typeof LogEntryResult>
 
 export const LogBatchResult = Type.Object(

@@ -42,6 +42,9 @@ export const LogSubmission = Type.Object(
 export type LogSubmission = Static<typeof LogSubmission>
 
 export const LogCreated = Type.Object(
-  { message: Type.Literal('Log successfully created'), id: Type.String({ format: 'uuid' }) },
+  {
+    message: Type.Literal('Log successfully created'),
+    id: Type.String({ format: 'uuid', description: 'The id of the record.' }),
+  },
   { description: 'The log event is stored.' },
 )

@@ -1,27 +1,49 @@
 import { Type, type Static } from 'typebox'
+import { errorCatalogue } from '../errors.ts'
 
-export const FieldErrors = Type.Array(
-  Type.Object({ pointer: Type.String(), detail: Type.String() }),
-  { description: 'The invalid fields, as JSON pointers (RFC 6901).' },
+const FieldError = Type.Object(
+  {
+    pointer: Type.String({ description: 'JSON pointer (RFC 6901) to the field.' }),
+    detail: Type.String({ description: 'What the field must be.' }),
+  },
+  { description: 'Why a field is invalid.' },
 )
 
+export const FieldErrors = Type.Array(FieldError, { description: 'The invalid fields.' })
+
+/**
+ * An open string, because shipped apps cannot be changed when a code is added: a client that knows
+ * only a closed list could not read the response after its records have been stored.
+ */
+export const errorCode = Type.String({
+  description:
+    'Why it was refused. Codes may be added; treat an unknown one by its status, and an entry with ' +
+    `one as rejected. Now: ${Object.keys(errorCatalogue)
+      .map((code) => `\`${code}\``)
+      .join(', ')}.`,
+})
+
+/**
+ * Has no format: what some generators make of `date-time` cannot read fractions of a second, and
+ * would fail on the whole response.
+ */
 export const serverTime = Type.String({
-  format: 'date-time',
-  description: "With `id_time_out_of_range`: the time of the gateway's clock.",
+  description:
+    "With `id_time_out_of_range`: the time of the gateway's clock, ISO 8601 in UTC with milliseconds.",
 })
 
 /** Every error response (RFC 9457, `application/problem+json`). */
 export const Problem = Type.Object(
   {
     type: Type.String({ description: '`urn:intake:error:` and the code.' }),
-    title: Type.String(),
-    status: Type.Integer(),
-    detail: Type.String(),
-    code: Type.String({ description: 'One of the codes in docs/errors.md.' }),
+    title: Type.String({ description: 'What the code means.' }),
+    status: Type.Integer({ description: 'The HTTP status.' }),
+    detail: Type.String({ description: 'What is wrong with this request.' }),
+    code: errorCode,
     errors: FieldErrors,
-    request_id: Type.String(),
+    request_id: Type.String({ description: 'Identifies this request in the logs of the gateway.' }),
     server_time: Type.Optional(serverTime),
   },
-  { description: 'What went wrong.' },
+  { description: 'Why a request was refused (RFC 9457).' },
 )
 export type Problem = Static<typeof Problem>

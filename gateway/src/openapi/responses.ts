@@ -1,0 +1,92 @@
+import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
+import { problem } from '../errors/problem.ts'
+
+/** Codes that no request to a documented operation gets. */
+const unreachable: ReadonlySet<string> = new Set(['not_found', 'method_not_allowed'])
+
+const integer = { type: 'integer', format: 'int32' }
+
+export const headers = {
+  'Retry-After': { schema: integer, description: 'Seconds after which to send the request again.' },
+  'X-RateLimit-Limit': {
+    schema: integer,
+    description: 'Requests that the API key may send in a window, to all gateways together.',
+  },
+  'X-RateLimit-Remaining': {
+    schema: integer,
+    description: 'How many of them remain, as far as this gateway knows.',
+  },
+  'X-RateLimit-Reset': { schema: integer, description: 'Seconds until the window ends.' },
+} as const
+
+const referTo = (names: readonly (keyof typeof headers)[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const rateHeaders = referTo(['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'])
+
+/** Status to the codes that it can have. */
+const codesByStatus = new Map<number, ErrorCode[]>()
+for (const [code, { status }] of Object.entries(errorCatalogue) as [
+  ErrorCode,
+  { status: number },
+][]) {
+  if (unreachable.has(code)) continue
+  codesByStatus.set(status, [...(codesByStatus.get(status) ?? []), code])
+}
+
+const requestId = '5b3d5c2e-6f0a-4f7e-9a63-0d1c0b1f6a52'
+
+function errorResponse(codes: readonly ErrorCode[]) {
+  const [first] = codes
+  const names = codes.map((code) => `\`${code}\`: ${errorCatalogue[code].title}.`)
+  const example = first && problem(new IntakeError(first, errorCatalogue[first].title), requestId)
+  const isRetryable = codes.some((code) => errorCatalogue[code].retryable)
+  return {
+    description: names.join(' '),
+    headers: {
+      ...(isRetryable && referTo(['Retry-After'])),
+      // A response has them once the API key has been found valid.
+      ...(!codes.includes('unauthorized') && rateHeaders),
+    },
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        ...(example && { example }),
+      },
+    },
+  }
+}
+
+/** The error responses, by component name. */
+export const responses = {
+  ...Object.fromEntries(
+    [...codesByStatus].map(([status, codes]) => [`Error${status}`, errorResponse(codes)]),
+  ),
+  ErrorOther: {
+    ...errorResponse([]),
+    description: 'Any other error. One of a proxy may have another body.',
+  },
+}
+
+/** The responses that every operation can have beside its own, by status. */
+export const errorResponses = {
+  ...Object.fromEntries(
+    [...codesByStatus.keys()].map((status) => [
+      String(status),
+      { $ref: `#/components/responses/Error${status}` },
+    ]),
+  ),
+  default: { $ref: '#/components/responses/ErrorOther' },
+}
+
+/** The response of an operation that has done its work. */
+export function success(options: { description: string; schema: string; example: object }) {
+  const { description, schema, example } = options
+  return {
+    description,
+    headers: rateHeaders,
+    content: {
+      'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example },
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import { preparedRoute } from './prepared.ts'
+
+/** Written by `npm run docs`. */
+const page = readFileSync(new URL('../../docs.html', import.meta.url), 'utf8')
+/** The address of the gateway in the examples of the page. */
+const exampleUrl = 'http://127.0.0.1:3000'
+
+/**
+ * `GET /docs`: a page for developers of clients. It has no script and loads nothing.
+ *
+ * @param options.url where clients reach the gateway
+ */
+export function docsRoute(app: FastifyInstance, { url }: { url: string }): void {
+  const [, style = ''] = /<style>([^]*?)<\/style>/.exec(page) ?? []
+  const hash = createHash('sha256').update(style).digest('base64')
+  preparedRoute(app, '/docs', {
+    type: 'text/html; charset=utf-8',
+    body: Buffer.from(page.replaceAll(exampleUrl, escapeHtml(url))),
+    headers: {
+      'content-security-policy':
+        `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; ` +
+        "frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+    },
+  })
+}
+
+/** The sign `$` has a meaning in a replacement. */
+const escapeHtml = (text: string) =>
+  text.replaceAll(/[&<>"'$]/g, (sign) => `&#${sign.charCodeAt(0)};`)

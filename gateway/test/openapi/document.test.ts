@@ -1,0 +1,194 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import t from 'tap'
+import type { TSchema } from 'typebox'
+import { compileSchema, IntakeError } from '@intake/contract'
+import { batch } from '../batches.ts'
+import { file, payload, send, type Part } from '../forms.ts'
+import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
+import { closedSchema, findProblems } from './generator-rules.ts'
+
+interface Operation {
+  parameters: { $ref: string }[]
+  requestBody: { content: Record<string, { example: object }> }
+  responses: Record<string, { content: Record<string, { example: object }> }>
+}
+type Document = Record<string, unknown> & {
+  servers: object[]
+  paths: Record<string, { post: Operation }>
+  components: { schemas: object; responses: Record<string, { headers: object }> }
+}
+
+const read = async ({ app }: TestGateway) => (await app.inject('/openapi.json')).json<Document>()
+
+t.test('the document has no fault that Redocly knows, not even a warning', async (t) => {
+  const source = JSON.stringify(await read(await startGateway(t)))
+  const config = await createConfig({ extends: ['recommended'] })
+  const problems = await lintFromString({ source, config })
+  t.same(
+    problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+    [],
+  )
+})
+
+t.test('the document has nothing that generated clients break on', async (t) => {
+  t.same(findProblems(await read(await startGateway(t))), [])
+})
+
+t.test('what generated clients break on is found, in requests and responses', async (t) => {
+  const document = await read(await startGateway(t))
+  const planted = (schemas: object) =>
+    findProblems({
+      ...document,
+      components: {
+        ...document.components,
+        schemas: { ...document.components.schemas, ...schemas },
+      },
+    })
+  const text = { type: 'string' }
+  const object = (property: object) => ({ type: 'object', properties: { property } })
+  for (const [schema, problem] of [
+    [object({ ...text, enum: ['a'] }), 'enum'],
+    [object({ ...text, const: 'a' }), 'const'],
+    [object({ type: 'integer' }), 'a number without a format'],
+    [object({ type: 'array', items: { type: 'number' } }), 'a number without a format'],
+    [{ ...object(text), additionalProperties: true }, 'additionalProperties beside properties'],
+    [{ type: 'object', oneOf: [object(text)] }, 'oneOf'],
+    [{ type: 'object', anyOf: [object(text)] }, 'anyOf'],
+    [object({ type: ['string', 'null'] }), 'type ["string","null"]'],
+  ] as const) {
+    for (const name of ['LogEntryResult', 'Problem', 'AttachmentResult']) {
+      t.match(planted({ [name]: schema }).join('\n'), problem, `${problem} in ${name}`)
+    }
+  }
+  t.match(planted({ Device: object({ type: 'integer' }) }), [/a number without a format/])
+  t.same(planted({ Device: object({ ...text, enum: ['a'] }) }), [], 'a request may have an enum')
+})
+
+t.test('the document describes every route of the API, and no other', async (t) => {
+  const gateway = await startGateway(t)
+  const { paths } = await read(gateway)
+  const routes = gateway.app.printRoutes({ commonPrefix: false, method: 'POST' })
+  t.equal([...routes.matchAll(/\(POST\)/g)].length, Object.keys(paths).length)
+  for (const url of Object.keys(paths)) t.ok(gateway.app.hasRoute({ method: 'POST', url }), url)
+})
+
+t.test('the document names the address and the limits of this gateway', async (t) => {
+  const preset = await read(await startGateway(t))
+  t.same(preset.servers, [{ url: 'http://127.0.0.1:3000' }])
+  const env = { PUBLIC_URL: 'https://example.com/i', BATCH_BODY_BYTES_MAX: '54321' }
+  const own = await read(await startGateway(t, { env }))
+  t.same(own.servers, [{ url: 'https://example.com/i' }])
+  t.match(JSON.stringify(own.paths['/api/log/batch']), '54321 bytes as sent')
+})
+
+t.test('a status with Retry-After has it in the document', async (t) => {
+  const { components } = await read(await startGateway(t))
+  const retryable = Object.entries(components.responses)
+    .filter(([, response]) => 'Retry-After' in response.headers)
+    .map(([name]) => name)
+  t.same(retryable, ['Error408', 'Error429', 'Error503'])
+})
+
+t.test('the gateway accepts each example request and responds with the example', async (t) => {
+  const gateway = await startGateway(t)
+  const { paths } = await read(gateway)
+  let examples = 0
+  for (const [path, { post }] of Object.entries(paths)) {
+    const [type = '', { example: request } = { example: {} }] =
+      Object.entries(post.requestBody.content)[0] ?? []
+    const response =
+      type === 'application/json'
+        ? await gateway.app.inject({ method: 'POST', url: path, headers, payload: request })
+        : await sendExample(gateway, request)
+    const documented = post.responses[response.statusCode]?.content['application/json']?.example
+    const masked = (text: string) =>
+      text
+        .replaceAll(/"id":"[\da-f-]{36}"/g, '"id":"-"')
+        .replaceAll(/"server_time":"[\dTZ.:-]{24}"/g, '"server_time":"-"')
+    t.equal(masked(response.body), masked(JSON.stringify(documented)), path)
+    examples++
+  }
+  t.equal(examples, 3)
+})
+
+/** The members of the example are the parts of the form. */
+async function sendExample(gateway: TestGateway, example: object) {
+  const parts = Object.entries(example).map(([name, json]): Part => [name, JSON.stringify(json)])
+  const { status, body } = await send(gateway, parts)
+  return { statusCode: status, body: JSON.stringify(body) }
+}
+
+t.test('every field of every kind of response is documented', async (t) => {
+  const gateway = await startGateway(t)
+  const document = await read(gateway)
+  const check = (operation: string, status: number, body: unknown, name: string) => {
+    const schema = closedSchema(document, `post ${operation}`, status) as TSchema
+    try {
+      compileSchema(schema)(body)
+      t.pass(name)
+    } catch (error) {
+      t.fail(`${name}: ${JSON.stringify((error as IntakeError).errors)}`, { body })
+    }
+  }
+  const post = async (
+    url: string,
+    body: object | string,
+    status: number,
+    more: Record<string, string> = {},
+    from = gateway,
+  ) => {
+    const response = await from.app.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, ...more },
+      payload: body,
+    })
+    t.equal(response.statusCode, status, `${status} from ${url}`)
+    check(url, status, response.json(), `${status} from ${url}`)
+    return response.json()
+  }
+
+  await post('/api/log', logBody(), 201)
+  await post('/api/log', '{', 400)
+  await post('/api/log', logBody({ event: 7 }), 400)
+  await post('/api/log', logBody(), 401, { 'x-api-key': 'a-wrong-key' })
+  await post('/api/log', `"${'a'.repeat(2_000_000)}"`, 413)
+  await post('/api/log', 'a=b', 415, { 'content-type': 'text/plain' })
+  const late = await post('/api/log', logBody({ id: '01700000-0000-7000-8000-000000000000' }), 422)
+  t.type(late.server_time, 'string')
+  const twice = ['a', 'b'].map((event) => ({ id: '6f9619ff-8b86-4d01-b42d-00c04fc964ff', event }))
+  const mixed = await post(
+    '/api/log/batch',
+    batch([
+      { event: 'a' },
+      { event: '' },
+      { id: '01700000-0000-7000-8000-000000000000', event: 'old' },
+      ...twice,
+      ...Array.from({ length: 12 }, () => ({})),
+    ]),
+    207,
+  )
+  t.match(mixed, { accepted: 2, rejected: 15 })
+  t.equal(mixed.results.at(-1).detail, undefined, 'not all of them are explained')
+
+  const limited = await startGateway(t, {
+    env: { RATE_LIMIT_MAX: '1' },
+    key: { bundleIdentifiers: ['com.example.other'] },
+  })
+  await post('/api/log', logBody(), 403, {}, limited)
+  await post('/api/log', logBody(), 429, {}, limited)
+  const failing = await startGateway(t)
+  failing.fail.enqueue = new IntakeError('queue_unavailable', 'Detail.')
+  await post('/api/log', logBody(), 503, {}, failing)
+  failing.fail.enqueue = new Error('not of the catalogue') as IntakeError
+  await post('/api/log', logBody(), 500, {}, failing)
+
+  const text: Part = ['note', 'a'.repeat(1_100_000)]
+  const parts = [payload({ email: 'nobody' }), file(images.png), file('text'), text]
+  const lenient = await send(gateway, parts, { prefer: 'handling=lenient' })
+  t.equal(lenient.status, 201)
+  t.ok(lenient.body.omitted_text_parts && lenient.body.invalid_fields, 'everything is in it')
+  check('/api/feedback', 201, lenient.body, 'a lenient form')
+  const refused = await send(gateway, [payload(), file('text')])
+  check('/api/feedback', refused.status, refused.body, 'a form with a file that is no image')
+})

@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import { createServer, request as sendRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer, text } from 'node:stream/consumers'
+import type { Test } from 'tap'
+import { images, startGateway, type TestGateway } from '../support.ts'
+
+/** A code that the document does not list. */
+const unlistedCode = 'added_later'
+
+/** What a generated client got from the four calls that every one of them is tried with. */
+export interface CallResults {
+  /** `createLog` */
+  log: { id: string }
+  /** `createLogBatch` with a valid and an invalid event */
+  batch: EntryResult[]
+  /** The same through a proxy that replaces the code of the rejected entry. */
+  unlisted: EntryResult[]
+  /** `createFeedback` with a file */
+  feedback: { id: string; attachments: { status: string; bytes: number }[] }
+}
+
+interface EntryResult {
+  status: string
+  id?: string | null | undefined
+  code?: string | null | undefined
+}
+
+/** A listening gateway, and the address at which the code of a rejected entry is another. */
+export async function startCallees(
+  t: Test,
+): Promise<{ gateway: TestGateway; url: string; unlistedUrl: string; image: Buffer }> {
+  const gateway = await startGateway(t)
+  await gateway.app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = gateway.app.server.address() as AddressInfo
+  const proxy = createServer(async (request, response) => {
+    const { method, url, headers } = request
+    const forwarded = sendRequest({ host: '127.0.0.1', port, method, path: url, headers })
+    forwarded.end(await buffer(request))
+    const [received] = await once(forwarded, 'response')
+    const body = (await text(received)).replaceAll('"invalid_request"', `"${unlistedCode}"`)
+    response.writeHead(received.statusCode, { 'content-type': received.headers['content-type'] })
+    response.end(body)
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.teardown(() => proxy.close())
+  return {
+    gateway,
+    url: `http://127.0.0.1:${port}`,
+    unlistedUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    image: images.png,
+  }
+}
+
+/** The client read every response, and what it sent is stored as it was meant. */
+export function checkCalls(t: Test, gateway: TestGateway, results: CallResults): void {
+  const { log, batch, unlisted, feedback } = results
+  t.match(batch, [
+    { status: 'accepted', id: String },
+    { status: 'rejected', code: 'invalid_request' },
+  ])
+  t.match(unlisted, [
+    { status: 'accepted', id: String },
+    { status: 'rejected', code: unlistedCode },
+  ])
+  const device = {
+    os: 'Android',
+    battery_level: 81.5,
+    is_emulator: false,
+    supported_abis: ['arm64-v8a'],
+    version_code: 4_200_000_000,
+  }
+  const params = { screen: 'home', items: 3, ratio: 0.5, nested: { list: [1, 'a', true] } }
+  t.match(gateway.rows('logs'), [
+    { id: log.id, event: 'screen_view', device, params },
+    { id: batch[0]?.id, event: 'first', client_timestamp: '2026-11-21T06:30:00.250Z' },
+    { id: unlisted[0]?.id, event: 'first' },
+  ])
+  t.equal(gateway.rows('logs').length, 3, 'nothing is stored twice')
+  t.match(feedback.attachments, [{ status: 'stored', bytes: images.png.length }])
+  t.match(gateway.rows('feedback'), [
+    { id: feedback.id, text: 'It broke.', email: 'user@example.com', device },
+  ])
+  t.same(
+    [...gateway.objects.values()].map(({ body }) => body),
+    [images.png],
+  )
+}

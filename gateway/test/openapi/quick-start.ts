@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs'
+
+const text = readFileSync(new URL('../../../docs/quick-start.md', import.meta.url), 'utf8')
+
+/** The code blocks of the quick start in a language that match a pattern. */
+export function quickStartBlocks(language: string, pattern: RegExp): string[] {
+  const blocks = [...text.matchAll(/^```(\w+)\n([^]*?)^```/gm)]
+  return blocks.flatMap(([, name, block = '']) =>
+    name === language && pattern.test(block) ? [block] : [],
+  )
+}
+
+/** A block for another gateway and key than those that the quick start names. */
+export const aimed = (block: string, { url, apiKey }: { url: string; apiKey: string }) =>
+  block.replaceAll('http://127.0.0.1:3000', url).replaceAll('YOUR_API_KEY', apiKey)

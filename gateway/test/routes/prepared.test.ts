@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import t from 'tap'
+import { acceptsGzip } from '../../src/routes/prepared.ts'
+import { startGateway } from '../support.ts'
+
+const paths = ['/docs', '/openapi.json']
+const gzip = { 'accept-encoding': 'gzip, br' }
+
+t.test('200 without a key, compressed for those who accept it', async (t) => {
+  const { app } = await startGateway(t)
+  for (const url of paths) {
+    const plain = await app.inject({ url })
+    t.equal(plain.statusCode, 200)
+    t.equal(plain.headers['content-encoding'], undefined)
+    const compressed = await app.inject({ url, headers: gzip })
+    t.equal(compressed.headers['content-encoding'], 'gzip')
+    t.equal(gunzipSync(compressed.rawPayload).toString(), plain.body)
+    t.not(compressed.headers['etag'], plain.headers['etag'], 'a tag per encoding')
+    for (const { headers } of [plain, compressed]) {
+      t.equal(headers['vary'], 'Accept-Encoding')
+      t.equal(headers['x-content-type-options'], 'nosniff')
+    }
+  }
+})
+
+t.test('304 for a tag that is known', async (t) => {
+  const { app } = await startGateway(t)
+  for (const url of paths) {
+    for (const method of ['GET', 'HEAD'] as const) {
+      for (const encoding of [{}, gzip]) {
+        const first = await app.inject({ method, url, headers: encoding })
+        const etag = String(first.headers['etag'])
+        for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+          const headers = { ...encoding, 'if-none-match': tag }
+          const again = await app.inject({ method, url, headers })
+          t.equal(again.statusCode, 304, `${method} ${url} ${tag}`)
+          t.equal(again.body, '')
+          t.equal(again.headers['etag'], etag)
+          t.equal(again.headers['content-length'], undefined)
+        }
+        const other = { ...encoding, 'if-none-match': '"other"' }
+        t.equal((await app.inject({ method, url, headers: other })).statusCode, 200)
+      }
+    }
+  }
+})
+
+t.test('HEAD has the headers of GET and no body', async (t) => {
+  const { app } = await startGateway(t)
+  for (const url of paths) {
+    for (const headers of [{}, gzip]) {
+      const get = await app.inject({ method: 'GET', url, headers })
+      const { headers: received, body } = await app.inject({ method: 'HEAD', url, headers })
+      t.equal(body, '')
+      const { date: _, connection: __, ...expected } = get.headers
+      t.match(received, expected)
+      t.equal(received['content-length'], String(get.rawPayload.length))
+    }
+  }
+})
+
+t.test('405 for other methods, as everywhere', async (t) => {
+  const { app } = await startGateway(t)
+  for (const url of paths) {
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'] as const) {
+      const refused = await app.inject({ method, url, payload: 'a' })
+      t.match(refused.json(), { status: 405, code: 'method_not_allowed' })
+      t.equal(refused.headers['allow'], 'GET, HEAD')
+    }
+  }
+})
+
+t.test('gzip is accepted where it is named with a weight above zero', async (t) => {
+  for (const header of ['gzip', 'br, GZIP', 'gzip;q=0.5', 'deflate;q=0, gzip ; q=1.0, br']) {
+    t.equal(acceptsGzip(header), true, header)
+  }
+  for (const header of [
+    undefined,
+    '',
+    'br',
+    'gzip;q=0',
+    'gzip; q=0.000, br',
+    'x-gzip',
+    'gzipped',
+  ]) {
+    t.equal(acceptsGzip(header), false, String(header))
+  }
+})
+
+t.test('the page has no script, and its policy allows nothing but its own style', async (t) => {
+  const { app } = await startGateway(t)
+  const { headers, body } = await app.inject('/docs')
+  t.equal(headers['content-type'], 'text/html; charset=utf-8')
+  const policy = String(headers['content-security-policy'])
+  t.match(policy, /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; base-uri 'none'; /)
+  t.notMatch(body, /<script|javascript:|\son\w+=|\sstyle=|<iframe|<form|<img|<link|src=/i)
+  const targets = [...body.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target)
+  const anchors = new Set([...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => `#${id}`))
+  t.same(
+    targets.filter((target) => !anchors.has(target)),
+    ['openapi.json'],
+  )
+})
+
+t.test('the page has at most 40 KB, compressed', async (t) => {
+  const page = readFileSync(new URL('../../docs.html', import.meta.url))
+  const bytes = gzipSync(page, { level: 9 }).length
+  t.ok(bytes <= 40_000, `${bytes} bytes`)
+})
+
+t.test('the page and the document name the address of the setting', async (t) => {
+  const url = "https://example.com/i'&$&"
+  const { app } = await startGateway(t, { env: { PUBLIC_URL: url } })
+  const { body } = await app.inject('/docs')
+  t.match(body, 'curl https://example.com/i&#39;&#38;&#36;&#38;/api/log ')
+  t.notMatch(body, '127.0.0.1')
+  t.match((await app.inject('/openapi.json')).json(), { servers: [{ url }] })
+})

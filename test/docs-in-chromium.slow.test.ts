@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { chromium, type Page } from 'playwright-core'
+import t from 'tap'
+import { findChromium } from '@intake/test-kit/chromium'
+import { startGateway } from '../gateway/test/support.ts'
+
+const executablePath = findChromium()
+const minuteMs = 60_000
+/** With the path of a folder, the test writes the picture of docs/images into it. */
+const { PICTURES } = process.env
+
+/** What the rendered page is. Violations of its policy are errors of the console. */
+const inspection = `({
+  overflow: document.documentElement.scrollWidth - innerWidth,
+  background: getComputedStyle(document.querySelector('pre')).backgroundColor,
+  scheme: matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light',
+  canvas: getComputedStyle(document.documentElement).colorScheme,
+  hidden: [...document.querySelectorAll('pre, .scroll')].filter((region) => region.tabIndex !== 0).length,
+  headings: document.querySelectorAll('h2').length,
+})`
+
+if (executablePath === undefined) {
+  t.pass('skipped: there is no Chromium; install it, or set CHROMIUM to its path', {
+    skip: 'no Chromium',
+  })
+} else {
+  t.test('the page for developers in Chromium, under its policy', async (t) => {
+    const { app } = await startGateway(t)
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+    const args = ['--no-sandbox', '--disable-background-networking']
+    const browser = await chromium.launch({ executablePath, args, timeout: 5 * minuteMs })
+    t.teardown(() => browser.close())
+
+    for (const [width, colorScheme] of [
+      [1200, 'light'],
+      [360, 'dark'],
+    ] as const) {
+      await t.test(
+        `it renders ${width} pixels wide, ${colorScheme}, without an error`,
+        async (t) => {
+          const context = await browser.newContext({
+            viewport: { width, height: 800 },
+            colorScheme,
+          })
+          t.teardown(() => context.close())
+          const { tab, incidents } = await watch(await context.newPage(), origin)
+          await tab.goto(`${origin}/docs`)
+          t.match(await tab.evaluate(inspection), {
+            overflow: 0,
+            background: /^(?!rgba\(0, 0, 0, 0\)$)/,
+            scheme: colorScheme,
+            canvas: 'light dark',
+            hidden: 0,
+            headings: 4,
+          })
+          if (PICTURES !== undefined && width > 1000) {
+            writeFileSync(join(PICTURES, 'docs.png'), await tab.screenshot())
+          }
+          await tab.click('nav a[href="#errors"]')
+          t.equal(await tab.evaluate('location.hash'), '#errors')
+          t.equal(
+            await tab.evaluate("document.querySelector('header a').href"),
+            `${origin}/openapi.json`,
+          )
+          t.same(incidents, [])
+        },
+      )
+    }
+
+    await t.test('the policy refuses a style that is not its own, which is noticed', async (t) => {
+      const { tab, incidents } = await watch(await browser.newPage(), origin)
+      const { headers, body } = await app.inject('/docs')
+      const changed = body.replace('<style>', '<style>p { color: red; }')
+      await tab.route('**/docs', (route) =>
+        route.fulfill({ headers: headers as Record<string, string>, body: changed }),
+      )
+      await tab.goto(`${origin}/docs`)
+      t.match(incidents.join('\n'), /Content Security Policy/)
+    })
+  })
+}
+
+/** Records every error, and every request that leaves the gateway. */
+async function watch(tab: Page, origin: string) {
+  tab.setDefaultTimeout(5 * minuteMs)
+  const incidents: string[] = []
+  tab.on('pageerror', ({ message }) => incidents.push(`script: ${message}`))
+  tab.on('console', (message) => incidents.push(`console: ${message.text()}`))
+  tab.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/`)) incidents.push(`request: ${request.url()}`)
+  })
+  return { tab, incidents }
+}
