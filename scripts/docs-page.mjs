@@ -16,7 +16,7 @@ export function docsPage(documents, openApi) {
     const links = new Map(sections.map((one) => [one.name, anchorOf(headingsOf(one.text)[0])]))
     return `<section aria-labelledby="${anchor}">\n${render(text, { links, anchors, toc, name })}</section>\n`
   })
-  return page({ toc, body: bodies.join(''), version: openApi.info.version })
+  return page({ toc, body: bodies.join('') })
 }
 
 const headingsOf = (text) =>
@@ -69,7 +69,7 @@ function render(text, { links, anchors, toc, name }) {
       },
     },
   })
-  return marked.parse(text)
+  return marked.parse(text, { async: false })
 }
 
 /** The tables of fields, from the schemas of the OpenAPI document. */
@@ -121,7 +121,7 @@ ${table(AttachmentResult, false)}
 ${table(Problem, false)}`
 }
 
-function page({ toc, body, version }) {
+function page({ toc, body }) {
   const entries = toc.map(
     ({ anchor, depth, content }) =>
       `<li${depth > 1 ? '' : ' class="top"'}><a href="#${anchor}">${content}</a></li>\n`,
@@ -132,13 +132,13 @@ function page({ toc, body, version }) {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Intake ${version}: send feedback and log events</title>
+<title>Intake: send feedback and log events</title>
 <style>${style}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header><h1>Intake</h1>
-<p>Accepts user feedback and application log events. For generators: <a href="openapi.json">openapi.json</a>. Version ${version}.</p></header>
+<p>Accepts user feedback and application log events. For generators: <a href="openapi.json">openapi.json</a>.</p></header>
 <nav aria-label="Contents"><ul>
 ${entries.join('')}</ul></nav>
 <main id="main">

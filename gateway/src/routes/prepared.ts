@@ -48,5 +48,5 @@ export function acceptsGzip(header: string | string[] | undefined): boolean {
 /** Whether an `If-None-Match` names the tag; weak tags compare like strong ones. */
 function isKnown(etag: string, header: string | undefined): boolean {
   const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  return tags.includes(etag) || tags.includes('*')
+  return tags.some((tag) => tag === etag || tag === '*')
 }

@@ -89,6 +89,18 @@ t.test('a status with Retry-After has it in the document', async (t) => {
   t.same(retryable, ['Error408', 'Error429', 'Error503'])
 })
 
+t.test('the document has the headers of requests and responses', async (t) => {
+  const { paths, components } = await read(await startGateway(t))
+  const sent = Object.values(paths).map(({ post }) =>
+    post.parameters.map(({ $ref }) => $ref.split('/').at(-1)),
+  )
+  t.same(sent, [['IdempotencyKey'], ['IdempotencyKey'], ['IdempotencyKey', 'Prefer']])
+  for (const [name, { headers: received }] of Object.entries(components.responses)) {
+    const isLimited = 'X-RateLimit-Remaining' in received
+    t.equal(isLimited, name !== 'Error401', `${name} follows a valid key`)
+  }
+})
+
 t.test('the gateway accepts each example request and responds with the example', async (t) => {
   const gateway = await startGateway(t)
   const { paths } = await read(gateway)

@@ -1,5 +1,10 @@
 import { once } from 'node:events'
-import { createServer, request as sendRequest } from 'node:http'
+import {
+  createServer,
+  request as sendRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import type { Test } from 'tap'
@@ -33,7 +38,7 @@ export async function startCallees(
   const gateway = await startGateway(t)
   await gateway.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = gateway.app.server.address() as AddressInfo
-  const proxy = createServer(async (request, response) => {
+  const forward = async (request: IncomingMessage, response: ServerResponse) => {
     const { method, url, headers } = request
     const forwarded = sendRequest({ host: '127.0.0.1', port, method, path: url, headers })
     forwarded.end(await buffer(request))
@@ -41,7 +46,8 @@ export async function startCallees(
     const body = (await text(received)).replaceAll('"invalid_request"', `"${unlistedCode}"`)
     response.writeHead(received.statusCode, { 'content-type': received.headers['content-type'] })
     response.end(body)
-  })
+  }
+  const proxy = createServer((request, response) => void forward(request, response))
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   t.teardown(() => proxy.close())
