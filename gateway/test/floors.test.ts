@@ -8,6 +8,7 @@ const source = fileURLToPath(new URL('../src', import.meta.url))
 /** From the top: each floor may import those below it, and nothing else. */
 const floors = [
   'main.ts',
+  'index.ts',
   'compose.ts',
   'app.ts',
   'ports.ts',
