@@ -5,10 +5,6 @@ const yes = Type.Literal(true)
 const code = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' })
 export const delayMsMax = 25_000
 
-/** The operations that faults apply to. */
-export const operations = ['/api/log', '/api/log/batch', '/api/feedback'] as const
-export type Operation = (typeof operations)[number]
-
 /** Body of `POST /_sandbox/faults`. */
 const Fault = Type.Object(
   {
@@ -41,10 +37,19 @@ const Fault = Type.Object(
     ),
     times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     every: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
-    path: Type.Optional(Type.Union(operations.map((path) => Type.Literal(path)))),
+    path: Type.Optional(
+      Type.Union([
+        Type.Literal('/api/log'),
+        Type.Literal('/api/log/batch'),
+        Type.Literal('/api/feedback'),
+      ]),
+    ),
   },
   { additionalProperties: false },
 )
+
+/** The operations that faults apply to. */
+export type Operation = NonNullable<Static<typeof Fault>['path']>
 
 /**
  * What goes wrong with requests. Exactly one of the effects is set: `status`, `loseResponse`,

@@ -7,7 +7,7 @@ import type { Handler } from '@intake/http-edge'
 import { createLogger, createMetrics, loadConfig, type Logger } from '@intake/runtime'
 import { captureResponse } from './capture-response.ts'
 import { createControl } from './control.ts'
-import { createFaults, operations, type Fault, type Operation } from './faults.ts'
+import { createFaults, type Fault, type Operation } from './faults.ts'
 import { createMemoryIdempotencyStore, createMemoryPorts } from './memory-ports.ts'
 import { createRecordStore } from './record-store.ts'
 import { seeRequest, type OnRequest } from './seen-request.ts'
@@ -184,8 +184,12 @@ const memoryState = {
   clock: undefined,
 }
 
-const isOperation = (path: string): path is Operation =>
-  (operations as readonly string[]).includes(path)
+const operations: ReadonlySet<string> = new Set<Operation>([
+  '/api/log',
+  '/api/log/batch',
+  '/api/feedback',
+])
+const isOperation = (path: string): path is Operation => operations.has(path)
 
 /** A page under test is served from another origin than the sandbox. */
 function allowEveryOrigin(response: ServerResponse): void {
