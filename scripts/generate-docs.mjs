@@ -1,10 +1,12 @@
-// Generates docs/errors.md, configuration.md, metrics.md and operations/states.md from the code.
+// Generates docs/errors.md, configuration.md, metrics.md, conformance-cases.md and operations/states.md
+// from the code.
 // With --check it writes nothing and exits with 1 if a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
 import { createGatewayMetrics } from '../gateway/dist/report/metrics.js'
 import { registerEdgeMetrics, registerRedisMetrics } from '../gateway/dist/report/state-metrics.js'
 import { GatewayConfig, ObjectStoreConfig, WorkerConfig } from '../packages/config/dist/index.js'
+import { cases } from '../packages/conformance/dist/index.js'
 import { errorCatalogue } from '../packages/contract/dist/index.js'
 import { helpOf, problemCatalogue, startProblems } from '../packages/health/dist/index.js'
 import { measureObjectStore } from '../packages/object-store/dist/index.js'
@@ -219,10 +221,24 @@ records is only \`degraded\`.
 `
 }
 
+function casesPage() {
+  const rows = cases.map(({ title, needs = [] }) => `| ${title} | ${needs.join(', ')} |`)
+  return `# The cases of the conformance suite
+
+${generated}What a sender does. A case that needs a [capability](conformance.md#the-adapter) that the sender
+does not have is not applicable.
+
+| A sender … | Needs |
+| --- | --- |
+${rows.join('\n')}
+`
+}
+
 const pages = {
   'docs/errors.md': errorsPage(),
   'docs/configuration.md': configurationPage(),
   'docs/metrics.md': metricsPage(),
+  'docs/conformance-cases.md': casesPage(),
   'docs/operations/states.md': statesPage(),
 }
 const check = process.argv.includes('--check')

@@ -42,7 +42,9 @@ export async function payloadOf({
   const type = seen.headers['content-type'] ?? ''
   try {
     const form = await new Response(body, { headers: { 'content-type': type } }).formData()
-    return JSON.parse(String(form.get('payload'))) as { feedback: { id?: string; text?: string } }
+    const payload = form.get('payload')
+    if (typeof payload !== 'string') return undefined
+    return JSON.parse(payload) as { feedback: { id?: string; text?: string } }
   } catch {
     return undefined
   }

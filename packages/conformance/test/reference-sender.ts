@@ -424,12 +424,14 @@ export function createReferenceSender(options: {
     }
   }
 
+  const isStopped = () => stopped !== false
+
   async function runLane(
     lane: Lane,
     deadline: number,
     work: { isEmpty(): boolean; send(): Promise<void> },
   ) {
-    while (!work.isEmpty() && stopped === false && !ended.signal.aborted) {
+    while (!work.isEmpty() && !isStopped() && !ended.signal.aborted) {
       const waitMs = lane.pausedUntil - performance.now()
       if (waitMs > 0) {
         const leftMs = deadline - performance.now()
@@ -468,8 +470,8 @@ export function createReferenceSender(options: {
         return bytes > pageEndBytesMax - 1_000
       })
       if (count > 0 && flaw !== 'sends everything from a closing page') {
-        const later = batch.entries.splice(count)
-        createBatch(later, { user: batch.user })
+        const rest = batch.entries.splice(count)
+        createBatch(rest, { user: batch.user })
         write(batch)
       }
       change(batch, { isOpen: false })

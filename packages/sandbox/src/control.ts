@@ -126,7 +126,7 @@ function sendProblem(response: ServerResponse, cause: unknown): void {
   const error =
     cause instanceof IntakeError
       ? cause
-      : new IntakeError('internal_error', String((cause as Error).message), { cause })
+      : new IntakeError('internal_error', (cause as Error).message, { cause })
   const { code, errors } = error
   const { status, title } = errorCatalogue[code]
   const type = `urn:intake:error:${code}`

@@ -57,6 +57,7 @@ export interface Sandbox {
   clear(): void
   /** The clock of the sandbox, in milliseconds since 1970. */
   now(): number
+  /** Ends also the requests in progress. */
   close(): Promise<void>
 }
 
@@ -163,7 +164,11 @@ export async function createSandbox(
     clearFaults: faults.clear,
     clear,
     now,
-    close: () => app.close(),
+    async close() {
+      const closed = app.close()
+      app.server.closeAllConnections()
+      await closed
+    },
   }
 }
 

@@ -23,11 +23,11 @@ export async function serveFault(exchange: FaultyExchange): Promise<void> {
   const { fault, request, response } = exchange
   if (fault.resetAfterBytes !== undefined) {
     await readBody(request, fault.resetAfterBytes)
-    if (await passed(response, fault.delayMs)) request.socket.resetAndDestroy()
+    if (await passed(exchange)) request.socket.resetAndDestroy()
     return
   }
   if (fault.status !== undefined && fault.store === undefined) {
-    if (!(await readBody(request)) || !(await passed(response, fault.delayMs))) return
+    if (!(await readBody(request)) || !(await passed(exchange))) return
     sendStatus(response, fault)
     return
   }
@@ -36,7 +36,7 @@ export async function serveFault(exchange: FaultyExchange): Promise<void> {
   exchange.onDecided(decided)
   const rejects = fault.rejectEntries
   const answer = rejects === undefined ? decided : reject(decided, rejects, exchange.takeBack)
-  if (!(await passed(response, fault.delayMs))) return
+  if (!(await passed(exchange))) return
   if (fault.status !== undefined && decided.status < 300) sendStatus(response, fault)
   else if (fault.loseResponse) request.socket.destroy()
   else if (fault.cutResponse) sendHalf(response, answer)
@@ -133,18 +133,29 @@ async function readBody(request: IncomingMessage, bytesMax = Infinity): Promise<
   })
 }
 
-/** Waits; resolves to false if the connection closes meanwhile. */
-async function passed(response: ServerResponse, ms = 0): Promise<boolean> {
+/**
+ * Waits as long as the fault delays its answer.
+ *
+ * @returns false if the sender has gone meanwhile
+ */
+async function passed({ fault, request, response }: FaultyExchange): Promise<boolean> {
+  const { delayMs } = fault
   if (response.destroyed) return false
-  if (ms === 0) return true
+  if (delayMs === undefined) return true
+  const { socket } = request
   return new Promise((resolve) => {
     const end = (isOpen: boolean) => {
       clearTimeout(timer)
-      response.off('close', onClose)
+      response.off('close', onGone)
+      socket.off('end', onGone)
+      if (!isOpen) socket.destroy()
       resolve(isOpen)
     }
-    const onClose = () => end(false)
-    const timer = setTimeout(() => end(true), ms)
-    response.on('close', onClose)
+    const onGone = () => end(false)
+    const timer = setTimeout(() => end(true), delayMs)
+    response.on('close', onGone)
+    // The gateway would still answer a sender that has closed only its half of the connection. A
+    // sender that was killed looks the same.
+    socket.on('end', onGone)
   })
 }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { SeenRequest } from '../src/index.ts'
 import {
   addFault,
   newId,
@@ -128,22 +129,32 @@ t.test(
   },
 )
 
-t.test('a delay holds the answer back, and ends when the sender goes', async (t) => {
-  const sandbox = await startSandbox(t)
+t.test('a delay holds the answer back, and ends when the sender has gone', async (t) => {
+  const seen: SeenRequest[] = []
+  let wake = () => {}
+  const sandbox = await startSandbox(t, {
+    onRequest(request) {
+      if (!seen.includes(request)) seen.push(request)
+      wake()
+    },
+  })
+  const untilSeen = async (condition: () => boolean) => {
+    while (!condition()) await new Promise<void>((resolve) => (wake = resolve))
+  }
   await addFault(sandbox, { delayMs: 50 })
   const start = performance.now()
   t.equal((await sendLog(sandbox)).status, 201)
   t.ok(performance.now() - start >= 49)
+
   await addFault(sandbox, { delayMs: 25_000, loseResponse: true })
   const aborted = new AbortController()
-  const sending = fetch(`${sandbox.url}/api/log`, {
-    method: 'POST',
-    headers: { 'x-api-key': 'ik_sandbox' },
-    body: '{}',
-    signal: aborted.signal,
-  })
+  const sending = sendLog(sandbox, {}, {}, aborted.signal)
+  sending.catch(() => undefined)
+  await untilSeen(() => seen[1]?.decided !== undefined)
   aborted.abort()
   await t.rejects(sending)
+  await untilSeen(() => seen[1]?.endedAt !== undefined)
+  t.equal(seen[1]?.status, undefined, 'nothing was sent')
 })
 
 t.test('faults apply to a path, to each n-th request, and in their order', async (t) => {

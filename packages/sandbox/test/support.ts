@@ -43,10 +43,16 @@ const jsonHeaders = { 'x-api-key': 'ik_sandbox', 'content-type': 'application/js
 
 export const newId = () => createUuidV7(Date.now())
 
-export const sendLog = ({ url }: { url: string }, log: object = {}, headers: object = {}) =>
+export const sendLog = (
+  { url }: { url: string },
+  log: object = {},
+  headers: object = {},
+  signal?: AbortSignal,
+) =>
   post(`${url}/api/log`, {
     headers: { ...jsonHeaders, ...headers },
     body: JSON.stringify({ ...sender, log: { event: 'tap', ...log } }),
+    ...(signal && { signal }),
   })
 
 export const sendBatch = ({ url }: { url: string }, logs: object[]) =>

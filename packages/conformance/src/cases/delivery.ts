@@ -81,7 +81,7 @@ export const delivery: ConformanceCase[] = [
       expect(logs.length === 300, () => `${logs.length} records`)
       expect(
         wrong === -1,
-        () => `by their ids, event ${logs[wrong]?.params?.['n']} is number ${wrong}`,
+        () => `by their ids, event ${String(logs[wrong]?.params?.['n'])} is number ${wrong}`,
       )
     },
   },
