@@ -29,6 +29,7 @@ export interface Trial {
   attempts(): readonly Attempt[]
   /** The attempts that hold an event with these params. */
   attemptsOf(n: number, event?: string): Attempt[]
+  /** Without the events of the sender itself. */
   records(kind?: SandboxRecord['kind']): SandboxRecord[]
   /** The stored log events with these params. */
   stored(n: number, event?: string): SandboxRecord[]
@@ -54,6 +55,9 @@ export interface Trial {
   readonly mayHaveLargeBodies: boolean
 }
 
+/** A sender may log what became of it, such as `intake.dropped`. */
+const isOwn = (event: string) => event.startsWith('intake.')
+
 /** The name of the events of most cases. */
 export const tap = 'tap'
 
@@ -69,7 +73,10 @@ export function createTrial(options: {
   let mayHaveLargeBodies = false
 
   const records = (kind?: SandboxRecord['kind']) =>
-    sandbox.records().filter((record) => kind === undefined || record.kind === kind)
+    sandbox
+      .records()
+      .filter((record) => kind === undefined || record.kind === kind)
+      .filter(({ event }) => event === undefined || !isOwn(event))
   const stored = (n: number, event = tap) =>
     records('log').filter((log) => log.event === event && log.params?.['n'] === n)
 

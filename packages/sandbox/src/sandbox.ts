@@ -1,22 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { GatewayConfig } from '@intake/config'
-import { limits } from '@intake/contract'
-import { buildApp, createAdmission, createGatewayMetrics } from '@intake/gateway'
-import type { Handler } from '@intake/http-edge'
-import { createLogger, createMetrics, loadConfig, type Logger } from '@intake/runtime'
-import { captureResponse } from './capture-response.ts'
+import { createLogger, type Logger } from '@intake/runtime'
 import { createControl } from './control.ts'
-import { createFaults, type Fault, type Operation } from './faults.ts'
+import { createFaults, type Fault } from './faults.ts'
+import { buildMemoryGateway } from './memory-gateway.ts'
 import { createMemoryIdempotencyStore, createMemoryPorts } from './memory-ports.ts'
 import { createRecordStore } from './record-store.ts'
-import { seeRequest, type OnRequest } from './seen-request.ts'
-import { send, serveFault } from './serve-fault.ts'
+import type { OnRequest } from './seen-request.ts'
+import { createWrapHandler } from './wrap-handler.ts'
 
 export const sandboxKey = 'ik_sandbox'
 
-/** The memory that records may take. The gateway refuses logs at three quarters of it. */
-const recordBytesMax = 256 * 1024 * 1024
 const keysMax = 100_000
 
 /** A record as the sandbox shows it: the columns of its row, and how often it was accepted. */
@@ -93,64 +86,20 @@ export async function createSandbox(
   }
   const control = createControl({ records, faults: faults.list, addFault, clear })
 
-  const serveFaulty = async (fault: Fault | undefined, exchange: Exchange): Promise<void> => {
-    const { request, response, serve } = exchange
-    const seen = onRequest && seeRequest(request, response, { fault, onRequest })
-    const onDecided: Parameters<typeof serveFault>[0]['onDecided'] = (decided) => {
-      if (seen === undefined || onRequest === undefined) return
-      seen.decided = decided
-      onRequest(seen)
-    }
-    if (fault !== undefined) {
-      await serveFault({ ...exchange, fault, takeBack: records.takeBack, onDecided })
-      return
-    }
-    if (seen === undefined) return serve()
-    const decided = await captureResponse(response, serve)
-    if (decided === undefined) return
-    onDecided(decided)
-    send(response, decided)
-  }
-
-  const wrapHandler =
-    (serve: Handler): Handler =>
-    (request, response) => {
-      allowEveryOrigin(response)
-      response.setHeader('date', new Date(now()).toUTCString())
-      const path = request.url?.split('?', 1)[0] ?? ''
-      if (request.method === 'OPTIONS') return answerPreflight(request, response)
-      if (path === '/_sandbox' || path.startsWith('/_sandbox/')) {
-        return void control(request, response)
-      }
-      const fault = isOperation(path) ? faults.take(path) : undefined
-      const exchange = { request, response, serve: () => serve(request, response) }
-      serveFaulty(fault, exchange).catch((err: unknown) => {
-        log.error({ err }, 'a request could not be served')
-        request.socket.destroy()
-      })
-    }
-
-  const registry = createMetrics()
-  const { app } = await buildApp({
-    config: loadConfig(GatewayConfig, {
-      REDIS_URL: 'redis://unused',
-      S3_ENDPOINT: 'http://unused',
-    }),
-    ports: createMemoryPorts({ apiKey: sandboxKey, records, idempotency }),
-    admission: createAdmission({
-      state: () => ({ ...memoryState, memoryUsed: records.bytes() / recordBytesMax }),
-      strict: true,
-      clockSkewMaxMs: limits.clockSkewMaxMs,
-      wallMs: now,
-    }),
-    problems: { present: () => [], note: () => undefined },
-    isDraining: () => false,
-    metrics: createGatewayMetrics(registry),
-    registry,
-    outcomeCounts: { count: () => undefined },
+  const wrapHandler = createWrapHandler({
+    faults,
+    control,
+    takeBack: records.takeBack,
+    now,
+    onRequest,
     log,
-    wallMs: now,
+  })
+  const app = await buildMemoryGateway({
+    ports: createMemoryPorts({ apiKey: sandboxKey, records, idempotency }),
+    bytes: records.bytes,
+    now,
     wrapHandler,
+    log,
   })
   await app.listen({ host, port })
   const address = app.server.address() as AddressInfo
@@ -170,43 +119,4 @@ export async function createSandbox(
       await closed
     },
   }
-}
-
-interface Exchange {
-  request: IncomingMessage
-  response: ServerResponse
-  serve: () => void
-}
-
-/** The state of a Redis that is in order. */
-const memoryState = {
-  writeRefusal: undefined,
-  durabilityViolations: [],
-  isDurabilityAsserted: false,
-  memoryBytesMax: recordBytesMax,
-  fullestServer: undefined,
-  installation: 'sandbox',
-  clock: undefined,
-}
-
-const operations: ReadonlySet<string> = new Set<Operation>([
-  '/api/log',
-  '/api/log/batch',
-  '/api/feedback',
-])
-const isOperation = (path: string): path is Operation => operations.has(path)
-
-/** A page under test is served from another origin than the sandbox. */
-function allowEveryOrigin(response: ServerResponse): void {
-  response.setHeader('access-control-allow-origin', '*')
-  response.setHeader('access-control-expose-headers', 'retry-after, date')
-}
-
-function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(204, {
-    'access-control-allow-methods': 'GET, POST, DELETE',
-    'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '*',
-    'access-control-max-age': '7200',
-  })
-  response.end()
 }

@@ -26,12 +26,16 @@ export interface SeenRequest {
 /** Called when a request begins, when its body is complete, when it is decided and when it ends. */
 export type OnRequest = (request: SeenRequest) => void
 
-/** Follows a request without consuming its body. Call it before anything reads the body. */
+/**
+ * Follows a request without consuming its body. Call it before anything reads the body.
+ *
+ * @returns what to call when the gateway has decided
+ */
 export function seeRequest(
   request: IncomingMessage,
   response: ServerResponse,
   { fault, onRequest }: { fault: Fault | undefined; onRequest: OnRequest },
-): SeenRequest {
+): { onDecided: (decided: CapturedResponse) => void } {
   const seen: SeenRequest = {
     method: request.method ?? '',
     url: request.url ?? '',
@@ -51,7 +55,12 @@ export function seeRequest(
     onRequest(seen)
   })
   onRequest(seen)
-  return seen
+  return {
+    onDecided(decided) {
+      seen.decided = decided
+      onRequest(seen)
+    },
+  }
 }
 
 /** Copies what the HTTP parser adds to the body from now on, and what it has added before. */
