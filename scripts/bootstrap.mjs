@@ -10,7 +10,13 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 
 const stampFile = join(root, 'node_modules', '.cache', 'intake', 'installed')
-const builtProjects = ['gateway', 'worker', 'packages/cli', 'packages/local']
+const builtProjects = [
+  'gateway',
+  'worker',
+  'packages/cli',
+  'packages/conformance',
+  'packages/local',
+]
 
 /** Prepares what the scripts need before they import built code. Writes to stderr only. */
 export async function bootstrap() {

@@ -1,5 +1,5 @@
-// Generates docs/errors.md, configuration.md, metrics.md and operations/states.md from the code, and
-// gateway/docs.html, the page at GET /docs, from the documents for senders.
+// Generates docs/errors.md, configuration.md, metrics.md, conformance-cases.md and operations/states.md
+// from the code, and gateway/docs.html, the page at GET /docs, from the documents for senders.
 // With --check it writes nothing and exits with 1 if a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
@@ -7,6 +7,7 @@ import { openApiDocument } from '../gateway/dist/openapi/document.js'
 import { createGatewayMetrics } from '../gateway/dist/report/metrics.js'
 import { registerEdgeMetrics, registerRedisMetrics } from '../gateway/dist/report/state-metrics.js'
 import { GatewayConfig, ObjectStoreConfig, WorkerConfig } from '../packages/config/dist/index.js'
+import { cases } from '../packages/conformance/dist/index.js'
 import { errorCatalogue } from '../packages/contract/dist/index.js'
 import { helpOf, problemCatalogue, startProblems } from '../packages/health/dist/index.js'
 import { measureObjectStore } from '../packages/object-store/dist/index.js'
@@ -224,6 +225,19 @@ records is only \`degraded\`.
 `
 }
 
+function casesPage() {
+  const rows = cases.map(({ title, needs = [] }) => `| ${title} | ${needs.join(', ')} |`)
+  return `# The cases of the conformance suite
+
+${generated}What a sender does. A case that needs a [capability](conformance.md#the-adapter) that the sender
+does not have is not applicable.
+
+| A sender … | Needs |
+| --- | --- |
+${rows.join('\n')}
+`
+}
+
 const read = (path) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 const markdown = (text) => format(text, { parser: 'markdown', printWidth: 100 })
 
@@ -231,6 +245,7 @@ const pages = {
   'docs/errors.md': await markdown(errorsPage()),
   'docs/configuration.md': await markdown(configurationPage()),
   'docs/metrics.md': await markdown(metricsPage()),
+  'docs/conformance-cases.md': await markdown(casesPage()),
   'docs/operations/states.md': await markdown(statesPage()),
 }
 const defaults = { REDIS_URL: 'redis://unused', S3_ENDPOINT: 'http://unused' }

@@ -3,7 +3,13 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { batchJsonBytesMax, checkGatewayConfig, logShare, type GatewayConfig } from '@intake/config'
 import { limits, type RecordKind } from '@intake/contract'
 import { healthRoutes } from '@intake/health'
-import { createHttpEdge, expectContinue, type HttpEdge, type SweepClock } from '@intake/http-edge'
+import {
+  createHttpEdge,
+  expectContinue,
+  type Handler,
+  type HttpEdge,
+  type SweepClock,
+} from '@intake/http-edge'
 import { systemClock, type Clock, type Logger, type Registry } from '@intake/runtime'
 import type { Tracing } from '@intake/tracing'
 import { createAccept } from './accept/accept.ts'
@@ -70,6 +76,11 @@ export interface AppOptions {
   sweepClock?: SweepClock | undefined
   /** @default 4,096 bytes of a body per second, ten seconds for a head */
   senders?: Partial<typeof slowestSenders> | undefined
+  /**
+   * Wraps what serves a request, behind the edge. The wrapper may answer a request itself, or change
+   * the response. Default: every request is served by the routes.
+   */
+  wrapHandler?: (serve: Handler) => Handler
 }
 
 /**
@@ -87,7 +98,7 @@ export async function buildApp(
     wallMs: options.wallMs ?? (() => Date.now()),
   })
   const edge = createEdge(options, outcomes)
-  const app = createFastify(edge, outcomes, log)
+  const app = createFastify(options, edge, outcomes)
 
   await app.register(errorHandler, { outcomes })
   await app.register(expectContinue)
@@ -139,7 +150,11 @@ function createEdge(
   })
 }
 
-function createFastify(edge: HttpEdge, outcomes: Outcomes, log: Logger): FastifyInstance {
+function createFastify(
+  { log, wrapHandler = (serve) => serve }: AppOptions,
+  edge: HttpEdge,
+  outcomes: Outcomes,
+): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = log
   const app: FastifyInstance = fastify({
     loggerInstance,
@@ -149,7 +164,7 @@ function createFastify(edge: HttpEdge, outcomes: Outcomes, log: Logger): Fastify
     // A child logger per request would cost more than routing it; log lines name the request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
-    serverFactory: edge.serverFactory,
+    serverFactory: (serve) => edge.serverFactory(wrapHandler(serve)),
     return503OnClosing: false,
     clientErrorHandler: edge.clientErrorHandler,
     frameworkErrors: answerFrameworkErrors(outcomes),

@@ -8,6 +8,7 @@ const source = fileURLToPath(new URL('../src', import.meta.url))
 /** The floors from top to bottom. Each may import only from the floors below it. */
 const floors = [
   'main.ts',
+  'index.ts',
   'compose.ts',
   'app.ts',
   'ports.ts',

@@ -8,6 +8,7 @@ import type { Frame } from '@intake/queue'
 import type { StoredObject } from '@intake/object-store'
 import type { RedisState } from '@intake/redis'
 import { createLogger, createMetrics, loadConfig } from '@intake/runtime'
+import { createMemoryIdempotencyStore } from '@intake/sandbox'
 import { createAdmission } from '../src/admission/admission.ts'
 import { buildApp, type AppOptions } from '../src/app.ts'
 import { createGatewayMetrics } from '../src/report/metrics.ts'
@@ -15,7 +16,6 @@ import { createOutcomeCounts, type OutcomeCounts } from '../src/report/outcome-c
 import type { SweepClock } from '@intake/http-edge'
 import type { GatewayPorts } from '../src/ports.ts'
 import { createMemoryAttachments } from './twins/attachments.ts'
-import { createMemoryIdempotencyStore } from './twins/idempotency-store.ts'
 
 export const secret = 'a-secret-of-some-length'
 

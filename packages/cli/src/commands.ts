@@ -60,6 +60,10 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'create or update the tables, the bucket and the mark of this installation',
     define: async (command) => (await import('./commands/setup.ts')).defineSetup(command),
   },
+  sandbox: {
+    description: 'a gateway in memory, with faults on demand, for tests of apps that send',
+    define: async (command) => (await import('./commands/sandbox.ts')).defineSandbox(command),
+  },
   env: {
     description: 'print shell exports for the running services (with their credentials)',
     define: async (command) => (await import('./commands/env.ts')).defineEnv(command),

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import t from 'tap'
+import { main } from './services.ts'
+
+t.test('the sandbox prints its URL and key, serves, and ends with a signal', async (t) => {
+  const child = spawn(process.execPath, [main, 'sandbox', '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
+  const [, url = '', key = ''] =
+    /^Intake sandbox at (http:\/\/127\.0\.0\.1:\d+) with the API key (ik_sandbox)$/.exec(line) ?? []
+  const { status } = await fetch(`${url}/api/log`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      bundle_identifier: 'com.example.app',
+      device: {},
+      device_uuid: 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10',
+      unique_user_id: 'user-1',
+      log: { event: 'tap' },
+    }),
+  })
+  t.equal(status, 201, line)
+  const stored = await fetch(`${url}/_sandbox/records`)
+  t.match(await stored.json(), { records: [{ kind: 'log', event: 'tap' }] })
+  child.kill('SIGTERM')
+  t.same(await once(child, 'exit'), [0, null])
+})
+
+t.test('a port that is none is refused', async (t) => {
+  const child = spawn(process.execPath, [main, 'sandbox', '--port', 'many'], { stdio: 'pipe' })
+  const stderr = child.stderr.setEncoding('utf8').toArray()
+  t.same(await once(child, 'exit'), [1, null])
+  t.match((await stderr).join(''), 'It must be from 0 to 65535.')
+})

@@ -1,0 +1,141 @@
+/** What a sender can do beyond the minimum. A case that needs more than it has is not applicable. */
+export const capabilities = {
+  batch: 'sends several events in one request',
+  feedback: 'sends feedback with pictures',
+  bounds: 'obeys storageEventsMax',
+  storageFull: 'can be started with a storage that refuses every write',
+  clock: 'its wall clock can be shifted, and it corrects a wrong one',
+  pageEnd: 'can be closed as a page is',
+  optOut: 'can be told to send nothing',
+} as const
+export type Capability = keyof typeof capabilities
+
+export interface InitOptions {
+  url: string
+  apiKey: string
+  bundleIdentifier: string
+  deviceUuid: string
+  userId?: string
+  flushIntervalMs?: number
+  batchEntriesMax?: number
+  retryMs?: { min: number; max: number }
+  storageEventsMax?: number
+  storageFull?: boolean
+  clockOffsetMs?: number
+}
+
+export interface SentAttachment {
+  name: string
+  type: string
+  base64: string
+}
+
+/** A sender under test, behind its adapter. Each call rejects with `AdapterError` if it fails. */
+export interface Adapter {
+  describe(): Promise<{ name: string; capabilities: string[] }>
+  init(options: InitOptions): Promise<void>
+  clock(offsetMs: number): Promise<void>
+  /** Resolves to the id of the event when it is in the storage. */
+  log(event: string, params: object): Promise<string>
+  /** Logs events with the params `{ n: 0 }`, `{ n: 1 }` and so on. */
+  logs(event: string, count: number): Promise<void>
+  feedback(feedback: {
+    text: string
+    email?: string
+    attachments?: SentAttachment[]
+  }): Promise<string>
+  /** Resolves to the number of records that are left. */
+  flush(timeoutMs: number): Promise<number>
+  state(): Promise<Record<string, unknown>>
+  optOut(): Promise<void>
+  optIn(): Promise<void>
+  kill(): Promise<void>
+  pageEnd(): Promise<void>
+  clear(): Promise<void>
+}
+
+/** A call of the adapter failed: it refused, or could not be reached. */
+export class AdapterError extends Error {
+  override name = 'AdapterError'
+  /** Undefined if there was no response. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number, options?: ErrorOptions) {
+    super(message, options)
+    this.status = status
+  }
+}
+
+/** @param options.timeoutMs for each call */
+export function connectAdapter(options: { url: string; timeoutMs: number }): Adapter {
+  const url = options.url.replace(/\/$/, '')
+
+  async function call(
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<Record<string, unknown>> {
+    const what = `${method} ${path} of the adapter`
+    let response: Response
+    try {
+      response = await fetch(url + path, {
+        method,
+        headers: {
+          // A server may close an idle connection at the moment at which it is used again.
+          connection: 'close',
+          ...(body && { 'content-type': 'application/json' }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(options.timeoutMs),
+      })
+    } catch (cause) {
+      throw new AdapterError(`${what} got no response: ${reasonOf(cause)}`, undefined, { cause })
+    }
+    const text = await response.text()
+    const value = text === '' ? {} : parse(text)
+    if (!response.ok || value === undefined) {
+      throw new AdapterError(
+        `${what} responded ${response.status} ${text.slice(0, 200)}`,
+        response.status,
+      )
+    }
+    return value
+  }
+  const post = (path: string, body: object = {}) => call('POST', path, body)
+  const run = async (path: string, body?: object) => void (await post(path, body))
+
+  return {
+    async describe() {
+      const { name, capabilities: known } = await call('GET', '/')
+      return {
+        name: String(name),
+        capabilities: Array.isArray(known) ? known.map(String) : [],
+      }
+    },
+    init: (init) => run('/init', init),
+    clock: (offsetMs) => run('/clock', { offsetMs }),
+    log: async (event, params) => String((await post('/log', { event, params }))['id']),
+    logs: (event, count) => run('/logs', { event, count }),
+    feedback: async (feedback) => String((await post('/feedback', feedback))['id']),
+    flush: async (timeoutMs) => Number((await post('/flush', { timeoutMs }))['left']),
+    state: () => call('GET', '/state'),
+    optOut: () => run('/opt-out'),
+    optIn: () => run('/opt-in'),
+    kill: () => run('/kill'),
+    pageEnd: () => run('/page-end'),
+    clear: () => run('/clear'),
+  }
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error
+  return cause instanceof Error ? cause.message : message
+}

@@ -1,0 +1,137 @@
+import type { ConformanceCase } from '../conformance-case.ts'
+import { day, tap, type Trial } from '../trial.ts'
+
+/** Waits until the first request has ended, and everything after it is stored. */
+async function untilFirstEnded({ drain, attempts }: Trial): Promise<void> {
+  await drain('the first attempt ends', () => attempts()[0]?.seen.endedAt !== undefined)
+}
+
+function expectAttempts({ attemptsOf, expect }: Trial, n: number, count: number): void {
+  const found = attemptsOf(n).length
+  expect(found === count, () => `event ${n} was sent ${found} times`)
+}
+
+/** A refusal that is final, after which other events are delivered. */
+function isFinal(title: string, status: number): ConformanceCase {
+  return {
+    title,
+    async run(trial) {
+      const { start, fault, sender, drain, settle, stored } = trial
+      await start()
+      fault({ status })
+      await sender.log(tap, { n: 1 })
+      await untilFirstEnded(trial)
+      await sender.log(tap, { n: 2 })
+      await drain('the next event is stored', () => stored(2).length === 1)
+      await settle()
+      expectAttempts(trial, 1, 1)
+    },
+  }
+}
+
+/** A case of a batch of five, of which the second and the fourth event are rejected. */
+function rejects(title: string, code: string, judge: (trial: Trial) => void): ConformanceCase {
+  return {
+    title,
+    needs: ['batch'],
+    async run(trial) {
+      const { start, fault, sender, drain, settle, stored, attempts, expect } = trial
+      await start()
+      fault({ rejectEntries: { code, indexes: [1, 3] } })
+      await sender.logs(tap, 5)
+      await untilFirstEnded(trial)
+      expect(attempts()[0]?.events.length === 5, () => {
+        return `the first request has ${attempts()[0]?.events.length} of the 5 events`
+      })
+      await sender.log(tap, { n: 5 })
+      await drain('the next event is stored', () => stored(5).length === 1)
+      await settle()
+      judge(trial)
+    },
+  }
+}
+
+async function revoke({ start, fault, sender, drain, attempts }: Trial): Promise<void> {
+  await start()
+  fault({ status: 401, times: 1_000_000 })
+  await sender.log(tap, { n: 0 })
+  await drain('the 401 has arrived', () => attempts()[0]?.seen.endedAt !== undefined)
+  for (let n = 1; n < 5; n++) {
+    await sender.log(tap, { n })
+    await sender.flush(500)
+  }
+}
+
+export const refusals: ConformanceCase[] = [
+  isFinal('does not repeat a 400, and sends the rest', 400),
+  isFinal('does not repeat a 415, and sends the rest', 415),
+  isFinal('does not repeat a 422, and sends the rest', 422),
+  isFinal('does not repeat a 4xx that it does not know, and sends the rest', 499),
+  {
+    title: 'does not repeat a 403',
+    async run(trial) {
+      const { start, fault, sender } = trial
+      await start()
+      fault({ status: 403 })
+      await sender.log(tap, { n: 1 })
+      await untilFirstEnded(trial)
+      for (const n of [2, 3, 4]) {
+        await sender.log(tap, { n })
+        await sender.flush(500)
+      }
+      expectAttempts(trial, 1, 1)
+    },
+  },
+  rejects(
+    'takes a code that nobody knows as final for that entry, and sends the rest',
+    'quota_of_tomorrow',
+    (trial) => {
+      for (const n of [1, 3]) expectAttempts(trial, n, 1)
+    },
+  ),
+  rejects('does not repeat a rejected entry', 'invalid_request', (trial) => {
+    for (const n of [1, 3]) expectAttempts(trial, n, 1)
+  }),
+  rejects('does not repeat the accepted entries of a batch', 'invalid_request', (trial) => {
+    for (const n of [0, 2, 4]) {
+      expectAttempts(trial, n, 1)
+      trial.expect(trial.stored(n).length === 1, () => `event ${n} is not stored`)
+    }
+  }),
+  {
+    title: 'stops when its key is revoked',
+    async run(trial) {
+      await revoke(trial)
+      const { attempts, expect } = trial
+      expect(attempts().length === 1, () => `${attempts().length} requests with a revoked key`)
+    },
+  },
+  {
+    title: 'keeps everything when its key is revoked, and sends it with a new one',
+    async run(trial) {
+      await revoke(trial)
+      const { sender, heal, start, drainLogs, records, expect } = trial
+      await sender.kill()
+      heal()
+      await start()
+      await drainLogs(5)
+      expect(records().length === 5, () => `${records().length} records`)
+    },
+  },
+  {
+    title: 'does not send an id again that is out of range',
+    async run(trial) {
+      const { start, fault, sender, drain, settle, stored, attempts, expect } = trial
+      await start()
+      fault({ clockOffsetMs: -3 * day })
+      const id = await sender.log(tap, { n: 1 })
+      await untilFirstEnded(trial)
+      fault({ clockOffsetMs: 0 })
+      await sender.log(tap, { n: 2 })
+      await drain('the next event is stored', () => stored(2).length === 1)
+      await settle()
+      const sent = attempts().filter(({ events }) => events.some((one) => one.id === id))
+      expect(sent.length === 1, () => `the id was sent ${sent.length} times`)
+    },
+  },
+]

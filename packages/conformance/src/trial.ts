@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import type { Fault, Sandbox, SandboxRecord } from '@intake/sandbox'
+import { AdapterError, type Adapter, type InitOptions } from './adapter.ts'
+import type { Attempt } from './attempt.ts'
+import type { Witness } from './witness.ts'
+
+/** The sender did something else than the case says. */
+export class Failed extends Error {
+  override name = 'Failed'
+}
+
+const flushMs = 500
+/** Between two calls of `flush` that ended at once. */
+const flushPauseMs = 50
+export const day = 86_400_000
+
+/** Everything that a case works with. */
+export interface Trial {
+  sender: Adapter
+  sandbox: Pick<Sandbox, 'now' | 'url'>
+  /** Starts the sender on its storage, again with the same device. */
+  start(options?: Partial<InitOptions>): Promise<void>
+  /** Adds a fault: what goes wrong next. */
+  fault(fault: Fault): void
+  /** Every request is reset from now on: the server cannot be reached. */
+  block(): void
+  /** Removes the faults that are left. */
+  heal(): void
+  attempts(): readonly Attempt[]
+  /** The attempts that hold an event with these params. */
+  attemptsOf(n: number, event?: string): Attempt[]
+  /** Without the events of the sender itself. */
+  records(kind?: SandboxRecord['kind']): SandboxRecord[]
+  /** The stored log events with these params. */
+  stored(n: number, event?: string): SandboxRecord[]
+  /**
+   * Waits until the condition holds, without asking the sender for anything.
+   *
+   * @param what ends the sentence "waited in vain until …"
+   * @throws {Failed}
+   */
+  until(what: string, condition: () => boolean): Promise<void>
+  /** Like `until`, and calls `flush` again and again meanwhile. */
+  drain(what: string, condition: () => boolean): Promise<void>
+  /** Waits, with `flush`, until `count` log events are stored. */
+  drainLogs(count: number): Promise<void>
+  /** Calls `flush` until nothing is left. */
+  settle(): Promise<void>
+  /** Starts a flush that the case does not wait for, and that a kill may end. */
+  beginFlush(): void
+  /** @throws {Failed} */
+  expect(condition: boolean, seen: () => string): void
+  /** A log request of this case may be larger than a sender's batch. */
+  allowLargeBodies(): void
+  readonly mayHaveLargeBodies: boolean
+}
+
+/** A sender may log what became of it, such as `intake.dropped`. */
+const isOwn = (event: string) => event.startsWith('intake.')
+
+/** The name of the events of most cases. */
+export const tap = 'tap'
+
+export function createTrial(options: {
+  sender: Adapter
+  sandbox: Sandbox
+  witness: Witness
+  /** How long a case waits for what must happen. */
+  waitMs: number
+}): Trial {
+  const { sender, sandbox, witness, waitMs } = options
+  const deviceUuid = randomUUID()
+  let mayHaveLargeBodies = false
+
+  const records = (kind?: SandboxRecord['kind']) =>
+    sandbox
+      .records()
+      .filter((record) => kind === undefined || record.kind === kind)
+      .filter(({ event }) => event === undefined || !isOwn(event))
+  const stored = (n: number, event = tap) =>
+    records('log').filter((log) => log.event === event && log.params?.['n'] === n)
+
+  async function wait(what: string, condition: () => boolean, flushes: boolean): Promise<void> {
+    if (condition()) return
+    const late = AbortSignal.timeout(waitMs)
+    const done = new AbortController()
+    const pumping = flushes ? pump(AbortSignal.any([late, done.signal])) : undefined
+    try {
+      while (!condition()) {
+        if (late.aborted) throw new Failed(`waited in vain until ${what}`)
+        // Wakes up also without a change: a record can be stored without a further request.
+        await witness.change(AbortSignal.any([late, AbortSignal.timeout(100)]))
+      }
+    } finally {
+      done.abort()
+      await pumping
+    }
+  }
+
+  /** Flushes until `signal` aborts. A flush that fails is repeated like any other. */
+  async function pump(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await sender.flush(flushMs).catch(ignoreRefusal)
+      await witness.change(AbortSignal.any([signal, AbortSignal.timeout(flushPauseMs)]))
+    }
+  }
+
+  const trial: Trial = {
+    sender,
+    sandbox,
+    start: (init = {}) =>
+      sender.init({
+        url: sandbox.url,
+        apiKey: sandbox.apiKey,
+        bundleIdentifier: 'com.example.conformance',
+        deviceUuid,
+        userId: 'user-1',
+        flushIntervalMs: 3_600_000,
+        retryMs: { min: 20, max: 200 },
+        ...init,
+      }),
+    fault: sandbox.addFault,
+    block: () => sandbox.addFault({ resetAfterBytes: 0, times: 1_000_000 }),
+    heal: sandbox.clearFaults,
+    attempts: witness.attempts,
+    attemptsOf: (n, event = tap) =>
+      witness
+        .attempts()
+        .filter(({ events }) =>
+          events.some((one) => one.event === event && one.params?.['n'] === n),
+        ),
+    records,
+    stored,
+    until: (what, condition) => wait(what, condition, false),
+    drain: (what, condition) => wait(what, condition, true),
+    drainLogs: (count) =>
+      wait(`${count} log events are stored`, () => records('log').length >= count, true),
+    async settle() {
+      const deadline = performance.now() + waitMs
+      for (;;) {
+        const left = await sender.flush(flushMs)
+        if (left === 0) return
+        if (performance.now() > deadline) {
+          throw new Failed(`waited in vain until flush said that nothing is left (it says ${left})`)
+        }
+        await witness.change(AbortSignal.timeout(flushPauseMs))
+      }
+    },
+    beginFlush: () => void sender.flush(waitMs).catch(ignoreRefusal),
+    expect(condition, seen) {
+      if (!condition) throw new Failed(seen())
+    },
+    allowLargeBodies: () => (mayHaveLargeBodies = true),
+    get mayHaveLargeBodies() {
+      return mayHaveLargeBodies
+    },
+  }
+  return trial
+}
+
+/**
+ * A flush may be refused while the sender is killed or stopped. What then becomes of the records is
+ * what the case judges.
+ */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof AdapterError)) throw error
+}

@@ -1,0 +1,44 @@
+import t from 'tap'
+import { cases } from '../src/cases/index.ts'
+import { printCase, printSummary, runConformance } from '../src/index.ts'
+import { flaws } from './flaws.ts'
+import { startSender } from './support.ts'
+
+t.test('there are at least 40 cases, each with a title of its own', async (t) => {
+  const titles = cases.map(({ title }) => title)
+  t.ok(titles.length >= 40, String(titles.length))
+  t.equal(new Set(titles).size, titles.length)
+  for (const title of Object.values(flaws)) t.ok(titles.includes(title), title)
+})
+
+t.test('a correct sender passes', async (t) => {
+  const adapter = await startSender(t)
+  const only = 'keeps the id over a retry'
+  const result = await runConformance({ adapter, only })
+  t.match(result, { sender: 'reference', results: [{ title: only, outcome: 'passed' }] })
+  t.match(printSummary(result), /^reference: 1 passed, 0 failed, 0 not applicable\.$/)
+})
+
+t.test('a wrong sender fails with what was seen, and with its requests', async (t) => {
+  const adapter = await startSender(t, { flaw: 'gives a new id on retry' })
+  const { results } = await runConformance({ adapter, only: 'keeps the id over a retry' })
+  t.match(results, [{ outcome: 'failed' }])
+  const text = results.map(printCase).join('\n')
+  t.match(text, /^failed {10}keeps the id over a retry\n/)
+  t.match(text, /sent under [\da-f-]{36}, [\da-f-]{36}/)
+  t.match(text, /POST \/api\/log\/batch \(1 events, \d+ bytes\) → 503 by a fault/)
+})
+
+t.test('a case that needs what the sender lacks is not applicable, never passed', async (t) => {
+  const adapter = await startSender(t, { capabilities: ['batch'] })
+  const result = await runConformance({ adapter, only: 'delivers a feedback' })
+  t.match(result.results, [
+    { outcome: 'not applicable', seen: 'the sender has no feedback', requests: [] },
+  ])
+  t.match(printSummary(result), /Without feedback, /)
+})
+
+t.test('an adapter that cannot be reached is an error, not a failed case', async (t) => {
+  const running = runConformance({ adapter: 'http://127.0.0.1:9' })
+  await t.rejects(running, { name: 'AdapterError', message: /GET \/ of the adapter/ })
+})

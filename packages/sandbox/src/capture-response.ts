@@ -1,0 +1,37 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+
+/** A response that was decided but not sent. */
+export interface CapturedResponse {
+  status: number
+  headers: OutgoingHttpHeaders
+  body: Buffer
+}
+
+/**
+ * Calls `serve`, and keeps the response that it makes instead of sending it.
+ *
+ * @returns undefined if the connection closed first
+ */
+export function captureResponse(
+  response: ServerResponse,
+  serve: () => void,
+): Promise<CapturedResponse | undefined> {
+  return new Promise((resolve) => {
+    const head: { status: number; headers: OutgoingHttpHeaders } = { status: 200, headers: {} }
+    // The routes write a response with one call of each of these functions.
+    Object.assign(response, {
+      writeHead(status: number, headers: OutgoingHttpHeaders = {}) {
+        Object.assign(head, { status, headers })
+        return response
+      },
+      end(body: string | Buffer | null) {
+        Reflect.deleteProperty(response, 'writeHead')
+        Reflect.deleteProperty(response, 'end')
+        resolve({ ...head, body: Buffer.from(body ?? '') })
+        return response
+      },
+    })
+    response.once('close', () => resolve(undefined))
+    serve()
+  })
+}

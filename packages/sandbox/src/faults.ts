@@ -1,0 +1,184 @@
+import { Type, type Static } from 'typebox'
+import { compileSchema, errorCatalogue, IntakeError } from '@intake/contract'
+
+const yes = Type.Literal(true)
+const code = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' })
+export const delayMsMax = 25_000
+
+/** Body of `POST /_sandbox/faults`. */
+const Fault = Type.Object(
+  {
+    status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
+    code: Type.Optional(code),
+    retryAfter: Type.Optional(
+      Type.Union([
+        Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+        Type.String({ pattern: '^[ -~]{1,64}$' }),
+      ]),
+    ),
+    store: Type.Optional(yes),
+    loseResponse: Type.Optional(yes),
+    cutResponse: Type.Optional(yes),
+    resetAfterBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: 64 * 1024 * 1024 })),
+    rejectEntries: Type.Optional(
+      Type.Object(
+        {
+          code,
+          indexes: Type.Optional(
+            Type.Array(Type.Integer({ minimum: 0, maximum: 499 }), { minItems: 1, maxItems: 500 }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    delayMs: Type.Optional(Type.Integer({ minimum: 1, maximum: delayMsMax })),
+    clockOffsetMs: Type.Optional(
+      Type.Integer({ minimum: -366 * 86_400_000, maximum: 366 * 86_400_000 }),
+    ),
+    times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    every: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+    path: Type.Optional(
+      Type.Union([
+        Type.Literal('/api/log'),
+        Type.Literal('/api/log/batch'),
+        Type.Literal('/api/feedback'),
+      ]),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** The operations that faults apply to. */
+export type Operation = NonNullable<Static<typeof Fault>['path']>
+
+/**
+ * What goes wrong with requests. Exactly one of the effects is set: `status`, `loseResponse`,
+ * `cutResponse`, `resetAfterBytes`, `rejectEntries`, `clockOffsetMs`, or `delayMs` alone.
+ */
+export type Fault = Static<typeof Fault>
+
+const effects = [
+  'status',
+  'loseResponse',
+  'cutResponse',
+  'resetAfterBytes',
+  'rejectEntries',
+  'clockOffsetMs',
+] as const satisfies (keyof Fault)[]
+
+/** The fields that only one effect has. */
+const belongsTo: Partial<Record<keyof Fault, (typeof effects)[number]>> = {
+  code: 'status',
+  retryAfter: 'status',
+  store: 'status',
+}
+
+const validate = compileSchema(Fault)
+
+/** @throws {IntakeError} `invalid_request`, with a pointer to each invalid field */
+export function parseFault(value: unknown): Fault {
+  const fault = validate(value)
+  const chosen = effects.filter((effect) => fault[effect] !== undefined)
+  if (chosen.length > 1) throw invalid(chosen, `only one of ${effects.join(', ')} may be set`)
+  const [effect] = chosen
+  if (effect === undefined && fault.delayMs === undefined) {
+    throw invalid([''], `one of ${effects.join(', ')}, delayMs must be set`)
+  }
+  const strays = Object.entries(belongsTo).filter(
+    ([field, owner]) => fault[field as keyof Fault] !== undefined && owner !== effect,
+  )
+  if (strays.length > 0) {
+    throw invalid(
+      strays.map(([field]) => field),
+      'needs status',
+    )
+  }
+  if (effect === 'clockOffsetMs' && Object.keys(fault).length > 1) {
+    throw invalid(['clockOffsetMs'], 'stands alone: it applies until the next one')
+  }
+  if (effect === 'rejectEntries' && (fault.path ?? '/api/log/batch') !== '/api/log/batch') {
+    throw invalid(['path'], 'must be /api/log/batch, because only batches have entries')
+  }
+  return fault
+}
+
+function invalid(fields: readonly string[], detail: string): IntakeError {
+  const errors = fields.map((field) => ({ pointer: field === '' ? '' : `/${field}`, detail }))
+  return new IntakeError('invalid_request', 'This is not a fault of the sandbox.', { errors })
+}
+
+/** The faults that are still to come. */
+export interface Faults {
+  /** @throws {IntakeError} `queue_full` when there are too many */
+  add(fault: Fault): void
+  /** The fault for the next request of an operation: the oldest that is left and applies. */
+  take(path: Operation): Fault | undefined
+  /** The faults that are left, oldest first. `times` is what is left of each. */
+  list(): Fault[]
+  clear(): void
+}
+
+const faultsMax = 1_000
+
+export function createFaults(): Faults {
+  const pending: { fault: Fault; left: number; seen: number }[] = []
+  return {
+    add(fault) {
+      if (pending.length >= faultsMax) {
+        throw new IntakeError(
+          'queue_full',
+          `There are ${faultsMax} faults; empty the sandbox first.`,
+        )
+      }
+      pending.push({ fault, left: fault.times ?? 1, seen: 0 })
+    },
+
+    take(path) {
+      for (const [index, one] of pending.entries()) {
+        const { fault } = one
+        const applies = fault.rejectEntries === undefined ? fault.path : '/api/log/batch'
+        if (applies !== undefined && applies !== path) continue
+        one.seen++
+        if (one.seen % (fault.every ?? 1) !== 0) continue
+        one.left--
+        if (one.left === 0) pending.splice(index, 1)
+        return fault
+      }
+      return undefined
+    },
+
+    list: () => pending.map(({ fault, left }) => ({ ...fault, times: left })),
+    clear: () => void pending.splice(0),
+  }
+}
+
+/** The code of a status that Intake uses, unless the fault gives another one. */
+const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
+  400: 'invalid_request',
+  401: 'unauthorized',
+  403: 'bundle_not_allowed',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  413: 'body_too_large',
+  415: 'unsupported_media_type',
+  417: 'expectation_failed',
+  422: 'idempotency_key_reused',
+  429: 'rate_limited',
+  431: 'headers_too_large',
+  500: 'internal_error',
+  503: 'busy',
+}
+
+/** The code in the answer of a fault with a status; undefined: a proxy answers, with a page. */
+export function codeOf({ status, code: given }: Fault): string | undefined {
+  return given ?? usualCodes[status ?? 0]
+}
+
+/** The `Retry-After` of a fault with a status; undefined: none. */
+export function retryAfterOf(fault: Fault): string | undefined {
+  if (fault.retryAfter !== undefined) return String(fault.retryAfter)
+  const known = errorCatalogue[codeOf(fault) as keyof typeof errorCatalogue]
+  const isRetryable = known?.retryable ?? fault.status === 503
+  return isRetryable ? '1' : undefined
+}

@@ -1,0 +1,58 @@
+import { GatewayConfig } from '@intake/config'
+import { limits } from '@intake/contract'
+import { buildApp, createAdmission, createGatewayMetrics, type GatewayPorts } from '@intake/gateway'
+import type { Handler } from '@intake/http-edge'
+import { createMetrics, loadConfig, type Logger } from '@intake/runtime'
+
+/** The memory that records may take. The gateway refuses logs at three quarters of it. */
+const recordBytesMax = 256 * 1024 * 1024
+
+/** The state of a Redis that is in order. */
+const memoryState = {
+  writeRefusal: undefined,
+  durabilityViolations: [],
+  isDurabilityAsserted: false,
+  memoryBytesMax: recordBytesMax,
+  fullestServer: undefined,
+  installation: 'sandbox',
+  clock: undefined,
+}
+
+/**
+ * The gateway on ports in memory, with its default settings.
+ *
+ * @param options.bytes the memory that records take
+ * @param options.now its clock, in milliseconds since 1970
+ */
+export async function buildMemoryGateway(options: {
+  ports: GatewayPorts
+  bytes: () => number
+  now: () => number
+  wrapHandler: (serve: Handler) => Handler
+  log: Logger
+}): Promise<Awaited<ReturnType<typeof buildApp>>['app']> {
+  const { ports, bytes, now: wallMs, wrapHandler, log } = options
+  const registry = createMetrics()
+  const { app } = await buildApp({
+    config: loadConfig(GatewayConfig, {
+      REDIS_URL: 'redis://unused',
+      S3_ENDPOINT: 'http://unused',
+    }),
+    ports,
+    admission: createAdmission({
+      state: () => ({ ...memoryState, memoryUsed: bytes() / recordBytesMax }),
+      strict: true,
+      clockSkewMaxMs: limits.clockSkewMaxMs,
+      wallMs,
+    }),
+    problems: { present: () => [], note: () => undefined },
+    isDraining: () => false,
+    metrics: createGatewayMetrics(registry),
+    registry,
+    outcomeCounts: { count: () => undefined },
+    log,
+    wallMs,
+    wrapHandler,
+  })
+  return app
+}

@@ -1,0 +1,92 @@
+import { gunzipSync } from 'node:zlib'
+import { IntakeError, limits, type RecordKind } from '@intake/contract'
+import type { GatewayPorts, IdempotencyStore } from '@intake/gateway'
+import type { RecordStore } from './record-store.ts'
+
+/** Reservations of idempotency keys in memory. */
+export interface MemoryIdempotencyStore extends IdempotencyStore {
+  clear(): void
+}
+
+/**
+ * @param options.keysMax beyond it, new keys are refused with `keys_full`
+ */
+export function createMemoryIdempotencyStore(
+  options: { keysMax?: number } = {},
+): MemoryIdempotencyStore {
+  const { keysMax = Infinity } = options
+  const reservations = new Map<string, { fingerprint: string; id: string }>()
+  return {
+    async reserve({ scope, bundleIdentifier, deviceUuid, key, fingerprint, id }) {
+      const name = JSON.stringify([scope, bundleIdentifier, deviceUuid.toLowerCase(), key])
+      const earlier = reservations.get(name)
+      if (earlier === undefined) {
+        if (reservations.size >= keysMax) {
+          throw new IntakeError('keys_full', 'There is no room for a new idempotency key now.')
+        }
+        reservations.set(name, { fingerprint, id })
+        return id
+      }
+      if (earlier.fingerprint === fingerprint) return earlier.id
+      throw new IntakeError(
+        'idempotency_key_reused',
+        'A record with another payload was sent under this key before.',
+      )
+    },
+    clear: () => reservations.clear(),
+  }
+}
+
+/**
+ * The ports of a gateway that keeps its records in memory. Pictures are checked and described, but
+ * their bytes are not kept.
+ *
+ * @param options.apiKey the secret of the only key, which may write for every application
+ */
+export function createMemoryPorts(options: {
+  apiKey: string
+  records: RecordStore
+  idempotency: IdempotencyStore
+}): GatewayPorts {
+  const { apiKey, records, idempotency } = options
+  const key = {
+    id: 'key_sandbox',
+    name: 'sandbox',
+    bundleIdentifiers: [],
+    createdAt: new Date().toISOString(),
+    expiresAt: null,
+    revokedAt: null,
+  }
+  const queue = (kind: RecordKind) => ({
+    async add({ gzip }: { gzip: Buffer }) {
+      for (const row of gunzipSync(gzip).toString().trimEnd().split('\n')) records.add(kind, row)
+    },
+  })
+  return {
+    apiKeys: {
+      isLoaded: () => true,
+      find: (secret) => (secret === apiKey ? key : undefined),
+    },
+    attachments: { put: async () => undefined, remove: async () => undefined },
+    idempotency,
+    policy: { retentionMs: () => undefined, isSuppressed: () => false },
+    rate: createRate(),
+    queues: { logs: queue('logs'), feedback: queue('feedback') },
+  }
+}
+
+/** Counts the requests of the only key in windows of fixed length. */
+function createRate(): GatewayPorts['rate'] {
+  let requests = 0
+  let endsAt = 0
+  return {
+    count() {
+      const now = performance.now()
+      if (now >= endsAt) {
+        requests = 0
+        endsAt = now + limits.rateWindowMs
+      }
+      return { requests: ++requests, msLeft: endsAt - now }
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import type { RecordKind } from '@intake/contract'
+
+/** The records of the sandbox: what the tables would show, with each identity once. */
+export interface RecordStore {
+  /**
+   * Adds a finished row. A row with the identity of an earlier one is only counted: as in the
+   * tables, the first version is kept.
+   *
+   * @param json one line of JSONEachRow
+   */
+  add(kind: RecordKind, json: string): void
+  /** Undoes the latest acceptance of a log event, as if its request had been refused. */
+  takeBack(id: string): void
+  /** Each record as JSON, in the order in which they were first accepted. */
+  list(): Generator<string>
+  count(): number
+  /** About the memory that they take. */
+  bytes(): number
+  clear(): void
+  /**
+   * Resolves when there are at least `count` records, after `timeoutMs` or when `signal` aborts, at
+   * the earliest of these.
+   */
+  untilCount(count: number, options: { timeoutMs: number; signal: AbortSignal }): Promise<void>
+}
+
+interface StoredRecord {
+  kind: RecordKind
+  id: string
+  json: string
+  timesAccepted: number
+}
+
+/** For the key, the entry and the object of each record. */
+const overheadBytes = 300
+
+export function createRecordStore(): RecordStore {
+  const records = new Map<string, StoredRecord>()
+  /** Called after each addition. */
+  const waiting = new Set<() => void>()
+  let bytes = 0
+
+  const bytesOf = ({ json }: StoredRecord) => json.length + overheadBytes
+
+  return {
+    add(kind, json) {
+      const { id, key } = identityOf(kind, json)
+      const known = records.get(key)
+      if (known !== undefined) {
+        known.timesAccepted++
+        return
+      }
+      const record = { kind, id, json, timesAccepted: 1 }
+      records.set(key, record)
+      bytes += bytesOf(record)
+      for (const check of waiting) check()
+    },
+
+    takeBack(id) {
+      for (const [key, record] of records) {
+        if (record.kind !== 'logs' || record.id !== id) continue
+        record.timesAccepted--
+        if (record.timesAccepted > 0) return
+        records.delete(key)
+        bytes -= bytesOf(record)
+        return
+      }
+    },
+
+    *list() {
+      for (const { kind, json, timesAccepted } of records.values()) {
+        const name = kind === 'logs' ? 'log' : 'feedback'
+        yield `{"kind":"${name}","times_accepted":${timesAccepted},${json.slice(1)}`
+      }
+    },
+
+    count: () => records.size,
+    bytes: () => bytes,
+
+    clear() {
+      records.clear()
+      bytes = 0
+    },
+
+    untilCount(count, { timeoutMs, signal }) {
+      return new Promise((resolve) => {
+        const end = () => {
+          clearTimeout(timer)
+          waiting.delete(check)
+          signal.removeEventListener('abort', end)
+          resolve()
+        }
+        const check = () => {
+          if (records.size >= count) end()
+        }
+        const timer = setTimeout(end, timeoutMs)
+        waiting.add(check)
+        signal.addEventListener('abort', end, { once: true })
+        check()
+      })
+    },
+  }
+}
+
+/** The sorting key of the tables, as text. */
+function identityOf(kind: RecordKind, json: string): { id: string; key: string } {
+  const row = JSON.parse(json) as Record<
+    'id' | 'time' | 'bundle_identifier' | 'device_uuid',
+    string
+  >
+  const { id, time, bundle_identifier: bundle, device_uuid: device } = row
+  return { id, key: JSON.stringify([kind, bundle, time, id, device.toLowerCase()]) }
+}

@@ -1,0 +1,122 @@
+import type { AddressInfo } from 'node:net'
+import { createLogger, type Logger } from '@intake/runtime'
+import { createControl } from './control.ts'
+import { createFaults, type Fault } from './faults.ts'
+import { buildMemoryGateway } from './memory-gateway.ts'
+import { createMemoryIdempotencyStore, createMemoryPorts } from './memory-ports.ts'
+import { createRecordStore } from './record-store.ts'
+import type { OnRequest } from './seen-request.ts'
+import { createWrapHandler } from './wrap-handler.ts'
+
+export const sandboxKey = 'ik_sandbox'
+
+const keysMax = 100_000
+
+/** A record as the sandbox shows it: the columns of its row, and how often it was accepted. */
+export interface SandboxRecord {
+  kind: 'log' | 'feedback'
+  times_accepted: number
+  id: string
+  /** ISO 8601 in UTC. */
+  time: string
+  bundle_identifier: string
+  device_uuid: string
+  unique_user_id: string
+  device: Record<string, unknown>
+  /** Of a log event. */
+  event?: string
+  params?: Record<string, unknown>
+  /** Of a feedback. */
+  feedback_id?: string | null
+  text?: string
+  email?: string | null
+  attachments?: { content_type: string; bytes: number; sha256: string }[]
+  [column: string]: unknown
+}
+
+/** A gateway without services, for tests of senders. */
+export interface Sandbox {
+  /** Without a slash at its end. */
+  url: string
+  apiKey: string
+  records(): SandboxRecord[]
+  /** Applies to the next requests. `clockOffsetMs` applies at once, until the next one. */
+  addFault(fault: Fault): void
+  /** The faults that are left. */
+  faults(): Fault[]
+  /** Removes the faults that are left; the clock stays as it is. */
+  clearFaults(): void
+  /** Empties records, keys and faults, and sets the clock right. */
+  clear(): void
+  /** The clock of the sandbox, in milliseconds since 1970. */
+  now(): number
+  /** Ends also the requests in progress. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the gateway on ports in memory: no Redis, no ClickHouse, no object store. Everything else
+ * is the gateway's own code.
+ *
+ * @param options.host default: 127.0.0.1
+ * @param options.port default: a free one
+ * @param options.onRequest called for every request to Intake, with its body
+ * @param options.log default: nothing is logged
+ */
+export async function createSandbox(
+  options: { host?: string; port?: number; onRequest?: OnRequest; log?: Logger } = {},
+): Promise<Sandbox> {
+  const { host = '127.0.0.1', port = 0, onRequest } = options
+  const log = options.log ?? createLogger({ name: 'sandbox', level: 'silent' })
+  const records = createRecordStore()
+  const idempotency = createMemoryIdempotencyStore({ keysMax })
+  const faults = createFaults()
+  let clockOffsetMs = 0
+  const now = () => Date.now() + clockOffsetMs
+
+  function addFault(fault: Fault): void {
+    if (fault.clockOffsetMs === undefined) faults.add(fault)
+    else clockOffsetMs = fault.clockOffsetMs
+  }
+  function clear(): void {
+    records.clear()
+    idempotency.clear()
+    faults.clear()
+    clockOffsetMs = 0
+  }
+  const control = createControl({ records, faults: faults.list, addFault, clear })
+
+  const wrapHandler = createWrapHandler({
+    faults,
+    control,
+    takeBack: records.takeBack,
+    now,
+    onRequest,
+    log,
+  })
+  const app = await buildMemoryGateway({
+    ports: createMemoryPorts({ apiKey: sandboxKey, records, idempotency }),
+    bytes: records.bytes,
+    now,
+    wrapHandler,
+    log,
+  })
+  await app.listen({ host, port })
+  const address = app.server.address() as AddressInfo
+  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return {
+    url: `http://${name}:${address.port}`,
+    apiKey: sandboxKey,
+    records: () => [...records.list()].map((json) => JSON.parse(json) as SandboxRecord),
+    addFault,
+    faults: faults.list,
+    clearFaults: faults.clear,
+    clear,
+    now,
+    async close() {
+      const closed = app.close()
+      app.server.closeAllConnections()
+      await closed
+    },
+  }
+}

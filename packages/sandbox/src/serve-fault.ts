@@ -1,0 +1,161 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import { errorCatalogue } from '@intake/contract'
+import { problemType } from '@intake/gateway'
+import { captureResponse, type CapturedResponse } from './capture-response.ts'
+import { codeOf, retryAfterOf, type Fault } from './faults.ts'
+
+/** An exchange that a fault applies to. */
+export interface FaultyExchange {
+  fault: Fault
+  request: IncomingMessage
+  response: ServerResponse
+  /** Lets the gateway serve the request. */
+  serve: () => void
+  /** Undoes the acceptance of a log event. */
+  takeBack: (id: string) => void
+  /** Called with the response that the gateway made, which may not be sent. */
+  onDecided: (response: CapturedResponse) => void
+}
+
+/** Serves a request wrongly, as the fault says. Resolves when nothing more will be written. */
+export async function serveFault(exchange: FaultyExchange): Promise<void> {
+  const { fault, request, response } = exchange
+  if (fault.resetAfterBytes !== undefined) {
+    await readBody(request, fault.resetAfterBytes)
+    if (await passed(exchange)) request.socket.resetAndDestroy()
+    return
+  }
+  if (fault.status !== undefined && fault.store === undefined) {
+    if (!(await readBody(request)) || !(await passed(exchange))) return
+    sendStatus(response, fault)
+    return
+  }
+  const decided = await captureResponse(response, exchange.serve)
+  if (decided === undefined) return
+  exchange.onDecided(decided)
+  const rejects = fault.rejectEntries
+  const answer = rejects === undefined ? decided : reject(decided, rejects, exchange.takeBack)
+  if (!(await passed(exchange))) return
+  if (fault.status !== undefined && decided.status < 300) sendStatus(response, fault)
+  else if (fault.loseResponse) request.socket.destroy()
+  else if (fault.cutResponse) sendHalf(response, answer)
+  else send(response, answer)
+}
+
+export function send(response: ServerResponse, { status, headers, body }: CapturedResponse): void {
+  response.writeHead(status, headers)
+  response.end(body)
+}
+
+/** Sends the head and half of the body, and closes the connection. */
+function sendHalf(response: ServerResponse, { status, headers, body }: CapturedResponse): void {
+  response.writeHead(status, { ...headers, 'content-length': body.length })
+  const close = () => response.socket?.destroy()
+  response.write(body.subarray(0, body.length >> 1), close)
+}
+
+function sendStatus(response: ServerResponse, fault: Fault): void {
+  const { status = 500 } = fault
+  const code = codeOf(fault)
+  const retryAfter = retryAfterOf(fault)
+  if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter)
+  if (code === undefined) {
+    response.writeHead(status, { 'content-type': 'text/html' })
+    response.end(`<html><body><h1>${status}</h1><p>This is not Intake.</p></body></html>`)
+    return
+  }
+  response.writeHead(status, { 'content-type': problemType })
+  response.end(JSON.stringify(problemOf(code, status)))
+}
+
+function problemOf(code: string, status: number): object {
+  const known = errorCatalogue[code as keyof typeof errorCatalogue]
+  return {
+    type: `urn:intake:error:${code}`,
+    title: known?.title ?? 'A fault of the sandbox',
+    status,
+    detail: 'A fault of the sandbox.',
+    code,
+    errors: [],
+    request_id: randomUUID(),
+  }
+}
+
+interface BatchResult {
+  accepted: number
+  rejected: number
+  results: { status: string; id?: string; code?: string; detail?: string }[]
+}
+
+/**
+ * Rejects entries of a batch that the gateway has accepted, as if it had rejected them itself. Any
+ * other response is unchanged.
+ */
+function reject(
+  decided: CapturedResponse,
+  { code, indexes = [0] }: NonNullable<Fault['rejectEntries']>,
+  takeBack: (id: string) => void,
+): CapturedResponse {
+  if (decided.status !== 207) return decided
+  const result = JSON.parse(decided.body.toString()) as BatchResult
+  for (const index of indexes) {
+    const entry = result.results[index]
+    if (entry?.id === undefined) continue
+    takeBack(entry.id)
+    result.results[index] = { status: 'rejected', code, detail: 'A fault of the sandbox.' }
+    result.accepted--
+    result.rejected++
+  }
+  const body = Buffer.from(JSON.stringify(result))
+  return { ...decided, headers: { ...decided.headers, 'content-length': body.length }, body }
+}
+
+/**
+ * Reads and discards a body.
+ *
+ * @param bytesMax it stops when so many have arrived
+ * @returns false if the connection closed first
+ */
+async function readBody(request: IncomingMessage, bytesMax = Infinity): Promise<boolean> {
+  if (bytesMax === 0) return true
+  return new Promise((resolve) => {
+    let bytes = 0
+    request
+      .on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes < bytesMax) return
+        request.pause()
+        resolve(true)
+      })
+      .on('end', () => resolve(true))
+      .on('close', () => resolve(request.complete))
+  })
+}
+
+/**
+ * Waits as long as the fault delays its answer.
+ *
+ * @returns false if the sender has gone meanwhile
+ */
+async function passed({ fault, request, response }: FaultyExchange): Promise<boolean> {
+  const { delayMs } = fault
+  if (response.destroyed) return false
+  if (delayMs === undefined) return true
+  const { socket } = request
+  return new Promise((resolve) => {
+    const end = (isOpen: boolean) => {
+      clearTimeout(timer)
+      response.off('close', onGone)
+      socket.off('end', onGone)
+      if (!isOpen) socket.destroy()
+      resolve(isOpen)
+    }
+    const onGone = () => end(false)
+    const timer = setTimeout(() => end(true), delayMs)
+    response.on('close', onGone)
+    // The gateway would still answer a sender that has closed only its half of the connection. A
+    // sender that was killed looks the same.
+    socket.on('end', onGone)
+  })
+}

@@ -1,0 +1,86 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Handler } from '@intake/http-edge'
+import type { Logger } from '@intake/runtime'
+import { captureResponse } from './capture-response.ts'
+import type { Fault, Faults, Operation } from './faults.ts'
+import { seeRequest, type OnRequest } from './seen-request.ts'
+import { send, serveFault } from './serve-fault.ts'
+
+interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+  /** Lets the gateway serve the request. */
+  serve: () => void
+}
+
+/**
+ * Creates the wrapper of the gateway's handler: it serves `/_sandbox` and preflights, and requests
+ * that a fault applies to.
+ *
+ * @param options.control serves `/_sandbox`
+ * @param options.now the clock of the sandbox, in milliseconds since 1970
+ */
+export function createWrapHandler(options: {
+  faults: Pick<Faults, 'take'>
+  control: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  takeBack: (id: string) => void
+  now: () => number
+  onRequest: OnRequest | undefined
+  log: Logger
+}): (serve: Handler) => Handler {
+  const { faults, control, takeBack, now, onRequest, log } = options
+
+  async function serveOperation(fault: Fault | undefined, exchange: Exchange): Promise<void> {
+    const { request, response, serve } = exchange
+    const seen = onRequest && seeRequest(request, response, { fault, onRequest })
+    const onDecided = seen?.onDecided ?? (() => undefined)
+    if (fault !== undefined) {
+      await serveFault({ ...exchange, fault, takeBack, onDecided })
+      return
+    }
+    if (seen === undefined) return serve()
+    const decided = await captureResponse(response, serve)
+    if (decided === undefined) return
+    onDecided(decided)
+    send(response, decided)
+  }
+
+  return (serve) => (request, response) => {
+    allowEveryOrigin(response)
+    response.setHeader('date', new Date(now()).toUTCString())
+    if (request.method === 'OPTIONS') return answerPreflight(request, response)
+    const path = request.url?.split('?', 1)[0] ?? ''
+    if (path === '/_sandbox' || path.startsWith('/_sandbox/')) {
+      return void control(request, response)
+    }
+    const takesFault = request.method === 'POST' && isOperation(path)
+    const fault = takesFault ? faults.take(path) : undefined
+    const exchange = { request, response, serve: () => serve(request, response) }
+    serveOperation(fault, exchange).catch((err: unknown) => {
+      log.error({ err }, 'a request could not be served')
+      request.socket.destroy()
+    })
+  }
+}
+
+const operations: ReadonlySet<string> = new Set<Operation>([
+  '/api/log',
+  '/api/log/batch',
+  '/api/feedback',
+])
+const isOperation = (path: string): path is Operation => operations.has(path)
+
+/** A page under test is served from another origin than the sandbox. */
+function allowEveryOrigin(response: ServerResponse): void {
+  response.setHeader('access-control-allow-origin', '*')
+  response.setHeader('access-control-expose-headers', 'retry-after, date')
+}
+
+function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(204, {
+    'access-control-allow-methods': 'GET, POST, DELETE',
+    'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '*',
+    'access-control-max-age': '7200',
+  })
+  response.end()
+}
