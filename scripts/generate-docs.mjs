@@ -1,4 +1,5 @@
-// Generates docs/errors.md, configuration.md, metrics.md and operations/states.md from the code.
+// Generates docs/errors.md, configuration.md, metrics.md, operations/states.md and the client's retry
+// rules from the code.
 // With --check it writes nothing and exits with 1 if a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
@@ -219,7 +220,26 @@ records is only \`degraded\`.
 `
 }
 
+/** What a client does after each code. `unknown`: a retry whose earlier attempt may have stored. */
+function retryRules() {
+  const rules = Object.entries(errorCatalogue).map(([code, { status, retryable }]) => {
+    const rule = code === 'outcome_unknown' ? 'unknown' : retryable ? 'retry' : 'never'
+    return `  ${code}: '${status === 500 ? 'few' : rule}',`
+  })
+  return `// Generated from the error catalogue by \`npm run docs\`. Do not edit.
+
+/**
+ * What to do after each code. \`never\`: nothing was stored and nothing will be. \`retry\`: nothing was
+ * stored. \`unknown\`: retry; it may have been stored. \`few\`: the same, at most three times.
+ */
+export const retryRules = {
+${rules.join('\n')}
+} as const
+`
+}
+
 const pages = {
+  'packages/client/src/core/retry-rules.ts': retryRules(),
   'docs/errors.md': errorsPage(),
   'docs/configuration.md': configurationPage(),
   'docs/metrics.md': metricsPage(),
@@ -228,7 +248,9 @@ const pages = {
 const check = process.argv.includes('--check')
 for (const [path, text] of Object.entries(pages)) {
   const url = new URL(`../${path}`, import.meta.url)
-  const page = await format(text, { parser: 'markdown', printWidth: 100 })
+  const page = path.endsWith('.md')
+    ? await format(text, { parser: 'markdown', printWidth: 100 })
+    : text
   if (!check) {
     await writeFile(url, page)
   } else if ((await readFile(url, 'utf8').catch(() => '')) !== page) {
