@@ -19,8 +19,11 @@ export interface SentBatch {
   logs: SentLog[]
 }
 
-/** `lost`: the gateway gets the request, the client no answer. `unreachable`: neither. */
-export type Fault = 'lost' | 'unreachable' | Partial<Answer>
+/**
+ * `lost`: the gateway gets the request, the client no answer. `unreachable`: neither. `halved`: a batch
+ * of more than one event is too large.
+ */
+export type Fault = 'lost' | 'unreachable' | 'halved' | Partial<Answer>
 
 export interface FakeIntake {
   transport: Transport
@@ -59,8 +62,12 @@ export function createFakeIntake(now: () => number): FakeIntake {
       server.requests.push(request)
       const fault = server.faults.shift()
       if (fault === 'unreachable') throw new Error('unreachable')
-      if (fault !== undefined && fault !== 'lost') return { ...answer(500, {}), ...fault }
-      const done = request.path === '/feedback' ? keepFeedback(request) : keepLogs(request)
+      const isBatch = request.path === '/log/batch'
+      if (fault === 'halved') {
+        if (isBatch && (JSON.parse(request.body as string) as SentBatch).logs.length > 1)
+          return answer(413, { code: 'body_too_large' })
+      } else if (fault !== undefined && fault !== 'lost') return { ...answer(500, {}), ...fault }
+      const done = isBatch ? keepLogs(request) : keepFeedback(request)
       if (fault === 'lost') throw new Error('lost')
       return done
     },

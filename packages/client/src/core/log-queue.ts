@@ -162,7 +162,7 @@ export function createLogQueue(options: LogQueueOptions): LogQueue {
     if (isNew) segment.name = nameOf({ ...segment, count: 0, bytes: 0 }, run)
     const text = textFrom(memory, end)
     if (await storage.append(segment.name, text, isNew)) memory.stored = end
-    else moveRest(segment)
+    else await write(moveRest(segment))
   }
 
   const isKnown = (segment: Segment) => segments.indexOf(segment) >= 0
@@ -186,7 +186,7 @@ export function createLogQueue(options: LogQueueOptions): LogQueue {
   }
 
   /** Another run has taken the stored part; what it cannot have goes into another segment. */
-  function moveRest(segment: Segment): void {
+  function moveRest(segment: Segment): Segment {
     const memory = segment.memory!
     const lines = memory.lines.slice(memory.stored)
     const numbered = memory.numbered - memory.stored
@@ -204,6 +204,7 @@ export function createLogQueue(options: LogQueueOptions): LogQueue {
     count += rest.count
     bytes += rest.bytes
     if (wasOpen) open = rest
+    return rest
   }
 
   /** Gives a segment the name of its state. False: it is gone. */
