@@ -220,21 +220,25 @@ records is only \`degraded\`.
 `
 }
 
-/** What a client does after each code. `unknown`: a retry whose earlier attempt may have stored. */
+/** What a client reads of the catalogue; the rest follows from the class of the status. */
 function retryRules() {
-  const rules = Object.entries(errorCatalogue).map(([code, { status, retryable }]) => {
-    const rule = code === 'outcome_unknown' ? 'unknown' : retryable ? 'retry' : 'never'
-    return `  ${code}: '${status === 500 ? 'few' : rule}',`
-  })
+  const entries = Object.entries(errorCatalogue)
+  const statusesOf = (isListed) => [
+    ...new Set(entries.map(([, entry]) => entry).filter(isListed).map(({ status }) => status)),
+  ]
+  const uncertain = entries
+    .filter(([code, { status }]) => status === 500 || code === 'outcome_unknown')
+    .map(([code]) => code)
   return `// Generated from the error catalogue by \`npm run docs\`. Do not edit.
 
-/**
- * What to do after each code. \`never\`: nothing was stored and nothing will be. \`retry\`: nothing was
- * stored. \`unknown\`: retry; it may have been stored. \`few\`: the same, at most three times.
- */
-export const retryRules = {
-${rules.join('\n')}
-} as const
+/** Statuses after which the same request can succeed later. */
+export const retryStatuses: readonly number[] = [${statusesOf(({ retryable }) => retryable).join(', ')}]
+
+/** Statuses whose codes are about the address or the key, not about the records. */
+export const settingStatuses: readonly number[] = [${statusesOf(({ status }) => [401, 403, 404, 405].includes(status)).join(', ')}]
+
+/** Codes after which the records may or may not be stored; after all others they are not. */
+export const uncertainCodes: readonly string[] = [${uncertain.map((code) => `'${code}'`).join(', ')}]
 `
 }
 

@@ -55,7 +55,6 @@ export function portsOf(host: Host): Ports<unknown> {
     random: fillRandom,
     device: async () => ({ os: 'Test' }),
     runSuffix: '',
-    isAlive: async () => false,
     writeDelayMs: 0,
     sendsAtPageEnd: () => false,
     keepAttachment: (attachment) => attachment,

@@ -1,58 +1,41 @@
-import type { Clock } from './clock.ts'
-import { decide, isDefinite, readRefusal, type Decision, type Refusal } from './decide.ts'
+import type { Core } from './core.ts'
+import { decide, isDefinite, parseObject, type Decision } from './decide.ts'
 import { roundTripMsMax } from './limits.ts'
-import type { Answer, OutgoingRequest, TimeSource, Transport } from './ports.ts'
+import type { Answer, OutgoingRequest } from './ports.ts'
 
 /** What became of an attempt. */
-export type Attempted =
-  | { answer: Answer; refusal?: undefined }
-  /** `code`: of the problem, or `http_` and the status. */
-  | {
-      answer?: undefined
-      refusal: Refusal
-      decision: Decision
-      code: string
-      isDefinite: boolean
-      retryAfterMs?: number | undefined
-    }
-
-/** Sends a request and reads from its answer what concerns every request. */
-export async function attemptRequest(options: {
-  transport: Transport
-  request: OutgoingRequest
-  successStatus: number
-  clock: Clock
-  time: Pick<TimeSource, 'now' | 'monotonic'>
-}): Promise<Attempted> {
-  const { transport, request, successStatus, clock, time } = options
-  const began = time.monotonic()
-  let answer: Answer
-  try {
-    answer = await transport(request)
-  } catch {
-    const refusal = { status: 0, code: undefined, serverTime: undefined }
-    return { refusal, decision: 'retry', code: 'network', isDefinite: false }
-  }
-  const tookMs = time.monotonic() - began
-  const refusal = readRefusal(answer)
-  const serverMs = refusal.serverTime || headerTime(answer.date)
-  if (serverMs && tookMs < roundTripMsMax) clock.observe(serverMs, tookMs)
-  if (answer.status === successStatus) return { answer }
-  return {
-    refusal,
-    decision: decide(refusal),
-    code: refusal.code || `http_${refusal.status}`,
-    isDefinite: isDefinite(refusal),
-    retryAfterMs: retryAfterMs(answer.retryAfter, clock.now()),
-  }
+export interface Attempted {
+  /** Of a success. */
+  body?: string | undefined
+  decision: Decision
+  /** Of the problem, or `http_` and the status; 0: no answer. */
+  code: string
+  /** Nothing was stored. */
+  isDefinite: boolean
+  /** 0: the server did not say. */
+  retryAfterMs: number
 }
 
-/** The header has whole seconds; on average half a second has passed. */
-const headerTime = (date: string | null) => (date ? Date.parse(date) + 500 : 0)
-
-/** `Retry-After` is a number of seconds, or a date. */
-function retryAfterMs(value: string | null, nowMs: number): number | undefined {
-  if (!value) return undefined
-  const ms = isNaN(Number(value)) ? Date.parse(value) - nowMs : Number(value) * 1000
-  return ms >= 0 ? ms : undefined
+/** Sends a request and reads from its answer what concerns every request. */
+export async function attemptRequest(
+  { ports: { transport, time }, clock }: Core,
+  request: OutgoingRequest,
+): Promise<Attempted> {
+  const began = time.monotonic()
+  const answer: Partial<Answer> = await transport(request).catch(() => ({}))
+  const { status = 0, body = '', date, retryAfter } = answer
+  const tookMs = time.monotonic() - began
+  const { code, server_time: serverTime } = parseObject(body) as Record<string, string | undefined>
+  // The header has whole seconds; on average half a second has passed.
+  const serverMs = Date.parse(serverTime || '') || Date.parse(date || '') + 500
+  if (serverMs && tookMs < roundTripMsMax) clock.observe(serverMs, tookMs)
+  return {
+    body: status === 201 || status === 207 ? body : undefined,
+    decision: decide(status, code),
+    code: code || `http_${status}`,
+    isDefinite: isDefinite(status, code),
+    // A number of seconds, or a date.
+    retryAfterMs:
+      Number(retryAfter) * 1000 || Math.max(0, Date.parse(retryAfter || '') - clock.now()) || 0,
+  }
 }

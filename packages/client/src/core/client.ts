@@ -1,25 +1,20 @@
 import { createClock } from './clock.ts'
-import { knownOf, logDevice } from './device-fields.ts'
-import { createDrops } from './drops.ts'
-import { parseName } from './entry-name.ts'
-import { createFeedbackQueue } from './feedback-queue.ts'
+import type { Core } from './core.ts'
+import { addCounts, createDrops } from './drops.ts'
+import { parseName, type ParsedName } from './entry-name.ts'
+import { createFeedbacks, isFeedback } from './feedbacks.ts'
 import {
-  adoptEveryMs,
   attachmentsMax,
   deviceMsMax,
-  eventNameMax,
   identifierMax,
   segmentBytesMax,
 } from './limits.ts'
 import { printLine } from './log-line.ts'
 import { createLogQueue } from './log-queue.ts'
-import type { Feedback, FeedbackReceipt, Intake, IntakeOptions, LogEvent } from './options.ts'
+import type { Feedback, FeedbackReceipt, Intake, IntakeOptions } from './options.ts'
 import type { Ports } from './ports.ts'
-import type { Context } from './segment.ts'
-import { createFeedbackSender } from './send-feedback.ts'
 import { createLogSender } from './send-logs.ts'
 import { createSendLoop } from './send-loop.ts'
-import { createSerial } from './serial.ts'
 import { createUuids } from './uuid.ts'
 import { withFallback } from './with-fallback.ts'
 
@@ -33,7 +28,7 @@ export interface Client<Attachment> extends Intake<Attachment> {
   unsaved(): { name: string; text: string }[]
 }
 
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const deviceKey = 'device'
 const optOutKey = 'opted-out'
 const droppedKey = 'dropped'
@@ -43,158 +38,120 @@ export function createClient<Attachment>(
   options: IntakeOptions,
   ports: Ports<Attachment>,
 ): Client<Attachment> {
-  checkOptions(options)
+  const { url, apiKey, bundleIdentifier, deviceUuid = '' } = options
+  if (!url || !apiKey || !bundleIdentifier || !(uuidForm.test(deviceUuid) || deviceUuid === ''))
+    throw new TypeError('createIntake needs url, apiKey and bundleIdentifier; deviceUuid is a UUID')
   const { time } = ports
-  const { beforeSend, flushIntervalMs = 5000 } = options
+  const { beforeSend, onDrop, flushIntervalMs = 5000 } = options
+  const setIdleTimeout = time.setIdleTimeout || time.setTimeout
   const storage = withFallback(ports.storage)
-  const serial = createSerial()
   const clock = createClock(time)
-  let hasNewDrops = false
-  const drops = createDrops((reason, count) => {
-    hasNewDrops = true
-    if (options.onDrop) options.onDrop(reason, count)
-  })
   const nextId = createUuids(ports.random)
-  const keyIds = createUuids(ports.random)
-  const newKey = () => keyIds(time.now()).replace(/-/g, '')
-  const ageOf = (key: string) => time.now() - parseInt(key.slice(0, 12), 16)
-  const run = `${newKey()}${ports.runSuffix}`
+  const newId = () => nextId(clock.now())
   let user = validUser(options.userId)
-  let uuid = options.deviceUuid
+  let uuid = deviceUuid
   let device: Record<string, unknown> = {}
   let isOptedOut = false
   let isShut = false
+  let isStarted = false
   let stopped: string | undefined
   let starting: Promise<void> | undefined
-  let isStarted = false
-  let adoptedAt = 0
-  let writeTimer: unknown
+  let hasNewDrops = false
   let writing: Promise<void> | undefined
+  let writeTimer: unknown
   let flushTimer: unknown
+  /** Calls of `flush` that wait until nothing more can be sent. */
   let waiting: (() => void)[] = []
 
-  const contextOf = (memory: { user: string | undefined; era: Context['era'] }): Context => ({
-    bundle: options.bundleIdentifier,
-    uuid: uuid || '',
-    user: memory.user || '',
-    device: logDevice(device),
-    era: memory.era,
-    run,
+  const drops = createDrops((reason, count) => {
+    hasNewDrops = true
+    if (onDrop) onDrop(reason, count)
   })
-  const logs = createLogQueue({
-    ports: { storage, time },
-    serial,
-    clock,
-    drops,
-    run,
-    newKey,
-    entriesMax: Math.min(Math.max(options.batchEntriesMax || 500, 1), 500),
-    bytesMax: options.storageBytesMax || 4_000_000,
-    eventsMax: options.storageEventsMax || 5000,
-    mayLeave: () => ports.sendsAtPageEnd(),
-    contextOf,
-  })
-  const feedbacks = createFeedbackQueue({ storage, drops, run, newKey, ageOf })
-  const logSender = createLogSender({
+  const core: Core = {
+    options,
     ports,
-    queue: logs,
+    storage,
     clock,
     drops,
-    run,
-    deviceUuid: () => uuid!,
-  })
-  const sendFeedback = createFeedbackSender({ ports, queue: feedbacks, clock, drops })
+    run: newId() + ports.runSuffix,
+    newId,
+    deviceUuid: () => uuid,
+    device: () => (ports.logDevice ? ports.logDevice(device) : device),
+  }
+  const logs = createLogQueue(core)
+  const feedbacks = createFeedbacks(core)
+  const logSender = createLogSender(core, logs)
   const retryMs = options.retryMs || { min: 1000, max: 900_000 }
-  const loopOptions = { time, retryMs, onPause }
   const logLoop = createSendLoop({
-    ...loopOptions,
+    time,
+    retryMs,
+    onPause,
     async send() {
       const sent = await logSender.send()
       // A server that answers is there to be told what was lost.
-      if (sent && sent.next === 'done') reportDrops()
+      if (sent && !sent.stop && sent.retryAfterMs === undefined) reportDrops()
       return sent
     },
   })
-  const feedbackLoop = createSendLoop({ ...loopOptions, send: sendFeedback })
+  const feedbackLoop = createSendLoop({ time, retryMs, onPause, send: feedbacks.send })
 
-  function onPause(reason: string | undefined): void {
-    if (reason) {
-      stopped = reason
+  function onPause(stop: string | undefined): void {
+    if (stop) {
+      stopped = stop
       logLoop.close()
       feedbackLoop.close()
-    } else if (time.monotonic() - adoptedAt > adoptEveryMs) void adopt().catch(() => undefined)
+    }
     settleWaiting()
   }
 
-  /** Ends the waiting for a flush if nothing more can be sent now. */
   function settleWaiting(): void {
-    if (
-      !stopped &&
-      (logs.oldest() || logs.segments.some((one) => one.isBusy) || feedbacks.oldest())
-    )
-      return
     if (logLoop.isRunning() || feedbackLoop.isRunning()) return
-    const settled = waiting
+    if (!stopped && (logs.oldest() || feedbacks.canSend())) return
+    for (const settle of waiting) settle()
     waiting = []
-    for (const settle of settled) settle()
   }
 
   /** Reads what earlier runs have left. */
   const start = (): Promise<void> => starting || (starting = load())
 
   async function load(): Promise<void> {
-    const [kept, optedOut, dropped] = [
-      uuid || (await storage.get(deviceKey)),
-      await storage.get(optOutKey),
-      await storage.get(droppedKey),
-    ]
-    if (typeof kept === 'string' && uuidForm.test(kept)) uuid = kept
-    else await storage.set(deviceKey, (uuid = nextId(time.now())))
-    isOptedOut = isOptedOut || optedOut === true
+    if (!uuid) {
+      const kept = await storage.get(deviceKey)
+      uuid = uuidForm.test(kept as string) ? (kept as string) : newId()
+      if (uuid !== kept) await storage.set(deviceKey, uuid)
+    }
+    isOptedOut = isOptedOut || (await storage.get(optOutKey)) === true
+    addCounts(drops.unreported, Object(await storage.get(droppedKey)) as Record<string, number>)
     await readDevice()
     if (isOptedOut) await removeAll()
-    else await adopt()
     isStarted = true
-    if (dropped && typeof dropped === 'object') drops.restore(dropped as Record<string, number>)
-    logLoop.wake()
+    await adopt()
     feedbackLoop.wake()
   }
 
   async function readDevice(): Promise<void> {
-    const reading = Promise.resolve().then(() => ports.device())
-    const found = await within(
-      deviceMsMax,
-      reading.catch(() => undefined),
-    )
-    device = knownOf({ ...(found || device), ...options.device })
+    const reading = Promise.resolve().then(ports.device)
+    const found = await within(deviceMsMax, reading)
+    device = {}
+    addKnown(device, found)
+    addKnown(device, options.device)
   }
 
+  /** Takes over the entries of ended runs. */
   async function adopt(): Promise<void> {
-    adoptedAt = time.monotonic()
-    const names = await storage.list()
-    const runs = new Map<string, boolean>([[run, true]])
-    const left: string[] = []
-    for (const name of names) {
-      const parsed = parseName(name)
-      const owner = parsed ? parsed.run : ''
-      if (owner && !runs.has(owner)) runs.set(owner, await ports.isAlive(owner).catch(() => false))
-      if (!runs.get(owner)) left.push(name)
-    }
-    await logs.adopt(left)
-    feedbacks.adopt(left)
-    if (isStarted && logs.oldest()) logLoop.wake()
+    const names = (await storage.list()).sort()
+    const left = names.map(parseName).filter((entry) => entry && entry.run !== core.run)
+    feedbacks.adopt(names)
+    await logs.adopt(left as ParsedName[])
+    logLoop.wake()
   }
 
   async function removeAll(): Promise<void> {
     logs.clear()
     feedbacks.clear()
-    const names = await storage.list()
-    await serial(async () => {
-      for (const name of names) {
-        if (parseName(name)) await storage.remove(name)
-        else if (name.indexOf('attachment.') === 0) await storage.set(name, undefined)
-      }
-    })
+    for (const name of await storage.list()) {
+      if (parseName(name) || isFeedback(name)) await storage.remove(name)
+    }
   }
 
   function scheduleWrite(): void {
@@ -202,15 +159,13 @@ export function createClient<Attachment>(
       writeTimer = time.setTimeout(() => void save(), ports.writeDelayMs)
   }
 
-  /** Stores what is in memory only. Calls while it does so are done together afterwards. */
+  /** Stores what is in memory only. */
   function save(): Promise<void> {
     time.clearTimeout(writeTimer)
     writeTimer = undefined
-    const before = writing || start()
-    const work = before
-      .then(() => logs.save())
+    const work = (writing || start())
+      .then(logs.save)
       .then(saveDrops)
-      .catch(() => undefined)
       .then(() => {
         if (writing === work) writing = undefined
         if (logs.hasUnsaved()) scheduleWrite()
@@ -223,14 +178,13 @@ export function createClient<Attachment>(
   async function saveDrops(): Promise<void> {
     if (!hasNewDrops) return
     hasNewDrops = false
-    const counts = drops.unreported()
-    await storage.set(droppedKey, counts ? { ...counts } : undefined)
+    await storage.set(droppedKey, { ...drops.unreported })
   }
 
   function reportDrops(): void {
-    const counts = drops.unreported()
-    if (!counts || isOptedOut || isShut) return
-    drops.reported()
+    const counts = drops.unreported
+    if (Object.keys(counts).length === 0 || isOptedOut || isShut) return
+    drops.unreported = {}
     hasNewDrops = true
     add('intake.dropped', JSON.stringify(counts))
   }
@@ -239,10 +193,9 @@ export function createClient<Attachment>(
     const nowMs = clock.now()
     const { offset } = clock.era()
     const id = nextId(nowMs)
-    logs.add(printLine(id, event, params, offset === 0 ? undefined : nowMs - offset), user)
+    logs.add(printLine(id, event, params, offset && nowMs - offset), user)
     scheduleWrite()
-    if (flushTimer === undefined)
-      flushTimer = (time.setIdleTimeout || time.setTimeout)(flushSoon, flushIntervalMs)
+    if (flushTimer === undefined) flushTimer = setIdleTimeout(flushSoon, flushIntervalMs)
     return id
   }
 
@@ -265,9 +218,9 @@ export function createClient<Attachment>(
     try {
       const changed = beforeSend ? beforeSend({ event, params }) : { event, params }
       if (!changed) return undefined
-      if (!isEventName(changed.event)) return drop('invalid_event')
       const text = JSON.stringify(changed.params)
-      if (typeof text !== 'string' || text[0] !== '{') return drop('invalid_event')
+      if (!isText(changed.event, identifierMax) || !text || text[0] !== '{')
+        return drop('invalid_event')
       // In UTF-8 it has up to three times as many bytes.
       if (text.length > segmentBytesMax / 2) return drop('too_large')
       return add(changed.event, text)
@@ -278,41 +231,36 @@ export function createClient<Attachment>(
   }
 
   async function feedback(sent: Feedback<Attachment>): Promise<FeedbackReceipt> {
-    const id = nextId(clock.now())
+    const nowMs = clock.now()
+    const id = nextId(nowMs)
+    const owner = user
     try {
-      const owner = user
-      const timestamp = new Date(clock.now()).toISOString()
+      const { text, email = '', attachments = [] } = sent
       await start()
+      await readDevice()
       if (isOptedOut || isShut) return { id, isKept: false }
-      if (!sent || !sent.text || typeof sent.text !== 'string') drop('invalid_feedback')
-      else if (!feedbacks.hasRoom()) drop('feedback_full')
-      else {
-        await readDevice()
-        const { text, email = '', attachments = [] } = sent
-        const payload = JSON.stringify({
-          bundle_identifier: options.bundleIdentifier,
-          device,
-          device_uuid: uuid,
-          unique_user_id: owner || uuid,
-          feedback: { id, text, email, attachments: [], timestamp },
-        })
-        const kept = attachments.slice(0, attachmentsMax).map((one) => ports.keepAttachment(one))
-        await feedbacks.add(payload, kept)
+      const payload = JSON.stringify({
+        bundle_identifier: bundleIdentifier,
+        device,
+        device_uuid: uuid,
+        unique_user_id: owner || uuid,
+        feedback: { id, text, email, attachments: [], timestamp: new Date(nowMs).toISOString() },
+      })
+      const kept = attachments.slice(0, attachmentsMax).map(ports.keepAttachment)
+      if (!isText(text)) drop('invalid_feedback')
+      else if (await feedbacks.add(id, { payload, attachments: kept })) {
         feedbackLoop.wake()
         return { id, isKept: true }
-      }
+      } else drop('feedback_full')
     } catch {
       drop('invalid_feedback')
     }
     return { id, isKept: false }
   }
 
-  const left = () => logs.count() + feedbacks.count()
-
   async function drain(): Promise<void> {
     logs.close()
     await save()
-    if (stopped || left() === 0) return
     const settled = new Promise<void>((resolve) => waiting.push(resolve))
     logLoop.wake(true)
     feedbackLoop.wake(true)
@@ -321,25 +269,24 @@ export function createClient<Attachment>(
   }
 
   async function flush({ timeoutMs = 5000 } = {}): Promise<{ left: number }> {
-    await within(
-      timeoutMs,
-      drain().catch(() => undefined),
-    )
-    return { left: left() }
+    await within(timeoutMs, drain())
+    return { left: logs.count() + feedbacks.count() }
   }
 
-  /** The result, or undefined after so many milliseconds. */
+  /** The result; undefined after so many milliseconds, or if it fails. */
   function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
     return new Promise((resolve) => {
       const timer = time.setTimeout(() => resolve(undefined), ms)
-      void work.then((result) => {
-        time.clearTimeout(timer)
-        resolve(result)
-      })
+      void work
+        .catch(() => undefined)
+        .then((result) => {
+          time.clearTimeout(timer)
+          resolve(result)
+        })
     })
   }
 
-  const startTimer = (time.setIdleTimeout || time.setTimeout)(() => void start(), 0)
+  setIdleTimeout(start, 0)
 
   return {
     log,
@@ -347,40 +294,35 @@ export function createClient<Attachment>(
     identify(userId) {
       user = validUser(userId)
     },
-    async stored() {
-      await save()
-    },
+    stored: save,
     flush,
     async shutdown(settings) {
       const result = await flush(settings)
       isShut = true
-      time.clearTimeout(startTimer)
       time.clearTimeout(flushTimer)
-      time.clearTimeout(writeTimer)
       logLoop.close()
       feedbackLoop.close()
       await within(1000, save())
+      time.clearTimeout(writeTimer)
       if (storage.close) storage.close()
       return result
     },
     async optOut() {
       isOptedOut = true
-      logs.clear()
-      feedbacks.clear()
-      await start().catch(() => undefined)
+      await start()
       await storage.set(optOutKey, true)
       await removeAll()
       settleWaiting()
     },
     async optIn() {
-      await start().catch(() => undefined)
-      await storage.set(optOutKey, undefined)
+      await start()
+      await storage.remove(optOutKey)
       isOptedOut = false
     },
     stats: () => ({
       pending: { logs: logs.count(), feedback: feedbacks.count() },
       stopped: stopped || false,
-      dropped: drops.total(),
+      dropped: { ...drops.total },
       storageBytes: logs.bytes(),
       isOptedOut,
       clockOffsetMs: clock.era().offset,
@@ -390,26 +332,24 @@ export function createClient<Attachment>(
       feedbackLoop.wake(true)
     },
     leavePage(bytesMax) {
-      if (isStarted && !stopped && !isShut && bytesMax > 0)
-        logSender.sendAtPageEnd(bytesMax, ({ memory }) => contextOf(memory!))
-      else logs.close()
+      if (isStarted && !stopped && bytesMax > 0) logSender.sendAtPageEnd(bytesMax)
+      logs.close()
       void save()
     },
     unsaved: () => (isOptedOut ? [] : logs.unsaved()),
   }
 }
 
-function checkOptions({ url, apiKey, bundleIdentifier, deviceUuid }: IntakeOptions): void {
-  const isText = (value: unknown) => typeof value === 'string' && value !== ''
-  if (!isText(url) || !isText(apiKey)) throw new TypeError('Intake needs url and apiKey.')
-  if (!isText(bundleIdentifier) || bundleIdentifier.length > identifierMax)
-    throw new TypeError(`bundleIdentifier must have 1 to ${identifierMax} characters.`)
-  if (deviceUuid !== undefined && !uuidForm.test(deviceUuid))
-    throw new TypeError('deviceUuid must be a UUID.')
+const isText = (value: unknown, lengthMax = Infinity): boolean =>
+  typeof value === 'string' && value !== '' && value.length <= lengthMax
+
+const validUser = (userId: string | undefined) => String(userId || '').slice(0, identifierMax)
+
+/** Leaves out what is unknown: absent is better than a guess. */
+function addKnown(device: Record<string, unknown>, more: Record<string, unknown> = {}): void {
+  for (const name of Object.keys(more)) {
+    const value = more[name]
+    if (value !== undefined && value !== null && value !== '' && value !== 'unknown')
+      device[name] = value
+  }
 }
-
-const validUser = (userId: string | undefined) =>
-  typeof userId === 'string' && userId !== '' ? userId.slice(0, identifierMax) : undefined
-
-const isEventName = (event: unknown): event is LogEvent['event'] =>
-  typeof event === 'string' && event !== '' && event.length <= eventNameMax

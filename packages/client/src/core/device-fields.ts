@@ -10,14 +10,3 @@ export function logDevice(device: Record<string, unknown>): Record<string, unkno
   for (const name of feedbackOnly) delete copy[name]
   return copy
 }
-
-/** Without what is unknown: absent is better than a guess. */
-export function knownOf(device: Record<string, unknown>): Record<string, unknown> {
-  const known: Record<string, unknown> = {}
-  for (const name of Object.keys(device)) {
-    const value = device[name]
-    if (value !== undefined && value !== null && value !== '' && value !== 'unknown')
-      known[name] = value
-  }
-  return known
-}

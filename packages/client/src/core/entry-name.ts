@@ -1,20 +1,22 @@
 /**
- * What the name of a stored segment or feedback says. A rename changes the state of a whole segment
- * at once, whatever the platform.
+ * `open`: may grow. `leaving`: the same, and the end of the page may have sent it. `closed`: never
+ * sent. `attempted`: a request may have reached the server.
+ */
+export const open = 0
+export const leaving = 1
+export const closed = 2
+export const attempted = 3
+
+/**
+ * What the name of a stored segment says. A rename changes the state of a whole segment
+ * at once, on every platform.
  */
 export interface EntryName {
-  kind: 'log' | 'feedback'
   /** Ascends with the time at which it was begun. */
   key: string
-  /** A higher one replaces the entry with the same key. */
+  /** Of segments with the same key, the highest generation and state replace the others. */
   generation: number
-  /** The run of the client that owns it. */
-  run: string
-  /**
-   * `open`: may grow. `leaving`: the same, and the end of the page may have sent it. `closed`: never
-   * sent. `attempted`: a request may have reached the server.
-   */
-  state: State
+  state: number
   /** Events and bytes; 0 while it is open. */
   count: number
   bytes: number
@@ -22,38 +24,22 @@ export interface EntryName {
   shiftMs: number
 }
 
-const states = ['open', 'leaving', 'closed', 'attempted'] as const
-export type State = (typeof states)[number]
+/** @param run of the client that owns it */
+export const printName = (entry: EntryName, run: string): string =>
+  [entry.key, entry.generation, entry.state, run, entry.count, entry.bytes, entry.shiftMs].join('.')
 
-export function printName(name: EntryName): string {
-  const { kind, key, generation, run, state, count, bytes, shiftMs } = name
-  return [kind, key, generation, run, state, count, bytes, shiftMs].join('.')
+export interface ParsedName extends EntryName {
+  name: string
+  run: string
 }
 
-/** @returns undefined: it is not the name of an entry */
-export function parseName(text: string): EntryName | undefined {
-  const [kind, key, generation, run, state, count, bytes, shiftMs, more] = text.split('.')
-  if ((kind !== 'log' && kind !== 'feedback') || more !== undefined) return undefined
-  if (!key || !run || states.indexOf(state as State) < 0) return undefined
-  const numbers = [generation, count, bytes, shiftMs].map(Number)
-  if (numbers.some((number) => isNaN(number))) return undefined
-  return {
-    kind,
-    key,
-    generation: numbers[0]!,
-    run,
-    state: state as State,
-    count: numbers[1]!,
-    bytes: numbers[2]!,
-    shiftMs: numbers[3]!,
-  }
+/** @returns undefined: it is not the name of a segment */
+export function parseName(name: string): ParsedName | undefined {
+  const parts = name.split('.')
+  const [, generation, state, , count, bytes, shiftMs] = parts.map(Number) as [number, number, number, number, number, number, number]
+  if (parts.length !== 7) return undefined
+  return { name, key: parts[0]!, generation, state, run: parts[3]!, count, bytes, shiftMs }
 }
 
-/** Which of two entries with the same key replaces the other after a crash between two steps. */
-export function isNewer(one: EntryName, other: EntryName): boolean {
-  if (one.generation !== other.generation) return one.generation > other.generation
-  return states.indexOf(one.state) > states.indexOf(other.state)
-}
-
-/** The part of a name that a rename leaves as it is. */
-export const stemOf = (name: string): string => name.split('.').slice(0, 3).join('.')
+/** The part of a name that a rename does not change. */
+export const stemOf = (name: string): string => name.split('.').slice(0, 2).join('.')

@@ -37,36 +37,36 @@ export function createFetchTransport(options: {
   let keptAlive = 0
 
   async function send(request: OutgoingRequest, packed?: Uint8Array): Promise<Answer> {
-    const { path, body, isLast } = request
+    const { path, body } = request
     const isText = typeof body === 'string'
     const bytes = packed ? packed.length : isText ? textBytes(body) : Infinity
     const keepalive = hasKeepalive === true && keptAlive + bytes <= keepaliveBytesMax
-    if (isLast && !keepalive) throw new Error('no room for a request at the end of the page')
+    const abort = typeof AbortController === 'undefined' ? undefined : new AbortController()
     const headers: Record<string, string> = { 'x-api-key': apiKey }
     if (isText) headers['content-type'] = 'application/json'
     else headers['prefer'] = 'handling=lenient'
     if (packed) headers['content-encoding'] = 'gzip'
-    const abort = typeof AbortController === 'undefined' ? undefined : new AbortController()
-    const init: RequestInit = {
+    const init = {
       method: 'POST',
       headers,
-      body: (packed || body) as BodyInit,
+      body: packed || body,
       credentials: 'omit',
-    }
-    if (keepalive) init.keepalive = true
-    if (abort) init.signal = abort.signal
+      keepalive,
+      signal: abort && abort.signal,
+    } as RequestInit
     if (keepalive) keptAlive += bytes
-    const ms = isText ? timeoutMs.text : timeoutMs.form
     let timer: unknown
     try {
-      const { fetch: send } = options
       return await Promise.race([
-        send(prefix + path, init).then(readAnswer),
+        options.fetch(prefix + path, init).then(readAnswer),
         new Promise<never>((_, reject) => {
-          timer = time.setTimeout(() => {
-            if (abort) abort.abort()
-            reject(new Error('no answer in time'))
-          }, ms)
+          timer = time.setTimeout(
+            () => {
+              if (abort) abort.abort()
+              reject(new Error('no answer in time'))
+            },
+            isText ? timeoutMs.text : timeoutMs.form,
+          )
         }),
       ])
     } finally {

@@ -5,7 +5,7 @@
 export const segmentBytesMax = 200_000
 /** A segment never has more of what may wait than this part, because the oldest one goes whole. */
 export const segmentsMin = 10
-export const eventNameMax = 255
+/** Of names of events, users and applications. */
 export const identifierMax = 255
 /** A day less than what the gateway takes: an event should not become too old on its way. */
 export const eventAgeMsMax = 29 * 86_400_000
@@ -18,7 +18,5 @@ export const generationsMax = 3
 export const retryAfterMsMax = 86_400_000
 /** How long the start of a segment waits for the properties of the device. */
 export const deviceMsMax = 500
-/** How often the client looks for what ended runs have left. */
-export const adoptEveryMs = 60_000
 /** Above this, the time that an answer took says too little about the server's clock. */
 export const roundTripMsMax = 8000

@@ -7,16 +7,16 @@ const idLength = 36
  * An event as JSON without its closing brace.
  *
  * @param params as JSON
- * @param deviceMs the clock of the device, if the id has another time
+ * @param deviceMs the clock of the device, if the id has another time; else 0
  */
 export function printLine(
   id: string,
   event: string,
   params: string,
-  deviceMs: number | undefined,
+  deviceMs: number,
 ): string {
   const line = `{"id":"${id}","event":${JSON.stringify(event)},"params":${params}`
-  return deviceMs === undefined ? line : line + printTimestamp(deviceMs)
+  return deviceMs === 0 ? line : line + printTimestamp(deviceMs)
 }
 
 /** @param sequence 0: the numbers of the device are not known yet */

@@ -2,36 +2,29 @@ import type { Storage } from './ports.ts'
 
 /** Storage that ends with the process. */
 export function createMemoryStorage(): Storage {
-  const texts = new Map<string, string>()
   const values = new Map<string, unknown>()
   let sequence = 0
+  const get = async (key: string) => values.get(key)
   return {
-    list: async () => Array.from(texts.keys()).concat(Array.from(values.keys())),
-    read: async (name) => texts.get(name),
+    list: async () => Array.from(values.keys()),
+    read: get as Storage['read'],
     async append(name, text, isNew) {
-      const before = texts.get(name)
-      if (!isNew && before === undefined) return false
-      texts.set(name, (before || '') + text)
-      return true
+      const before = isNew ? '' : (values.get(name) as string | undefined)
+      if (before !== undefined) values.set(name, before + text)
+      return before !== undefined
     },
     async rename(from, to) {
-      const text = texts.get(from)
-      if (text === undefined) return false
-      texts.delete(from)
-      texts.set(to, text)
-      return true
+      const text = values.get(from)
+      if (values.delete(from)) values.set(to, text)
+      return text !== undefined
     },
     async remove(name) {
-      texts.delete(name)
+      values.delete(name)
     },
-    get: async (key) => values.get(key),
+    get,
     async set(key, value) {
-      if (value === undefined) values.delete(key)
-      else values.set(key, value)
+      values.set(key, value)
     },
-    async reserve(count) {
-      sequence += count
-      return sequence - count + 1
-    },
+    reserve: async (count) => (sequence += count) - count + 1,
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Where records wait. Names and keys consist of letters, digits, `.`, `-` and `_`. An append or a
+ * Where records wait. Each function returns a promise, also if it fails. Names and keys consist of letters, digits, `.`, `-` and `_`. An append or a
  * rename that has resolved survives the end of the process.
  */
 export interface Storage {
-  /** All names and keys. */
+  /** All names and keys, but not those of another process that is known to run. */
   list(): Promise<string[]>
   read(name: string): Promise<string | undefined>
   /**
@@ -19,10 +19,9 @@ export interface Storage {
    * @returns false: `from` does not exist
    */
   rename(from: string, to: string): Promise<boolean>
-  /** Nothing happens if it does not exist. */
+  /** Removes a name or a key. Nothing happens if it does not exist. */
   remove(name: string): Promise<void>
   get(key: string): Promise<unknown>
-  /** @param value undefined deletes it */
   set(key: string, value: unknown): Promise<void>
   /**
    * Takes numbers from the counter of the device, which starts at 1.
@@ -30,7 +29,7 @@ export interface Storage {
    * @returns the first of them
    */
   reserve(count: number): Promise<number>
-  close?(): void
+  close?: (() => void) | undefined
 }
 
 /** What a server or a proxy answered. */
@@ -48,7 +47,7 @@ export interface OutgoingRequest {
   /** JSON, or a form for feedback. */
   body: unknown
   /** The page ends: the request has to begin before this call returns. */
-  isLast?: boolean
+  isLast?: boolean | undefined
 }
 
 /** Rejects if there was no complete answer; ends each request after a time of its own. */
@@ -74,10 +73,10 @@ export interface Ports<Attachment> {
   random(bytes: Uint8Array): void
   /** Properties of the device. */
   device(): Promise<Record<string, unknown>>
-  /** Added to the name of this run of the client; see `isAlive`. */
+  /** Which of them go with log events; absent: all. */
+  logDevice?(device: Record<string, unknown>): Record<string, unknown>
+  /** Added to the name of this run of the client, the fourth part of the names of its segments. */
   runSuffix: string
-  /** Whether a run, by its name, may still send what it has stored. */
-  isAlive(run: string): Promise<boolean>
   /** How long events gather before they are written, in milliseconds. */
   writeDelayMs: number
   /** Whether events may be sent at the end of the page before their attempt is marked. */

@@ -1,38 +1,10 @@
 // Generated from the error catalogue by `npm run docs`. Do not edit.
 
-/**
- * What to do after each code. `never`: nothing was stored and nothing will be. `retry`: nothing was
- * stored. `unknown`: retry; it may have been stored. `few`: the same, at most three times.
- */
-export const retryRules = {
-  invalid_json: 'never',
-  invalid_encoding: 'never',
-  invalid_multipart: 'never',
-  invalid_request: 'never',
-  malformed_http: 'never',
-  unauthorized: 'never',
-  bundle_not_allowed: 'never',
-  not_found: 'never',
-  method_not_allowed: 'never',
-  request_timeout: 'retry',
-  body_too_large: 'never',
-  attachment_too_large: 'never',
-  too_many_attachments: 'never',
-  unsupported_media_type: 'never',
-  unsupported_encoding: 'never',
-  attachment_not_an_image: 'never',
-  expectation_failed: 'never',
-  idempotency_key_reused: 'never',
-  id_time_out_of_range: 'never',
-  duplicate_id: 'never',
-  rate_limited: 'retry',
-  headers_too_large: 'never',
-  internal_error: 'few',
-  busy: 'retry',
-  queue_full: 'retry',
-  queue_unavailable: 'retry',
-  keys_full: 'retry',
-  clock_skew: 'retry',
-  storage_unavailable: 'retry',
-  outcome_unknown: 'unknown',
-} as const
+/** Statuses after which the same request can succeed later. */
+export const retryStatuses: readonly number[] = [408, 429, 503]
+
+/** Statuses whose codes are about the address or the key, not about the records. */
+export const settingStatuses: readonly number[] = [401, 403, 404, 405]
+
+/** Codes after which the records may or may not be stored; after all others they are not. */
+export const uncertainCodes: readonly string[] = ['internal_error', 'outcome_unknown']

@@ -1,65 +1,46 @@
 import { attemptRequest, type Attempted } from './answer.ts'
-import type { Clock } from './clock.ts'
+import type { Core } from './core.ts'
 import { parseObject } from './decide.ts'
-import type { Drops } from './drops.ts'
+import { attempted as attemptedState } from './entry-name.ts'
 import { eventAgeMsMax, generationsMax } from './limits.ts'
 import { idOf, shiftLine } from './log-line.ts'
 import type { LogQueue } from './log-queue.ts'
-import type { Answer, Ports } from './ports.ts'
-import { newSegment, type Context, type Segment, type StoredSegment } from './segment.ts'
+import { newSegment, type Segment, type StoredSegment } from './segment.ts'
 import type { Sent } from './send-loop.ts'
 import { textBytes } from './text-bytes.ts'
 import { timeOfUuid } from './uuid.ts'
 
-interface EntryResult {
-  status: string
-  code?: string
-}
+/** `code` of the entries that are not accepted. */
+type EntryResult = { status?: unknown; code?: string } | null
 
 export interface LogSender {
   /** Sends the oldest segment; undefined: none can be sent. */
   send(): Promise<Sent | undefined>
   /** Sends what is still open, in a request that outlives the page. */
-  sendAtPageEnd(bytesMax: number, contextOf: (segment: Segment) => Context): void
+  sendAtPageEnd(bytesMax: number): void
 }
 
-export function createLogSender(options: {
-  ports: Pick<Ports<never>, 'transport' | 'time'>
-  queue: LogQueue
-  clock: Clock
-  drops: Drops
-  run: string
-  /** For events that were logged before it was known. */
-  deviceUuid: () => string
-}): LogSender {
-  const { ports, queue, clock, drops, run, deviceUuid } = options
-  const path = '/log/batch'
+export function createLogSender(core: Core, queue: LogQueue): LogSender {
+  const { clock, drops } = core
 
-  async function send(): Promise<Sent | undefined> {
-    const segment = queue.oldest()
-    if (!segment) return undefined
-    segment.isBusy = true
-    try {
-      const wasOpen = segment.mayBeStored
-      const stored = await queue.attempt(segment)
-      if (!stored) return { next: 'done' }
-      if (await dropExpired(segment, stored)) return { next: 'done' }
-      segment.mayBeStored = true
-      const request = { path, body: printBatch(stored, segment.shiftMs, deviceUuid()) }
-      const attempted = await attemptRequest({ ...ports, request, successStatus: 207, clock })
-      return await settle(segment, { stored, attempted, wasOpen })
-    } finally {
-      segment.isBusy = false
-    }
+  function attempt(segment: Segment, stored: StoredSegment, isLast?: boolean): Promise<Attempted> {
+    const body = printBatch(stored, segment.shiftMs, core.deviceUuid())
+    return attemptRequest(core, { path: '/log/batch', body, isLast })
   }
 
-  /** Removes a segment whose newest event would be refused for its age. */
-  async function dropExpired(segment: Segment, { lines }: StoredSegment): Promise<boolean> {
-    const last = timeOfUuid(idOf(lines[lines.length - 1]!)) + segment.shiftMs
-    if (last >= clock.now() - eventAgeMsMax) return false
-    drops.add('expired', lines.length)
-    await queue.replace(segment, [])
-    return true
+  async function send(segment: Segment): Promise<Sent> {
+    const wasOpen = segment.mayBeStored
+    const stored = await queue.attempt(segment)
+    if (!stored) return {}
+    const { lines } = stored
+    const newest = timeOfUuid(idOf(lines[lines.length - 1]!)) + segment.shiftMs
+    if (newest < clock.now() - eventAgeMsMax) {
+      drops.add('expired', lines.length)
+      await queue.replace(segment)
+      return {}
+    }
+    segment.mayBeStored = true
+    return settle(segment, { stored, attempted: await attempt(segment, stored), wasOpen })
   }
 
   /** @param sent.wasOpen an earlier attempt may have stored events */
@@ -67,82 +48,91 @@ export function createLogSender(options: {
     segment: Segment,
     sent: { stored: StoredSegment; attempted: Attempted; wasOpen: boolean },
   ): Promise<Sent> {
-    const { stored, attempted, wasOpen } = sent
-    if (attempted.answer) {
-      const results = readResults(attempted.answer, stored.lines.length)
+    const { stored, wasOpen } = sent
+    const { body, decision, code, retryAfterMs, isDefinite } = sent.attempted
+    const { lines } = stored
+    let results: EntryResult[] | undefined
+    if (body !== undefined) {
+      results = readResults(body, lines.length)
       // Not a result of Intake, although it has its status.
-      if (!results) return { next: 'later' }
-      await settleEntries(segment, stored, { results, wasOpen })
-      return { next: 'done' }
+      if (!results) return { retryAfterMs }
+    } else {
+      if (isDefinite) segment.mayBeStored = wasOpen
+      if (decision === 'stop') return { stop: code }
+      if (decision === 'few') segment.failures++
+      if (decision === 'few' || decision === 'retry') return { retryAfterMs }
+      if (decision === 'split' && lines.length > 1) {
+        await split(segment, stored)
+        return {}
+      }
+      results = lines.map(() => ({ code }))
     }
-    const { decision, code, retryAfterMs } = attempted
-    if (attempted.isDefinite) segment.mayBeStored = wasOpen
-    if (decision === 'stop') return { next: 'stop', reason: code }
-    if (decision === 'retry') return { next: 'later', retryAfterMs }
-    if (decision === 'few') {
-      segment.failures++
-      return { next: 'later', retryAfterMs }
-    }
-    if (decision === 'split' && stored.lines.length > 1) {
-      await split(segment, stored)
-      return { next: 'done' }
-    }
-    const results = stored.lines.map(() => ({ status: 'rejected', code }))
     await settleEntries(segment, stored, { results, wasOpen })
-    return { next: 'done' }
+    return {}
   }
 
   /** Removes what has its result. Events that the wrong clock of the device kept out get other ids. */
   async function settleEntries(
     segment: Segment,
-    stored: StoredSegment,
-    sent: { results: EntryResult[]; wasOpen: boolean },
+    { context, lines }: StoredSegment,
+    { results, wasOpen }: { results: EntryResult[]; wasOpen: boolean },
   ): Promise<void> {
-    const { context, lines } = stored
-    const shiftMs = clock.shiftFor(context.era, context.run === run)
-    const mayReidentify =
-      !sent.wasOpen && segment.generation < generationsMax && shiftMs !== segment.shiftMs
-    const again: string[] = []
-    sent.results.forEach(({ status, code = 'unknown' }, index) => {
-      if (status === 'accepted') return
-      if (code !== 'id_time_out_of_range') drops.add(code, 1)
-      else if (mayReidentify) again.push(lines[index]!)
-      else drops.add('expired', 1)
+    const { key, generation, shiftMs } = segment
+    const mayShift =
+      !wasOpen &&
+      generation < generationsMax &&
+      clock.shiftFor(context.era, context.run === core.run) !== shiftMs
+    const again = lines.filter((_, index) => {
+      const { status, code = 'unknown' } = results[index]!
+      if (status === 'accepted') return false
+      const isOutOfRange = code === 'id_time_out_of_range'
+      if (isOutOfRange && mayShift) return true
+      drops.add(isOutOfRange ? 'expired' : code, 1)
+      return false
     })
-    if (again.length === 0) return queue.replace(segment, [])
-    const next = { key: segment.key, generation: segment.generation + 1, state: 'closed' as const }
-    await queue.replace(segment, [partOf({ ...next }, { context, lines: again })])
+    const next = { key, generation: generation + 1 }
+    await queue.replace(segment, again.length > 0 ? [partOf(next, { context, lines: again })] : [])
   }
 
-  async function split(segment: Segment, { context, lines }: StoredSegment): Promise<void> {
+  function split(segment: Segment, { context, lines }: StoredSegment): Promise<void> {
     const { key, shiftMs, mayBeStored } = segment
     const middle = lines.length >> 1
-    const halves = [lines.slice(0, middle), lines.slice(middle)].map((half, index) =>
-      partOf(
-        { key: key + 'ab'[index], state: 'attempted', shiftMs, mayBeStored },
-        { context, lines: half },
+    const halves = [lines.slice(0, middle), lines.slice(middle)]
+    return queue.replace(
+      segment,
+      halves.map((half, index) =>
+        partOf(
+          { key: key + index, state: attemptedState, shiftMs, mayBeStored },
+          { context, lines: half },
+        ),
       ),
     )
-    await queue.replace(segment, halves)
   }
 
   function partOf(fields: Parameters<typeof newSegment>[0], stored: StoredSegment) {
-    const bytes = stored.lines.reduce((sum, line) => sum + textBytes(line) + 1, 0)
-    return { segment: newSegment({ ...fields, count: stored.lines.length, bytes }), stored }
+    const count = stored.lines.length
+    return { segment: newSegment({ ...fields, count, bytes: textBytes(stored.lines.join()) }), stored }
   }
 
   return {
-    send,
-    sendAtPageEnd(bytesMax, contextOf) {
+    async send() {
+      const segment = queue.oldest()
+      if (!segment) return undefined
+      segment.isBusy = true
+      try {
+        return await send(segment)
+      } finally {
+        segment.isBusy = false
+      }
+    },
+    sendAtPageEnd(bytesMax) {
       const left = queue.leave(bytesMax)
       if (!left) return
-      const { segment, lines, isAll } = left
-      const stored = { context: contextOf(segment), lines }
-      const request = { path, body: printBatch(stored, 0, deviceUuid()), isLast: true }
+      const { segment, stored, isAll } = left
       segment.isBusy = true
-      void attemptRequest({ ...ports, request, successStatus: 207, clock })
+      void attempt(segment, stored, true)
+        // The page lives on. What was sent in part is sent again, under the same ids.
         .then(async (attempted) => {
-          // The page lives on. What was sent in part is sent again, under the same ids.
           if (isAll) await settle(segment, { stored, attempted, wasOpen: false })
         })
         .catch(() => undefined)
@@ -153,6 +143,7 @@ export function createLogSender(options: {
   }
 }
 
+/** @param ownUuid for events that were logged before it was known */
 function printBatch({ context, lines }: StoredSegment, shiftMs: number, ownUuid: string): string {
   const { bundle, device, era } = context
   const uuid = context.uuid || ownUuid
@@ -167,11 +158,10 @@ function printBatch({ context, lines }: StoredSegment, shiftMs: number, ownUuid:
 }
 
 /** @returns undefined: not a result for each entry */
-function readResults({ body }: Answer, count: number): EntryResult[] | undefined {
+function readResults(body: string, count: number): EntryResult[] | undefined {
   const { results } = parseObject(body)
   if (!Array.isArray(results) || results.length !== count) return undefined
-  const isKnown = (results as (EntryResult | null)[]).every(
-    (result) => result && (result.status === 'accepted' || result.status === 'rejected'),
-  )
-  return isKnown ? (results as EntryResult[]) : undefined
+  const isResult = (result: EntryResult) =>
+    result && (result.status === 'accepted' || result.status === 'rejected')
+  return (results as EntryResult[]).every(isResult) ? (results as EntryResult[]) : undefined
 }

@@ -2,13 +2,13 @@ import { retryAfterMsMax } from './limits.ts'
 import type { TimeSource } from './ports.ts'
 
 /**
- * What became of one request. `done`: go on at once. `later`: nothing was settled; pause. `stop`: send
- * nothing more.
+ * What became of one request. Nothing: go on at once. `retryAfterMs`: nothing was settled; pause, for
+ * so long if it is not 0. `stop`: send nothing more, for this reason.
  */
-export type Sent =
-  | { next: 'done' }
-  | { next: 'later'; retryAfterMs?: number | undefined }
-  | { next: 'stop'; reason: string }
+export interface Sent {
+  retryAfterMs?: number
+  stop?: string
+}
 
 export interface SendLoop {
   /**
@@ -32,65 +32,52 @@ export function createSendLoop(options: {
   time: TimeSource
   retryMs: { min: number; max: number }
   send: () => Promise<Sent | undefined>
-  onPause: (stopped: string | undefined) => void
+  onPause: (stop: string | undefined) => void
 }): SendLoop {
   const { time, retryMs, send, onPause } = options
   let failures = 0
   let isRunning = false
   let isClosed = false
+  let isOrdered = false
   let timer: unknown
   /** By the monotonic clock. */
   let notBefore = 0
-  let isOrdered = false
 
   async function run(): Promise<void> {
     isRunning = true
-    let stopped: string | undefined
-    try {
-      for (;;) {
-        const sent = isClosed ? undefined : await send()
-        if (!sent) break
-        if (sent.next === 'done') failures = 0
-        else if (sent.next === 'stop') {
-          stopped = sent.reason
-          isClosed = true
-        } else {
-          pause(sent.retryAfterMs)
-          break
-        }
-      }
-    } catch {
-      // Storage failed in a way that its port does not allow; the records are still there.
-      pause(undefined)
-    }
+    let sent: Sent | undefined
+    do {
+      // Storage that fails against its port is like a network that fails: the records are kept.
+      sent = isClosed ? undefined : await send().catch(() => ({ retryAfterMs: 0 }))
+      if (sent && sent.retryAfterMs === undefined) failures = 0
+    } while (sent && !sent.stop && sent.retryAfterMs === undefined)
     isRunning = false
-    onPause(stopped)
+    if (sent && !sent.stop) pause(sent.retryAfterMs!)
+    onPause(sent && sent.stop)
   }
 
-  function pause(retryAfterMs: number | undefined): void {
+  function pause(retryAfterMs: number): void {
     const { min, max } = retryMs
-    const reach = Math.min(max, min * Math.pow(2, Math.min(++failures, 30)))
-    const ms =
-      retryAfterMs === undefined
-        ? min + Math.random() * Math.max(0, reach - min)
-        : Math.min(retryAfterMs, retryAfterMsMax) * (1 + Math.random() / 2)
-    isOrdered = retryAfterMs !== undefined
-    notBefore = time.monotonic() + ms
-    arm(ms)
+    const reach = Math.min(max, min * Math.pow(2, ++failures))
+    isOrdered = retryAfterMs > 0
+    arm(
+      isOrdered
+        ? Math.min(retryAfterMs, retryAfterMsMax) * (1 + Math.random() / 2)
+        : min + Math.random() * Math.max(0, reach - min),
+    )
   }
 
   function arm(ms: number): void {
-    if (isClosed) return
     time.clearTimeout(timer)
-    timer = (time.setIdleTimeout || time.setTimeout)(() => wake(), ms)
+    notBefore = time.monotonic() + ms
+    if (!isClosed) timer = (time.setIdleTimeout || time.setTimeout)(() => wake(), ms)
   }
 
-  function wake(isUrgent = false): void {
+  function wake(isUrgent?: boolean): void {
     if (isRunning || isClosed) return
     const ms = notBefore - time.monotonic()
-    if (ms > 1 && !(isUrgent && !isOrdered)) return arm(ms)
+    if (ms > 1 && (isOrdered || !isUrgent)) return arm(ms)
     time.clearTimeout(timer)
-    notBefore = 0
     void run()
   }
 

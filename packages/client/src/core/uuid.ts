@@ -1,6 +1,3 @@
-const hex: string[] = []
-for (let byte = 0; byte < 256; byte++) hex.push((byte + 256).toString(16).slice(1))
-
 /** A clock that went back further than this was set; ids follow it. */
 const backMsMax = 2000
 const counterMax = 0xfff
@@ -11,33 +8,24 @@ const counterMax = 0xfff
  * @param random fills it with random bytes
  */
 export function createUuids(random: (bytes: Uint8Array) => void): (timeMs: number) => string {
-  const pool = new Uint8Array(256)
-  let used = pool.length
+  const bytes = new Uint8Array(10)
   let last = 0
   let counter = 0
-  let prefix = ''
-
-  function take(): number {
-    if (used === pool.length) {
-      random(pool)
-      used = 0
-    }
-    return pool[used++]!
-  }
 
   return (timeMs) => {
+    random(bytes)
     if (timeMs > last || timeMs < last - backMsMax) {
       last = timeMs
       // Half of the range is left to count.
-      counter = ((take() << 8) | take()) & (counterMax >> 1)
-      prefix = printTime(last)
+      counter = bytes[8]! * 8 + (bytes[9]! & 7)
     } else if (counter++ === counterMax) {
       counter = 0
-      prefix = printTime(++last)
+      last++
     }
-    let id = `${prefix}-7${(counter + 0x1000).toString(16).slice(1)}-${hex[(take() & 0x3f) | 0x80]!}${hex[take()]!}-`
-    for (let byte = 0; byte < 6; byte++) id += hex[take()]!
-    return id
+    let digits = ''
+    bytes[0] = (bytes[0]! & 0x3f) | 0x80
+    for (let at = 0; at < 8; at++) digits += (bytes[at]! + 256).toString(16).slice(1)
+    return `${printTime(last)}-7${(counter + 0x1000).toString(16).slice(1)}-${digits.slice(0, 4)}-${digits.slice(4)}`
   }
 }
 

@@ -32,6 +32,7 @@ export function createFileStorage(dir: string): FileStorage {
       return entries
         .filter((entry) => entry.isFile() && !entry.name.endsWith(temporaryEnd))
         .map(({ name }) => (name.endsWith(valueEnd) ? name.slice(0, -valueEnd.length) : name))
+        .filter((name) => !isRunning(Number(name.split(pidMark)[1]?.split('.')[0])))
     },
     read: (name) => readFile(pathOf(name), 'utf8').catch(orIfAbsent(undefined)),
     async append(name, text, isNew) {
@@ -54,14 +55,16 @@ export function createFileStorage(dir: string): FileStorage {
       if (done) await syncDirectory(dir)
       return done
     },
-    remove: (name) => unlink(pathOf(name)).catch(orIfAbsent(undefined)),
+    async remove(name) {
+      await unlink(pathOf(name)).catch(orIfAbsent(undefined))
+      await unlink(pathOf(name + valueEnd)).catch(orIfAbsent(undefined))
+    },
     async get(key) {
       const value = await readFile(pathOf(key + valueEnd)).catch(orIfAbsent(undefined))
       return value && decodeValue(value)
     },
     async set(key, value) {
       const path = pathOf(key + valueEnd)
-      if (value === undefined) return unlink(path).catch(orIfAbsent(undefined))
       await make()
       await writeFile(path + temporaryEnd, encodeValue(value), { flush: true, mode: 0o600 })
       await rename(path + temporaryEnd, path)
@@ -88,17 +91,30 @@ export function createFileStorage(dir: string): FileStorage {
   }
 }
 
-/** JSON, or bytes with the type of an attachment before them. */
-const encodeValue = (value: unknown): string | Uint8Array =>
-  isAttachment(value)
-    ? Buffer.concat([Buffer.from(`${JSON.stringify({ ...value, data: 0 })}\n`), value.data])
-    : JSON.stringify(value)
-
-function decodeValue(bytes: Buffer): unknown {
-  const end = bytes.indexOf(10)
-  if (end < 0) return JSON.parse(bytes.toString())
-  return { ...JSON.parse(bytes.subarray(0, end).toString()), data: bytes.subarray(end + 1) }
+/** JSON in which bytes are their length, and after it the bytes. */
+function encodeValue(value: unknown): Uint8Array {
+  const bytes: Uint8Array[] = []
+  const text = JSON.stringify(value, (_, inner: unknown) => {
+    if (!(inner instanceof Uint8Array)) return inner
+    bytes.push(inner)
+    return { [bytesMark]: inner.length }
+  })
+  return Buffer.concat([Buffer.from(`${text}\n`), ...bytes])
 }
+
+function decodeValue(file: Buffer): unknown {
+  const end = file.indexOf(10)
+  let from = end + 1
+  return JSON.parse(file.toString('utf8', 0, end), (_, inner: unknown) => {
+    const length = Object(inner)[bytesMark] as unknown
+    if (typeof length !== 'number') return inner
+    from += length
+    return file.subarray(from - length, from)
+  })
+}
+
+/** A name that no value of the client has. */
+const bytesMark = '$bytes'
 
 /** An image as it is stored. */
 export interface FileAttachment {
@@ -106,9 +122,6 @@ export interface FileAttachment {
   type: string
   data: Uint8Array
 }
-
-const isAttachment = (value: unknown): value is FileAttachment =>
-  typeof value === 'object' && value !== null && 'data' in value && value.data instanceof Uint8Array
 
 /** Makes new names durable. Windows has no such call. */
 async function syncDirectory(dir: string): Promise<void> {
@@ -127,3 +140,17 @@ const orIfAbsent =
     if (error.code === 'ENOENT') return preset
     throw error
   }
+
+/** Before the id of the process in the name of a run. */
+export const pidMark = '-pid'
+
+/** A process that reuses the id of an ended one keeps its records until it ends, too. */
+function isRunning(pid: number): boolean {
+  if (!pid || pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -9,7 +9,7 @@ import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { Ports, TimeSource } from '../core/ports.ts'
 import { fillRandom } from '../core/random.ts'
 import { readDevice } from './device.ts'
-import { createFileStorage, type FileAttachment } from './files.ts'
+import { createFileStorage, pidMark, type FileAttachment } from './files.ts'
 
 export type {
   Feedback,
@@ -67,12 +67,12 @@ export function createNodeClient(
     time,
     random: fillRandom,
     device: readDevice,
-    runSuffix: `-${process.pid}`,
-    isAlive: async (run) => isRunning(Number(run.split('-')[1])),
+    runSuffix: `${pidMark}${process.pid}`,
     writeDelayMs,
     sendsAtPageEnd: () => false,
     keepAttachment: ({ data, name = 'image', type = 'application/octet-stream' }) => ({
-      data,
+      // A copy: the app may change it, and the JSON of a `Buffer` is its own.
+      data: new Uint8Array(data),
       name,
       type,
     }),
@@ -104,17 +104,6 @@ export function createNodeClient(
       process.removeListener('exit', saveNow)
       return result
     },
-  }
-}
-
-/** A process that reuses the id of an ended one keeps its records until it ends, too. */
-function isRunning(pid: number): boolean {
-  if (!pid || pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

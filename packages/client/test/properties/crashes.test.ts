@@ -49,7 +49,7 @@ const clockAction = fc.record({
 const never = new Promise<never>(() => undefined)
 
 /** A process whose steps end at one moment, as a kill ends them. */
-function createProcess(host: Host, options: { isLocked: boolean }) {
+function createProcess(host: Host) {
   let stepsLeft = Infinity
   let isDone = false
   let isDead = false
@@ -74,7 +74,6 @@ function createProcess(host: Host, options: { isLocked: boolean }) {
     storage,
     transport,
     sendsAtPageEnd: () => true,
-    isAlive: async () => options.isLocked,
     time: {
       ...ports.time,
       setTimeout: (run, ms) => host.time.setTimeout(() => isDead || run(), ms),
@@ -100,7 +99,7 @@ async function play(actions: readonly Action[]): Promise<{
   const stored = new Set<number>()
   const feedback = new Set<string>()
   let events = 0
-  const startTab = () => createProcess(host, { isLocked: false })
+  const startTab = () => createProcess(host)
   const tabs = [startTab(), startTab()]
   const revive = () => {
     for (const [index, one] of tabs.entries()) if (one.isDead()) tabs[index] = startTab()
@@ -127,7 +126,7 @@ async function play(actions: readonly Action[]): Promise<{
   host.server.faults = []
   for (const { crash } of tabs) crash(0, false)
   await host.time.advance(10_000)
-  createProcess(host, { isLocked: false })
+  createProcess(host)
   await host.time.advance(2 * hourMs)
   return { host, stored, feedback }
 }

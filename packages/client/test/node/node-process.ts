@@ -1,0 +1,66 @@
+// A process with a client for Node, which tests and the adapter drive by messages and kill.
+import { createNodeClient, type NodeOptions } from '../../src/node/index.ts'
+
+export interface Call {
+  id: number
+  method: string
+  args: unknown[]
+}
+
+let aheadMs = 0
+let client: ReturnType<typeof createNodeClient> | undefined
+
+const methods: Record<string, (...args: never[]) => unknown> = {
+  init(options: NodeOptions & { storage: string; aheadMs?: number }) {
+    aheadMs = options.aheadMs ?? 0
+    client = createNodeClient(options, {
+      storage: options.storage,
+      time: {
+        now: () => Date.now() + aheadMs,
+        monotonic: () => performance.now(),
+        setTimeout: (run, ms) => setTimeout(run, ms),
+        clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+      },
+    })
+  },
+  clock: (ms: number) => void (aheadMs = ms),
+  async log(event: string, params: Record<string, unknown>) {
+    const id = client!.log(event, params)
+    await client!.stored()
+    return { id }
+  },
+  async logs(from: number, count: number, event: string) {
+    for (let n = from; n < from + count; n++) client!.log(event, { n })
+    await client!.stored()
+    return { stored: count }
+  },
+  feedback: (text: string, email: string, attachments: { name: string; type: string; base64: string }[]) =>
+    client!.feedback({
+      text,
+      email,
+      attachments: attachments.map(({ base64, ...rest }) => ({
+        ...rest,
+        data: Buffer.from(base64, 'base64'),
+      })),
+    }),
+  flush: (timeoutMs: number) => client!.flush({ timeoutMs }),
+  stats: () => client!.stats(),
+  identify: (userId: string | undefined) => client!.identify(userId),
+  optOut: () => client!.optOut(),
+  optIn: () => client!.optIn(),
+  shutdown: () => client!.shutdown(),
+  memory: () => process.memoryUsage(),
+  exit: (code: number) => process.exit(code),
+}
+
+process.on('message', ({ id, method, args }: Call) => {
+  void (async () => {
+    try {
+      const result = await methods[method]!(...(args as never[]))
+      process.send!({ id, result })
+    } catch (error) {
+      process.send!({ id, error: String(error) })
+    }
+  })()
+})
+process.on('disconnect', () => process.exit())
