@@ -2,6 +2,8 @@ import t from 'tap'
 import { timeOfUuid } from '../src/core/uuid.ts'
 import { createHost, deviceUuid, serverStart } from './host.ts'
 
+const dayMs = 86_400_000
+
 t.test('an event becomes one row with its id, time, device, user and sequence', async (t) => {
   const host = createHost()
   const client = host.start({ userId: 'user-1', device: { version_name: '1.2' } })
@@ -190,19 +192,43 @@ t.test('what was rejected is reported by reason in an event', async (t) => {
   ])
 })
 
-t.test('a clock that is wrong by days is corrected before the first attempt', async (t) => {
+t.test('a clock that is wrong by days is corrected for events that were never sent', async (t) => {
   const host = createHost()
-  host.ahead = -3 * 86_400_000
+  host.ahead = -3 * dayMs
   const client = host.start()
-  host.server.faults.push('unreachable')
-  client.log('first')
-  await client.flush({ timeoutMs: 0 })
+  host.server.faults.push('lost')
+  client.log('sent')
+  void client.flush()
   await host.time.advance(0)
-  client.log('second')
+  const sent = host.time.now()
+  client.log('waiting')
   await host.time.advance(60_000)
-  const times = [...host.server.rows.values()].map(({ event, id }) => [event, timeOfUuid(id)])
-  t.equal(times.length, 2)
-  t.match(client.stats(), { clockOffsetMs: Number })
+  client.log('later')
+  const later = host.time.now()
+  await host.time.advance(60_000)
+  const errors = [...host.server.rows.values()].map(({ event, id, timestamp }) => {
+    const madeAt = serverStart + (event === 'later' ? later : sent)
+    return [event, Math.round((timeOfUuid(id) - madeAt) / 5000) * 5000, timestamp]
+  })
+  t.same(errors, [
+    ['sent', -3 * dayMs, undefined],
+    ['waiting', 0, '2026-11-18T12:00:00.000Z'],
+    ['later', 0, '2026-11-18T12:01:00.000Z'],
+  ])
+})
+
+t.test('ids that a wrong clock put out of range are given up only if an attempt is open', async (t) => {
+  for (const first of ['lost', undefined] as const) {
+    const host = createHost()
+    host.ahead = 3 * dayMs
+    const client = host.start()
+    // The gateway does not get it, which the client cannot know.
+    if (first) host.server.faults.push('unreachable')
+    client.log('tap')
+    await host.time.advance(60_000)
+    t.equal([...host.server.rows.values()].filter(({ event }) => event === 'tap').length, first ? 0 : 1)
+    t.same(client.stats().dropped, first ? { expired: 1 } : {})
+  }
 })
 
 t.test('optOut deletes what waits, also after a restart', async (t) => {

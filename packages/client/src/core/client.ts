@@ -50,7 +50,7 @@ export function createClient<Attachment>(
   const newId = () => nextId(clock.now())
   let user = validUser(options.userId)
   let uuid = deviceUuid
-  let device: Record<string, unknown> = {}
+  let device: Record<string, unknown> | undefined
   let isOptedOut = false
   let isShut = false
   let isStarted = false
@@ -76,7 +76,7 @@ export function createClient<Attachment>(
     run: newId() + ports.runSuffix,
     newId,
     deviceUuid: () => uuid,
-    device: () => (ports.logDevice ? ports.logDevice(device) : device),
+    device: () => (ports.logDevice && device ? ports.logDevice(device) : device),
   }
   const logs = createLogQueue(core)
   const feedbacks = createFeedbacks(core)
@@ -115,14 +115,19 @@ export function createClient<Attachment>(
   const start = (): Promise<void> => starting || (starting = load())
 
   async function load(): Promise<void> {
+    // At once: a page can end within milliseconds.
+    const [kept, optedOut, dropped] = await Promise.all([
+      storage.get(deviceKey),
+      storage.get(optOutKey),
+      storage.get(droppedKey),
+      readDevice(),
+    ])
     if (!uuid) {
-      const kept = await storage.get(deviceKey)
       uuid = uuidForm.test(kept as string) ? (kept as string) : newId()
       if (uuid !== kept) await storage.set(deviceKey, uuid)
     }
-    isOptedOut = isOptedOut || (await storage.get(optOutKey)) === true
-    addCounts(drops.unreported, Object(await storage.get(droppedKey)) as Record<string, number>)
-    await readDevice()
+    addCounts(drops.unreported, Object(dropped) as Record<string, number>)
+    isOptedOut = isOptedOut || optedOut === true
     if (isOptedOut) await removeAll()
     isStarted = true
     await adopt()
@@ -132,9 +137,10 @@ export function createClient<Attachment>(
   async function readDevice(): Promise<void> {
     const reading = Promise.resolve().then(ports.device)
     const found = await within(deviceMsMax, reading)
-    device = {}
-    addKnown(device, found)
-    addKnown(device, options.device)
+    const known = {}
+    addKnown(known, found)
+    addKnown(known, options.device)
+    device = known
   }
 
   /** Takes over the entries of ended runs. */
@@ -163,7 +169,8 @@ export function createClient<Attachment>(
   function save(): Promise<void> {
     time.clearTimeout(writeTimer)
     writeTimer = undefined
-    const work = (writing || start())
+    void start()
+    const work = (writing || Promise.resolve())
       .then(logs.save)
       .then(saveDrops)
       .then(() => {
@@ -259,6 +266,7 @@ export function createClient<Attachment>(
   }
 
   async function drain(): Promise<void> {
+    await start()
     logs.close()
     await save()
     const settled = new Promise<void>((resolve) => waiting.push(resolve))

@@ -16,6 +16,6 @@ export interface Core {
   newId: () => string
   /** Empty: not known yet. */
   deviceUuid(): string
-  /** Properties of the device, as log events have them. */
-  device(): Record<string, unknown>
+  /** Properties of the device, as log events have them; undefined: not known yet. */
+  device(): Record<string, unknown> | undefined
 }

@@ -66,12 +66,12 @@ export function createLogQueue(core: Core): LogQueue {
   let open: Segment | undefined
   let count = 0
   let bytes = 0
-  /** -1: not known yet. */
-  let lastSequence = -1
+  /** 0: not known yet. */
+  let nextSequence = 0
 
   const contextOf = ({ user, era }: SegmentMemory): Context => ({
     bundle: options.bundleIdentifier,
-    uuid: core.deviceUuid(),
+    uuid: core.deviceUuid() || undefined,
     user,
     device: core.device(),
     era,
@@ -92,7 +92,7 @@ export function createLogQueue(core: Core): LogQueue {
       open = newSegment({
         key: newId(),
         state: mayLeave ? state.leaving : state.open,
-        memory: { user, era, mayLeave, lines: [], reserved: 0, numbered: 0, stored: 0 },
+        memory: { user, era, mayLeave, lines: [], numbered: 0, stored: 0 },
       })
       segments.push(open)
     }
@@ -147,46 +147,40 @@ export function createLogQueue(core: Core): LogQueue {
   async function write(segment: Segment): Promise<SegmentMemory | undefined> {
     const { memory } = segment
     if (!memory || !isKnown(segment)) return undefined
-    const { reserved, lines } = memory
+    const { stored, lines } = memory
     const end = lines.length
-    if (memory.stored === end) return memory
-    if (reserved < end) {
-      lastSequence = (await storage.reserve(end - reserved)) - 1
-      number(memory, end)
-      lastSequence += end - reserved
-      memory.reserved = end
+    if (stored === end) return memory
+    const print = (first: number) => {
+      number(memory, end, first)
+      return textOf(memory, end)
     }
-    const isNew = memory.stored === 0
-    const text = textOf(segment, memory, end)
-    if (await storage.append(segment.name, text, isNew)) {
+    if (stored === 0) segment.name = printName({ ...segment, count: 0, bytes: 0 }, run)
+    if (await storage.append(segment.name, stored === 0, end - stored, print)) {
       memory.stored = end
       return memory
     }
     // Another run has taken the stored part; the rest becomes a segment of its own.
-    const lost = memory.stored
-    lines.splice(0, lost)
-    memory.numbered -= lost
-    memory.reserved -= lost
+    lines.splice(0, stored)
+    memory.numbered -= stored
     memory.stored = 0
     segment.key = newId()
-    grow(segment, -lost, 0)
+    grow(segment, -stored, 0)
     return write(segment)
   }
 
-  /** Gives lines up to `end` their sequence: those after the last one that is known. */
-  function number(memory: SegmentMemory, end: number): void {
-    const { lines, reserved } = memory
+  /** Gives lines up to `end` their sequence; `first` is that of the first one that is not stored. */
+  function number(memory: SegmentMemory, end: number, first: number): void {
     for (; memory.numbered < end; memory.numbered++) {
       const at = memory.numbered
-      lines[at] = closeLine(lines[at]!, lastSequence < 0 ? 0 : lastSequence + 1 + at - reserved)
+      memory.lines[at] = closeLine(memory.lines[at]!, first && first + at - memory.stored)
     }
+    if (first) nextSequence = first + end - memory.stored
   }
 
   /** The lines that are not stored, up to `end`; the first ones with their context. */
-  function textOf(segment: Segment, memory: SegmentMemory, end: number): string {
+  function textOf(memory: SegmentMemory, end: number): string {
     const lines = memory.lines.slice(memory.stored, end)
     if (memory.stored > 0) return `${lines.join('\n')}\n`
-    segment.name = printName({ ...segment, count: 0, bytes: 0 }, run)
     return printSegment({ context: contextOf(memory), lines })
   }
 
@@ -224,9 +218,11 @@ export function createLogQueue(core: Core): LogQueue {
 
   /** Reads a segment, and learns how many events it has. Undefined: none, and it is removed. */
   async function load(segment: Segment): Promise<StoredSegment | undefined> {
-    const stored = parseSegment((await storage.read(segment.name)) || '')
+    const text = (await storage.read(segment.name)) || ''
+    const stored = parseSegment(text)
     const { length } = stored.lines
-    drops.add('damaged', Math.max(segment.count - length, 0))
+    // Without any text it was sent by another run.
+    if (text) drops.add('damaged', Math.max(segment.count - length, 0))
     if (isKnown(segment)) grow(segment, length - segment.count, 0)
     if (length > 0) return stored
     void remove(segment)
@@ -263,7 +259,7 @@ export function createLogQueue(core: Core): LogQueue {
         if (!isKnown(segment)) return
         for (const { segment: part, stored } of parts) {
           part.name = printName(part, run)
-          await storage.append(part.name, printSegment(stored), true)
+          await storage.append(part.name, true, 0, () => printSegment(stored))
         }
         segments.splice(segments.indexOf(segment), 0, ...parts.map((part) => part.segment))
         for (const { segment: part } of parts) {
@@ -280,7 +276,7 @@ export function createLogQueue(core: Core): LogQueue {
       const memory = segment.memory!
       const { lines, mayLeave, era } = memory
       if (!mayLeave && !era.isTrusted) return undefined
-      number(memory, lines.length)
+      number(memory, lines.length, nextSequence)
       const context = contextOf(memory)
       let left = bytesMax - textBytes(JSON.stringify(context))
       const kept = lines.filter((line) => (left -= textBytes(line) + 1) >= 0)
@@ -300,8 +296,9 @@ export function createLogQueue(core: Core): LogQueue {
         const { memory } = segment
         if (!memory || memory.stored === memory.lines.length) return []
         const end = memory.lines.length
-        number(memory, end)
-        const text = textOf(segment, memory, end)
+        number(memory, end, nextSequence)
+        if (memory.stored === 0) segment.name = printName({ ...segment, count: 0, bytes: 0 }, run)
+        const text = textOf(memory, end)
         memory.stored = end
         return [{ name: segment.name, text }]
       }),

@@ -8,10 +8,12 @@ export function createMemoryStorage(): Storage {
   return {
     list: async () => Array.from(values.keys()),
     read: get as Storage['read'],
-    async append(name, text, isNew) {
+    async append(name, isNew, count, print) {
       const before = isNew ? '' : (values.get(name) as string | undefined)
-      if (before !== undefined) values.set(name, before + text)
-      return before !== undefined
+      if (before === undefined) return false
+      values.set(name, before + print(sequence + 1))
+      sequence += count
+      return true
     },
     async rename(from, to) {
       const text = values.get(from)
@@ -25,6 +27,5 @@ export function createMemoryStorage(): Storage {
     async set(key, value) {
       values.set(key, value)
     },
-    reserve: async (count) => (sequence += count) - count + 1,
   }
 }

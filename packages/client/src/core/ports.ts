@@ -7,12 +7,20 @@ export interface Storage {
   list(): Promise<string[]>
   read(name: string): Promise<string | undefined>
   /**
-   * Adds text at the end of `name`.
+   * Adds text at the end of `name`, and takes numbers for its lines from the counter of the device,
+   * which starts at 1.
    *
    * @param isNew `name` does not exist yet
+   * @param count how many numbers are taken
+   * @param print the text, by the first of the numbers
    * @returns false: it is not new, but does not exist, because another process has renamed it
    */
-  append(name: string, text: string, isNew: boolean): Promise<boolean>
+  append(
+    name: string,
+    isNew: boolean,
+    count: number,
+    print: (first: number) => string,
+  ): Promise<boolean>
   /**
    * At once: of several processes that rename the same name, one succeeds.
    *
@@ -23,12 +31,6 @@ export interface Storage {
   remove(name: string): Promise<void>
   get(key: string): Promise<unknown>
   set(key: string, value: unknown): Promise<void>
-  /**
-   * Takes numbers from the counter of the device, which starts at 1.
-   *
-   * @returns the first of them
-   */
-  reserve(count: number): Promise<number>
   close?: (() => void) | undefined
 }
 

@@ -5,12 +5,12 @@ import { attempted, closed, type EntryName } from './entry-name.ts'
 /** What all events of a segment have in common. It is the first line of the stored segment. */
 export interface Context {
   bundle: string
-  /** Empty: it was not known yet. */
-  uuid: string
+  /** Undefined: it was not known yet. */
+  uuid: string | undefined
   /** Empty: nobody. */
   user: string
-  /** Properties of the device. */
-  device: Record<string, unknown>
+  /** Properties of the device; undefined: they were not known yet. */
+  device: Record<string, unknown> | undefined
   era: Era
   /** The run whose monotonic clock `era` refers to. */
   run: string
@@ -36,8 +36,7 @@ export interface SegmentMemory {
   mayLeave: boolean
   /** Each without its closing brace until it has its sequence. */
   lines: string[]
-  /** How many lines storage has numbers for, how many have theirs, and how many are stored. */
-  reserved: number
+  /** How many lines have their sequence, and how many are stored. */
   numbered: number
   stored: number
 }

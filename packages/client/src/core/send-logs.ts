@@ -24,7 +24,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
   const { clock, drops } = core
 
   function attempt(segment: Segment, stored: StoredSegment, isLast?: boolean): Promise<Attempted> {
-    const body = printBatch(stored, segment.shiftMs, core.deviceUuid())
+    const body = printBatch(stored, segment.shiftMs, core)
     return attemptRequest(core, { path: '/log/batch', body, isLast })
   }
 
@@ -143,10 +143,9 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
   }
 }
 
-/** @param ownUuid for events that were logged before it was known */
-function printBatch({ context, lines }: StoredSegment, shiftMs: number, ownUuid: string): string {
-  const { bundle, device, era } = context
-  const uuid = context.uuid || ownUuid
+/** What was not known when the first event was logged is known now. */
+function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Core): string {
+  const { bundle, era, uuid = core.deviceUuid(), device = core.device() || {} } = context
   const logs = lines.map((line) => shiftLine(line, shiftMs, era.offset !== 0)).join(',')
   const head = JSON.stringify({
     bundle_identifier: bundle,

@@ -12,9 +12,9 @@ export function withFallback(storage: Storage): Storage {
   return {
     list: async () => (await storage.list().catch((): string[] => [])).concat(await memory.list()),
     read: async (name) => (await memory.read(name)) || storage.read(name).catch(nothing),
-    append: async (name, text, isNew) =>
-      (!isNew && (await memory.append(name, text, isNew))) ||
-      storage.append(name, text, isNew).catch(() => memory.append(name, text, isNew)),
+    append: async (name, isNew, ...rest) =>
+      (!isNew && (await memory.append(name, isNew, ...rest))) ||
+      storage.append(name, isNew, ...rest).catch(() => memory.append(name, isNew, ...rest)),
     rename: async (from, to) => (await memory.rename(from, to)) || storage.rename(from, to),
     async remove(name) {
       await memory.remove(name)
@@ -25,7 +25,6 @@ export function withFallback(storage: Storage): Storage {
       await memory.remove(key)
       await storage.set(key, value).catch(() => memory.set(key, value))
     },
-    reserve: (count) => storage.reserve(count).catch(() => memory.reserve(count)),
     close: storage.close,
   }
 }

@@ -26,6 +26,21 @@ export function createFileStorage(dir: string): FileStorage {
   const pathOf = (name: string) => join(dir, name)
   const make = () => (made ??= mkdir(dir, { recursive: true, mode: 0o700 }))
 
+  /** Takes numbers; returns the first one. */
+  async function reserve(count: number): Promise<number> {
+    sequence ??= Number(await readFile(pathOf(sequenceFile), 'utf8').catch(() => '0')) || 0
+    const first = sequence + 1
+    sequence += count
+    // It survives the process without fsync; after a power failure numbers may be used twice.
+    const file = await open(pathOf(sequenceFile), constants.O_WRONLY | constants.O_CREAT, 0o600)
+    try {
+      await file.write(String(sequence).padStart(digits, '0'), 0)
+    } finally {
+      await file.close()
+    }
+    return first
+  }
+
   return {
     async list() {
       const entries = await readdir(dir, { withFileTypes: true }).catch(orIfAbsent<Dirent[]>([]))
@@ -35,14 +50,14 @@ export function createFileStorage(dir: string): FileStorage {
         .filter((name) => !isRunning(Number(name.split(pidMark)[1]?.split('.')[0])))
     },
     read: (name) => readFile(pathOf(name), 'utf8').catch(orIfAbsent(undefined)),
-    async append(name, text, isNew) {
+    async append(name, isNew, count, print) {
       await make()
       const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants
       const flags = O_WRONLY | O_APPEND | (isNew ? O_CREAT | O_EXCL : 0)
       const file = await open(pathOf(name), flags, 0o600).catch(orIfAbsent(undefined))
       if (file === undefined) return false
       try {
-        await file.appendFile(text)
+        await file.appendFile(print(await reserve(count)))
         await file.datasync()
       } finally {
         await file.close()
@@ -69,20 +84,6 @@ export function createFileStorage(dir: string): FileStorage {
       await writeFile(path + temporaryEnd, encodeValue(value), { flush: true, mode: 0o600 })
       await rename(path + temporaryEnd, path)
       await syncDirectory(dir)
-    },
-    async reserve(count) {
-      sequence ??= Number(await readFile(pathOf(sequenceFile), 'utf8').catch(() => '0')) || 0
-      const first = sequence + 1
-      sequence += count
-      await make()
-      // It survives the process without fsync; after a power failure numbers may be used twice.
-      const file = await open(pathOf(sequenceFile), constants.O_WRONLY | constants.O_CREAT, 0o600)
-      try {
-        await file.write(String(sequence).padStart(digits, '0'), 0)
-      } finally {
-        await file.close()
-      }
-      return first
     },
     appendSync(name, text) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })

@@ -34,7 +34,7 @@ export function createIndexedDbStorage(databaseName: string): Storage {
    */
   const transact = async <Result>(
     mode: IDBTransactionMode,
-    run: (store: IDBObjectStore) => IDBRequest<Result>,
+    run: (store: IDBObjectStore) => { result: Result },
     isDurable?: boolean,
   ): Promise<Result> => {
     const transaction = (await database()).transaction(
@@ -68,13 +68,7 @@ export function createIndexedDbStorage(databaseName: string): Storage {
   const pieceKey = (name: string) => `t${stemOf(name)}.`
   const rangeOf = (name: string) => IDBKeyRange.bound(pieceKey(name), `${pieceKey(name)}a`)
   const read = (name: string) =>
-    transact('readonly', (store) => store.getAll(rangeOf(name)) as IDBRequest<unknown[]>)
-
-  const put = (name: string, piece: unknown, key: string) =>
-    transact('readwrite', (store) => {
-      store.put(piece, key)
-      return store.put(1, `n${name}`)
-    })
+    transact('readonly', (store) => store.getAll(rangeOf(name)))
 
   return {
     // Two tabs may send the same events; by their ids they are the same records.
@@ -83,13 +77,26 @@ export function createIndexedDbStorage(databaseName: string): Storage {
         (key) => (key as string).slice(1),
       ),
     read: async (name) => (await read(name)).join(''),
-    async append(name, text, isNew) {
-      // In their order, also among the pieces of different visits.
-      const key = pieceKey(name) + (Date.now() * 1000 + (pieces++ % 1000))
-      if (!isNew) return ifExists(name, (store) => store.put(text, key))
-      await put(name, text, key)
-      return true
-    },
+    append: (name, isNew, count, print) =>
+      transact('readwrite', (store) => {
+        const exists = store.getKey(`n${name}`)
+        const sequence = store.get(sequenceKey) as IDBRequest<number | undefined>
+        let isDone = false
+        sequence.onsuccess = () => {
+          isDone = isNew || !!exists.result
+          if (!isDone) return
+          const last = sequence.result || 0
+          store.put(last + count, sequenceKey)
+          store.put(1, `n${name}`)
+          // In their order, also among the pieces of different visits.
+          store.put(print(last + 1), pieceKey(name) + (Date.now() * 1000 + (pieces++ % 1000)))
+        }
+        return {
+          get result() {
+            return isDone
+          },
+        }
+      }),
     rename: (from, to) =>
       ifExists(
         from,
@@ -108,19 +115,10 @@ export function createIndexedDbStorage(databaseName: string): Storage {
     },
     get: async (key) => (await read(key))[0],
     async set(key, value) {
-      await put(key, value, pieceKey(key))
-    },
-    async reserve(count) {
-      let first = 1
       await transact('readwrite', (store) => {
-        const request = store.get(sequenceKey) as IDBRequest<number | undefined>
-        request.onsuccess = () => {
-          first += request.result || 0
-          store.put(first + count - 1, sequenceKey)
-        }
-        return request
+        store.put(1, `n${key}`)
+        return store.put(value, pieceKey(key))
       })
-      return first
     },
     close: () => void database().then((opened) => opened.close()),
   }

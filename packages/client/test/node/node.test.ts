@@ -66,10 +66,10 @@ t.test('a directory that cannot be used costs nothing but the restart', async (t
 
 t.test('of two renames of one file one succeeds', async (t) => {
   const storage = createFileStorage(createDataDir(t))
-  t.equal(await storage.append('a', 'x\n', true), true)
+  t.equal(await storage.append('a', true, 5, (first) => `${first}\n`), true)
   const renames = await Promise.all(['b', 'c', 'd'].map((to) => storage.rename('a', to)))
   t.equal(renames.filter(Boolean).length, 1)
-  t.equal(await storage.append('a', 'y\n', false), false)
-  t.equal(await storage.reserve(5), 1)
-  t.equal(await storage.reserve(1), 6)
+  t.equal(await storage.append('a', false, 1, () => 'y'), false)
+  t.equal(await storage.append('e', true, 1, (first) => `${first}`), true)
+  t.equal(await storage.read('e'), '6')
 })

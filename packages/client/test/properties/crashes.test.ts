@@ -151,6 +151,7 @@ t.test('what was stored arrives exactly once through crashes, lost answers and t
       const ids = idsOf(host)
       for (const [n, found] of ids)
         if (found.length !== 1) throw new Error(`event ${n} is ${found.join()}`)
+      if (host.server.rows.size > ids.size) throw new Error('something was reported as dropped')
       for (const n of stored) if (!ids.has(n)) throw new Error(`event ${n} is missing`)
       const arrived = new Set(host.server.feedback.map(({ payload }) => idOfPayload(payload)))
       for (const id of feedback) if (!arrived.has(id)) throw new Error(`feedback ${id} is missing`)

@@ -1,0 +1,59 @@
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { findChromium } from '@intake/test-kit/chromium'
+import type { WebOptions } from '../../src/web/index.ts'
+import { startHttpIntake, type HttpIntake } from '../node/http-intake.ts'
+import { bundleEntry } from './bundle.ts'
+
+export const executablePath = findChromium()
+
+declare global {
+  interface Window {
+    IntakeClient: typeof import('../../src/web/index.ts')
+    client: ReturnType<(typeof import('../../src/web/index.ts'))['createIntake']>
+  }
+}
+
+export interface Visit {
+  page: Page
+  /** Makes the client of the page. */
+  create(options?: Partial<WebOptions>): Promise<void>
+}
+
+/** A browser, and a site that has the gateway under its own path `/i/`. */
+export async function startBrowser(
+  t: Test,
+): Promise<{ browser: Browser; context: BrowserContext; server: HttpIntake; visit(): Promise<Visit> }> {
+  const server = await startHttpIntake(t)
+  const script = await bundleEntry('web', { minify: true, globalName: 'IntakeClient' })
+  server.files.set('/', {
+    type: 'text/html',
+    body: '<!doctype html><title>Shop</title><script src="/client.js"></script>',
+  })
+  server.files.set('/client.js', { type: 'text/javascript', body: script })
+  server.files.set('/empty', { type: 'text/html', body: '<!doctype html><title>Empty</title>' })
+  const browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] })
+  t.teardown(() => browser.close())
+  const context = await browser.newContext()
+  return {
+    browser,
+    context,
+    server,
+    async visit() {
+      const page = await context.newPage()
+      await page.goto(`${server.url}/`)
+      return {
+        page,
+        create: (options = {}) =>
+          page.evaluate((given) => {
+            window.client = window.IntakeClient.createIntake({
+              url: '/i',
+              apiKey: 'ik_test',
+              bundleIdentifier: 'com.example.shop',
+              ...given,
+            })
+          }, options),
+      }
+    },
+  }
+}
