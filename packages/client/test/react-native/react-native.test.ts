@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { bundleEntry } from '../web/bundle.ts'
 
+const timers = readFileSync(new URL('timers.js', import.meta.url), 'utf8')
 const scenario = readFileSync(new URL('scenario.js', import.meta.url), 'utf8')
 const hermes = process.env['HERMES']
 
@@ -35,11 +36,11 @@ t.test(
     const file = join(createDataDir(t), 'scenario.js')
     const report = 'runScenario((result) => print(JSON.stringify(result))).catch((e) => print(e.stack))'
     // React Native's Babel preset does the same with async functions, also of packages.
-    const { code } = await transform(`${bundle}\n${scenario}\n${report}\n`, {
+    const { code } = await transform(`${timers}\n${bundle}\n${scenario}\n${report}\n`, {
       supported: { 'async-await': false },
     })
     writeFileSync(file, code)
-    const { stdout } = await promisify(execFile)(hermes!, [file], { timeout: 60_000 })
+    const { stdout } = await promisify(execFile)(hermes!, ['-w', file], { timeout: 60_000 })
     check(t, JSON.parse(stdout) as Result)
   },
 )
