@@ -270,8 +270,8 @@ export function createClient<Attachment>(
     logs.close()
     await save()
     const settled = new Promise<void>((resolve) => waiting.push(resolve))
-    logLoop.wake(true)
-    feedbackLoop.wake(true)
+    logLoop.wake()
+    feedbackLoop.wake()
     settleWaiting()
     await settled
   }

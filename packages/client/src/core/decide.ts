@@ -17,8 +17,8 @@ export function parseObject(text: string): Record<string, unknown> {
 }
 
 /**
- * A 4xx with a code is Intake's and final, also if this release does not know the code; one without is
- * a proxy's, and the gateway may be behind it again later.
+ * A 4xx is final, also if this release does not know it. Without a code, one about the address or the
+ * key is a proxy's: it may lead to the gateway again later.
  *
  * @param code of the problem; undefined: the answer is not Intake's, or there was none
  */
@@ -26,8 +26,9 @@ export function decide(status: number, code: string | undefined): Decision {
   if (status === 413) return 'split'
   if (status === 401) return 'stop'
   if (status === 500) return 'few'
-  if (!code || status < 400 || status > 500 || retryStatuses.indexOf(status) >= 0) return 'retry'
-  return settingStatuses.indexOf(status) < 0 ? 'drop' : 'stop'
+  if (status < 400 || status > 500 || retryStatuses.indexOf(status) >= 0) return 'retry'
+  if (settingStatuses.indexOf(status) < 0) return 'drop'
+  return code ? 'stop' : 'retry'
 }
 
 /** Whether the answer says that nothing of the request was stored. */

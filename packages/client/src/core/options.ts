@@ -80,8 +80,8 @@ export interface Intake<Attachment> {
   /** Resolves when every event that was logged before is stored on the device. */
   stored(): Promise<void>
   /**
-   * Sends what waits, without the pauses after failures. Resolves when nothing is left, when
-   * sending has stopped, or after `timeoutMs` (default: 5,000), with the number of records left.
+   * Sends what waits, at once unless sending pauses after a failure. Resolves when nothing is left,
+   * when sending has stopped, or after `timeoutMs` (default: 5,000), with the number of records left.
    */
   flush(options?: { timeoutMs?: number }): Promise<{ left: number }>
   /** Flushes and ends; what is left is sent after the next start. Later calls do nothing. */

@@ -6,7 +6,7 @@ import { createContext, runInContext } from 'node:vm'
 import { transform } from 'esbuild'
 import t, { type Test } from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
-import { bundleEntry } from '../web/bundle.ts'
+import { bundleEntry } from '../../adapters/bundle.ts'
 
 const timers = readFileSync(new URL('timers.js', import.meta.url), 'utf8')
 const scenario = readFileSync(new URL('scenario.js', import.meta.url), 'utf8')

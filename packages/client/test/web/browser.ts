@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { findChromium } from '@intake/test-kit/chromium'
 import type { WebOptions } from '../../src/web/index.ts'
 import { startHttpIntake, type HttpIntake } from '../node/http-intake.ts'
-import { bundleEntry } from './bundle.ts'
+import { bundleEntry } from '../../adapters/bundle.ts'
 
 export const executablePath = findChromium()
 

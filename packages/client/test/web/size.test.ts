@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { bundleEntry } from './bundle.ts'
+import { bundleEntry } from '../../adapters/bundle.ts'
 
 t.test('the web bundle has at most 8 KiB, minified and compressed', async (t) => {
   const bundle = await bundleEntry('web', { minify: true })

@@ -9,9 +9,11 @@ export interface ClientProcess {
   exited: Promise<unknown>
 }
 
-/** Starts a process with a client. */
-export function startClientProcess(): ClientProcess {
-  const child = fork(fileURLToPath(new URL('node-process.ts', import.meta.url)), {
+/** Starts a process with a client, of this folder. */
+export function startClientProcess(
+  script: 'node-process.ts' | 'react-native-process.ts',
+): ClientProcess {
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
     execArgv: ['--import=tsx', '--conditions=intake:source'],
   })
   const exited = once(child, 'exit')

@@ -1,11 +1,6 @@
-// A process with a client for Node, which tests and the adapter drive by messages and kill.
-import { createNodeClient, type NodeOptions } from '../../src/node/index.ts'
-
-export interface Call {
-  id: number
-  method: string
-  args: unknown[]
-}
+// A process with a client for Node.
+import { serveCalls } from './serve-calls.ts'
+import { createNodeClient, type NodeOptions } from '../src/node/index.ts'
 
 let aheadMs = 0
 let client: ReturnType<typeof createNodeClient> | undefined
@@ -53,14 +48,4 @@ const methods: Record<string, (...args: never[]) => unknown> = {
   exit: (code: number) => process.exit(code),
 }
 
-process.on('message', ({ id, method, args }: Call) => {
-  void (async () => {
-    try {
-      const result = await methods[method]!(...(args as never[]))
-      process.send!({ id, result })
-    } catch (error) {
-      process.send!({ id, error: String(error) })
-    }
-  })()
-})
-process.on('disconnect', () => process.exit())
+serveCalls(methods)

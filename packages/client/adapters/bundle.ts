@@ -12,7 +12,7 @@ export async function bundleEntry(
 ): Promise<string> {
   const { minify, globalName } = options
   const result = await build({
-    entryPoints: [fileURLToPath(new URL(`../../src/${entry}/index.ts`, import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(`../src/${entry}/index.ts`, import.meta.url))],
     bundle: true,
     minify,
     write: false,
