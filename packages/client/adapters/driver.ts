@@ -28,7 +28,11 @@ export interface Driver {
   clock(offsetMs: number): Promise<void>
   log(event: string, params: unknown): Promise<{ id?: string }>
   logs(count: number, event: string): Promise<{ stored: number }>
-  feedback(text: string, email: string | undefined, attachments: SentAttachment[]): Promise<{ id: string }>
+  feedback(
+    text: string,
+    email: string | undefined,
+    attachments: SentAttachment[],
+  ): Promise<{ id: string }>
   flush(timeoutMs: number): Promise<{ left: number }>
   /** As `stats` of the client. */
   state(): Promise<unknown>

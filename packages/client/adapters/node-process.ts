@@ -29,7 +29,11 @@ const methods: Record<string, (...args: never[]) => unknown> = {
     await client!.stored()
     return { stored: count }
   },
-  feedback: (text: string, email: string, attachments: { name: string; type: string; base64: string }[]) =>
+  feedback: (
+    text: string,
+    email: string,
+    attachments: { name: string; type: string; base64: string }[],
+  ) =>
     client!.feedback({
       text,
       email,

@@ -68,13 +68,25 @@ function createFolderStorage(dir: string): AsyncStorageLike {
 }
 
 let client: Client
-const context = createContext({ setTimeout, clearTimeout, fetch: nativeFetch, FormData: NativeFormData })
+const context = createContext({
+  setTimeout,
+  clearTimeout,
+  fetch: nativeFetch,
+  FormData: NativeFormData,
+})
 const setClock = (ms: number) => runInContext(`aheadMs = ${ms}`, context)
 
 serveCalls({
-  async init({ storage, aheadMs, ...options }: ReactNativeOptions & { storage: string; aheadMs: number }) {
+  async init({
+    storage,
+    aheadMs,
+    ...options
+  }: ReactNativeOptions & { storage: string; aheadMs: number }) {
     runInContext('var aheadMs = 0; const now = Date.now; Date.now = () => now() + aheadMs', context)
-    runInContext(await bundleEntry('react-native', { minify: false, globalName: 'Intake' }), context)
+    runInContext(
+      await bundleEntry('react-native', { minify: false, globalName: 'Intake' }),
+      context,
+    )
     setClock(aheadMs)
     const create = runInContext('Intake.createIntake', context) as typeof createIntake
     client = create({ ...options, storage: createFolderStorage(storage) })

@@ -3,12 +3,14 @@ import { findChromium } from '@intake/test-kit/chromium'
 import { bundleEntry } from './bundle.ts'
 import type { Driver, InitOptions } from './driver.ts'
 
-declare global {
-  interface Window {
-    IntakeClient: typeof import('../src/web/index.ts')
-    client: ReturnType<(typeof import('../src/web/index.ts'))['createIntake']>
-    aheadMs: number
-  }
+/** What functions that run in the page see. */
+declare const window: PageWindow
+declare const IDBObjectStore: { prototype: { put(): void } }
+
+export interface PageWindow {
+  IntakeClient: typeof import('../src/web/index.ts')
+  client: ReturnType<PageWindow['IntakeClient']['createIntake']>
+  aheadMs: number
 }
 
 /** What the pages load. */
@@ -105,7 +107,8 @@ export async function createWebDriver(site: () => string): Promise<Driver> {
         },
         { text, email, files: attachments },
       ),
-    flush: (timeoutMs) => running().evaluate((ms) => window.client.flush({ timeoutMs: ms }), timeoutMs),
+    flush: (timeoutMs) =>
+      running().evaluate((ms) => window.client.flush({ timeoutMs: ms }), timeoutMs),
     state: () => running().evaluate(() => window.client.stats()),
     optOut: () => running().evaluate(() => window.client.optOut()),
     optIn: () => running().evaluate(() => window.client.optIn()),

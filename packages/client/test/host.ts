@@ -50,7 +50,7 @@ export function portsOf(host: Host): Ports<unknown> {
       now: () => serverStart + time.now() + host.ahead,
       monotonic: () => time.now(),
       setTimeout: (run, ms) => time.setTimeout(run, ms),
-      clearTimeout: (timer) => time.clearTimeout(timer),
+      clearTimeout: (timer) => time.clearTimeout(timer as object),
     },
     random: fillRandom,
     device: async () => ({ os: 'Test' }),

@@ -3,12 +3,7 @@ import type { Core } from './core.ts'
 import { addCounts, createDrops } from './drops.ts'
 import { parseName, type ParsedName } from './entry-name.ts'
 import { createFeedbacks, isFeedback } from './feedbacks.ts'
-import {
-  attachmentsMax,
-  deviceMsMax,
-  identifierMax,
-  segmentBytesMax,
-} from './limits.ts'
+import { attachmentsMax, deviceMsMax, identifierMax, segmentBytesMax } from './limits.ts'
 import { printLine } from './log-line.ts'
 import { createLogQueue } from './log-queue.ts'
 import type { Feedback, FeedbackReceipt, Intake, IntakeOptions } from './options.ts'

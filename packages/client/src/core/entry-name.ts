@@ -36,7 +36,15 @@ export interface ParsedName extends EntryName {
 /** @returns undefined: it is not the name of a segment */
 export function parseName(name: string): ParsedName | undefined {
   const parts = name.split('.')
-  const [, generation, state, , count, bytes, shiftMs] = parts.map(Number) as [number, number, number, number, number, number, number]
+  const [, generation, state, , count, bytes, shiftMs] = parts.map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
   if (parts.length !== 7) return undefined
   return { name, key: parts[0]!, generation, state, run: parts[3]!, count, bytes, shiftMs }
 }

@@ -9,12 +9,7 @@ const idLength = 36
  * @param params as JSON
  * @param deviceMs the clock of the device, if the id has another time; else 0
  */
-export function printLine(
-  id: string,
-  event: string,
-  params: string,
-  deviceMs: number,
-): string {
+export function printLine(id: string, event: string, params: string, deviceMs: number): string {
   const line = `{"id":"${id}","event":${JSON.stringify(event)},"params":${params}`
   return deviceMs === 0 ? line : line + printTimestamp(deviceMs)
 }

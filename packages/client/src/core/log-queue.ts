@@ -42,9 +42,7 @@ export interface LogQueue {
     parts?: readonly { segment: Segment; stored: StoredSegment }[],
   ): Promise<void>
   /** Closes the open segment for the end of the page; returns its events as far as they fit. */
-  leave(
-    bytesMax: number,
-  ): { segment: Segment; stored: StoredSegment; isAll: boolean } | undefined
+  leave(bytesMax: number): { segment: Segment; stored: StoredSegment; isAll: boolean } | undefined
   /** Forgets everything, and deletes it from storage. */
   clear(): void
   count(): number
@@ -251,8 +249,7 @@ export function createLogQueue(core: Core): LogQueue {
       segments = adopted.concat(segments)
       for (const segment of adopted) if (!segment.count) await serial(() => load(segment))
     },
-    oldest: () =>
-      segments.find((one) => one !== open && !one.isBusy && one.failures < fewAttempts),
+    oldest: () => segments.find((one) => one !== open && !one.isBusy && one.failures < fewAttempts),
     attempt: (segment) => serial(() => attempt(segment)),
     async replace(segment, parts = []) {
       await serial(async () => {

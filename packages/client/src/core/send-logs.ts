@@ -111,7 +111,10 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
 
   function partOf(fields: Parameters<typeof newSegment>[0], stored: StoredSegment) {
     const count = stored.lines.length
-    return { segment: newSegment({ ...fields, count, bytes: textBytes(stored.lines.join()) }), stored }
+    return {
+      segment: newSegment({ ...fields, count, bytes: textBytes(stored.lines.join()) }),
+      stored,
+    }
   }
 
   return {

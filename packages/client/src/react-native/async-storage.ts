@@ -26,9 +26,7 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
   const keys = (): Promise<Set<string>> =>
     (known =
       known ||
-      storage
-        .getAllKeys()
-        .then((all) => new Set(all.filter((key) => key.indexOf(prefix) === 0))))
+      storage.getAllKeys().then((all) => new Set(all.filter((key) => key.indexOf(prefix) === 0))))
 
   async function put(key: string, value: string): Promise<void> {
     ;(await keys()).add(prefix + key)

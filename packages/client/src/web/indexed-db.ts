@@ -67,8 +67,7 @@ export function createIndexedDbStorage(databaseName: string): Storage {
 
   const pieceKey = (name: string) => `t${stemOf(name)}.`
   const rangeOf = (name: string) => IDBKeyRange.bound(pieceKey(name), `${pieceKey(name)}a`)
-  const read = (name: string) =>
-    transact('readonly', (store) => store.getAll(rangeOf(name)))
+  const read = (name: string) => transact('readonly', (store) => store.getAll(rangeOf(name)))
 
   return {
     // Two tabs may send the same events; by their ids they are the same records.

@@ -35,7 +35,10 @@ t.test('the device keeps its UUID and its sequence over restarts', async (t) => 
   }
   const rows = [...server.rows.values()]
   t.equal(new Set(rows.map(({ batch }) => batch.device_uuid)).size, 1)
-  t.same(rows.map(({ sequence }) => sequence), [1, 2])
+  t.same(
+    rows.map(({ sequence }) => sequence),
+    [1, 2],
+  )
 })
 
 t.test('a line that was not written completely costs no other event', async (t) => {
@@ -48,7 +51,10 @@ t.test('a line that was not written completely costs no other event', async (t) 
   writeFileSync(join(storage, file!), '{"id":"01a1fdfa-4600-75d0-9b9b-4b35', { flag: 'a' })
   const client = createIntake({ ...common, url: server.url, storage })
   t.same(await client.flush(), { left: 0 })
-  t.same([...server.rows.values()].map(({ event }) => event), ['whole'])
+  t.same(
+    [...server.rows.values()].map(({ event }) => event),
+    ['whole'],
+  )
   await client.shutdown()
 })
 

@@ -21,9 +21,11 @@ interface Result {
 t.test('the client runs with nothing but timers and fetch', async (t) => {
   const result = await new Promise<Result>((resolve, reject) => {
     const context = createContext({ setTimeout, clearTimeout, report: resolve, fail: reject })
-    void bundleEntry('react-native', { minify: false, globalName: 'IntakeClient' }).then((bundle) => {
-      runInContext(`${bundle}\n${scenario}\nrunScenario(report).catch(fail)`, context)
-    })
+    void bundleEntry('react-native', { minify: false, globalName: 'IntakeClient' }).then(
+      (bundle) => {
+        runInContext(`${bundle}\n${scenario}\nrunScenario(report).catch(fail)`, context)
+      },
+    )
   })
   check(t, JSON.parse(JSON.stringify(result)) as Result)
 })
@@ -34,7 +36,8 @@ t.test(
   async (t) => {
     const bundle = await bundleEntry('react-native', { minify: false, globalName: 'IntakeClient' })
     const file = join(createDataDir(t), 'scenario.js')
-    const report = 'runScenario((result) => print(JSON.stringify(result))).catch((e) => print(e.stack))'
+    const report =
+      'runScenario((result) => print(JSON.stringify(result))).catch((e) => print(e.stack))'
     // React Native's Babel preset does the same with async functions, also of packages.
     const { code } = await transform(`${timers}\n${bundle}\n${scenario}\n${report}\n`, {
       supported: { 'async-await': false },
@@ -63,6 +66,8 @@ function check(t: Test, result: Result): void {
   t.match(result.feedback.device, { ...common, is_emulator: false })
   t.notOk('build_security_patch' in result.feedback.device, 'what is unknown is left out')
   t.notOk('first_install_time' in result.feedback.device)
-  const left = (result['keysLeft'] as string[]).map((key) => key.slice('intake.com.example.app.'.length))
+  const left = (result['keysLeft'] as string[]).map((key) =>
+    key.slice('intake.com.example.app.'.length),
+  )
   t.same(left.toSorted(), ['sequence', 'vdevice'])
 }

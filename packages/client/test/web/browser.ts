@@ -1,18 +1,14 @@
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { findChromium } from '@intake/test-kit/chromium'
+import type { PageWindow } from '../../adapters/web-driver.ts'
 import type { WebOptions } from '../../src/web/index.ts'
 import { startHttpIntake, type HttpIntake } from '../node/http-intake.ts'
 import { bundleEntry } from '../../adapters/bundle.ts'
 
 export const executablePath = findChromium()
 
-declare global {
-  interface Window {
-    IntakeClient: typeof import('../../src/web/index.ts')
-    client: ReturnType<(typeof import('../../src/web/index.ts'))['createIntake']>
-  }
-}
+declare const window: PageWindow
 
 export interface Visit {
   page: Page
@@ -23,7 +19,12 @@ export interface Visit {
 /** A browser, and a site that has the gateway under its own path `/i/`. */
 export async function startBrowser(
   t: Test,
-): Promise<{ browser: Browser; context: BrowserContext; server: HttpIntake; visit(): Promise<Visit> }> {
+): Promise<{
+  browser: Browser
+  context: BrowserContext
+  server: HttpIntake
+  visit(): Promise<Visit>
+}> {
   const server = await startHttpIntake(t)
   const script = await bundleEntry('web', { minify: true, globalName: 'IntakeClient' })
   server.files.set('/', {

@@ -1,6 +1,10 @@
 import t from 'tap'
 import { until } from '@intake/test-kit/until'
+import type { PageWindow } from '../../adapters/web-driver.ts'
 import { executablePath, startBrowser } from './browser.ts'
+
+declare const window: PageWindow
+declare const IDBFactory: { prototype: { open(): never } }
 
 const skip = executablePath === undefined && 'there is no Chromium'
 
@@ -19,7 +23,10 @@ t.test('an event of a page becomes a row, and a reload changes nothing', { skip 
   t.same(await page.evaluate(() => window.client.flush()), { left: 0 })
   t.equal(server.rows.size, 2)
   t.equal(new Set([...server.rows.values()].map(({ batch }) => batch.device_uuid)).size, 1)
-  t.same([...server.rows.values()].map(({ sequence }) => sequence), [1, 2])
+  t.same(
+    [...server.rows.values()].map(({ sequence }) => sequence),
+    [1, 2],
+  )
 })
 
 t.test('what was stored offline is sent by the next visit', { skip }, async (t) => {
@@ -61,27 +68,36 @@ t.test('the page of a crashed tab loses nothing that was stored', { skip }, asyn
   await until('it is a row', () => server.rows.size === 1)
 })
 
-t.test('two tabs share the storage; each event is one row with its own number', { skip }, async (t) => {
-  const { server, visit } = await startBrowser(t)
-  const tabs = [await visit(), await visit()]
-  for (const { create } of tabs) await create({ flushIntervalMs: 20 })
-  await Promise.all(
-    tabs.map(({ page }, tab) =>
-      page.evaluate(async (number) => {
-        for (let n = 0; n < 300; n++) {
-          window.client.log('tap', { tab: number, n })
-          if (n % 10 === 0) await window.client.stored()
-        }
-        await window.client.flush()
-      }, tab),
-    ),
-  )
-  await until('all are rows', () => server.rows.size === 600)
-  const events = new Set([...server.rows.values()].map(({ params }) => JSON.stringify(params)))
-  t.equal(events.size, 600)
-  const numbers = [...server.rows.values()].map(({ sequence }) => sequence!).toSorted((a, b) => a - b)
-  t.same(numbers, Array.from({ length: 600 }, (_, at) => at + 1))
-})
+t.test(
+  'two tabs share the storage; each event is one row with its own number',
+  { skip },
+  async (t) => {
+    const { server, visit } = await startBrowser(t)
+    const tabs = [await visit(), await visit()]
+    for (const { create } of tabs) await create({ flushIntervalMs: 20 })
+    await Promise.all(
+      tabs.map(({ page }, tab) =>
+        page.evaluate(async (number) => {
+          for (let n = 0; n < 300; n++) {
+            window.client.log('tap', { tab: number, n })
+            if (n % 10 === 0) await window.client.stored()
+          }
+          await window.client.flush()
+        }, tab),
+      ),
+    )
+    await until('all are rows', () => server.rows.size === 600)
+    const events = new Set([...server.rows.values()].map(({ params }) => JSON.stringify(params)))
+    t.equal(events.size, 600)
+    const numbers = [...server.rows.values()]
+      .map(({ sequence }) => sequence!)
+      .toSorted((a, b) => a - b)
+    t.same(
+      numbers,
+      Array.from({ length: 600 }, (_, at) => at + 1),
+    )
+  },
+)
 
 t.test('a page that is closed 50 ms after an event loses none', { skip }, async (t) => {
   const rounds = Number(process.env['ROUNDS'] ?? 30)
