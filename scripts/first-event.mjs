@@ -3,7 +3,7 @@
 //
 // node scripts/first-event.mjs [web] [node]
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as send } from 'node:http'
 import { createServer as createPort } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -58,12 +58,15 @@ await intake.shutdown()
     await type('node', 'app.mjs')
   } else {
     const page = `<!doctype html><script type="module">
-import { createIntake } from '/node_modules/@intake/client/dist/web/index.js'
+import { createIntake } from '/node_modules/@intake/client/dist/min.js'
 const intake = createIntake({ url: '/i', apiKey: '${apiKey}', bundleIdentifier: '${bundle}' })
 intake.log('opened', { from: 'an empty folder' })
 </script>
 `
-    commands.push('(write index.html, 4 lines)', '(open it, from a site that has the gateway under /i/)')
+    commands.push(
+      '(write index.html, 4 lines)',
+      '(open it, from a site that has the gateway under /i/)',
+    )
     writeFileSync(join(folder, 'index.html'), page)
     await visit(folder)
   }
@@ -96,12 +99,10 @@ async function visit(folder) {
       return request.pipe(forwarded)
     }
     const path = request.url === '/' ? '/index.html' : request.url
-    try {
-      response.writeHead(200, { 'content-type': types[extname(path)] ?? 'text/plain' })
-      response.end(readFileSync(join(folder, path)))
-    } catch {
-      response.writeHead(404).end()
-    }
+    const file = join(folder, path)
+    const type = types[extname(path)] ?? 'text/plain'
+    if (!existsSync(file)) return response.writeHead(404).end()
+    response.writeHead(200, { 'content-type': type }).end(readFileSync(file))
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   const executablePath = findChromium()
@@ -117,7 +118,14 @@ async function visit(folder) {
 }
 
 async function startStack() {
-  const names = ['PORT', 'GATEWAY_ADMIN_PORT', 'WORKER_ADMIN_PORT', 'REDIS_PORT', 'CLICKHOUSE_PORT', 'S3_PORT']
+  const names = [
+    'PORT',
+    'GATEWAY_ADMIN_PORT',
+    'WORKER_ADMIN_PORT',
+    'REDIS_PORT',
+    'CLICKHOUSE_PORT',
+    'S3_PORT',
+  ]
   const ports = await Promise.all(names.map(freePort))
   const child = spawn(process.execPath, [join(root, 'scripts/start.mjs')], {
     env: {

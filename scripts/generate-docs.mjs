@@ -224,7 +224,12 @@ records is only \`degraded\`.
 function retryRules() {
   const entries = Object.entries(errorCatalogue)
   const statusesOf = (isListed) => [
-    ...new Set(entries.map(([, entry]) => entry).filter(isListed).map(({ status }) => status)),
+    ...new Set(
+      entries
+        .map(([, entry]) => entry)
+        .filter(isListed)
+        .map(({ status }) => status),
+    ),
   ]
   const uncertain = entries
     .filter(([code, { status }]) => status === 500 || code === 'outcome_unknown')

@@ -63,7 +63,10 @@ async function blockedHost(): Promise<void> {
   await client.stored()
   collect()
   const after = process.memoryUsage()
-  const bytes = readdirSync(storage).reduce((sum, name) => sum + statSync(join(storage, name)).size, 0)
+  const bytes = readdirSync(storage).reduce(
+    (sum, name) => sum + statSync(join(storage, name)).size,
+    0,
+  )
   const megabytes = (value: number) => (value / 1e6).toFixed(1)
   const { pending, dropped } = client.stats()
   console.log(

@@ -35,9 +35,7 @@ t.test(`${events} events become as many rows, each once`, async (t) => {
         files,
       })
       const driver =
-        platform === 'web'
-          ? await createWebDriver(() => proxy.url)
-          : createProcessDriver(platform)
+        platform === 'web' ? await createWebDriver(() => proxy.url) : createProcessDriver(platform)
       t.teardown(() => driver.close())
       const bundle = `com.example.${platform}`
       const stored = await sendThroughFaults(driver, {
@@ -96,11 +94,9 @@ async function sendThroughFaults(
       await start()
     }
   }
-  await until(
-    'nothing is left',
-    async () => (await driver.flush(10_000)).left === 0,
-    { progress: () => JSON.stringify(driver.state()) },
-  )
+  await until('nothing is left', async () => (await driver.flush(10_000)).left === 0, {
+    progress: () => JSON.stringify(driver.state()),
+  })
   return stored
 }
 

@@ -37,7 +37,10 @@ export async function startLossyProxy(
       }
       requests++
       const body = await buffer(request)
-      const forwarded = send(target + request.url, { method: request.method, headers: request.headers })
+      const forwarded = send(target + request.url, {
+        method: request.method,
+        headers: request.headers,
+      })
       forwarded.end(body)
       const [answer] = (await once(forwarded, 'response')) as [import('node:http').IncomingMessage]
       const content = await buffer(answer)

@@ -2,6 +2,7 @@ import { createClock } from './clock.ts'
 import type { Core } from './core.ts'
 import { addCounts, createDrops } from './drops.ts'
 import { parseName, type ParsedName } from './entry-name.ts'
+import type { Sender } from './segment.ts'
 import { createFeedbacks, isFeedback } from './feedbacks.ts'
 import { attachmentsMax, deviceMsMax, identifierMax, segmentBytesMax } from './limits.ts'
 import { printLine } from './log-line.ts'
@@ -70,8 +71,14 @@ export function createClient<Attachment>(
     drops,
     run: newId() + ports.runSuffix,
     newId,
-    deviceUuid: () => uuid,
-    device: () => (ports.logDevice && device ? ports.logDevice(device) : device),
+    senderOf(owner, isOfFeedback) {
+      const sender: Sender = { bundle_identifier: bundleIdentifier }
+      if (device)
+        sender.device = ports.logDevice && !isOfFeedback ? ports.logDevice(device) : device
+      if (uuid) sender.device_uuid = sender.unique_user_id = uuid
+      if (owner) sender.unique_user_id = owner
+      return sender
+    },
   }
   const logs = createLogQueue(core)
   const feedbacks = createFeedbacks(core)
@@ -242,10 +249,7 @@ export function createClient<Attachment>(
       await readDevice()
       if (isOptedOut || isShut) return { id, isKept: false }
       const payload = JSON.stringify({
-        bundle_identifier: bundleIdentifier,
-        device,
-        device_uuid: uuid,
-        unique_user_id: owner || uuid,
+        ...core.senderOf(owner, true),
         feedback: { id, text, email, attachments: [], timestamp: new Date(nowMs).toISOString() },
       })
       const kept = attachments.slice(0, attachmentsMax).map(ports.keepAttachment)

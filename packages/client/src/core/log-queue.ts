@@ -68,10 +68,7 @@ export function createLogQueue(core: Core): LogQueue {
   let nextSequence = 0
 
   const contextOf = ({ user, era }: SegmentMemory): Context => ({
-    bundle: options.bundleIdentifier,
-    uuid: core.deviceUuid() || undefined,
-    user,
-    device: core.device(),
+    sender: core.senderOf(user, false),
     era,
     run,
   })

@@ -2,15 +2,17 @@ import type { Era } from './clock.ts'
 import { parseObject } from './decide.ts'
 import { attempted, closed, type EntryName } from './entry-name.ts'
 
+/** What every request says of its sender. What is not known yet is absent. */
+export interface Sender {
+  bundle_identifier: string
+  device?: Record<string, unknown>
+  device_uuid?: string
+  unique_user_id?: string
+}
+
 /** What all events of a segment have in common. It is the first line of the stored segment. */
 export interface Context {
-  bundle: string
-  /** Undefined: it was not known yet. */
-  uuid: string | undefined
-  /** Empty: nobody. */
-  user: string
-  /** Properties of the device; undefined: they were not known yet. */
-  device: Record<string, unknown> | undefined
+  sender: Sender
   era: Era
   /** The run whose monotonic clock `era` refers to. */
   run: string

@@ -148,14 +148,9 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
 
 /** What was not known when the first event was logged is known now. */
 function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Core): string {
-  const { bundle, era, uuid = core.deviceUuid(), device = core.device() || {} } = context
+  const { sender, era } = context
   const logs = lines.map((line) => shiftLine(line, shiftMs, era.offset !== 0)).join(',')
-  const head = JSON.stringify({
-    bundle_identifier: bundle,
-    device,
-    device_uuid: uuid,
-    unique_user_id: context.user || uuid,
-  })
+  const head = JSON.stringify({ ...core.senderOf('', false), ...sender })
   return `${head.slice(0, -1)},"logs":[${logs}]}`
 }
 

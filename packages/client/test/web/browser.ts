@@ -4,7 +4,7 @@ import { findChromium } from '@intake/test-kit/chromium'
 import type { PageWindow } from '../../adapters/web-driver.ts'
 import type { WebOptions } from '../../src/web/index.ts'
 import { startHttpIntake, type HttpIntake } from '../node/http-intake.ts'
-import { bundleEntry } from '../../adapters/bundle.ts'
+import { bundleWeb } from '../../bundle.mjs'
 
 export const executablePath = findChromium()
 
@@ -17,21 +17,20 @@ export interface Visit {
 }
 
 /** A browser, and a site that has the gateway under its own path `/i/`. */
-export async function startBrowser(
-  t: Test,
-): Promise<{
+export async function startBrowser(t: Test): Promise<{
   browser: Browser
   context: BrowserContext
   server: HttpIntake
   visit(): Promise<Visit>
 }> {
   const server = await startHttpIntake(t)
-  const script = await bundleEntry('web', { minify: true, globalName: 'IntakeClient' })
   server.files.set('/', {
     type: 'text/html',
-    body: '<!doctype html><title>Shop</title><script src="/client.js"></script>',
+    body:
+      '<!doctype html><title>Shop</title><script type="module">' +
+      'import * as client from "/client.js"; window.IntakeClient = client</script>',
   })
-  server.files.set('/client.js', { type: 'text/javascript', body: script })
+  server.files.set('/client.js', { type: 'text/javascript', body: await bundleWeb() })
   server.files.set('/empty', { type: 'text/html', body: '<!doctype html><title>Empty</title>' })
   const browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] })
   t.teardown(() => browser.close())
