@@ -48,7 +48,10 @@ const methods: Record<string, (...args: never[]) => unknown> = {
   optOut: () => client!.optOut(),
   optIn: () => client!.optIn(),
   shutdown: () => client!.shutdown(),
-  memory: () => process.memoryUsage(),
+  memory() {
+    ;(globalThis as { gc?: () => void }).gc?.()
+    return process.memoryUsage()
+  },
   exit: (code: number) => process.exit(code),
 }
 

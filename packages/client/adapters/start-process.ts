@@ -14,7 +14,7 @@ export function startClientProcess(
   script: 'node-process.ts' | 'react-native-process.ts',
 ): ClientProcess {
   const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
-    execArgv: ['--import=tsx', '--conditions=intake:source'],
+    execArgv: ['--expose-gc', '--import=tsx', '--conditions=intake:source'],
   })
   const exited = once(child, 'exit')
   const calls = new Map<number, (message: { result?: unknown; error?: string }) => void>()

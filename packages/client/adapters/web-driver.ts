@@ -1,6 +1,7 @@
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { findChromium } from '@intake/test-kit/chromium'
 import { bundleEntry } from './bundle.ts'
+import type * as web from '../src/web/index.ts'
 import type { Driver, InitOptions } from './driver.ts'
 
 /** What functions that run in the page see. */
@@ -8,7 +9,7 @@ declare const window: PageWindow
 declare const IDBObjectStore: { prototype: { put(): void } }
 
 export interface PageWindow {
-  IntakeClient: typeof import('../src/web/index.ts')
+  IntakeClient: typeof web
   client: ReturnType<PageWindow['IntakeClient']['createIntake']>
   aheadMs: number
 }

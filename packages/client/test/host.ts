@@ -20,7 +20,7 @@ export interface Host {
 
 export const deviceUuid = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
 
-export const baseOptions: IntakeOptions = {
+const baseOptions: IntakeOptions = {
   url: 'http://intake.test',
   apiKey: 'ik_test',
   bundleIdentifier: 'com.example.app',

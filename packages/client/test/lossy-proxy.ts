@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, request as send } from 'node:http'
+import { createServer, request as send, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { Test } from 'tap'
@@ -42,7 +42,7 @@ export async function startLossyProxy(
         headers: request.headers,
       })
       forwarded.end(body)
-      const [answer] = (await once(forwarded, 'response')) as [import('node:http').IncomingMessage]
+      const [answer] = (await once(forwarded, 'response')) as [IncomingMessage]
       const content = await buffer(answer)
       if (random() < lossRate) {
         lost++

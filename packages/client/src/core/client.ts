@@ -293,7 +293,7 @@ export function createClient<Attachment>(
     })
   }
 
-  setIdleTimeout(start, 0)
+  setIdleTimeout(() => void start(), 0)
 
   return {
     log,
@@ -350,7 +350,7 @@ export function createClient<Attachment>(
 const isText = (value: unknown, lengthMax = Infinity): boolean =>
   typeof value === 'string' && value !== '' && value.length <= lengthMax
 
-const validUser = (userId: string | undefined) => String(userId || '').slice(0, identifierMax)
+const validUser = (userId: string | undefined) => (userId || '').slice(0, identifierMax)
 
 /** Leaves out what is unknown: absent is better than a guess. */
 function addKnown(device: Record<string, unknown>, more: Record<string, unknown> = {}): void {

@@ -10,7 +10,7 @@ const gzipBytesMin = 1000
  * Requests that outlive their page may have 64 KiB of bodies together (66,000 bytes do not arrive in
  * Chromium).
  */
-export const keepaliveBytesMax = 60_000
+const keepaliveBytesMax = 60_000
 
 export interface FetchTransport {
   transport: Transport

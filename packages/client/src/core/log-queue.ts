@@ -79,8 +79,8 @@ export function createLogQueue(core: Core): LogQueue {
     const size = textBytes(line) + 20
     if (open) {
       const memory = open.memory!
-      const isFull = open.count >= entriesMax || open.bytes + size > segmentBytes
-      if (isFull || memory.era !== era || memory.user !== user) close()
+      const hasRoom = open.count < entriesMax && open.bytes + size <= segmentBytes
+      if (!hasRoom || memory.era !== era || memory.user !== user) close()
     }
     if (!open) {
       const mayLeave = ports.sendsAtPageEnd()
@@ -93,8 +93,10 @@ export function createLogQueue(core: Core): LogQueue {
     }
     open.memory!.lines.push(line)
     grow(open, 1, size)
-    while (count > storageEventsMax || bytes > storageBytesMax) if (!evict()) break
+    while (isFull() && evict());
   }
+
+  const isFull = () => count > storageEventsMax || bytes > storageBytesMax
 
   function grow(segment: Segment, events: number, size: number): void {
     segment.count += events

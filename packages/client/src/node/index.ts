@@ -107,7 +107,7 @@ export function createNodeClient(
   }
 }
 
-const fileNameOf = (bundle: string) => String(bundle).replace(/[^\w.-]/g, '_')
+const fileNameOf = (bundle: string) => bundle.replace(/[^\w.-]/g, '_')
 
 const systemTime: TimeSource = {
   now: Date.now,

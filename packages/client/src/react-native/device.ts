@@ -27,7 +27,7 @@ export async function readDeviceInfo(library: DeviceInfoLike, os: string): Promi
   }
   const text = async (name: string) => {
     const value = await ask(name)
-    return value === undefined ? undefined : String(value)
+    return typeof value === 'string' ? value : undefined
   }
   const time = async (name: string) => printTime(Number(await ask(name)))
   const isAndroid = os === 'android'

@@ -45,7 +45,7 @@ export function createIntake(options: WebOptions): Intake<Blob> {
     device: readDevice,
     runSuffix: '',
     writeDelayMs: 0,
-    sendsAtPageEnd: () => navigator.onLine !== false && keepaliveBytes() > 0,
+    sendsAtPageEnd: () => navigator.onLine && keepaliveBytes() > 0,
     keepAttachment: (attachment) => attachment,
     form(payload, attachments) {
       const form = new FormData()
@@ -57,7 +57,7 @@ export function createIntake(options: WebOptions): Intake<Blob> {
   })
   if (typeof document === 'undefined') return client
 
-  const leave = () => client.leavePage(navigator.onLine === false ? 0 : keepaliveBytes())
+  const leave = () => client.leavePage(navigator.onLine ? keepaliveBytes() : 0)
   const ended = new AbortController()
   const { signal } = ended
   addEventListener('pagehide', leave, { signal })

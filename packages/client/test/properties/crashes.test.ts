@@ -110,9 +110,7 @@ async function play(actions: readonly Action[]): Promise<{
     if (one.do === 'log') {
       const numbers = Array.from({ length: one.count }, () => events++)
       for (const n of numbers) at!.client.log('tap', { n })
-      void at!.client.stored().then(() => {
-        for (const n of numbers) stored.add(n)
-      })
+      void at!.client.stored().then(() => numbers.forEach((n) => stored.add(n)))
     } else if (one.do === 'feedback') {
       void at!.client.feedback({ text: 'Good' }).then(({ id }) => feedback.add(id))
     } else if (one.do === 'advance') await host.time.advance(one.ms)

@@ -19,13 +19,10 @@ interface Result {
 }
 
 t.test('the client runs with nothing but timers and fetch', async (t) => {
+  const bundle = await bundleEntry('react-native', { minify: false, globalName: 'IntakeClient' })
   const result = await new Promise<Result>((resolve, reject) => {
     const context = createContext({ setTimeout, clearTimeout, report: resolve, fail: reject })
-    void bundleEntry('react-native', { minify: false, globalName: 'IntakeClient' }).then(
-      (bundle) => {
-        runInContext(`${bundle}\n${scenario}\nrunScenario(report).catch(fail)`, context)
-      },
-    )
+    runInContext(`${bundle}\n${scenario}\nrunScenario(report).catch(fail)`, context)
   })
   check(t, JSON.parse(JSON.stringify(result)) as Result)
 })

@@ -1,6 +1,6 @@
 // Runs in an engine that has only what Hermes has: no modules, no `crypto`, `URL`, `TextEncoder` or
 // `AbortController`. `IntakeClient` is the bundle; `report` gets the results.
-async function runScenario(report) {
+globalThis.runScenario = async function (report) {
   const values = new Map()
   const storage = {
     getItem: async (key) => (values.has(key) ? values.get(key) : null),
