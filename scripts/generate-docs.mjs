@@ -1,5 +1,6 @@
 // Generates docs/errors.md, configuration.md, metrics.md, conformance-cases.md and operations/states.md
-// from the code, and gateway/docs.html, the page at GET /docs, from the documents for senders.
+// and the client's retry rules from the code, and gateway/docs.html, the page at GET /docs, from the
+// documents for senders.
 // With --check it writes nothing and exits with 1 if a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
@@ -238,10 +239,38 @@ ${rows.join('\n')}
 `
 }
 
+/** What a client reads of the catalogue; the rest follows from the class of the status. */
+function retryRules() {
+  const entries = Object.entries(errorCatalogue)
+  const statusesOf = (isListed) => [
+    ...new Set(
+      entries
+        .map(([, entry]) => entry)
+        .filter(isListed)
+        .map(({ status }) => status),
+    ),
+  ]
+  const uncertain = entries
+    .filter(([code, { status }]) => status === 500 || code === 'outcome_unknown')
+    .map(([code]) => code)
+  return `// Generated from the error catalogue by \`npm run docs\`. Do not edit.
+
+/** Statuses after which the same request can succeed later. */
+export const retryStatuses: readonly number[] = [${statusesOf(({ retryable }) => retryable).join(', ')}]
+
+/** Statuses whose codes are about the address or the key, not about the records. */
+export const settingStatuses: readonly number[] = [${statusesOf(({ status }) => [401, 403, 404, 405].includes(status)).join(', ')}]
+
+/** Codes after which the records may or may not be stored; after all others they are not. */
+export const uncertainCodes: readonly string[] = [${uncertain.map((code) => `'${code}'`).join(', ')}]
+`
+}
+
 const read = (path) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 const markdown = (text) => format(text, { parser: 'markdown', printWidth: 100 })
 
 const pages = {
+  'packages/client/src/core/retry-rules.ts': retryRules(),
   'docs/errors.md': await markdown(errorsPage()),
   'docs/configuration.md': await markdown(configurationPage()),
   'docs/metrics.md': await markdown(metricsPage()),

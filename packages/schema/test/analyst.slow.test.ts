@@ -162,7 +162,15 @@ t.test('a session ends with a pause of more than 30 minutes', async (t) => {
 t.test('a filter by application prunes through every view', async (t) => {
   const reader = createClickHouse({ url: server.url })
   t.teardown(() => reader.close())
-  for (const view of ['logs', 'feedback', 'logs_flat', 'feedback_flat', 'devices', 'sessions']) {
+  for (const view of [
+    'logs',
+    'feedback',
+    'logs_flat',
+    'feedback_flat',
+    'devices',
+    'sessions',
+    'gaps',
+  ]) {
     const plan = await reader.query<{ explain: string }>(
       `EXPLAIN indexes = 1 SELECT count() FROM intake.${view} WHERE bundle_identifier = 'nobody'`,
     )
@@ -173,7 +181,15 @@ t.test('a filter by application prunes through every view', async (t) => {
 })
 
 t.test('what JDBC, DBeaver and Grafana ask works for the user analyst', async (t) => {
-  const tables = ['dead_letters', 'devices', 'feedback', 'feedback_flat', 'logs', 'logs_flat']
+  const tables = [
+    'dead_letters',
+    'devices',
+    'feedback',
+    'feedback_flat',
+    'gaps',
+    'logs',
+    'logs_flat',
+  ]
   const shown = [...tables, 'outcomes', 'sessions', 'watermark'].map((name) => ({ name }))
   for (const sql of [
     `SELECT name FROM system.tables WHERE database = 'intake' ORDER BY name`,
@@ -295,7 +311,15 @@ t.test('slashes in JSON are printed as they were sent', async (t) => {
 })
 
 t.test('DESCRIBE explains every column', async (t) => {
-  for (const view of ['logs', 'feedback', 'logs_flat', 'feedback_flat', 'devices', 'sessions']) {
+  for (const view of [
+    'logs',
+    'feedback',
+    'logs_flat',
+    'feedback_flat',
+    'devices',
+    'sessions',
+    'gaps',
+  ]) {
     const rows = await analyst.query<{ name: string; comment: string }>(`DESCRIBE intake.${view}`)
     for (const { name, comment } of rows) t.match(comment, /^\S.*\.$/, `${view}.${name}`)
   }

@@ -29,6 +29,7 @@ t.test('two concurrent migrations create the schema once', async (t) => {
     'feedback',
     'feedback_flat',
     'feedback_raw',
+    'gaps',
     'installation',
     'logs',
     'logs_flat',
@@ -127,7 +128,15 @@ t.test(
       `SELECT name FROM system.tables WHERE database = 'intake' AND engine = 'View'
      AND create_table_query LIKE '%DEFINER = intake SQL SECURITY DEFINER%' ORDER BY name`,
     )
-    const views = ['dead_letters', 'devices', 'feedback', 'feedback_flat', 'logs', 'logs_flat']
+    const views = [
+      'dead_letters',
+      'devices',
+      'feedback',
+      'feedback_flat',
+      'gaps',
+      'logs',
+      'logs_flat',
+    ]
     t.same(
       definers,
       [...views, 'outcomes', 'sessions', 'watermark'].map((name) => ({ name })),

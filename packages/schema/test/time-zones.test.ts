@@ -42,7 +42,7 @@ t.test('views and functions return the same to every profile', async (t) => {
   const device = { first_install_time: rowTime, build_time: rowTime }
   const logs = [
     logRow({ device_uuid, device, client_timestamp, params: { at: rowTime } }),
-    logRow({ device_uuid, device, time: next, id: uuidV7(next) }),
+    logRow({ device_uuid, device, time: next, id: uuidV7(next), extra: { log: { sequence: 1 } } }),
   ]
   await owner.insertGzip({ table: 'logs', members: [member(logs)], rows: 2 })
   const feedback = [feedbackRow({ device_uuid, device })]
@@ -51,9 +51,16 @@ t.test('views and functions return the same to every profile', async (t) => {
     ('2026-11-21 03:00:00', 'key-1', 'logs', 'accepted', generateUUIDv4(), 2)`)
   await owner.command(`INSERT INTO intake.watermark_raw VALUES ('logs', '2026-11-21 03:30:00.000')`)
   const asks = [
-    ...['logs', 'feedback', 'logs_flat', 'feedback_flat', 'devices', 'sessions', 'outcomes'].map(
-      (view) => `SELECT * FROM intake.${view} ORDER BY ALL`,
-    ),
+    ...[
+      'logs',
+      'feedback',
+      'logs_flat',
+      'feedback_flat',
+      'devices',
+      'sessions',
+      'gaps',
+      'outcomes',
+    ].map((view) => `SELECT * FROM intake.${view} ORDER BY ALL`),
     'SELECT * FROM intake.watermark',
     "SELECT intake_text(params.at) AS at FROM intake.logs WHERE time >= '2026-11-21 03:00:00' AND time < '2026-11-21 03:10:00'",
     `SELECT toDate(time) AS day, toStartOfHour(time) AS hour, toMonday(time) AS week, toHour(time) AS h

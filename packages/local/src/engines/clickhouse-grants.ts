@@ -39,6 +39,7 @@ export const analystGrants: readonly string[] = [
   'SELECT ON intake.feedback_flat',
   'SELECT ON intake.devices',
   'SELECT ON intake.sessions',
+  'SELECT ON intake.gaps',
   'SELECT ON intake.dead_letters',
   'SELECT ON intake.outcomes',
   'SELECT ON intake.watermark',

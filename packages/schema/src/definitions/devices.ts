@@ -1,7 +1,7 @@
 import type { Definition } from './definition.ts'
 
 /**
- * Both views compute from the records when they are read, so they are exact even after redelivery
+ * These views compute from the records when they are read, so they are exact even after redelivery
  * and deletion. A filter by application is applied before grouping, because the views group by it;
  * it uses the sorting key of the records.
  */
@@ -31,6 +31,31 @@ FROM (
   UNION ALL
   SELECT bundle_identifier, device_uuid, unique_user_id, device, time, id
   FROM intake.feedback_raw FINAL
+)
+GROUP BY bundle_identifier, device_uuid`,
+  },
+  {
+    name: 'gaps',
+    comment:
+      'Devices whose client numbers its events, with how many numbers never arrived. Computed from all log events of the application: filter by bundle_identifier.',
+    columns: {
+      bundle_identifier: 'The application.',
+      device_uuid: 'The device, as the client identifies it.',
+      first_sequence: 'The lowest number that arrived.',
+      last_sequence: 'The highest number that arrived.',
+      missing:
+        'Numbers between them that are not in the table: events on their way, given up by the client, rejected, or erased.',
+    },
+    select: `SELECT
+  bundle_identifier,
+  device_uuid,
+  min(sequence) AS first_sequence,
+  max(sequence) AS last_sequence,
+  toUInt64(last_sequence - first_sequence) + 1 - uniqExact(sequence) AS missing
+FROM (
+  SELECT bundle_identifier, device_uuid, assumeNotNull(extra.log.sequence.:Int64) AS sequence
+  FROM intake.logs_raw FINAL
+  WHERE extra.log.sequence.:Int64 > 0
 )
 GROUP BY bundle_identifier, device_uuid`,
   },

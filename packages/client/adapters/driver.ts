@@ -1,0 +1,47 @@
+/** What the conformance suite sends with `/init`. */
+export interface InitOptions {
+  url: string
+  apiKey: string
+  bundleIdentifier: string
+  deviceUuid?: string
+  userId?: string
+  flushIntervalMs?: number
+  batchEntriesMax?: number
+  retryMs?: { min: number; max: number }
+  storageBytesMax?: number
+  storageEventsMax?: number
+  clockOffsetMs?: number
+  storageFull?: boolean
+}
+
+export interface SentAttachment {
+  name: string
+  type: string
+  base64: string
+}
+
+/** One sender whose storage survives `kill`. */
+export interface Driver {
+  name: string
+  capabilities: string[]
+  init(options: InitOptions): Promise<void>
+  clock(offsetMs: number): Promise<void>
+  log(event: string, params: unknown): Promise<{ id?: string }>
+  logs(count: number, event: string): Promise<{ stored: number }>
+  feedback(
+    text: string,
+    email: string | undefined,
+    attachments: SentAttachment[],
+  ): Promise<{ id: string }>
+  flush(timeoutMs: number): Promise<{ left: number }>
+  /** As `stats` of the client. */
+  state(): Promise<unknown>
+  optOut(): Promise<void>
+  optIn(): Promise<void>
+  /** Resolves when the sender certainly sends nothing more. */
+  kill(): Promise<void>
+  pageEnd?(): Promise<void>
+  /** Kills it and empties its storage. */
+  clear(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,130 @@
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { findChromium } from '@intake/test-kit/chromium'
+import { bundleEntry } from './bundle.ts'
+import type * as web from '../src/web/index.ts'
+import type { Driver, InitOptions } from './driver.ts'
+
+/** What functions that run in the page see. */
+declare const window: PageWindow
+declare const IDBObjectStore: { prototype: { put(): void } }
+
+export interface PageWindow {
+  IntakeClient: typeof web
+  client: ReturnType<PageWindow['IntakeClient']['createIntake']>
+  aheadMs: number
+}
+
+/** What the pages load. */
+export const pageFiles = async (): Promise<Map<string, { type: string; body: string }>> =>
+  new Map([
+    ['/page', { type: 'text/html', body: '<!doctype html><script src="/client.js"></script>' }],
+    ['/empty', { type: 'text/html', body: '<!doctype html>' }],
+    [
+      '/client.js',
+      {
+        type: 'text/javascript',
+        body: await bundleEntry('web', { minify: true, globalName: 'IntakeClient' }),
+      },
+    ],
+  ])
+
+/** A page in Chromium. Its storage is that of a browser context; a crash of the page ends it. */
+export async function createWebDriver(site: () => string): Promise<Driver> {
+  const executablePath = findChromium()
+  if (executablePath === undefined) throw new Error('there is no Chromium')
+  const browser: Browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  let context: BrowserContext | undefined
+  let page: Page | undefined
+
+  function running(): Page {
+    if (page === undefined) throw new Error('it was not started')
+    return page
+  }
+
+  async function kill(): Promise<void> {
+    const killed = page
+    page = undefined
+    if (killed === undefined) return
+    const crashed = killed.waitForEvent('crash')
+    const session = await killed.context().newCDPSession(killed)
+    void session.send('Page.crash').catch(() => undefined)
+    await crashed
+    await killed.close()
+  }
+
+  return {
+    name: 'web',
+    capabilities: ['feedback', 'batch', 'clock', 'pageEnd', 'bounds', 'storageFull', 'optOut'],
+    async init({ clockOffsetMs = 0, storageFull = false, ...options }: InitOptions) {
+      await kill()
+      context ??= await browser.newContext()
+      page = await context.newPage()
+      await page.goto(`${site()}/page`)
+      await page.evaluate(
+        ({ given, ahead, isFull }) => {
+          const now = Date.now
+          window.aheadMs = ahead
+          Date.now = () => now() + window.aheadMs
+          if (isFull)
+            IDBObjectStore.prototype.put = () => {
+              throw new DOMException('full', 'QuotaExceededError')
+            }
+          window.client = window.IntakeClient.createIntake(given)
+        },
+        { given: options, ahead: clockOffsetMs, isFull: storageFull },
+      )
+    },
+    async clock(offsetMs) {
+      await running().evaluate((ms) => {
+        window.aheadMs = ms
+      }, offsetMs)
+    },
+    log: (event, params) =>
+      running().evaluate(
+        async (given) => {
+          const id = window.client.log(given.event, given.params as Record<string, unknown>)
+          await window.client.stored()
+          return id === undefined ? {} : { id }
+        },
+        { event, params },
+      ),
+    logs: (count, event) =>
+      running().evaluate(
+        async (given) => {
+          for (let n = 0; n < given.count; n++) window.client.log(given.event, { n })
+          await window.client.stored()
+          return { stored: given.count }
+        },
+        { count, event },
+      ),
+    feedback: (text, email, attachments) =>
+      running().evaluate(
+        async ({ files, ...feedback }) => {
+          const images = files.map(({ base64, name, type }) => {
+            const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+            return new File([bytes], name, { type })
+          })
+          return window.client.feedback({ ...feedback, attachments: images })
+        },
+        { text, email, files: attachments },
+      ),
+    flush: (timeoutMs) =>
+      running().evaluate((ms) => window.client.flush({ timeoutMs: ms }), timeoutMs),
+    state: () => running().evaluate(() => window.client.stats()),
+    optOut: () => running().evaluate(() => window.client.optOut()),
+    optIn: () => running().evaluate(() => window.client.optIn()),
+    kill,
+    async pageEnd() {
+      const ended = running()
+      page = undefined
+      await ended.goto(`${site()}/empty`)
+      await ended.close()
+    },
+    async clear() {
+      await kill()
+      await context?.close()
+      context = undefined
+    },
+    close: () => browser.close(),
+  }
+}

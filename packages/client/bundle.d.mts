@@ -1,0 +1,2 @@
+/** The web client as one minified module. */
+export function bundleWeb(): Promise<string>

@@ -1,0 +1,33 @@
+// The web client as one minified module, `dist/min.js`, for pages without a bundler.
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { minify } from 'terser'
+
+/**
+ * Properties that only the client's own modules use. None is a name of the DOM, of the interface, of
+ * the wire or of what is stored, because another release has to read that.
+ */
+const internal =
+  'monotonic setIdleTimeout sendsAtPageEnd writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures mayLeave numbered memory wasOpen attempted decision hasUnsaved unsaved oldest isUrgent leavePage senderOf newId logDevice isRunning canSend hasKeepalive keepaliveBytes sendAtPageEnd isAll isLast transport'
+
+/** @returns {Promise<string>} */
+export async function bundleWeb() {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('src/web/index.ts', import.meta.url))],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2019',
+  })
+  const { code } = await minify(outputFiles[0].text, {
+    module: true,
+    ecma: 2019,
+    compress: { passes: 3, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
+    mangle: { properties: { regex: new RegExp(`^(${internal.replaceAll(' ', '|')})$`) } },
+  })
+  return code
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  writeFileSync(new URL('dist/min.js', import.meta.url), await bundleWeb())

@@ -1,0 +1,362 @@
+import { createClock } from './clock.ts'
+import type { Core } from './core.ts'
+import { addCounts, createDrops } from './drops.ts'
+import { parseName, type ParsedName } from './entry-name.ts'
+import type { Sender } from './segment.ts'
+import { createFeedbacks, isFeedback } from './feedbacks.ts'
+import { attachmentsMax, deviceMsMax, identifierMax, segmentBytesMax } from './limits.ts'
+import { printLine } from './log-line.ts'
+import { createLogQueue } from './log-queue.ts'
+import type { Feedback, FeedbackReceipt, Intake, IntakeOptions } from './options.ts'
+import type { Ports } from './ports.ts'
+import { createLogSender } from './send-logs.ts'
+import { createSendLoop } from './send-loop.ts'
+import { createUuids } from './uuid.ts'
+import { withFallback } from './with-fallback.ts'
+
+/** What the entry of a platform adds to the events of its host. */
+export interface Client<Attachment> extends Intake<Attachment> {
+  /** Sends at once, because the network is back or the app is in front again. */
+  wake(): void
+  /** The page may end now: sends what fits, and stores the rest. */
+  leavePage(bytesMax: number): void
+  /** Events that are not stored yet, for a synchronous write when the process exits. */
+  unsaved(): { name: string; text: string }[]
+}
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const deviceKey = 'device'
+const optOutKey = 'opted-out'
+const droppedKey = 'dropped'
+
+/** The client of every platform. It does nothing but remember its options until it is used. */
+export function createClient<Attachment>(
+  options: IntakeOptions,
+  ports: Ports<Attachment>,
+): Client<Attachment> {
+  const { url, apiKey, bundleIdentifier, deviceUuid = '' } = options
+  if (!url || !apiKey || !bundleIdentifier || !(uuidForm.test(deviceUuid) || deviceUuid === ''))
+    throw new TypeError('createIntake needs url, apiKey and bundleIdentifier; deviceUuid is a UUID')
+  const { time } = ports
+  const { beforeSend, onDrop, flushIntervalMs = 5000 } = options
+  const setIdleTimeout = time.setIdleTimeout || time.setTimeout
+  const storage = withFallback(ports.storage)
+  const clock = createClock(time)
+  const nextId = createUuids(ports.random)
+  const newId = () => nextId(clock.now())
+  let user = validUser(options.userId)
+  let uuid = deviceUuid
+  let device: Record<string, unknown> | undefined
+  let isOptedOut = false
+  let isShut = false
+  let isStarted = false
+  let stopped: string | undefined
+  let starting: Promise<void> | undefined
+  let hasNewDrops = false
+  let writing: Promise<void> | undefined
+  let writeTimer: unknown
+  let flushTimer: unknown
+  /** Calls of `flush` that wait until nothing more can be sent. */
+  let waiting: (() => void)[] = []
+
+  const drops = createDrops((reason, count) => {
+    hasNewDrops = true
+    if (onDrop) onDrop(reason, count)
+  })
+  const core: Core = {
+    options,
+    ports,
+    storage,
+    clock,
+    drops,
+    run: newId() + ports.runSuffix,
+    newId,
+    senderOf(owner, isOfFeedback) {
+      const sender: Sender = { bundle_identifier: bundleIdentifier }
+      if (device)
+        sender.device = ports.logDevice && !isOfFeedback ? ports.logDevice(device) : device
+      if (uuid) sender.device_uuid = sender.unique_user_id = uuid
+      if (owner) sender.unique_user_id = owner
+      return sender
+    },
+  }
+  const logs = createLogQueue(core)
+  const feedbacks = createFeedbacks(core)
+  const logSender = createLogSender(core, logs)
+  const retryMs = options.retryMs || { min: 1000, max: 900_000 }
+  const logLoop = createSendLoop({
+    time,
+    retryMs,
+    onPause,
+    async send() {
+      const sent = await logSender.send()
+      // A server that answers is there to be told what was lost.
+      if (sent && !sent.stop && sent.retryAfterMs === undefined) reportDrops()
+      return sent
+    },
+  })
+  const feedbackLoop = createSendLoop({ time, retryMs, onPause, send: feedbacks.send })
+
+  function onPause(stop: string | undefined): void {
+    if (stop) {
+      stopped = stop
+      logLoop.close()
+      feedbackLoop.close()
+    }
+    settleWaiting()
+  }
+
+  function settleWaiting(): void {
+    if (logLoop.isRunning() || feedbackLoop.isRunning()) return
+    if (!stopped && (logs.oldest() || feedbacks.canSend())) return
+    for (const settle of waiting) settle()
+    waiting = []
+  }
+
+  /** Reads what earlier runs have left. */
+  const start = (): Promise<void> => starting || (starting = load())
+
+  async function load(): Promise<void> {
+    // At once: a page can end within milliseconds.
+    const [kept, optedOut, dropped] = await Promise.all([
+      storage.get(deviceKey),
+      storage.get(optOutKey),
+      storage.get(droppedKey),
+      readDevice(),
+    ])
+    if (!uuid) {
+      uuid = uuidForm.test(kept as string) ? (kept as string) : newId()
+      if (uuid !== kept) await storage.set(deviceKey, uuid)
+    }
+    addCounts(drops.unreported, Object(dropped) as Record<string, number>)
+    isOptedOut = isOptedOut || optedOut === true
+    if (isOptedOut) await removeAll()
+    isStarted = true
+    await adopt()
+    feedbackLoop.wake()
+  }
+
+  async function readDevice(): Promise<void> {
+    const reading = Promise.resolve().then(ports.device)
+    const found = await within(deviceMsMax, reading)
+    const known = {}
+    addKnown(known, found)
+    addKnown(known, options.device)
+    device = known
+  }
+
+  /** Takes over the entries of ended runs. */
+  async function adopt(): Promise<void> {
+    const names = (await storage.list()).sort()
+    const left = names.map(parseName).filter((entry) => entry && entry.run !== core.run)
+    feedbacks.adopt(names)
+    await logs.adopt(left as ParsedName[])
+    logLoop.wake()
+  }
+
+  async function removeAll(): Promise<void> {
+    logs.clear()
+    feedbacks.clear()
+    for (const name of await storage.list()) {
+      if (parseName(name) || isFeedback(name)) await storage.remove(name)
+    }
+  }
+
+  function scheduleWrite(): void {
+    if (writeTimer === undefined && !writing)
+      writeTimer = time.setTimeout(() => void save(), ports.writeDelayMs)
+  }
+
+  /** Stores what is in memory only. */
+  function save(): Promise<void> {
+    time.clearTimeout(writeTimer)
+    writeTimer = undefined
+    void start()
+    const work = (writing || Promise.resolve())
+      .then(logs.save)
+      .then(saveDrops)
+      .then(() => {
+        if (writing === work) writing = undefined
+        if (logs.hasUnsaved()) scheduleWrite()
+      })
+    writing = work
+    return work
+  }
+
+  /** So that they can be reported after a restart. */
+  async function saveDrops(): Promise<void> {
+    if (!hasNewDrops) return
+    hasNewDrops = false
+    await storage.set(droppedKey, { ...drops.unreported })
+  }
+
+  function reportDrops(): void {
+    const counts = drops.unreported
+    if (Object.keys(counts).length === 0 || isOptedOut || isShut) return
+    drops.unreported = {}
+    hasNewDrops = true
+    add('intake.dropped', JSON.stringify(counts))
+  }
+
+  function add(event: string, params: string): string {
+    const nowMs = clock.now()
+    const { offset } = clock.era()
+    const id = nextId(nowMs)
+    logs.add(printLine(id, event, params, offset && nowMs - offset), user)
+    scheduleWrite()
+    if (flushTimer === undefined) flushTimer = setIdleTimeout(flushSoon, flushIntervalMs)
+    return id
+  }
+
+  function flushSoon(): void {
+    flushTimer = undefined
+    logs.close()
+    void save().then(() => logLoop.wake())
+    // Its battery has changed.
+    void readDevice()
+  }
+
+  function drop(reason: string): undefined {
+    drops.add(reason, 1)
+    scheduleWrite()
+    return undefined
+  }
+
+  function log(event: string, params: Record<string, unknown> = {}): string | undefined {
+    if (isOptedOut || isShut) return undefined
+    try {
+      const changed = beforeSend ? beforeSend({ event, params }) : { event, params }
+      if (!changed) return undefined
+      const text = JSON.stringify(changed.params)
+      if (!isText(changed.event, identifierMax) || !text || text[0] !== '{')
+        return drop('invalid_event')
+      // In UTF-8 it has up to three times as many bytes.
+      if (text.length > segmentBytesMax / 2) return drop('too_large')
+      return add(changed.event, text)
+    } catch {
+      // Params that JSON cannot hold, or an error of `beforeSend`.
+      return drop('invalid_event')
+    }
+  }
+
+  async function feedback(sent: Feedback<Attachment>): Promise<FeedbackReceipt> {
+    const nowMs = clock.now()
+    const id = nextId(nowMs)
+    const owner = user
+    try {
+      const { text, email = '', attachments = [] } = sent
+      await start()
+      await readDevice()
+      if (isOptedOut || isShut) return { id, isKept: false }
+      const payload = JSON.stringify({
+        ...core.senderOf(owner, true),
+        feedback: { id, text, email, attachments: [], timestamp: new Date(nowMs).toISOString() },
+      })
+      const kept = attachments.slice(0, attachmentsMax).map(ports.keepAttachment)
+      if (!isText(text)) drop('invalid_feedback')
+      else if (await feedbacks.add(id, { payload, attachments: kept })) {
+        feedbackLoop.wake()
+        return { id, isKept: true }
+      } else drop('feedback_full')
+    } catch {
+      drop('invalid_feedback')
+    }
+    return { id, isKept: false }
+  }
+
+  async function drain(): Promise<void> {
+    await start()
+    logs.close()
+    await save()
+    const settled = new Promise<void>((resolve) => waiting.push(resolve))
+    logLoop.wake()
+    feedbackLoop.wake()
+    settleWaiting()
+    await settled
+  }
+
+  async function flush({ timeoutMs = 5000 } = {}): Promise<{ left: number }> {
+    await within(timeoutMs, drain())
+    return { left: logs.count() + feedbacks.count() }
+  }
+
+  /** The result; undefined after so many milliseconds, or if it fails. */
+  function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
+    return new Promise((resolve) => {
+      const timer = time.setTimeout(() => resolve(undefined), ms)
+      void work
+        .catch(() => undefined)
+        .then((result) => {
+          time.clearTimeout(timer)
+          resolve(result)
+        })
+    })
+  }
+
+  setIdleTimeout(() => void start(), 0)
+
+  return {
+    log,
+    feedback,
+    identify(userId) {
+      user = validUser(userId)
+    },
+    stored: save,
+    flush,
+    async shutdown(settings) {
+      const result = await flush(settings)
+      isShut = true
+      time.clearTimeout(flushTimer)
+      logLoop.close()
+      feedbackLoop.close()
+      await within(1000, save())
+      time.clearTimeout(writeTimer)
+      if (storage.close) storage.close()
+      return result
+    },
+    async optOut() {
+      isOptedOut = true
+      await start()
+      await storage.set(optOutKey, true)
+      await removeAll()
+      settleWaiting()
+    },
+    async optIn() {
+      await start()
+      await storage.remove(optOutKey)
+      isOptedOut = false
+    },
+    stats: () => ({
+      pending: { logs: logs.count(), feedback: feedbacks.count() },
+      stopped: stopped || false,
+      dropped: { ...drops.total },
+      storageBytes: logs.bytes(),
+      isOptedOut,
+      clockOffsetMs: clock.era().offset,
+    }),
+    wake() {
+      logLoop.wake(true)
+      feedbackLoop.wake(true)
+    },
+    leavePage(bytesMax) {
+      if (isStarted && !stopped && bytesMax > 0) logSender.sendAtPageEnd(bytesMax)
+      logs.close()
+      void save()
+    },
+    unsaved: () => (isOptedOut ? [] : logs.unsaved()),
+  }
+}
+
+const isText = (value: unknown, lengthMax = Infinity): boolean =>
+  typeof value === 'string' && value !== '' && value.length <= lengthMax
+
+const validUser = (userId: string | undefined) => (userId || '').slice(0, identifierMax)
+
+/** Leaves out what is unknown: absent is better than a guess. */
+function addKnown(device: Record<string, unknown>, more: Record<string, unknown> = {}): void {
+  for (const name of Object.keys(more)) {
+    const value = more[name]
+    if (value !== undefined && value !== null && value !== '' && value !== 'unknown')
+      device[name] = value
+  }
+}

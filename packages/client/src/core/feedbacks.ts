@@ -1,0 +1,83 @@
+import { attemptRequest } from './answer.ts'
+import type { Core } from './core.ts'
+import { parseObject } from './decide.ts'
+import { feedbackMax, fewAttempts } from './limits.ts'
+import type { Sent } from './send-loop.ts'
+
+interface StoredFeedback {
+  /** As JSON. */
+  payload: string
+  attachments: unknown[]
+}
+
+/** The feedback that waits. It is apart from the log events and never gives way to them. */
+export interface Feedbacks {
+  /** False: too many wait. */
+  add(id: string, feedback: StoredFeedback): Promise<boolean>
+  /** Takes over what earlier runs have left, by the keys of all values, in order. */
+  adopt(keys: readonly string[]): void
+  /**
+   * Sends the oldest; undefined: none can be sent. A form that is too large even for a server that
+   * leaves out what it cannot keep is sent again without its images, so that the text arrives.
+   */
+  send(): Promise<Sent | undefined>
+  canSend(): boolean
+  clear(): void
+  count(): number
+}
+
+const prefix = 'feedback-'
+export const isFeedback = (key: string): boolean => key.indexOf(prefix) === 0
+
+/** Each feedback is one value in storage, with its attachments. */
+export function createFeedbacks(core: Core): Feedbacks {
+  const { ports, storage, drops } = core
+  let entries: { key: string; failures: number }[] = []
+  const oldest = () => entries.find(({ failures }) => failures < fewAttempts)
+  const attempt = (payload: string, attachments: readonly unknown[]) =>
+    attemptRequest(core, { path: '/feedback', body: ports.form(payload, attachments) })
+
+  return {
+    async add(id, feedback) {
+      if (entries.length >= feedbackMax) return false
+      const key = prefix + id
+      await storage.set(key, feedback)
+      entries.push({ key, failures: 0 })
+      return true
+    },
+    adopt(keys) {
+      entries = keys
+        .filter((key) => isFeedback(key) && entries.every((entry) => entry.key !== key))
+        .map((key) => ({ key, failures: 0 }))
+        .concat(entries)
+    },
+    async send() {
+      const entry = oldest()
+      if (!entry) return undefined
+      const stored = (await storage.get(entry.key)) as StoredFeedback | undefined
+      if (stored) {
+        const { payload, attachments } = stored
+        let attempted = await attempt(payload, attachments)
+        if (attempted.decision === 'split' && attachments[0]) {
+          drops.add(attempted.code, attachments.length)
+          attempted = await attempt(payload, [])
+        }
+        const { body, decision, code, retryAfterMs } = attempted
+        if (body === undefined) {
+          if (decision === 'stop') return { stop: code }
+          if (decision === 'few') entry.failures++
+          if (decision === 'few' || decision === 'retry') return { retryAfterMs }
+          drops.add(code, 1)
+        } else if (!parseObject(body)['id']) return { retryAfterMs }
+      }
+      entries = entries.filter((one) => one !== entry)
+      await storage.remove(entry.key)
+      return {}
+    },
+    canSend: () => !!oldest(),
+    clear() {
+      entries = []
+    },
+    count: () => entries.length,
+  }
+}

@@ -1,0 +1,100 @@
+import { prefixOf } from './prefix.ts'
+import type { Answer, OutgoingRequest, TimeSource, Transport } from './ports.ts'
+import { textBytes } from './text-bytes.ts'
+
+/** An answer that takes longer will not come; a feedback with pictures needs time on its way. */
+const timeoutMs = { text: 30_000, form: 180_000 }
+/** Smaller bodies would not become smaller. */
+const gzipBytesMin = 1000
+/**
+ * Requests that outlive their page may have 64 KiB of bodies together (66,000 bytes do not arrive in
+ * Chromium).
+ */
+const keepaliveBytesMax = 60_000
+
+export interface FetchTransport {
+  transport: Transport
+  /** How many bytes a request may have that has to outlive the page. */
+  keepaliveBytes(): number
+}
+
+/**
+ * Sends with `fetch`. Compresses where that is possible, until a server refuses it.
+ *
+ * @param options.gzip undefined: the platform cannot
+ */
+export function createFetchTransport(options: {
+  url: string
+  apiKey: string
+  fetch: typeof fetch
+  time: Pick<TimeSource, 'setTimeout' | 'clearTimeout'>
+  gzip?: ((text: string) => Promise<Uint8Array>) | undefined
+  hasKeepalive?: boolean
+}): FetchTransport {
+  const { apiKey, time, hasKeepalive } = options
+  const prefix = prefixOf(options.url)
+  let { gzip } = options
+  let keptAlive = 0
+
+  async function send(request: OutgoingRequest, packed?: Uint8Array): Promise<Answer> {
+    const { path, body } = request
+    const isText = typeof body === 'string'
+    const bytes = packed ? packed.length : isText ? textBytes(body) : Infinity
+    const keepalive = hasKeepalive === true && keptAlive + bytes <= keepaliveBytesMax
+    const abort = typeof AbortController === 'undefined' ? undefined : new AbortController()
+    const headers: Record<string, string> = { 'x-api-key': apiKey }
+    if (isText) headers['content-type'] = 'application/json'
+    else headers['prefer'] = 'handling=lenient'
+    if (packed) headers['content-encoding'] = 'gzip'
+    const init = {
+      method: 'POST',
+      headers,
+      body: packed || body,
+      credentials: 'omit',
+      keepalive,
+      signal: abort && abort.signal,
+    } as RequestInit
+    if (keepalive) keptAlive += bytes
+    let timer: unknown
+    try {
+      return await Promise.race([
+        options.fetch(prefix + path, init).then(readAnswer),
+        new Promise<never>((_, reject) => {
+          timer = time.setTimeout(
+            () => {
+              if (abort) abort.abort()
+              reject(new Error('no answer in time'))
+            },
+            isText ? timeoutMs.text : timeoutMs.form,
+          )
+        }),
+      ])
+    } finally {
+      time.clearTimeout(timer)
+      if (keepalive) keptAlive -= bytes
+    }
+  }
+
+  return {
+    async transport(request) {
+      const { body, isLast } = request
+      // Compression takes turns of the event loop, which the end of a page has not.
+      if (!gzip || isLast || typeof body !== 'string' || body.length < gzipBytesMin)
+        return send(request)
+      const answer = await send(request, await gzip(body))
+      if (answer.status !== 415) return answer
+      gzip = undefined
+      return send(request)
+    },
+    keepaliveBytes: () => (hasKeepalive ? keepaliveBytesMax - keptAlive : 0),
+  }
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  return {
+    status: response.status,
+    body: await response.text(),
+    date: response.headers.get('date'),
+    retryAfter: response.headers.get('retry-after'),
+  }
+}

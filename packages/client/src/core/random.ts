@@ -1,0 +1,8 @@
+/** Random bytes of the platform, or of `Math.random` where it has none, as in Hermes. */
+export function fillRandom(bytes: Uint8Array): void {
+  if (typeof crypto !== 'undefined' && typeof crypto.getRandomValues === 'function') {
+    crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>)
+    return
+  }
+  for (let at = 0; at < bytes.length; at++) bytes[at] = Math.random() * 256
+}

@@ -1,0 +1,164 @@
+import { attemptRequest, type Attempted } from './answer.ts'
+import type { Core } from './core.ts'
+import { parseObject } from './decide.ts'
+import { attempted as attemptedState } from './entry-name.ts'
+import { eventAgeMsMax, generationsMax } from './limits.ts'
+import { idOf, shiftLine } from './log-line.ts'
+import type { LogQueue } from './log-queue.ts'
+import { newSegment, type Segment, type StoredSegment } from './segment.ts'
+import type { Sent } from './send-loop.ts'
+import { textBytes } from './text-bytes.ts'
+import { timeOfUuid } from './uuid.ts'
+
+/** `code` of the entries that are not accepted. */
+type EntryResult = { status?: unknown; code?: string } | null
+
+export interface LogSender {
+  /** Sends the oldest segment; undefined: none can be sent. */
+  send(): Promise<Sent | undefined>
+  /** Sends what is still open, in a request that outlives the page. */
+  sendAtPageEnd(bytesMax: number): void
+}
+
+export function createLogSender(core: Core, queue: LogQueue): LogSender {
+  const { clock, drops } = core
+
+  function attempt(segment: Segment, stored: StoredSegment, isLast?: boolean): Promise<Attempted> {
+    const body = printBatch(stored, segment.shiftMs, core)
+    return attemptRequest(core, { path: '/log/batch', body, isLast })
+  }
+
+  async function send(segment: Segment): Promise<Sent> {
+    const wasOpen = segment.mayBeStored
+    const stored = await queue.attempt(segment)
+    if (!stored) return {}
+    const { lines } = stored
+    const newest = timeOfUuid(idOf(lines[lines.length - 1]!)) + segment.shiftMs
+    if (newest < clock.now() - eventAgeMsMax) {
+      drops.add('expired', lines.length)
+      await queue.replace(segment)
+      return {}
+    }
+    segment.mayBeStored = true
+    return settle(segment, { stored, attempted: await attempt(segment, stored), wasOpen })
+  }
+
+  /** @param sent.wasOpen an earlier attempt may have stored events */
+  async function settle(
+    segment: Segment,
+    sent: { stored: StoredSegment; attempted: Attempted; wasOpen: boolean },
+  ): Promise<Sent> {
+    const { stored, wasOpen } = sent
+    const { body, decision, code, retryAfterMs, isDefinite } = sent.attempted
+    const { lines } = stored
+    let results: EntryResult[] | undefined
+    if (body !== undefined) {
+      results = readResults(body, lines.length)
+      // Not a result of Intake, although it has its status.
+      if (!results) return { retryAfterMs }
+    } else {
+      if (isDefinite) segment.mayBeStored = wasOpen
+      if (decision === 'stop') return { stop: code }
+      if (decision === 'few') segment.failures++
+      if (decision === 'few' || decision === 'retry') return { retryAfterMs }
+      if (decision === 'split' && lines.length > 1) {
+        await split(segment, stored)
+        return {}
+      }
+      results = lines.map(() => ({ code }))
+    }
+    await settleEntries(segment, stored, { results, wasOpen })
+    return {}
+  }
+
+  /** Removes what has its result. Events that the wrong clock of the device kept out get other ids. */
+  async function settleEntries(
+    segment: Segment,
+    { context, lines }: StoredSegment,
+    { results, wasOpen }: { results: EntryResult[]; wasOpen: boolean },
+  ): Promise<void> {
+    const { key, generation, shiftMs } = segment
+    const mayShift =
+      !wasOpen &&
+      generation < generationsMax &&
+      clock.shiftFor(context.era, context.run === core.run) !== shiftMs
+    const again = lines.filter((_, index) => {
+      const { status, code = 'unknown' } = results[index]!
+      if (status === 'accepted') return false
+      const isOutOfRange = code === 'id_time_out_of_range'
+      if (isOutOfRange && mayShift) return true
+      drops.add(isOutOfRange ? 'expired' : code, 1)
+      return false
+    })
+    const next = { key, generation: generation + 1 }
+    await queue.replace(segment, again.length > 0 ? [partOf(next, { context, lines: again })] : [])
+  }
+
+  function split(segment: Segment, { context, lines }: StoredSegment): Promise<void> {
+    const { key, shiftMs, mayBeStored } = segment
+    const middle = lines.length >> 1
+    const halves = [lines.slice(0, middle), lines.slice(middle)]
+    return queue.replace(
+      segment,
+      halves.map((half, index) =>
+        partOf(
+          { key: key + index, state: attemptedState, shiftMs, mayBeStored },
+          { context, lines: half },
+        ),
+      ),
+    )
+  }
+
+  function partOf(fields: Parameters<typeof newSegment>[0], stored: StoredSegment) {
+    const count = stored.lines.length
+    return {
+      segment: newSegment({ ...fields, count, bytes: textBytes(stored.lines.join()) }),
+      stored,
+    }
+  }
+
+  return {
+    async send() {
+      const segment = queue.oldest()
+      if (!segment) return undefined
+      segment.isBusy = true
+      try {
+        return await send(segment)
+      } finally {
+        segment.isBusy = false
+      }
+    },
+    sendAtPageEnd(bytesMax) {
+      const left = queue.leave(bytesMax)
+      if (!left) return
+      const { segment, stored, isAll } = left
+      segment.isBusy = true
+      void attempt(segment, stored, true)
+        // The page lives on. What was sent in part is sent again, under the same ids.
+        .then(async (attempted) => {
+          if (isAll) await settle(segment, { stored, attempted, wasOpen: false })
+        })
+        .catch(() => undefined)
+        .then(() => {
+          segment.isBusy = false
+        })
+    },
+  }
+}
+
+/** What was not known when the first event was logged is known now. */
+function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Core): string {
+  const { sender, era } = context
+  const logs = lines.map((line) => shiftLine(line, shiftMs, era.offset !== 0)).join(',')
+  const head = JSON.stringify({ ...core.senderOf('', false), ...sender })
+  return `${head.slice(0, -1)},"logs":[${logs}]}`
+}
+
+/** @returns undefined: not a result for each entry */
+function readResults(body: string, count: number): EntryResult[] | undefined {
+  const { results } = parseObject(body)
+  if (!Array.isArray(results) || results.length !== count) return undefined
+  const isResult = (result: EntryResult) =>
+    result && (result.status === 'accepted' || result.status === 'rejected')
+  return (results as EntryResult[]).every(isResult) ? (results as EntryResult[]) : undefined
+}

@@ -1,0 +1,92 @@
+import { retryAfterMsMax } from './limits.ts'
+import type { TimeSource } from './ports.ts'
+
+/**
+ * What became of one request. Nothing: go on at once. `retryAfterMs`: nothing was settled; pause, for
+ * so long if it is not 0. `stop`: send nothing more, for this reason.
+ */
+export interface Sent {
+  retryAfterMs?: number
+  stop?: string
+}
+
+export interface SendLoop {
+  /**
+   * Sends until nothing is left.
+   *
+   * @param isUrgent ends the pause after a failure, but not one that the server asked for
+   */
+  wake(isUrgent?: boolean): void
+  isRunning(): boolean
+  close(): void
+}
+
+/**
+ * Sends one request after the other, with pauses that double after failures: a random part of them,
+ * so that the devices of a fleet do not return together.
+ *
+ * @param options.send sends the oldest; undefined: nothing waits
+ * @param options.onPause called whenever it ends or pauses
+ */
+export function createSendLoop(options: {
+  time: TimeSource
+  retryMs: { min: number; max: number }
+  send: () => Promise<Sent | undefined>
+  onPause: (stop: string | undefined) => void
+}): SendLoop {
+  const { time, retryMs, send, onPause } = options
+  let failures = 0
+  let isRunning = false
+  let isClosed = false
+  let isOrdered = false
+  let timer: unknown
+  /** By the monotonic clock. */
+  let notBefore = 0
+
+  async function run(): Promise<void> {
+    isRunning = true
+    let sent: Sent | undefined
+    do {
+      // Storage that fails against its port is like a network that fails: the records are kept.
+      sent = isClosed ? undefined : await send().catch(() => ({ retryAfterMs: 0 }))
+      if (sent && sent.retryAfterMs === undefined) failures = 0
+    } while (sent && !sent.stop && sent.retryAfterMs === undefined)
+    isRunning = false
+    if (sent && !sent.stop) pause(sent.retryAfterMs!)
+    onPause(sent && sent.stop)
+  }
+
+  function pause(retryAfterMs: number): void {
+    const { min, max } = retryMs
+    const reach = Math.min(max, min * Math.pow(2, ++failures))
+    isOrdered = retryAfterMs > 0
+    arm(
+      isOrdered
+        ? Math.min(retryAfterMs, retryAfterMsMax) * (1 + Math.random() / 2)
+        : min + Math.random() * Math.max(0, reach - min),
+    )
+  }
+
+  function arm(ms: number): void {
+    time.clearTimeout(timer)
+    notBefore = time.monotonic() + ms
+    if (!isClosed) timer = (time.setIdleTimeout || time.setTimeout)(() => wake(), ms)
+  }
+
+  function wake(isUrgent?: boolean): void {
+    if (isRunning || isClosed) return
+    const ms = notBefore - time.monotonic()
+    if (ms > 1 && (isOrdered || !isUrgent)) return arm(ms)
+    time.clearTimeout(timer)
+    void run()
+  }
+
+  return {
+    wake,
+    isRunning: () => isRunning,
+    close() {
+      isClosed = true
+      time.clearTimeout(timer)
+    },
+  }
+}

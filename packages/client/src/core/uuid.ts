@@ -1,0 +1,43 @@
+/** A clock that went back further than this was set; ids follow it. */
+const backMsMax = 2000
+const counterMax = 0xfff
+
+/**
+ * Makes UUIDv7 that ascend, also within a millisecond: the twelve bits after the version count up.
+ *
+ * @param random fills it with random bytes
+ */
+export function createUuids(random: (bytes: Uint8Array) => void): (timeMs: number) => string {
+  const bytes = new Uint8Array(10)
+  let last = 0
+  let counter = 0
+
+  return (timeMs) => {
+    random(bytes)
+    if (timeMs > last || timeMs < last - backMsMax) {
+      last = timeMs
+      // Half of the range is left to count.
+      counter = bytes[8]! * 8 + (bytes[9]! & 7)
+    } else if (counter++ === counterMax) {
+      counter = 0
+      last++
+    }
+    let digits = ''
+    bytes[0] = (bytes[0]! & 0x3f) | 0x80
+    for (let at = 0; at < 8; at++) digits += (bytes[at]! + 256).toString(16).slice(1)
+    return `${printTime(last)}-7${(counter + 0x1000).toString(16).slice(1)}-${digits.slice(0, 4)}-${digits.slice(4)}`
+  }
+}
+
+/** @returns the time inside a UUIDv7, in milliseconds since 1970 */
+export const timeOfUuid = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+
+/** The same UUIDv7 at another time. */
+export const shiftUuid = (id: string, ms: number): string =>
+  printTime(timeOfUuid(id) + ms) + id.slice(13)
+
+/** The first 48 bits of a UUIDv7. */
+function printTime(timeMs: number): string {
+  const digits = Math.floor(Math.max(timeMs, 0)).toString(16).padStart(12, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`
+}

@@ -1,0 +1,30 @@
+import { createMemoryStorage } from './memory-storage.ts'
+import type { Storage } from './ports.ts'
+
+/**
+ * Storage in which new names and values are kept in memory if they cannot be stored, because the
+ * storage is full, forbidden or broken. Only a rename rejects. A name whose end cannot be stored
+ * counts as gone, so that the rest gets a name of its own.
+ */
+export function withFallback(storage: Storage): Storage {
+  const memory = createMemoryStorage()
+  const nothing = () => undefined
+  return {
+    list: async () => (await storage.list().catch((): string[] => [])).concat(await memory.list()),
+    read: async (name) => (await memory.read(name)) || storage.read(name).catch(nothing),
+    append: async (name, isNew, ...rest) =>
+      (!isNew && (await memory.append(name, isNew, ...rest))) ||
+      storage.append(name, isNew, ...rest).catch(() => memory.append(name, isNew, ...rest)),
+    rename: async (from, to) => (await memory.rename(from, to)) || storage.rename(from, to),
+    async remove(name) {
+      await memory.remove(name)
+      await storage.remove(name).catch(nothing)
+    },
+    get: async (key) => (await memory.get(key)) || storage.get(key).catch(nothing),
+    async set(key, value) {
+      await memory.remove(key)
+      await storage.set(key, value).catch(() => memory.set(key, value))
+    },
+    close: storage.close,
+  }
+}

@@ -1,0 +1,142 @@
+import { homedir, uptime } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { createClient } from '../core/client.ts'
+import { createFetchTransport } from '../core/fetch-transport.ts'
+import { createMemoryStorage } from '../core/memory-storage.ts'
+import type { Intake, IntakeOptions } from '../core/options.ts'
+import type { Ports, TimeSource } from '../core/ports.ts'
+import { fillRandom } from '../core/random.ts'
+import { readDevice } from './device.ts'
+import { createFileStorage, pidMark, type FileAttachment } from './files.ts'
+
+export type {
+  Feedback,
+  FeedbackReceipt,
+  Intake,
+  IntakeOptions,
+  LogEvent,
+  Stats,
+} from '../core/options.ts'
+
+/** An image; `type` and `name` are only hints, the gateway looks at the bytes. */
+export interface NodeAttachment {
+  data: Uint8Array
+  name?: string
+  type?: string
+}
+
+export interface NodeOptions extends IntakeOptions {
+  /**
+   * Directory for what waits; one process at a time should use it. `memory`: nothing survives the
+   * process. Default: `.intake/` and the bundle identifier, in the home directory.
+   */
+  storage?: string | undefined
+}
+
+/**
+ * How long events gather before a write with fsync, which costs milliseconds. The end of the process
+ * by `process.exit`, an uncaught error or an empty event loop loses none: they are written then.
+ */
+const writeDelayMs = 50
+
+/** A client for Node. It does no I/O before its first record or the next turn of the event loop. */
+export function createIntake(options: NodeOptions): Intake<NodeAttachment> {
+  const { storage = join(homedir(), '.intake', fileNameOf(options.bundleIdentifier)) } = options
+  return createNodeClient(options, { storage, time: systemTime })
+}
+
+/** @param host.time what tests replace */
+export function createNodeClient(
+  options: NodeOptions,
+  host: { storage: string; time: TimeSource },
+): Intake<NodeAttachment> {
+  const files = host.storage === 'memory' ? undefined : createFileStorage(host.storage)
+  const { time } = host
+  const { transport } = createFetchTransport({
+    url: options.url,
+    apiKey: options.apiKey,
+    fetch: (url, init) => fetch(url, init),
+    time,
+    gzip: promisify(gzip) as (text: string) => Promise<Uint8Array>,
+  })
+  const ports: Ports<NodeAttachment> = {
+    storage: files ?? createMemoryStorage(),
+    transport,
+    time,
+    random: fillRandom,
+    device: readDevice,
+    runSuffix: `${pidMark}${process.pid}`,
+    writeDelayMs,
+    sendsAtPageEnd: () => false,
+    keepAttachment: ({ data, name = 'image', type = 'application/octet-stream' }) => ({
+      // A copy: the app may change it, and the JSON of a `Buffer` is its own.
+      data: new Uint8Array(data),
+      name,
+      type,
+    }),
+    form(payload, attachments) {
+      const form = new FormData()
+      form.append('payload', payload)
+      for (const { data, name, type } of attachments as FileAttachment[])
+        form.append('attachments', new Blob([data as Uint8Array<ArrayBuffer>], { type }), name)
+      return form
+    },
+  }
+  const client = createClient(options, ports)
+  const { wake: _wake, leavePage: _leavePage, unsaved, ...intake } = client
+  if (!files) return intake
+  const saveNow = () => {
+    for (const { name, text } of unsaved()) {
+      try {
+        files.appendSync(name, text)
+      } catch {
+        // The process ends; nobody is left to be told.
+      }
+    }
+  }
+  process.once('exit', saveNow)
+  return {
+    ...intake,
+    async shutdown(settings) {
+      const result = await intake.shutdown(settings)
+      process.removeListener('exit', saveNow)
+      return result
+    },
+  }
+}
+
+const fileNameOf = (bundle: string) => bundle.replace(/[^\w.-]/g, '_')
+
+const systemTime: TimeSource = {
+  now: Date.now,
+  // It also counts while the machine sleeps.
+  monotonic: bootTime(),
+  setTimeout: (run, ms) => setTimeout(run, ms),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+  setIdleTimeout: (run, ms) => setTimeout(run, ms).unref(),
+}
+
+/** `uptime` is slow and coarse; it corrects the clock of the process once a second. */
+function bootTime(): () => number {
+  let at = -Infinity
+  let ahead = 0
+  return () => {
+    const own = performance.now()
+    if (own - at > 1000) {
+      at = own
+      ahead = Math.max(ahead, uptimeMs() - own)
+    }
+    return own + ahead
+  }
+}
+
+/** Some sandboxes forbid it; then a sleep of the machine is not seen. */
+function uptimeMs(): number {
+  try {
+    return uptime() * 1000
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,106 @@
+import { stemOf } from '../core/entry-name.ts'
+import { createSerial } from '../core/serial.ts'
+import type { Storage } from '../core/ports.ts'
+
+/** What the client uses of `@react-native-async-storage/async-storage`, or of anything like it. */
+export interface AsyncStorageLike {
+  getItem(key: string): Promise<string | null>
+  setItem(key: string, value: string): Promise<unknown>
+  removeItem(key: string): Promise<unknown>
+  getAllKeys(): Promise<readonly string[]>
+}
+
+/**
+ * Storage in keys that begin with a prefix: `n` and a name, `v` and the key of a value, and `t`, the
+ * stem of a name and a number for each piece of a text. A segment that is closed gets one key for all
+ * its pieces.
+ *
+ * A rename is several steps here. The new name is written before the old one goes, and the client
+ * knows which of two names is newer.
+ */
+export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): Storage {
+  const serial = createSerial()
+  let known: Promise<Set<string>> | undefined
+
+  /** All keys, read once: no other process uses them. */
+  const keys = (): Promise<Set<string>> =>
+    (known =
+      known ||
+      storage.getAllKeys().then((all) => new Set(all.filter((key) => key.indexOf(prefix) === 0))))
+
+  async function put(key: string, value: string): Promise<void> {
+    ;(await keys()).add(prefix + key)
+    await storage.setItem(prefix + key, value)
+  }
+
+  async function drop(key: string): Promise<void> {
+    if ((await keys()).delete(prefix + key)) await storage.removeItem(prefix + key)
+  }
+
+  async function startingWith(start: string): Promise<string[]> {
+    return Array.from(await keys())
+      .map((key) => key.slice(prefix.length))
+      .filter((key) => key.indexOf(start) === 0)
+      .sort()
+  }
+
+  const pieceStart = (name: string) => `t${stemOf(name)}.`
+  const pieceKey = (name: string, number: number) => `${pieceStart(name)}${1_000_000 + number}`
+  const isThere = async (name: string) => (await keys()).has(`${prefix}n${name}`)
+
+  async function read(name: string): Promise<string> {
+    let text = ''
+    for (const key of await startingWith(pieceStart(name)))
+      text += (await storage.getItem(prefix + key)) || ''
+    return text
+  }
+
+  async function merge(name: string): Promise<void> {
+    const pieces = await startingWith(pieceStart(name))
+    if (pieces.length < 2) return
+    await put(pieces[0]!, await read(name))
+    for (const key of pieces.slice(1)) await drop(key)
+  }
+
+  return {
+    async list() {
+      const names = (await startingWith('n')).concat(await startingWith('v'))
+      return names.map((key) => key.slice(1))
+    },
+    read: (name) => serial(() => read(name)),
+    append: (name, isNew, count, print) =>
+      serial(async () => {
+        if (!isNew && !(await isThere(name))) return false
+        const last = Number(await storage.getItem(`${prefix}sequence`)) || 0
+        await put('sequence', String(last + count))
+        const pieces = await startingWith(pieceStart(name))
+        const number = pieces.length > 0 ? Number(pieces[pieces.length - 1]!.slice(-6)) + 1 : 0
+        await put(pieceKey(name, number), print(last + 1))
+        if (isNew) await put(`n${name}`, '1')
+        return true
+      }),
+    rename: (from, to) =>
+      serial(async () => {
+        if (!(await isThere(from))) return false
+        await merge(from)
+        await put(`n${to}`, '1')
+        await drop(`n${from}`)
+        return true
+      }),
+    remove: (name) =>
+      serial(async () => {
+        await drop(`v${name}`)
+        if (!(await isThere(name))) return
+        await drop(`n${name}`)
+        // Another name of the same text may be left by a crash.
+        if ((await startingWith(`n${stemOf(name)}.`)).length > 0) return
+        for (const key of await startingWith(pieceStart(name))) await drop(key)
+      }),
+    get: (key) =>
+      serial(async () => {
+        const text = await storage.getItem(`${prefix}v${key}`)
+        return text === null ? undefined : (JSON.parse(text) as unknown)
+      }),
+    set: (key, value) => serial(() => put(`v${key}`, JSON.stringify(value))),
+  }
+}

@@ -1,0 +1,58 @@
+import type { AsyncStorageLike } from './async-storage.ts'
+import type { DeviceInfoLike, ExpoModules } from './device.ts'
+
+/** Metro puts a module here if the app has it; each name has to be written out in a `try`. */
+declare const require: (name: string) => unknown
+
+interface ReactNative {
+  Platform?: { OS?: string }
+  AppState?: {
+    addEventListener(event: 'change', run: (state: string) => void): { remove(): void }
+  }
+}
+
+export function findReactNative(): ReactNative {
+  try {
+    return require('react-native') as ReactNative
+  } catch {
+    return {}
+  }
+}
+
+export function findAsyncStorage(): AsyncStorageLike | undefined {
+  try {
+    return presetOf(require('@react-native-async-storage/async-storage')) as AsyncStorageLike
+  } catch {
+    return undefined
+  }
+}
+
+export function findDeviceInfo(): DeviceInfoLike | undefined {
+  try {
+    return presetOf(require('react-native-device-info')) as DeviceInfoLike
+  } catch {
+    return undefined
+  }
+}
+
+export function findExpo(): ExpoModules {
+  const expo: ExpoModules = {}
+  try {
+    expo.Device = require('expo-device') as Record<string, unknown>
+  } catch {
+    // The app does not have it.
+  }
+  try {
+    expo.Application = require('expo-application') as Record<string, unknown>
+  } catch {
+    // The app does not have it.
+  }
+  try {
+    expo.Battery = require('expo-battery') as Record<string, unknown>
+  } catch {
+    // The app does not have it.
+  }
+  return expo
+}
+
+const presetOf = (module: unknown): unknown => (module as { default?: unknown }).default || module

@@ -1,0 +1,105 @@
+import { createClient } from '../core/client.ts'
+import { logDevice } from '../core/device-fields.ts'
+import { createFetchTransport } from '../core/fetch-transport.ts'
+import { createMemoryStorage } from '../core/memory-storage.ts'
+import type { Intake, IntakeOptions } from '../core/options.ts'
+import type { Ports, TimeSource } from '../core/ports.ts'
+import { fillRandom } from '../core/random.ts'
+import { createAsyncStorage, type AsyncStorageLike } from './async-storage.ts'
+import { readDeviceInfo, readExpo, type DeviceInfoLike, type ExpoModules } from './device.ts'
+import { findAsyncStorage, findDeviceInfo, findExpo, findReactNative } from './found.ts'
+
+export type {
+  Feedback,
+  FeedbackReceipt,
+  Intake,
+  IntakeOptions,
+  LogEvent,
+  Stats,
+} from '../core/options.ts'
+export type { AsyncStorageLike, DeviceInfoLike, ExpoModules }
+
+/** An image, as image pickers return it: `uri` of a file that stays until it is sent. */
+export interface ReactNativeAttachment {
+  uri: string
+  name?: string
+  type?: string
+}
+
+export interface ReactNativeOptions extends IntakeOptions {
+  /**
+   * Where records wait. Default: `@react-native-async-storage/async-storage` if the app has it, else
+   * memory.
+   */
+  storage?: AsyncStorageLike | 'memory' | undefined
+  /** Default: `react-native-device-info` if the app has it. */
+  deviceInfo?: DeviceInfoLike | undefined
+  /** Default: `expo-device`, `expo-application` and `expo-battery`, as far as the app has them. */
+  expo?: ExpoModules | undefined
+}
+
+/** A phone that puts the app to sleep gives it about this time. */
+const backgroundMs = 5000
+
+/** A client for React Native. It does no I/O before its first record or the next turn of the loop. */
+export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAttachment> {
+  const { Platform, AppState } = findReactNative()
+  const { storage = findAsyncStorage() || 'memory', expo = findExpo() } = options
+  const { deviceInfo = findDeviceInfo() } = options
+  const os = (Platform && Platform.OS) || ''
+  const ports: Ports<ReactNativeAttachment> = {
+    storage:
+      storage === 'memory'
+        ? createMemoryStorage()
+        : createAsyncStorage(storage, `intake.${options.bundleIdentifier}.`),
+    transport: createFetchTransport({
+      url: options.url,
+      apiKey: options.apiKey,
+      fetch: (url, init) => fetch(url, init),
+      time,
+    }).transport,
+    time,
+    random: fillRandom,
+    device: async () => ({
+      os: os || undefined,
+      ...(await readExpo(expo)),
+      ...(deviceInfo && (await readDeviceInfo(deviceInfo, os))),
+    }),
+    logDevice,
+    runSuffix: '',
+    writeDelayMs: 50,
+    sendsAtPageEnd: () => false,
+    keepAttachment: ({ uri, name = 'image', type = 'image/jpeg' }) => ({ uri, name, type }),
+    form(payload, attachments) {
+      const form = new FormData()
+      form.append('payload', payload)
+      // React Native reads the file of such an object when it sends the form.
+      for (const attachment of attachments) form.append('attachments', attachment as Blob)
+      return form
+    },
+  }
+  const client = createClient(options, ports)
+  const subscription =
+    AppState &&
+    AppState.addEventListener('change', (state) => {
+      if (state === 'active') client.wake()
+      else void client.flush({ timeoutMs: backgroundMs })
+    })
+  return {
+    ...client,
+    shutdown(settings) {
+      if (subscription) subscription.remove()
+      return client.shutdown(settings)
+    },
+  }
+}
+
+const time: TimeSource = {
+  now: () => Date.now(),
+  monotonic: () => (typeof performance === 'undefined' ? Date.now() : performance.now()),
+  setTimeout: (run, ms) => setTimeout(run, ms),
+  clearTimeout(timer) {
+    // Hermes' own throws without a number.
+    if (timer !== undefined) clearTimeout(timer as number)
+  },
+}

@@ -1,0 +1,23 @@
+type NavigatorLike = Navigator & {
+  userAgentData?: {
+    getHighEntropyValues(names: string[]): Promise<{ model?: string; platformVersion?: string }>
+  }
+}
+
+const systems = ['Android', 'iPhone', 'iPad', 'Windows', 'CrOS', 'Mac', 'Linux']
+
+/** What a page may know of its device without asking the user. */
+export async function readDevice(): Promise<Record<string, unknown>> {
+  const { userAgent, userAgentData, language } = navigator as NavigatorLike
+  const os = systems.find((name) => userAgent.indexOf(name) >= 0)
+  const device: Record<string, unknown> = { os, language, user_agent: userAgent }
+  try {
+    // Not every browser has them, and policies of a page can forbid them.
+    const hints = await userAgentData!.getHighEntropyValues(['model', 'platformVersion'])
+    device['device_model'] = hints.model
+    device[os === systems[0] ? 'android_version' : 'os_version'] = hints.platformVersion
+  } catch {
+    // What is not known is left out.
+  }
+  return device
+}

@@ -1,0 +1,289 @@
+import t from 'tap'
+import { timeOfUuid } from '../src/core/uuid.ts'
+import { createHost, deviceUuid, serverStart } from './host.ts'
+
+const dayMs = 86_400_000
+
+t.test('an event becomes one row with its id, time, device, user and sequence', async (t) => {
+  const host = createHost()
+  const client = host.start({ userId: 'user-1', device: { version_name: '1.2' } })
+  const id = client.log('tap', { button: 'buy' })
+  await host.time.advance(10_000)
+  t.equal(host.server.rows.size, 1)
+  const row = host.server.rows.get(id!)!
+  t.match(row, { event: 'tap', params: { button: 'buy' }, sequence: 1 })
+  t.equal(timeOfUuid(id!), serverStart)
+  t.match(row.batch, {
+    bundle_identifier: 'com.example.app',
+    device: { os: 'Test', version_name: '1.2' },
+    device_uuid: deviceUuid,
+    unique_user_id: 'user-1',
+  })
+  t.same(client.stats().pending, { logs: 0, feedback: 0 })
+  t.same(await host.storage.list(), [], 'nothing is left')
+})
+
+t.test('the constructor does no I/O', (t) => {
+  const host = createHost()
+  const forbidden = new Proxy(host.storage, {
+    get: () => () => t.fail('storage was used'),
+  })
+  host.start({}, { storage: forbidden, device: async () => t.fail('the device was read') as never })
+  t.same(host.server.requests, [])
+  t.end()
+})
+
+t.test('events of different users go in different requests', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  client.log('anonymous')
+  client.identify('user-1')
+  client.log('known')
+  await client.flush()
+  t.same(
+    host.server.batches.map(({ unique_user_id: user, logs }) => [user, logs.length]),
+    [
+      [deviceUuid, 1],
+      ['user-1', 1],
+    ],
+  )
+})
+
+t.test('a lost answer is repeated with the same id', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  host.server.faults.push('lost', 'unreachable')
+  client.log('tap')
+  await host.time.advance(60_000)
+  t.equal(host.server.rows.size, 1)
+  t.equal(host.server.repeats(), 1)
+  t.equal(client.stats().pending.logs, 0)
+})
+
+t.test('events survive the end of the process from the moment they are stored', async (t) => {
+  const host = createHost()
+  const first = host.start()
+  first.log('before')
+  const stored = first.stored()
+  await host.time.advance(0)
+  await stored
+  host.start()
+  await host.time.advance(10_000)
+  t.equal(host.server.rows.size, 1)
+})
+
+t.test('the sequence goes on after a restart', async (t) => {
+  const host = createHost()
+  for (const run of [1, 2, 3]) {
+    const client = host.start()
+    client.log(`run ${run}`)
+    client.log(`run ${run}`)
+    await client.flush()
+  }
+  const sequences = [...host.server.rows.values()].map(({ sequence }) => sequence)
+  t.same(sequences, [1, 2, 3, 4, 5, 6])
+})
+
+t.test('413 halves a batch until a single event is given up', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  const send = host.server.transport
+  host.server.transport = async (request) => {
+    const { logs } = JSON.parse(request.body as string)
+    if (logs.length > 2 || (logs.length === 1 && logs[0].event === 'huge'))
+      return { status: 413, body: '', date: null, retryAfter: null }
+    return send(request)
+  }
+  for (const event of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) client.log(event)
+  await client.flush()
+  t.same(
+    [...host.server.rows.values()].map(({ event }) => event),
+    ['a', 'b', 'c', 'd', 'e', 'f', 'g'],
+  )
+  t.same(client.stats().dropped, {})
+  client.log('huge')
+  await client.flush()
+  t.same(client.stats().dropped, { http_413: 1 })
+})
+
+t.test('401 stops, keeps everything, and the next start sends it', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  const problem = { status: 401, body: JSON.stringify({ code: 'unauthorized' }) }
+  host.server.faults.push(problem)
+  client.log('kept')
+  t.same(await client.flush(), { left: 1 })
+  t.equal(client.stats().stopped, 'unauthorized')
+  await host.time.advance(3_600_000)
+  t.equal(host.server.requests.length, 1)
+  host.start()
+  await host.time.advance(10_000)
+  t.equal(host.server.rows.size, 1)
+})
+
+t.test('500 is tried three times, then the others go on', async (t) => {
+  const host = createHost()
+  const client = host.start({ batchEntriesMax: 1 })
+  const send = host.server.transport
+  let attempts = 0
+  host.server.transport = async (request) => {
+    if (!String(request.body).includes('poison')) return send(request)
+    attempts++
+    return { status: 500, body: '{"code":"internal_error"}', date: null, retryAfter: null }
+  }
+  client.log('poison')
+  client.log('fine')
+  await host.time.advance(3_600_000)
+  t.equal(attempts, 3)
+  t.same(
+    [...host.server.rows.values()].map(({ event }) => event),
+    ['fine'],
+  )
+  t.equal(client.stats().pending.logs, 1)
+})
+
+t.test('429 and 503 never drop, and Retry-After is kept', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  for (let n = 0; n < 20; n++)
+    host.server.faults.push({ status: n % 2 ? 503 : 429, retryAfter: '100' })
+  client.log('tap')
+  await host.time.advance(5000)
+  t.equal(host.server.requests.length, 1)
+  await host.time.advance(90_000)
+  t.equal(host.server.requests.length, 1, 'not before its time')
+  await host.time.advance(20 * 150_000)
+  t.equal(host.server.rows.size, 1)
+  t.same(client.stats().dropped, {})
+})
+
+t.test('a page that pretends to be Intake is no success', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  host.server.faults.push(
+    { status: 207, body: '<html>' },
+    { status: 200, body: '{"results":[]}' },
+    { status: 207, body: '{"results":[{"status":"perhaps"}]}' },
+    { status: 404, body: '<html>' },
+  )
+  client.log('tap')
+  await host.time.advance(3_600_000)
+  t.equal(host.server.rows.size, 1)
+})
+
+t.test('what was rejected is reported by reason in an event', async (t) => {
+  const host = createHost()
+  const reasons: [string, number][] = []
+  const client = host.start({ onDrop: (reason, count) => reasons.push([reason, count]) })
+  host.server.reject = ({ event }) => (event === 'bad' ? 'a_code_of_next_year' : undefined)
+  client.log('bad')
+  client.log('good')
+  client.log('')
+  const cycle: Record<string, unknown> = {}
+  cycle['itself'] = cycle
+  client.log('cycle', cycle)
+  await host.time.advance(60_000)
+  const report = [...host.server.rows.values()].find(({ event }) => event === 'intake.dropped')
+  t.same(report?.params, { a_code_of_next_year: 1, invalid_event: 2 })
+  t.same(reasons, [
+    ['invalid_event', 1],
+    ['invalid_event', 1],
+    ['a_code_of_next_year', 1],
+  ])
+})
+
+t.test('a clock that is wrong by days is corrected for events that were never sent', async (t) => {
+  const host = createHost()
+  host.ahead = -3 * dayMs
+  const client = host.start()
+  host.server.faults.push('lost')
+  client.log('sent')
+  void client.flush()
+  await host.time.advance(0)
+  const sent = host.time.now()
+  client.log('waiting')
+  await host.time.advance(60_000)
+  client.log('later')
+  const later = host.time.now()
+  await host.time.advance(60_000)
+  const errors = [...host.server.rows.values()].map(({ event, id, timestamp }) => {
+    const madeAt = serverStart + (event === 'later' ? later : sent)
+    return [event, Math.round((timeOfUuid(id) - madeAt) / 5000) * 5000, timestamp]
+  })
+  t.same(errors, [
+    ['sent', -3 * dayMs, undefined],
+    ['waiting', 0, '2026-11-18T12:00:00.000Z'],
+    ['later', 0, '2026-11-18T12:01:00.000Z'],
+  ])
+})
+
+t.test(
+  'ids that a wrong clock put out of range are given up only if an attempt is open',
+  async (t) => {
+    for (const first of ['lost', undefined] as const) {
+      const host = createHost()
+      host.ahead = 3 * dayMs
+      const client = host.start()
+      // The gateway does not get it, which the client cannot know.
+      if (first) host.server.faults.push('unreachable')
+      client.log('tap')
+      await host.time.advance(60_000)
+      t.equal(
+        [...host.server.rows.values()].filter(({ event }) => event === 'tap').length,
+        first ? 0 : 1,
+      )
+      t.same(client.stats().dropped, first ? { expired: 1 } : {})
+    }
+  },
+)
+
+t.test('optOut deletes what waits, also after a restart', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  host.server.faults.push('unreachable', 'unreachable')
+  client.log('tap')
+  await client.feedback({ text: 'Good' })
+  await host.time.advance(0)
+  await client.optOut()
+  t.same(client.stats().pending, { logs: 0, feedback: 0 })
+  client.log('more')
+  const next = host.start()
+  next.log('more')
+  await host.time.advance(60_000)
+  t.equal(host.server.rows.size + host.server.feedback.length, 0)
+  await next.optIn()
+  next.log('again')
+  await host.time.advance(60_000)
+  t.equal(host.server.rows.size, 1)
+})
+
+t.test('feedback is kept with its images until it has arrived, once', async (t) => {
+  const host = createHost()
+  const client = host.start({ device: { build_host: 'h' } })
+  host.server.faults.push('unreachable', { status: 503 })
+  const { id, isKept } = await client.feedback({ text: 'It broke.', attachments: ['picture'] })
+  t.equal(isKept, true)
+  const next = host.start()
+  await host.time.advance(60_000)
+  t.ok(host.server.feedback.length >= 1)
+  t.same(host.server.feedback[0]!.attachments, ['picture'])
+  t.match(JSON.parse(host.server.feedback[0]!.payload), {
+    device: { build_host: 'h' },
+    feedback: { id, text: 'It broke.' },
+  })
+  t.equal(next.stats().pending.feedback, 0)
+})
+
+t.test('the oldest log events give way, feedback never', async (t) => {
+  const host = createHost()
+  const client = host.start({ storageEventsMax: 100 })
+  host.server.transport = async () => Promise.reject(new Error('blocked'))
+  await client.feedback({ text: 'Kept' })
+  for (let n = 0; n < 1000; n++) client.log('tap', { n })
+  await host.time.advance(1000)
+  const { pending, dropped } = client.stats()
+  t.ok(pending.logs <= 100 && pending.logs >= 90, String(pending.logs))
+  t.equal(pending.feedback, 1)
+  t.equal(dropped['queue_full'], 1000 - pending.logs)
+  t.ok((await host.storage.list()).length < 20)
+})

@@ -1,0 +1,88 @@
+import t from 'tap'
+import { createClock } from '../src/core/clock.ts'
+
+const dayMs = 86_400_000
+const serverStart = Date.parse('2026-11-21T12:00:00.000Z')
+
+/** A device whose clock is ahead by `ahead`, and whose monotonic clock stands still in its sleep. */
+function createDevice(ahead: number) {
+  const device = { ahead, elapsed: 0, asleep: 0 }
+  const trueNow = () => serverStart + device.elapsed + device.asleep
+  const clock = createClock({
+    now: () => trueNow() + device.ahead,
+    monotonic: () => device.elapsed,
+  })
+  const answer = () => clock.observe(trueNow(), 0)
+  /** An id made now, and how it would be corrected later. */
+  const note = () => {
+    const idTime = clock.now()
+    const era = clock.era()
+    const madeAt = trueNow()
+    return (isOfThisRun = true) => idTime + clock.shiftFor(era, isOfThisRun) - madeAt
+  }
+  return { device, clock, answer, note, trueNow }
+}
+
+for (const ahead of [3 * dayMs, -3 * dayMs, 120_000]) {
+  t.test(`a clock ${ahead / 1000} seconds ahead is corrected by the first answer`, (t) => {
+    const { answer, note, clock, trueNow } = createDevice(ahead)
+    const early = note()
+    t.equal(early(), ahead, 'nothing is known yet')
+    answer()
+    t.equal(early(), 0)
+    t.equal(early(false), 0, 'also if an earlier run made it')
+    t.equal(clock.now(), trueNow())
+    t.equal(note()(), 0)
+    t.end()
+  })
+
+  t.test(`a clock ${ahead / 1000} seconds ahead that is set right while the app runs`, (t) => {
+    const { device, answer, note, clock, trueNow } = createDevice(ahead)
+    const early = note()
+    device.elapsed += 10_000
+    device.ahead = 0
+    const late = note()
+    answer()
+    t.equal(late(), 0)
+    // An hour behind could also be the sleep of a phone; then nothing was wrong.
+    if (ahead > 0 || ahead < -dayMs) t.equal(early(), 0)
+    device.elapsed += 1000
+    device.ahead = ahead
+    // A short jump ahead could be a sleep, too, until the next answer.
+    t.equal(note()(), ahead === 120_000 ? ahead : 0)
+    answer()
+    t.equal(clock.now(), trueNow(), 'and wrong again')
+    t.end()
+  })
+}
+
+t.test('a right clock is never touched, not even after a sleep', (t) => {
+  const { device, answer, note, clock, trueNow } = createDevice(0)
+  const early = note()
+  device.asleep += 8 * 3_600_000
+  const late = note()
+  answer()
+  t.same([early(), late()], [0, 0])
+  device.asleep += 8 * 3_600_000
+  t.equal(clock.now(), trueNow())
+  t.end()
+})
+
+t.test('a difference of less than a minute is left', (t) => {
+  const { answer, note } = createDevice(50_000)
+  const early = note()
+  answer()
+  t.equal(early(), 50_000)
+  t.equal(note()(), 50_000)
+  t.end()
+})
+
+t.test('ids that were made with a known offset are never changed', (t) => {
+  const { device, answer, note } = createDevice(3 * dayMs)
+  answer()
+  const good = note()
+  device.ahead = -10 * dayMs
+  answer()
+  t.equal(good(), 0)
+  t.end()
+})

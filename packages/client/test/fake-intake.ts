@@ -1,0 +1,98 @@
+import type { Answer, OutgoingRequest, Transport } from '../src/core/ports.ts'
+import { timeOfUuid } from '../src/core/uuid.ts'
+
+const dayMs = 86_400_000
+
+export interface SentLog {
+  id: string
+  event: string
+  params: Record<string, unknown>
+  timestamp?: string
+  sequence?: number
+}
+
+export interface SentBatch {
+  bundle_identifier: string
+  device: Record<string, unknown>
+  device_uuid: string
+  unique_user_id: string
+  logs: SentLog[]
+}
+
+/**
+ * `lost`: the gateway gets the request, the client no answer. `unreachable`: neither. `halved`: a batch
+ * of more than one event is too large.
+ */
+export type Fault = 'lost' | 'unreachable' | 'halved' | Partial<Answer>
+
+export interface FakeIntake {
+  transport: Transport
+  /** The rows, by id: the first version of each. */
+  rows: Map<string, SentLog & { batch: SentBatch }>
+  /** How often an event arrived that is a row already. */
+  repeats(): number
+  feedback: { payload: string; attachments: readonly unknown[] }[]
+  /** Bodies of all batches that arrived, in order. */
+  batches: SentBatch[]
+  requests: OutgoingRequest[]
+  /** What the next requests meet; nothing: success. */
+  faults: Fault[]
+  /** Chooses the code that an event is rejected with; undefined: it is accepted. */
+  reject?: (log: SentLog) => string | undefined
+}
+
+/** What the gateway does with batches, as far as a client notices, with the server's clock. */
+export function createFakeIntake(now: () => number): FakeIntake {
+  const rows: FakeIntake['rows'] = new Map()
+  let repeats = 0
+  const answer = (status: number, body: object): Answer => ({
+    status,
+    body: JSON.stringify(body),
+    date: new Date(now()).toUTCString(),
+    retryAfter: null,
+  })
+  const server: FakeIntake = {
+    rows,
+    repeats: () => repeats,
+    feedback: [],
+    batches: [],
+    requests: [],
+    faults: [],
+    async transport(request) {
+      server.requests.push(request)
+      const fault = server.faults.shift()
+      if (fault === 'unreachable') throw new Error('unreachable')
+      const isBatch = request.path === '/log/batch'
+      if (fault === 'halved') {
+        if (isBatch && (JSON.parse(request.body as string) as SentBatch).logs.length > 1)
+          return answer(413, { code: 'body_too_large' })
+      } else if (fault !== undefined && fault !== 'lost') return { ...answer(500, {}), ...fault }
+      const done = isBatch ? keepLogs(request) : keepFeedback(request)
+      if (fault === 'lost') throw new Error('lost')
+      return done
+    },
+  }
+
+  function keepFeedback({ body }: OutgoingRequest): Answer {
+    const form = body as FakeIntake['feedback'][number]
+    server.feedback.push(form)
+    const { feedback } = JSON.parse(form.payload) as { feedback: { id: string } }
+    return answer(201, { id: feedback.id, attachments: [] })
+  }
+
+  function keepLogs({ body }: OutgoingRequest): Answer {
+    const batch = JSON.parse(body as string) as SentBatch
+    server.batches.push(batch)
+    const results = batch.logs.map((log) => {
+      const age = now() - timeOfUuid(log.id)
+      const code =
+        age > 30 * dayMs || age < -600_000 ? 'id_time_out_of_range' : server.reject?.(log)
+      if (code !== undefined) return { status: 'rejected', code }
+      if (rows.has(log.id)) repeats++
+      else rows.set(log.id, { ...log, batch })
+      return { status: 'accepted', id: log.id }
+    })
+    return answer(207, { results })
+  }
+  return server
+}

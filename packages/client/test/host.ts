@@ -1,0 +1,63 @@
+import { createTestClock, type TestClock } from '@intake/test-kit/test-clock'
+import { createClient, type Client } from '../src/core/client.ts'
+import { createMemoryStorage } from '../src/core/memory-storage.ts'
+import type { IntakeOptions } from '../src/core/options.ts'
+import type { Ports, Storage } from '../src/core/ports.ts'
+import { fillRandom } from '../src/core/random.ts'
+import { createFakeIntake, type FakeIntake } from './fake-intake.ts'
+
+export const serverStart = Date.parse('2026-11-21T12:00:00.000Z')
+
+export interface Host {
+  time: TestClock
+  server: FakeIntake
+  storage: Storage
+  /** Milliseconds that the clock of the device is ahead. */
+  ahead: number
+  /** Starts a client with what the device has kept; the one before has ended without a word. */
+  start(options?: Partial<IntakeOptions>, ports?: Partial<Ports<unknown>>): Client<unknown>
+}
+
+export const deviceUuid = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
+
+const baseOptions: IntakeOptions = {
+  url: 'http://intake.test',
+  apiKey: 'ik_test',
+  bundleIdentifier: 'com.example.app',
+  deviceUuid,
+}
+
+/** A device with a clock, storage in memory, and a server that it reaches. */
+export function createHost(): Host {
+  const time = createTestClock()
+  const host: Host = {
+    time,
+    server: createFakeIntake(() => serverStart + time.now()),
+    storage: createMemoryStorage(),
+    ahead: 0,
+    start: (options, ports) =>
+      createClient({ ...baseOptions, ...options }, { ...portsOf(host), ...ports }),
+  }
+  return host
+}
+
+export function portsOf(host: Host): Ports<unknown> {
+  const { time } = host
+  return {
+    storage: host.storage,
+    transport: (request) => host.server.transport(request),
+    time: {
+      now: () => serverStart + time.now() + host.ahead,
+      monotonic: () => time.now(),
+      setTimeout: (run, ms) => time.setTimeout(run, ms),
+      clearTimeout: (timer) => time.clearTimeout(timer as object),
+    },
+    random: fillRandom,
+    device: async () => ({ os: 'Test' }),
+    runSuffix: '',
+    writeDelayMs: 0,
+    sendsAtPageEnd: () => false,
+    keepAttachment: (attachment) => attachment,
+    form: (payload, attachments) => ({ payload, attachments }),
+  }
+}

@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { createServer, request as send, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import type { Test } from 'tap'
+
+export interface LossyProxy {
+  url: string
+  requests(): number
+  lost(): number
+}
+
+/**
+ * A proxy before a gateway that loses the answers of a part of all requests, and serves files to
+ * browsers.
+ *
+ * @param options.lossRate probability that an answer is lost
+ */
+export async function startLossyProxy(
+  t: Pick<Test, 'teardown'>,
+  options: {
+    target: string
+    lossRate: number
+    random: () => number
+    files?: ReadonlyMap<string, { type: string; body: string }>
+  },
+): Promise<LossyProxy> {
+  const { target, lossRate, random, files } = options
+  let requests = 0
+  let lost = 0
+  const server = createServer((request, response) => {
+    void (async () => {
+      const file = files?.get(request.url ?? '')
+      if (file) {
+        response.writeHead(200, { 'content-type': file.type })
+        return void response.end(file.body)
+      }
+      requests++
+      const body = await buffer(request)
+      const forwarded = send(target + request.url, {
+        method: request.method,
+        headers: request.headers,
+      })
+      forwarded.end(body)
+      const [answer] = (await once(forwarded, 'response')) as [IncomingMessage]
+      const content = await buffer(answer)
+      if (random() < lossRate) {
+        lost++
+        return void request.socket.destroy()
+      }
+      response.writeHead(answer.statusCode!, answer.headers)
+      response.end(content)
+    })().catch(() => request.socket.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, requests: () => requests, lost: () => lost }
+}

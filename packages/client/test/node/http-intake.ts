@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
+import type { Test } from 'tap'
+import { createFakeIntake, type FakeIntake } from '../fake-intake.ts'
+
+export interface HttpIntake extends FakeIntake {
+  url: string
+  /** Files that are served to browsers, by path. */
+  files: Map<string, { type: string; body: string }>
+}
+
+/**
+ * The fake gateway over HTTP. An answer that is lost ends its connection. Feedback is kept as the
+ * payload and the types of its files.
+ */
+export async function startHttpIntake(t: Pick<Test, 'teardown'>): Promise<HttpIntake> {
+  const fake = createFakeIntake(Date.now)
+  const files: HttpIntake['files'] = new Map()
+  const server = createServer((request, response) => {
+    void (async () => {
+      const path = (request.url ?? '').replace(/^\/(api|i)/, '')
+      const file = files.get(path)
+      if (request.method === 'GET') {
+        response.writeHead(file ? 200 : 404, { 'content-type': file?.type ?? 'text/plain' })
+        return void response.end(file?.body)
+      }
+      const bytes = await buffer(request)
+      const type = request.headers['content-type'] ?? ''
+      const isGzip = request.headers['content-encoding'] === 'gzip'
+      const body = type.startsWith('application/json')
+        ? (isGzip ? gunzipSync(bytes) : bytes).toString()
+        : await readForm(bytes, type)
+      try {
+        const answer = await fake.transport({ path, body })
+        const retry = answer.retryAfter === null ? {} : { 'retry-after': answer.retryAfter }
+        response.writeHead(answer.status, { 'content-type': 'application/json', ...retry })
+        response.end(answer.body)
+      } catch {
+        request.socket.destroy()
+      }
+    })().catch(() => request.socket.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return Object.assign(fake, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    files,
+  })
+}
+
+async function readForm(bytes: Buffer, type: string) {
+  const response = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
+  const form = await response.formData()
+  const attachments = form.getAll('attachments') as File[]
+  return {
+    payload: form.get('payload') as string,
+    attachments: await Promise.all(
+      attachments.map(async (file) => ({
+        name: file.name,
+        type: file.type,
+        text: await file.text(),
+      })),
+    ),
+  }
+}

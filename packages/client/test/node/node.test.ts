@@ -1,0 +1,81 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { createIntake } from '../../src/node/index.ts'
+import { createFileStorage } from '../../src/node/files.ts'
+import { startHttpIntake } from './http-intake.ts'
+
+const common = { apiKey: 'ik_test', bundleIdentifier: 'com.example.app', flushIntervalMs: 10 }
+
+t.test('events and feedback with an image reach the gateway', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  const client = createIntake({ ...common, url: server.url, storage })
+  const id = client.log('tap', { text: 'ü😀\n', deep: { list: [1, null] } })
+  for (let n = 0; n < 200; n++) client.log('many', { n })
+  const data = Buffer.from('image')
+  const receipt = await client.feedback({ text: 'Good', attachments: [{ data, name: 'a.png' }] })
+  t.same(await client.flush(), { left: 0 })
+  t.equal(server.rows.size, 201)
+  t.match(server.rows.get(id!), { params: { text: 'ü😀\n', deep: { list: [1, null] } } })
+  t.match(server.feedback, [{ attachments: [{ name: 'a.png', text: 'image' }] }])
+  t.match(JSON.parse(server.feedback[0]!.payload), { feedback: { id: receipt.id, text: 'Good' } })
+  await client.shutdown()
+  t.same(readdirSync(storage).toSorted(), ['device.value', 'sequence'])
+})
+
+t.test('the device keeps its UUID and its sequence over restarts', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  for (const event of ['a', 'b']) {
+    const client = createIntake({ ...common, url: server.url, storage })
+    client.log(event)
+    await client.shutdown()
+  }
+  const rows = [...server.rows.values()]
+  t.equal(new Set(rows.map(({ batch }) => batch.device_uuid)).size, 1)
+  t.same(
+    rows.map(({ sequence }) => sequence),
+    [1, 2],
+  )
+})
+
+t.test('a line that was not written completely costs no other event', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  const blocked = createIntake({ ...common, url: 'http://127.0.0.1:9', storage })
+  blocked.log('whole')
+  await blocked.shutdown({ timeoutMs: 10 })
+  const file = readdirSync(storage).find((name) => name.split('.').length === 7)
+  writeFileSync(join(storage, file!), '{"id":"01a1fdfa-4600-75d0-9b9b-4b35', { flag: 'a' })
+  const client = createIntake({ ...common, url: server.url, storage })
+  t.same(await client.flush(), { left: 0 })
+  t.same(
+    [...server.rows.values()].map(({ event }) => event),
+    ['whole'],
+  )
+  await client.shutdown()
+})
+
+t.test('a directory that cannot be used costs nothing but the restart', async (t) => {
+  const server = await startHttpIntake(t)
+  const dir = createDataDir(t)
+  writeFileSync(join(dir, 'file'), '')
+  const client = createIntake({ ...common, url: server.url, storage: join(dir, 'file', 'x') })
+  client.log('tap')
+  await client.feedback({ text: 'Good' })
+  t.same(await client.flush(), { left: 0 })
+  t.equal(server.rows.size + server.feedback.length, 2)
+  await client.shutdown()
+})
+
+t.test('of two renames of one file one succeeds', async (t) => {
+  const storage = createFileStorage(createDataDir(t))
+  t.equal(await storage.append('a', true, 5, (first) => `${first}\n`), true)
+  const renames = await Promise.all(['b', 'c', 'd'].map((to) => storage.rename('a', to)))
+  t.equal(renames.filter(Boolean).length, 1)
+  t.equal(await storage.append('a', false, 1, () => 'y'), false)
+  t.equal(await storage.append('e', true, 1, (first) => `${first}`), true)
+  t.equal(await storage.read('e'), '6')
+})

@@ -1,0 +1,85 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { startClientProcess } from '../../adapters/start-process.ts'
+import { startHttpIntake } from './http-intake.ts'
+
+const nobody = 'http://127.0.0.1:9'
+const options = (url: string, storage: string) => ({
+  url,
+  storage,
+  apiKey: 'ik_test',
+  bundleIdentifier: 'com.example.app',
+})
+
+t.test('what was stored is sent after SIGKILL', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  const first = startClientProcess('node-process.ts')
+  await first.call('init', options(nobody, storage))
+  await first.call('logs', 0, 1200, 'tap')
+  await first.kill()
+  const second = startClientProcess('node-process.ts')
+  t.teardown(() => second.kill())
+  await second.call('init', options(server.url, storage))
+  t.same(await second.call('flush', 60_000), { left: 0 })
+  t.equal(server.rows.size, 1200)
+})
+
+t.test('a process that exits at once has written its events', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  const first = startClientProcess('node-process.ts')
+  await first.call('init', options(nobody, storage))
+  void first.call('logs', 0, 50, 'tap').catch(() => undefined)
+  void first.call('exit', 1).catch(() => undefined)
+  await first.exited
+  const second = startClientProcess('node-process.ts')
+  t.teardown(() => second.kill())
+  await second.call('init', options(server.url, storage))
+  t.same(await second.call('flush', 60_000), { left: 0 })
+  t.equal(server.rows.size, 50)
+})
+
+t.test('two processes with one directory send every event once', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  const processes = [startClientProcess('node-process.ts'), startClientProcess('node-process.ts')]
+  t.teardown(() => Promise.all(processes.map((one) => one.kill())))
+  for (const one of processes) await one.call('init', options(server.url, storage))
+  await Promise.all(processes.map((one) => one.call('logs', 0, 700, 'tap')))
+  for (const one of processes) t.same(await one.call('flush', 60_000), { left: 0 })
+  t.equal(server.rows.size, 1400)
+  t.equal(server.repeats(), 0)
+})
+
+t.test(
+  'a host that is never reached costs at most 4 MB of storage and 10 MB of heap',
+  async (t) => {
+    const storage = createDataDir(t)
+    const client = startClientProcess('node-process.ts')
+    t.teardown(() => client.kill())
+    const memory = async () => (await client.call<NodeJS.MemoryUsage>('memory')).heapUsed
+    await client.call('init', options(nobody, storage))
+    await client.call('logs', 0, 100, 'warm')
+    const before = await memory()
+    const lengths: number[] = []
+    for (let from = 0; from < 100_000; from += 5000) {
+      await client.call('logs', from, 5000, 'tap'.padEnd(200, '-'))
+      lengths.push(await memory())
+    }
+    const bytes = readdirSync(storage).reduce(
+      (sum, name) => sum + statSync(join(storage, name)).size,
+      0,
+    )
+    const stats = await client.call<{ pending: { logs: number }; dropped: Record<string, number> }>(
+      'stats',
+    )
+    const grown = Math.max(...lengths) - before
+    t.ok(bytes <= 4_000_000, `${bytes} bytes stored`)
+    t.ok(grown <= 10_000_000, `${grown} bytes of heap`)
+    t.ok(stats.pending.logs <= 5000, `${stats.pending.logs} events wait`)
+    t.equal(stats.pending.logs + stats.dropped['queue_full']!, 100_100)
+  },
+)

@@ -1,0 +1,59 @@
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { findChromium } from '@intake/test-kit/chromium'
+import type { PageWindow } from '../../adapters/web-driver.ts'
+import type { WebOptions } from '../../src/web/index.ts'
+import { startHttpIntake, type HttpIntake } from '../node/http-intake.ts'
+import { bundleWeb } from '../../bundle.mjs'
+
+export const executablePath = findChromium()
+
+declare const window: PageWindow
+
+export interface Visit {
+  page: Page
+  /** Makes the client of the page. */
+  create(options?: Partial<WebOptions>): Promise<void>
+}
+
+/** A browser, and a site that has the gateway under its own path `/i/`. */
+export async function startBrowser(t: Test): Promise<{
+  browser: Browser
+  context: BrowserContext
+  server: HttpIntake
+  visit(): Promise<Visit>
+}> {
+  const server = await startHttpIntake(t)
+  server.files.set('/', {
+    type: 'text/html',
+    body:
+      '<!doctype html><title>Shop</title><script type="module">' +
+      'import * as client from "/client.js"; window.IntakeClient = client</script>',
+  })
+  server.files.set('/client.js', { type: 'text/javascript', body: await bundleWeb() })
+  server.files.set('/empty', { type: 'text/html', body: '<!doctype html><title>Empty</title>' })
+  const browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] })
+  t.teardown(() => browser.close())
+  const context = await browser.newContext()
+  return {
+    browser,
+    context,
+    server,
+    async visit() {
+      const page = await context.newPage()
+      await page.goto(`${server.url}/`)
+      return {
+        page,
+        create: (options = {}) =>
+          page.evaluate((given) => {
+            window.client = window.IntakeClient.createIntake({
+              url: '/i',
+              apiKey: 'ik_test',
+              bundleIdentifier: 'com.example.shop',
+              ...given,
+            })
+          }, options),
+      }
+    },
+  }
+}

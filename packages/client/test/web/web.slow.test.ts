@@ -1,0 +1,154 @@
+import t from 'tap'
+import { until } from '@intake/test-kit/until'
+import type { PageWindow } from '../../adapters/web-driver.ts'
+import { executablePath, startBrowser } from './browser.ts'
+
+declare const window: PageWindow
+declare const IDBFactory: { prototype: { open(): never } }
+
+const skip = executablePath === undefined && 'there is no Chromium'
+
+t.test('an event of a page becomes a row, and a reload changes nothing', { skip }, async (t) => {
+  const { server, visit } = await startBrowser(t)
+  const { page, create } = await visit()
+  await create({ userId: 'user-1' })
+  const id = await page.evaluate(() => window.client.log('view', { path: '/cart' }))
+  t.same(await page.evaluate(() => window.client.flush()), { left: 0 })
+  const row = server.rows.get(id!)!
+  t.match(row, { params: { path: '/cart' }, sequence: 1, batch: { unique_user_id: 'user-1' } })
+  t.match(row.batch.device, { os: 'Linux', user_agent: /Chrom/ })
+  await page.reload()
+  await create()
+  await page.evaluate(() => window.client.log('again'))
+  t.same(await page.evaluate(() => window.client.flush()), { left: 0 })
+  t.equal(server.rows.size, 2)
+  t.equal(new Set([...server.rows.values()].map(({ batch }) => batch.device_uuid)).size, 1)
+  t.same(
+    [...server.rows.values()].map(({ sequence }) => sequence),
+    [1, 2],
+  )
+})
+
+t.test('what was stored offline is sent by the next visit', { skip }, async (t) => {
+  const { server, context, visit } = await startBrowser(t)
+  const { page, create } = await visit()
+  await create()
+  await context.setOffline(true)
+  await page.evaluate(async () => {
+    for (let n = 0; n < 700; n++) window.client.log('tap', { n })
+    await window.client.feedback({
+      text: 'Offline',
+      attachments: [new File(['picture'], 'shot.png', { type: 'image/png' })],
+    })
+    await window.client.stored()
+  })
+  t.same(await page.evaluate(() => window.client.flush({ timeoutMs: 10 })), { left: 701 })
+  await page.close()
+  await context.setOffline(false)
+  const next = await visit()
+  await next.create()
+  await until('all are rows', () => server.rows.size === 700 && server.feedback.length > 0)
+  t.match(server.feedback[0], { attachments: [{ name: 'shot.png', text: 'picture' }] })
+})
+
+t.test('the page of a crashed tab loses nothing that was stored', { skip }, async (t) => {
+  const { server, context, visit } = await startBrowser(t)
+  const { page, create } = await visit()
+  await create({ flushIntervalMs: 3_600_000 })
+  await page.evaluate(async () => {
+    window.client.log('before')
+    await window.client.stored()
+  })
+  const crashed = page.waitForEvent('crash')
+  const session = await context.newCDPSession(page)
+  void session.send('Page.crash').catch(() => undefined)
+  await crashed
+  const next = await visit()
+  await next.create()
+  await until('it is a row', () => server.rows.size === 1)
+})
+
+t.test(
+  'two tabs share the storage; each event is one row with its own number',
+  { skip },
+  async (t) => {
+    const { server, visit } = await startBrowser(t)
+    const tabs = [await visit(), await visit()]
+    for (const { create } of tabs) await create({ flushIntervalMs: 20 })
+    await Promise.all(
+      tabs.map(({ page }, tab) =>
+        page.evaluate(async (number) => {
+          for (let n = 0; n < 300; n++) {
+            window.client.log('tap', { tab: number, n })
+            if (n % 10 === 0) await window.client.stored()
+          }
+          await window.client.flush()
+        }, tab),
+      ),
+    )
+    await until('all are rows', () => server.rows.size === 600)
+    const events = new Set([...server.rows.values()].map(({ params }) => JSON.stringify(params)))
+    t.equal(events.size, 600)
+    const numbers = [...server.rows.values()]
+      .map(({ sequence }) => sequence!)
+      .toSorted((a, b) => a - b)
+    t.same(
+      numbers,
+      Array.from({ length: 600 }, (_, at) => at + 1),
+    )
+  },
+)
+
+t.test('a page that is closed 50 ms after an event loses none', { skip }, async (t) => {
+  const rounds = Number(process.env['ROUNDS'] ?? 30)
+  const { server, visit } = await startBrowser(t)
+  for (let n = 0; n < rounds; n++) {
+    const { page, create } = await visit()
+    await create()
+    await page.evaluate((round) => {
+      window.client.log('last', { round })
+      return new Promise((resolve) => setTimeout(resolve, 50))
+    }, n)
+    await page.close({ runBeforeUnload: n % 2 === 0 })
+  }
+  const atClose = server.rows.size
+  const { create } = await visit()
+  await create()
+  await until('all are rows', () => server.rows.size === rounds)
+  const found = new Set([...server.rows.values()].map(({ params }) => params['round']))
+  t.equal(found.size, rounds)
+  t.comment(`${atClose} of ${rounds} before the last visit, ${server.repeats()} repeats`)
+})
+
+t.test('the end of the page sends at most what a browser lets out', { skip }, async (t) => {
+  const { server, visit } = await startBrowser(t)
+  const { page, create } = await visit()
+  await create({ flushIntervalMs: 3_600_000 })
+  await page.evaluate(async () => {
+    window.client.log('first')
+    await window.client.flush()
+    for (let n = 0; n < 150; n++) window.client.log('tap', { n, text: 'x'.repeat(900) })
+    await window.client.stored()
+  })
+  await page.goto(`${server.url}/empty`)
+  await until('the last request has arrived', () => server.batches.length === 2)
+  const bytes = Buffer.byteLength(server.requests[1]!.body as string)
+  t.ok(bytes > 50_000 && bytes <= 60_000, `${bytes} bytes`)
+  await page.goto(`${server.url}/`)
+  await create()
+  await until('the rest has arrived', () => server.rows.size === 151)
+})
+
+t.test('without IndexedDB events wait in memory', { skip }, async (t) => {
+  const { server, context, visit } = await startBrowser(t)
+  await context.addInitScript(() => {
+    IDBFactory.prototype.open = () => {
+      throw new DOMException('forbidden', 'SecurityError')
+    }
+  })
+  const { page, create } = await visit()
+  await create()
+  await page.evaluate(() => window.client.log('tap'))
+  t.same(await page.evaluate(() => window.client.flush()), { left: 0 })
+  t.equal(server.rows.size, 1)
+})
