@@ -57,7 +57,7 @@ export function createWrapHandler(options: {
     const fault = takesFault ? faults.take(path) : undefined
     const exchange = { request, response, serve: () => serve(request, response) }
     serveOperation(fault, exchange).catch((err: unknown) => {
-      log.error({ err }, 'a request could not be served')
+      log.error({ err, help: 'docs/sandbox.md' }, 'a request could not be served')
       request.socket.destroy()
     })
   }
