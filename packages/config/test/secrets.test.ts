@@ -15,9 +15,7 @@ t.test('settings that are secrets are marked, so that they are not logged', asyn
   t.ok(secrets.length >= 3)
   for (const [name, setting] of secrets) t.match(setting, { writeOnly: true }, name)
   // What clients know is no secret.
-  const urls = settings.filter(
-    ([name]) => /URL$|ENDPOINT$/.test(name) && name !== 'PUBLIC_URL',
-  )
+  const urls = settings.filter(([name]) => /URL$|ENDPOINT$/.test(name) && name !== 'PUBLIC_URL')
   t.ok(urls.length >= 6)
   for (const [name, setting] of urls) {
     const { writeOnly, hasCredentials } = setting as {
