@@ -3,7 +3,7 @@ import type { SandboxRecord } from '@intake/sandbox'
 import type { Attempt } from './attempt.ts'
 
 /** The bodies of log requests stay below this size, as they are sent. */
-export const logBytesMax = 200 * 1024
+const logBytesMax = 200 * 1024
 const paths = new Set(['/api/log', '/api/log/batch', '/api/feedback'])
 
 /** What must hold in every case. Returns what is wrong; undefined if nothing is. */
