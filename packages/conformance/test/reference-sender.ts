@@ -95,8 +95,8 @@ export function createReferenceSender(options: {
   // Storage: a file for each batch and each feedback. The end of its name is its state.
 
   const isMemoryOnly = init.storageFull === true || flaw === 'keeps everything in memory'
-  function onDisk(work: () => void): void {
-    if (!isMemoryOnly) work()
+  function onDisk(save: () => void): void {
+    if (!isMemoryOnly) save()
   }
   const fileOf = ({ number, isOpen, isAttempted }: Batch) =>
     join(
