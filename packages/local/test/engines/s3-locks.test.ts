@@ -349,7 +349,11 @@ t.test('403: an unknown access key is named as the reason, as other stores do', 
     return sendRaw(port, { ...request, headers: sign(request, { ...owner, accessKey }) })
   }
   t.match(await refusalOf('unknown'), '<Code>InvalidAccessKeyId</Code>')
-  t.match(await refusalOf('gateway'), '<Code>AccessDenied</Code>', 'a known one that lacks the right')
+  t.match(
+    await refusalOf('gateway'),
+    '<Code>AccessDenied</Code>',
+    'a known one that lacks the right',
+  )
 })
 
 t.test('the process can open only its own files', { skip }, async (t) => {
