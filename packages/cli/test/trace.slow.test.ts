@@ -182,7 +182,11 @@ t.test('what is nowhere is unknown, with exit code 3', async (t) => {
   t.same((await trace(createIdentity(Date.now()).id)).records, [])
   const { bundle_identifier: bundle, device_uuid: device } = logRow()
   const outcome = await intake(['trace', '--key', 'k', '--bundle', bundle, '--device', device])
-  t.match(outcome, { code: 3, stdout: 'unknown\n', stderr: /^No record with this id or key was acknowledged/ })
+  t.match(outcome, {
+    code: 3,
+    stdout: 'unknown\n',
+    stderr: /^No record with this id or key was acknowledged/,
+  })
 })
 
 t.test('records are found by the key that the client sent', async (t) => {
