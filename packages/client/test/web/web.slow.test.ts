@@ -109,11 +109,9 @@ t.test('a page that is closed 50 ms after an event loses none', { skip }, async 
     await create()
     const isStored = await page.evaluate((round) => {
       window.client.log('last', { round })
-      let stored = false
-      void window.client.stored().then(() => {
-        stored = true
-      })
-      return new Promise((resolve) => setTimeout(() => resolve(stored), 50))
+      const stored = window.client.stored().then(() => true)
+      const end = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 50))
+      return Promise.all([end, Promise.race([stored, end])]).then(([, isInTime]) => isInTime)
     }, n)
     if (!isStored) late.add(n)
     await page.close({ runBeforeUnload: n % 2 === 0 })
