@@ -110,12 +110,14 @@ export const durability: ConformanceCase[] = [
   {
     title: 're-identifies only what was never attempted',
     async run(trial) {
-      const { start, fault, sender, drain, settle, stored, attemptsOf, expect } = trial
+      const { start, fault, heal, sender, drain, settle, stored, attemptsOf, expect } = trial
       await start()
-      fault({ loseResponse: true })
+      // Until the clock is wrong, so that no earlier attempt gets its response.
+      fault({ loseResponse: true, times: 1_000 })
       await sender.log(tap, { n: 1 })
       await drain('the first attempt ends', () => attemptsOf(1)[0]?.seen.endedAt !== undefined)
       fault({ clockOffsetMs: -3 * day })
+      heal()
       await sender.log(tap, { n: 2 })
       await sender.flush(1_000)
       fault({ clockOffsetMs: 0 })
