@@ -67,7 +67,7 @@ const printing: [args: string[], lines: number][] = [
   [['status', '--gateway', `http://127.0.0.1:1/${hostile}`], 0],
   [['doctor', '--json'], 1],
   [['setup'], 1],
-  [['size', '--events-per-day', hostile], 0],
+  [['sandbox', '--port', '0', '--host', hostile], 0],
   [['purge', '--api-key', hostile, '--from', hostile, '--to', hostile], 0],
   [['env', '--json'], 0],
   [[hostile], 0],
