@@ -15,7 +15,7 @@ t.test('the figures of the README are those of the last report of the bench', as
   for (const requirement of [
     'Gateway CPU per event ÷ bare',
     'Gateway + Redis CPU per event ÷ naive',
-    'Worker CPU per event at saturation',
+    'Worker CPU per event at saturation ÷ gateway of bare',
   ]) {
     const rows = report.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
     const measured = rows.find((cells) => cells[2] === requirement)?.[3] ?? 'not in the report'
