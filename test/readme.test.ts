@@ -12,7 +12,7 @@ t.test('the README has at most 110 lines', async (t) => {
 t.test('the figures of the README are those of the last report of the bench', async (t) => {
   const [, date, commit = ''] = /^(\d{4}-\d\d-\d\d), commit `([\da-f]+)`/m.exec(report) ?? []
   t.ok(readme.includes(`of \`${commit.slice(0, 9)}\`, ${date})`), `${commit}, ${date}`)
-  const cells = readme.split('|').map((cell) => cell.trim())
+  const cells = new Set(readme.split('|').map((cell) => cell.trim()))
   for (const requirement of [
     'Gateway CPU per event ÷ bare',
     'Gateway + Redis CPU per event ÷ naive',
@@ -20,6 +20,6 @@ t.test('the figures of the README are those of the last report of the bench', as
   ]) {
     const rows = report.split('\n').map((line) => line.split('|').map((one) => one.trim()))
     const measured = rows.find(([, , name]) => name === requirement)?.[3] ?? 'not in the report'
-    t.ok(cells.includes(measured), `${requirement}: ${measured}`)
+    t.ok(cells.has(measured), `${requirement}: ${measured}`)
   }
 })
