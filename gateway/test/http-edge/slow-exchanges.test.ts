@@ -61,23 +61,36 @@ t.test('503 outcome_unknown and a closed connection when the response is late', 
   gateway.release()
 })
 
-t.test('the connection of a client that does not read its responses is closed', async (t) => {
-  const gateway = await startGateway(t, { clock: fastClock() })
-  const { server } = gateway.app
-  const opened = new Promise<Socket>((resolve) => server.once('connection', resolve))
-  const client = await open(t, gateway)
-  client.pause()
-  const taken = await opened
-  const ended = once(taken, 'close')
-  while (taken.writableLength === 0) {
-    const parsed = once(server, 'request')
-    client.write('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n')
-    await parsed
-    await immediate()
-  }
-  await ended
-  t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="unread"} 1')
-})
+for (const path of ['/openapi.json', '/docs']) {
+  t.test(
+    `the connection of a client that does not read ${path} is closed, and no other`,
+    async (t) => {
+      // The clock does not advance until the innocent sender has its response.
+      let [now, stepMs] = [0, 0]
+      const clock = { now: () => (now += stepMs), intervalMs: 5 }
+      const gateway = await startGateway(t, { clock })
+      const { server } = gateway.app
+      const opened = new Promise<Socket>((resolve) => server.once('connection', resolve))
+      const client = await open(t, gateway)
+      client.pause()
+      const taken = await opened
+      const ended = once(taken, 'close')
+      while (taken.writableLength === 0) {
+        const parsed = once(server, 'request')
+        client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+        await parsed
+        await immediate()
+      }
+      const innocent = await open(t, gateway)
+      innocent.write(log)
+      t.match(await received(innocent, /"id"/), /^HTTP\/1\.1 201 /)
+      innocent.destroy()
+      stepMs = 1_000
+      await ended
+      t.match(await gateway.metrics(), 'intake_connections_ended_total{reason="unread"} 1')
+    },
+  )
+}
 
 t.test('closing aborts the requests in progress, each with a response', async (t) => {
   const gateway = await startGateway(t, { clock: fastClock(), holdFrames: true })
