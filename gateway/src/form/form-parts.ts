@@ -1,12 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { Readable } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { IntakeError, limits } from '@intake/contract'
 import { requireLease } from '../body/body-lease.ts'
 import type { ByteLease } from '../body/byte-budget.ts'
 import { imageTypeOf } from './image-type.ts'
-import { readPart } from './read-part.ts'
 import { readUpload, type Upload } from './upload.ts'
 
 export interface FormParts {
@@ -63,7 +61,7 @@ export async function readParts(
       if (text !== undefined && !isUtf8(text) && imageTypeOf(text) !== undefined) {
         // The header of this part may be damaged, or the client sent neither file name nor type.
         const index = parts.uploads.length
-        const upload = await readUpload(Readable.from([text]), {
+        const upload = await readUpload([text], {
           index,
           bytesMax: attachmentBytesMax,
           lease,
@@ -131,21 +129,21 @@ function createTextReader(lease: ByteLease) {
   let leased = 0
 
   /** @param nameBytes size of the part's name, which is charged too; Infinity discards the part */
-  return async (part: Readable, nameBytes = 0): Promise<Text> => {
+  return async (stream: AsyncIterable<Buffer>, nameBytes = 0): Promise<Text> => {
     const chunks: Buffer[] = []
     let bytes = 0
-    await readPart(part, (chunk) => {
+    for await (const chunk of stream) {
       bytes += chunk.length
       const wanted = kept + nameBytes + bytes
       if (wanted > limits.payloadBytes) {
         chunks.length = 0
-        return
+        continue
       }
       // Bytes leased for a part that turned out too large are reused for the next part.
       if (wanted > leased) lease.extend(wanted - leased)
       leased = Math.max(leased, wanted)
       chunks.push(chunk)
-    })
+    }
     if (kept + nameBytes + bytes > limits.payloadBytes) return { bytes }
     kept += nameBytes + bytes
     return { text: Buffer.concat(chunks), bytes }

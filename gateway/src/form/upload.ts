@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Readable } from 'node:stream'
 import { imageTypes, IntakeError, limits } from '@intake/contract'
 import type { ByteLease } from '../body/byte-budget.ts'
 import { Chunks } from '../body/chunks.ts'
 import { imageTypeOf } from './image-type.ts'
-import { readPart } from './read-part.ts'
 
 /** An image that may be stored. */
 export interface Image {
@@ -26,7 +24,7 @@ export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeEr
  * @throws {IntakeError} `busy` when there is no capacity for the bytes
  */
 export async function readUpload(
-  part: Readable,
+  stream: AsyncIterable<Buffer> | Iterable<Buffer>,
   options: { index: number; bytesMax: number; lease: ByteLease },
 ): Promise<Upload> {
   const { index, bytesMax, lease } = options
@@ -40,7 +38,7 @@ export async function readUpload(
     },
   })
   // Reads a part to its end even if it cannot be kept, so that the parser continues.
-  await readPart(part, (chunk) => chunks.add(chunk))
+  for await (const chunk of stream) chunks.add(chunk)
   const { bytes } = chunks
   if (overCount) {
     return refuse('too_many_attachments', {
