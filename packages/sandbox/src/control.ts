@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { compileSchema, errorCatalogue, IntakeError } from '@intake/contract'
@@ -102,11 +101,10 @@ function* printRecords(records: Pick<RecordStore, 'list'>): Generator<string> {
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   let bytes = 0
-  request.on('data', (chunk: Buffer) => {
+  for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes <= faultBytesMax) chunks.push(chunk)
-  })
-  await once(request, 'end')
+  }
   if (bytes > faultBytesMax) {
     throw new IntakeError('body_too_large', `A fault has at most ${faultBytesMax} bytes.`)
   }
