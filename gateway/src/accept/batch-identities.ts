@@ -41,23 +41,17 @@ export interface Repeat {
 export async function assignIdentities(
   options: IdentifyOptions,
 ): Promise<OrRejection<Identity | Repeat>[]> {
-  const { store, batch, context, retentionMs, turns, deadline } = options
+  const { store, batch, entries, context, retentionMs, turns, deadline } = options
   const { receivedAtMs: nowMs, apiKeyId } = context
-  const entries = options.entries.map((entry) => fingerprintOnce(batch, entry))
-  const whole = await reserveBatch(options, entries)
-  const repeats = await findRepeats(entries, turns)
+  const fingerprintAt = fingerprintsOf(batch)
+  const whole = await reserveBatch(options, fingerprintAt)
+  const repeatOf = createRepeatFinder(fingerprintAt)
 
   // Returns a promise only for an entry whose key is reserved; most entries need none.
-  const identify = (
-    entry: OrRejection<Fingerprinted>,
-    index: number,
-  ): OrRejection<Identity | Repeat> | Promise<Identity> => {
-    if (entry instanceof IntakeError) return entry
-    const { log, fingerprint } = entry
-    const repeat = repeats[index]
-    if (repeat !== undefined) return repeat
+  const identify = (log: LogEntry, index: number): Identity | Repeat | Promise<Identity> => {
     const clientId = clientIdKey(log.id)
-    if (whole !== undefined && clientId === undefined) {
+    if (clientId === undefined) {
+      if (whole === undefined) return createIdentity(eventTimeMs(log.timestamp, nowMs, retentionMs))
       // Computed relative to the time of the first attempt, so every attempt gets the same time as
       // long as the retention does not change.
       const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time), retentionMs)
@@ -65,6 +59,8 @@ export async function assignIdentities(
       requireKept(derived.id, nowMs, retentionMs)
       return derived
     }
+    const repeat = repeatOf(clientId, log, index)
+    if (repeat !== undefined) return repeat
     return assignIdentity({
       store,
       scope: 'logs',
@@ -76,12 +72,13 @@ export async function assignIdentities(
       deadline,
       timeMs: () => eventTimeMs(log.timestamp, nowMs, retentionMs),
       retentionMs,
-      fingerprint,
+      fingerprint: () => fingerprintAt(log, index),
     })
   }
   return mapInTurns(entries, turns, (entry, index) => {
+    if (entry instanceof IntakeError) return entry
     try {
-      const identity = identify(entry, index)
+      const identity = identify(entry.log, index)
       return identity instanceof Promise ? identity.catch(rejection) : identity
     } catch (error) {
       return rejection(error)
@@ -89,29 +86,25 @@ export async function assignIdentities(
   })
 }
 
-type Fingerprinted = Pick<Entry, 'log'> & {
-  /** Hash of the content. Computed on first use, because it takes as long as printing the entry. */
-  fingerprint: () => string
-}
+/** Hash of the content of the entry with this index. */
+type FingerprintAt = (log: LogEntry, index: number) => string
 
-function fingerprintOnce(
-  batch: LogBatchEnvelope,
-  entry: OrRejection<Pick<Entry, 'log'>>,
-): OrRejection<Fingerprinted> {
-  if (entry instanceof IntakeError) return entry
-  const { log } = entry
-  let known: string | undefined
-  return { log, fingerprint: () => (known ??= fingerprintOf(logContent(batch, log))) }
+/** Computes each fingerprint on first use, because it takes as long as printing the entry. */
+function fingerprintsOf(batch: LogBatchEnvelope): FingerprintAt {
+  const known: string[] = []
+  return (log, index) => (known[index] ??= fingerprintOf(logContent(batch, log)))
 }
 
 /** Reserves the key of the whole batch and returns its identity; undefined without a key. */
 async function reserveBatch(
-  { store, batch, key, context, turns, deadline }: IdentifyOptions,
-  entries: OrRejection<Fingerprinted>[],
+  { store, batch, entries, key, context, turns, deadline }: IdentifyOptions,
+  fingerprintAt: FingerprintAt,
 ): Promise<Identity | undefined> {
   if (key === undefined) return undefined
-  const contents = await mapInTurns(entries, turns, (entry) =>
-    entry instanceof IntakeError ? null : [entry.fingerprint(), identityPart(entry.log)],
+  const contents = await mapInTurns(entries, turns, (entry, index) =>
+    entry instanceof IntakeError
+      ? null
+      : [fingerprintAt(entry.log, index), identityPart(entry.log)],
   )
   const id = await store.reserve(
     {
@@ -139,22 +132,22 @@ function identityPart({ id, timestamp }: LogEntry): string | number | null {
 /**
  * Finds entries that have the id of an earlier entry. Such an entry is either a repeat of the same
  * event, or another event, which is rejected.
+ *
+ * @returns is called for the entries with an id, in their order; throws `duplicate_id`
  */
-function findRepeats(
-  entries: OrRejection<Fingerprinted>[],
-  turns: SenderTurns,
-): Promise<(OrRejection<Repeat> | undefined)[]> {
-  const first = new Map<string, { index: number; fingerprint: () => string }>()
-  return mapInTurns(entries, turns, (entry, index) => {
-    const id = entry instanceof IntakeError ? undefined : clientIdKey(entry.log.id)
-    if (entry instanceof IntakeError || id === undefined) return undefined
-    const { fingerprint } = entry
+function createRepeatFinder(
+  fingerprintAt: FingerprintAt,
+): (id: string, log: LogEntry, index: number) => Repeat | undefined {
+  const first = new Map<string, { log: LogEntry; index: number }>()
+  return (id, log, index) => {
     const earlier = first.get(id)
     if (earlier === undefined) {
-      first.set(id, { index, fingerprint })
+      first.set(id, { log, index })
       return undefined
     }
-    if (earlier.fingerprint() === fingerprint()) return { of: earlier.index }
-    return new IntakeError('duplicate_id', 'An earlier entry has this id and other content.')
-  })
+    if (fingerprintAt(earlier.log, earlier.index) === fingerprintAt(log, index)) {
+      return { of: earlier.index }
+    }
+    throw new IntakeError('duplicate_id', 'An earlier entry has this id and other content.')
+  }
 }

@@ -32,15 +32,16 @@ export async function parseInTurns(
 ): Promise<ParsedJson> {
   const { turns, account } = options
   if (json.length <= smallJsonBytes) return parseJson(json, options)
-  const take = json.length <= shortJsonBytes ? turns.take : turns.takeLong
-  const { text, isCounted } = await take(account, () => {
+  if (json.length <= shortJsonBytes) return turns.take(account, () => parseJson(json, options))
+  const { text, isCounted } = await turns.takeLong(account, () => {
     const counted = countFirst(json, options)
     return { text: decodeJson(json), isCounted: counted }
   })
-  const parsed = await take(account, () => {
+  const parsed = await turns.takeLong(account, () => {
     const found = parseText(text)
     if (!isCounted) countParsed(json, found, options)
     return found
   })
-  return parsed.isRounded ? take(account, () => exactJson(text, parsed)) : exactJson(text, parsed)
+  const exact = () => exactJson(text, parsed)
+  return parsed.isRounded ? turns.takeLong(account, exact) : exact()
 }

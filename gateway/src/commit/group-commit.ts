@@ -4,6 +4,7 @@ import type { FrameProducer } from '@intake/queue'
 import { systemClock, type Clock } from '@intake/runtime'
 import type { Row } from '../record/row.ts'
 import { chooseFrame, type Waiting } from './choose-frame.ts'
+import { createLineWriter } from './line-writer.ts'
 import { settleTogether } from './settle-together.ts'
 import type { StartEnqueue } from './trace-enqueue.ts'
 
@@ -50,6 +51,8 @@ const busyUtilization = 0.8
  * (docs/decisions/0006-hot-path.md).
  */
 const compression = { level: 2 }
+/** Enough for a frame of many rows; see `chooseFrame`. */
+const keptBytesMax = 3 * 1024 * 1024
 
 interface FlushOptions {
   producer: Pick<FrameProducer, 'add'>
@@ -154,11 +157,12 @@ export function createGroupCommit(
 /** Creates the function that stores one frame and settles its rows; it never rejects. */
 function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void> {
   const { producer, acceptanceMsMax, wallMs = () => Date.now() } = options
+  const writeLines = createLineWriter(keptBytesMax)
   return async (frame) => {
     if (frame.length === 0) return
     const span = options.startEnqueue?.(frame)
     try {
-      const ndjson = Buffer.from(frame.map(({ row }) => row.json + '\n').join(''))
+      const ndjson = writeLines(frame.map(({ row }) => row.json))
       // Compresses on the event loop, because a round trip to the thread pool takes several times
       // as long as compressing a frame.
       const gzip = gzipSync(ndjson, compression)

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { limits, LogBatchResult } from '@intake/contract'
-import { entryResults } from '../accept/batch-results.ts'
+import { entryResults, printBatchResult } from '../accept/batch-results.ts'
 import type { BatchSteps } from '../accept/log-batch.ts'
 import { requireCapacity } from '../admission/admission.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
@@ -30,7 +30,7 @@ export async function logBatchRoute(
       bodyLimit: bodyBytesMax,
       onRequest: [requireCapacity(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
       // The batch response has too many entries for the generic serializer.
-      serializerCompiler: () => JSON.stringify,
+      serializerCompiler: () => printBatchResult,
       schema: { response: { 207: LogBatchResult } },
     },
     whileLeased(async (request, reply) => {

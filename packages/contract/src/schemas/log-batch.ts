@@ -87,3 +87,4 @@ export const LogBatchResult = Type.Object(
   },
   { description: 'Every accepted entry is stored.' },
 )
+export type LogBatchResult = Static<typeof LogBatchResult>

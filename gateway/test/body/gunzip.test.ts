@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { gunzip } from '../../src/body/gunzip.ts'
+
+const mib = 1024 * 1024
+
+/** A text that compresses little. */
+const noise = (length: number) => randomBytes(length).toString('base64').slice(0, length)
+
+async function unzip(body: Buffer, bytesMax = mib) {
+  const chunks: number[] = []
+  const json = await gunzip(body, { bytesMax, onChunk: ({ length }) => void chunks.push(length) })
+  return { text: json.toString(), bytes: chunks.reduce((sum, length) => sum + length, 0), chunks }
+}
+
+/** A body whose last four bytes claim another size. */
+function claiming(body: Buffer, bytes: number): Buffer {
+  const copy = Buffer.from(body)
+  copy.writeUInt32LE(bytes, copy.length - 4)
+  return copy
+}
+
+t.test('a body of any size is decompressed, and all its bytes are announced', async (t) => {
+  for (const length of [0, 1, 1_000, 65_535, 65_536, 65_537, 300_000]) {
+    const text = noise(length)
+    const found = await unzip(gzipSync(text))
+    t.equal(found.text, text)
+    t.equal(found.bytes, length)
+  }
+})
+
+t.test(
+  'a body in several members is decompressed whole, whatever the last one claims',
+  async (t) => {
+    const parts = [100, 60_000, 70_000, 1].map(noise)
+    const { text } = await unzip(Buffer.concat(parts.map((part) => gzipSync(part))))
+    t.equal(text, parts.join(''))
+  },
+)
+
+t.test('a body that claims a wrong size, or is damaged, is refused', async (t) => {
+  const body = gzipSync('x'.repeat(1_000))
+  const damaged = [
+    claiming(body, 5),
+    claiming(body, 70_000),
+    body.subarray(0, -9),
+    body.subarray(0, 3),
+    Buffer.alloc(0),
+    Buffer.from('no gzip at all'),
+  ]
+  for (const one of damaged) await t.rejects(unzip(one), { code: 'invalid_encoding' })
+})
+
+t.test(
+  'a body that expands over the maximum is refused, also if it claims to be small',
+  async (t) => {
+    const bomb = gzipSync(Buffer.alloc(2 * mib))
+    for (const body of [bomb, claiming(bomb, 10)]) {
+      await t.rejects(unzip(body), { code: 'body_too_large' })
+    }
+    await t.rejects(unzip(gzipSync('x'.repeat(101)), 100), { code: 'body_too_large' })
+  },
+)
