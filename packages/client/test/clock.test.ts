@@ -44,8 +44,8 @@ for (const ahead of [3 * dayMs, -3 * dayMs, 120_000]) {
     const late = note()
     answer()
     t.equal(late(), 0)
-    // A clock that was an hour behind could also mean that the phone slept, so nothing is
-    // corrected.
+    // If the clock had been less than a day behind, the jump could also be a sleep of the phone:
+    // then nothing is corrected.
     if (ahead > 0 || ahead < -dayMs) t.equal(early(), 0)
     device.elapsed += 1000
     device.ahead = ahead

@@ -40,7 +40,10 @@ export async function drainQueue(options: {
   }
 }
 
-/** The delay doubles each time the frame is handed out. */
+/**
+ * The delay doubles each time the frame is handed out. `attempts` counts redeliveries after a
+ * worker's death, too, so a frame that outlived several workers waits longer.
+ */
 function delayMs({ attempts }: ClaimedFrame): number {
   return Math.min(postponeMinMs * 2 ** Math.max(attempts - 1, 0), postponeMaxMs)
 }
