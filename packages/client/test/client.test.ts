@@ -1,8 +1,8 @@
 import t from 'tap'
+import { dayMs } from '../src/core/limits.ts'
 import { timeOfUuid } from '../src/core/uuid.ts'
 import { createHost, deviceUuid, serverStart } from './host.ts'
 
-const dayMs = 86_400_000
 
 t.test('an event becomes one row with its id, time, device, user and sequence', async (t) => {
   const host = createHost()

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createClock } from '../src/core/clock.ts'
+import { dayMs } from '../src/core/limits.ts'
 
-const dayMs = 86_400_000
 const serverStart = Date.parse('2026-11-21T12:00:00.000Z')
 
 /** A device whose clock is ahead by `ahead`. Its monotonic clock stands still while it sleeps. */

@@ -1,7 +1,7 @@
+import { dayMs } from '../src/core/limits.ts'
 import type { Answer, OutgoingRequest, Transport } from '../src/core/ports.ts'
 import { timeOfUuid } from '../src/core/uuid.ts'
 
-const dayMs = 86_400_000
 
 export interface SentLog {
   id: string
@@ -38,7 +38,7 @@ export interface FakeIntake {
   requests: OutgoingRequest[]
   /** The faults of the next requests, in order; without one a request succeeds. */
   faults: Fault[]
-  /** Chooses the code that an event is rejected with; undefined: it is accepted. */
+  /** Returns the code that an event is rejected with; undefined if it is accepted. */
   reject?: (log: SentLog) => string | undefined
 }
 

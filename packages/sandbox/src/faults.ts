@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { compileSchema, errorCatalogue, IntakeError } from '@intake/contract'
+import { compileSchema, dayMs, errorCatalogue, IntakeError } from '@intake/contract'
 
 const yes = Type.Literal(true)
 const code = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' })
@@ -33,7 +33,7 @@ const Fault = Type.Object(
     ),
     delayMs: Type.Optional(Type.Integer({ minimum: 1, maximum: delayMsMax })),
     clockOffsetMs: Type.Optional(
-      Type.Integer({ minimum: -366 * 86_400_000, maximum: 366 * 86_400_000 }),
+      Type.Integer({ minimum: -366 * dayMs, maximum: 366 * dayMs }),
     ),
     times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     every: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),

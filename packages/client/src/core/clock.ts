@@ -1,3 +1,4 @@
+import { dayMs } from './limits.ts'
 import type { TimeSource } from './ports.ts'
 
 /**
@@ -17,7 +18,6 @@ export interface Era {
 const toleratedMs = 60_000
 /** Smaller jumps occur although nobody set the clock. */
 const jumpMs = 2000
-const dayMs = 86_400_000
 
 export interface Clock {
   /** The time, as far as it is known, in milliseconds since 1970. */

@@ -1,7 +1,7 @@
 import type { Core } from './core.ts'
 import * as state from './entry-name.ts'
 import { printName, type ParsedName } from './entry-name.ts'
-import { fewAttempts, segmentBytesMax, segmentsMin } from './limits.ts'
+import { batchMax, fewAttempts, segmentBytesMax, segmentsMin } from './limits.ts'
 import { closeLine } from './log-line.ts'
 import {
   newSegment,
@@ -56,8 +56,12 @@ export interface LogQueue {
 /** The log events that wait: one open segment of this run, and closed ones, oldest first. */
 export function createLogQueue(core: Core): LogQueue {
   const { options, ports, storage, clock, drops, run, newId } = core
-  const { batchEntriesMax = 500, storageBytesMax = 4_000_000, storageEventsMax = 5000 } = options
-  const entriesMax = Math.min(batchEntriesMax, 500, Math.ceil(storageEventsMax / segmentsMin))
+  const {
+    batchEntriesMax = batchMax,
+    storageBytesMax = 4_000_000,
+    storageEventsMax = 5000,
+  } = options
+  const entriesMax = Math.min(batchEntriesMax, batchMax, Math.ceil(storageEventsMax / segmentsMin))
   const segmentBytes = Math.min(segmentBytesMax, Math.ceil(storageBytesMax / segmentsMin))
   const serial = createSerial()
   let segments: Segment[] = []
