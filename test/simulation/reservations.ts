@@ -14,7 +14,6 @@ export interface Reservations {
 
 type Buckets = Map<string, Map<string, Buffer>>
 
-
 export function createReservations(
   world: Pick<World, 'design' | 'wallMs'>,
   from: Buckets = new Map(),

@@ -3,7 +3,6 @@ import { dayMs } from '../src/core/limits.ts'
 import { timeOfUuid } from '../src/core/uuid.ts'
 import { createHost, deviceUuid, serverStart } from './host.ts'
 
-
 t.test('an event becomes one row with its id, time, device, user and sequence', async (t) => {
   const host = createHost()
   const client = host.start({ userId: 'user-1', device: { version_name: '1.2' } })

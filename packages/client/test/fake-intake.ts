@@ -2,7 +2,6 @@ import { dayMs } from '../src/core/limits.ts'
 import type { Answer, OutgoingRequest, Transport } from '../src/core/ports.ts'
 import { timeOfUuid } from '../src/core/uuid.ts'
 
-
 export interface SentLog {
   id: string
   event: string

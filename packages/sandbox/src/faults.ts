@@ -32,9 +32,7 @@ const Fault = Type.Object(
       ),
     ),
     delayMs: Type.Optional(Type.Integer({ minimum: 1, maximum: delayMsMax })),
-    clockOffsetMs: Type.Optional(
-      Type.Integer({ minimum: -366 * dayMs, maximum: 366 * dayMs }),
-    ),
+    clockOffsetMs: Type.Optional(Type.Integer({ minimum: -366 * dayMs, maximum: 366 * dayMs })),
     times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     every: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
     path: Type.Optional(
