@@ -14,8 +14,16 @@ export interface Schema {
 const keptKeywords = ['description', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const
 /** Keywords that the document does not need, or that the rules below replace. */
 const replacedKeywords: ReadonlySet<string> = new Set([
-  ...['type', 'properties', 'required', 'items', 'anyOf', 'const', 'format', 'pattern'],
-  ...['additionalProperties', 'default'],
+  'type',
+  'properties',
+  'required',
+  'items',
+  'anyOf',
+  'const',
+  'format',
+  'pattern',
+  'additionalProperties',
+  'default',
 ])
 const numberFormats: Readonly<Record<string, string>> = { integer: 'int32', number: 'double' }
 
